@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * /dev/lwkpart and the module itself. Every ioctl is one row of a table: it is copied
+ * in, checked, carried out and copied out here; what it does is elsewhere.
+ */
+#define pr_fmt(fmt) "lwkpart: " fmt
+
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/memory.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+/* Longest wait that LWKPART_BOOT accepts: ten minutes. */
+#define MAX_BOOT_MS (10 * 60 * 1000U)
+
+DEFINE_MUTEX(lwkpart_mutex);
+
+union argument {
+	struct lwkpart_info info;
+	struct lwkpart_cpu cpu;
+	struct lwkpart_mem mem;
+	struct lwkpart_create create;
+	struct lwkpart_assign_cpu assign_cpu;
+	struct lwkpart_assign_mem assign_mem;
+	struct lwkpart_load load;
+	struct lwkpart_boot boot;
+	struct lwkpart_instance_op op;
+	struct lwkpart_instance_info instance_info;
+	struct lwkpart_ledger ledger;
+	struct lwkpart_kmsg kmsg;
+};
+
+static int get_info(union argument *argument)
+{
+	struct lwkpart_info *info = &argument->info;
+
+	info->abi_version = LWKPART_ABI_VERSION;
+	info->instances = instance_count();
+	info->block_bytes = memory_block_size_bytes();
+	ledger_count(info);
+	return 0;
+}
+
+static int lend_cpu(union argument *argument)
+{
+	return argument->cpu.flags ? -EINVAL : cpu_lend(argument->cpu.cpu);
+}
+
+static int return_cpu(union argument *argument)
+{
+	return argument->cpu.flags ? -EINVAL : cpu_return(argument->cpu.cpu);
+}
+
+static int lend_mem(union argument *argument)
+{
+	return argument->mem.reserved ? -EINVAL : memory_lend(&argument->mem);
+}
+
+static int return_mem(union argument *argument)
+{
+	return argument->mem.reserved ? -EINVAL : memory_return(&argument->mem);
+}
+
+static int create(union argument *argument)
+{
+	return argument->create.flags ? -EINVAL : instance_create(&argument->create);
+}
+
+static int destroy(union argument *argument)
+{
+	return argument->op.flags ? -EINVAL : instance_destroy(argument->op.instance);
+}
+
+static int assign_cpu(union argument *argument)
+{
+	return argument->assign_cpu.flags ? -EINVAL : instance_assign_cpu(&argument->assign_cpu);
+}
+
+static int assign_mem(union argument *argument)
+{
+	return argument->assign_mem.flags ? -EINVAL : instance_assign_memory(&argument->assign_mem);
+}
+
+static int load(union argument *argument)
+{
+	return argument->load.flags ? -EINVAL : instance_load(&argument->load);
+}
+
+static int boot(union argument *argument)
+{
+	const struct lwkpart_boot *request = &argument->boot;
+
+	if (request->reserved[0] || request->reserved[1] || !request->timeout_ms ||
+	    request->timeout_ms > MAX_BOOT_MS ||
+	    strnlen(request->cmdline, sizeof(request->cmdline)) == sizeof(request->cmdline))
+		return -EINVAL;
+	return instance_boot(request);
+}
+
+static int shutdown(union argument *argument)
+{
+	return argument->op.flags ? -EINVAL : instance_shutdown(argument->op.instance);
+}
+
+static int get_instance(union argument *argument)
+{
+	struct lwkpart_instance_info *request = &argument->instance_info;
+	u32 id = request->instance;
+
+	/* All else is output: what the caller left there is not looked at. */
+	memset(request, 0, sizeof(*request));
+	request->instance = id;
+	return instance_info(request);
+}
+
+static int get_ledger(union argument *argument)
+{
+	return argument->ledger.reserved ? -EINVAL : ledger_copy(&argument->ledger);
+}
+
+static int kmsg(union argument *argument)
+{
+	if (argument->kmsg.flags)
+		return -EINVAL;
+	argument->kmsg.length = 0;
+	return instance_kmsg(&argument->kmsg);
+}
+
+struct operation {
+	unsigned int command;
+	int (*run)(union argument *argument);
+	bool locks_itself;
+};
+
+static const struct operation operations[] = {
+	{ LWKPART_GET_INFO, get_info },
+	{ LWKPART_LEND_CPU, lend_cpu },
+	{ LWKPART_RETURN_CPU, return_cpu },
+	{ LWKPART_LEND_MEM, lend_mem },
+	{ LWKPART_RETURN_MEM, return_mem },
+	{ LWKPART_CREATE, create },
+	{ LWKPART_DESTROY, destroy },
+	{ LWKPART_ASSIGN_CPU, assign_cpu },
+	{ LWKPART_ASSIGN_MEM, assign_mem },
+	{ LWKPART_LOAD, load },
+	{ LWKPART_BOOT, boot, .locks_itself = true },
+	{ LWKPART_SHUTDOWN, shutdown },
+	{ LWKPART_GET_INSTANCE, get_instance },
+	{ LWKPART_GET_LEDGER, get_ledger },
+	{ LWKPART_KMSG, kmsg },
+};
+
+static int run(const struct operation *operation, union argument *argument)
+{
+	int error;
+
+	if (operation->locks_itself)
+		return operation->run(argument);
+	if (mutex_lock_killable(&lwkpart_mutex))
+		return -EINTR;
+	error = operation->run(argument);
+	mutex_unlock(&lwkpart_mutex);
+	return error;
+}
+
+static long control_ioctl(struct file *file, unsigned int command, unsigned long address)
+{
+	void __user *user = (void __user *)address;
+	size_t i, size = _IOC_SIZE(command);
+	union argument argument = {};
+	int error;
+
+	/* The file may have been handed to somebody who could not have opened it. */
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	for (i = 0; i < ARRAY_SIZE(operations) && operations[i].command != command; i++)
+		;
+	if (i == ARRAY_SIZE(operations))
+		return -ENOTTY;
+	if ((_IOC_DIR(command) & _IOC_WRITE) && copy_from_user(&argument, user, size))
+		return -EFAULT;
+	/* An answer that cannot be stored must not be an error after something was done. */
+	if ((_IOC_DIR(command) & _IOC_READ) && copy_to_user(user, &argument, size))
+		return -EFAULT;
+	error = run(&operations[i], &argument);
+	if (error)
+		return error;
+	if ((_IOC_DIR(command) & _IOC_READ) && copy_to_user(user, &argument, size))
+		return -EFAULT;
+	return 0;
+}
+
+static const struct file_operations control_operations = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = control_ioctl,
+	.llseek = noop_llseek,
+};
+
+static struct miscdevice control_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "lwkpart",
+	.fops = &control_operations,
+	.mode = 0600,
+};
+
+static int __init lwkpart_init(void)
+{
+	int error;
+
+	error = cpus_init();
+	if (error)
+		goto fail;
+	error = memory_init();
+	if (error)
+		goto fail_memory;
+	error = doorbell_init();
+	if (error)
+		goto fail_doorbell;
+	error = process_init();
+	if (error)
+		goto fail_process;
+	error = misc_register(&control_device);
+	if (error)
+		goto fail_device;
+	return 0;
+
+fail_device:
+	process_exit();
+fail_process:
+	doorbell_exit();
+fail_doorbell:
+	memory_exit();
+fail_memory:
+	cpus_exit();
+fail:
+	pr_err("the module was to be set up, but that failed (error %d); see the messages above\n",
+	       error);
+	return error;
+}
+
+/* Only called while nothing is lent and no instance exists: both hold the module. */
+static void __exit lwkpart_exit(void)
+{
+	misc_deregister(&control_device);
+	process_exit();
+	doorbell_exit();
+	memory_exit();
+	cpus_exit();
+}
+
+module_init(lwkpart_init);
+module_exit(lwkpart_exit);
+MODULE_DESCRIPTION("Lends CPUs and memory to light-weight kernels");
+MODULE_AUTHOR("The slurm-lwk authors");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Takes CPUs from Linux, parks them, starts the LWK on them and stops it again.
+ *
+ * A CPU is taken by Linux's own hot-unplug. On its way down we hook play_dead(),
+ * give the CPU a private copy of the IDT with our NMI handler in it, and let
+ * Linux's play_dead() go on, so that Linux sees an ordinary dead CPU. An NMI makes
+ * it run an LWK (park.S). It is stopped by an INIT IPI, after which a processor
+ * executes nothing until a start-up IPI comes (SDM vol. 3, 9.4 "Multiple-processor
+ * initialization"), and that is what Linux's add_cpu() sends.
+ * FACTS.md section 4 has what was measured about all this.
+ *
+ * Linux may also want all CPUs to stop: for a reboot, a kexec, a panic, a crash
+ * dump. An LWK that went on would write into memory that the next kernel thinks is
+ * its own, so those hooks send INIT to what is lent before they do Linux's part.
+ */
+#define pr_fmt(fmt) "lwkpart: " fmt
+
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/suspend.h>
+#include <linux/version.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 16, 0)
+#include <linux/cc_platform.h>
+#define memory_is_encrypted() cc_platform_has(CC_ATTR_MEM_ENCRYPT)
+#else
+#include <linux/mem_encrypt.h>
+#define memory_is_encrypted() mem_encrypt_active()
+#endif
+#include <asm/apic.h>
+#include <asm/desc.h>
+#include <asm/io.h>
+#include <asm/smp.h>
+#include <asm/special_insns.h>
+#include <asm/trapnr.h>
+
+#include "internal.h"
+#include "park.h"
+
+/* Flexible Return and Event Delivery: exceptions no longer go through the IDT. */
+#define CR4_FRED BIT_ULL(32)
+
+/* Where a CPU is between Linux and an LWK. */
+enum seat {
+	SEAT_LINUX = 0, /* not ours */
+	SEAT_TAKING,	/* on its way down; our hook is to take it */
+	SEAT_PARKED,	/* waits for an NMI */
+	SEAT_STARTED,	/* runs an LWK */
+	SEAT_STOPPED,	/* had an INIT: only a cycle through Linux parks it again */
+};
+
+/* One per lent CPU, on its node. */
+struct park_area {
+	union {
+		gate_desc idt[IDT_ENTRIES];
+		u8 idt_bytes[PARK_IDT_BYTES];
+	};
+	struct park_mailbox mailbox;
+	enum seat seat;
+};
+
+static_assert(offsetof(struct park_area, mailbox) == PARK_IDT_BYTES);
+static_assert(offsetof(struct park_mailbox, go) == PARK_GO);
+static_assert(offsetof(struct park_mailbox, gone) == PARK_GONE);
+static_assert(offsetof(struct park_mailbox, cr3) == PARK_CR3);
+static_assert(offsetof(struct park_mailbox, stack) == PARK_STACK);
+static_assert(offsetof(struct park_mailbox, params) == PARK_PARAMS);
+static_assert(offsetof(struct park_mailbox, entry) == PARK_ENTRY);
+static_assert(offsetof(struct park_mailbox, index) == PARK_INDEX);
+
+static DEFINE_PER_CPU(struct park_area *, park_area);
+/* The CPU that add_cpu() brings back for us, which the veto lets pass; or -1. */
+static int coming_back = -1;
+static struct smp_ops linux_ops; /* Linux's own, before our hooks */
+static enum cpuhp_state veto_state;
+
+/* Called on the dying CPU, interrupts off, RCU no longer watching. */
+static void notrace hook_play_dead(void)
+{
+	struct park_area *area = this_cpu_read(park_area);
+
+	if (area && area->seat == SEAT_TAKING) {
+		unsigned long stub = (unsigned long)park_nmi;
+		gate_desc *gate = &area->idt[X86_TRAP_NMI];
+		struct desc_ptr idt;
+
+		store_idt(&idt);
+		memcpy(area->idt, (void *)idt.address,
+		       min_t(size_t, idt.size + 1, sizeof(area->idt)));
+		gate->offset_low = (u16)stub;
+		gate->offset_middle = (u16)(stub >> 16);
+		gate->offset_high = (u32)(stub >> 32);
+		gate->bits.ist = 0;
+		idt.address = (unsigned long)area->idt;
+		idt.size = sizeof(area->idt) - 1;
+		native_load_idt(&idt);
+		WRITE_ONCE(area->seat, SEAT_PARKED);
+	}
+	linux_ops.play_dead();
+}
+
+u32 cpu_apicid(unsigned int cpu)
+{
+	return per_cpu(x86_cpu_to_apicid, cpu);
+}
+
+/* Sends an IPI of type 'what' (ICR bits) to one CPU. Any context. */
+static void send(unsigned int cpu, u32 what)
+{
+	unsigned long flags;
+
+	/* The xAPIC's ICR is two registers, and must be idle before it is written. */
+	local_irq_save(flags);
+	if (apic->wait_icr_idle)
+		apic->wait_icr_idle();
+	apic->icr_write(what, cpu_apicid(cpu));
+	local_irq_restore(flags);
+}
+
+/* Ends whatever runs on lent CPUs because Linux itself is about to end. Any context. */
+static void init_all_lent(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct park_area *area = per_cpu(park_area, cpu);
+
+		if (area && READ_ONCE(area->seat) >= SEAT_PARKED)
+			send(cpu, APIC_INT_LEVELTRIG | APIC_INT_ASSERT | APIC_DM_INIT);
+	}
+}
+
+static void hook_stop_other_cpus(int wait)
+{
+	init_all_lent();
+	linux_ops.stop_other_cpus(wait);
+}
+
+static void hook_crash_stop_other_cpus(void)
+{
+	init_all_lent();
+	linux_ops.crash_stop_other_cpus();
+}
+
+/*
+ * For a mask of all on-line CPUs Linux uses a broadcast, which also reaches the CPUs
+ * that are off-line for Linux: harmless for them, as their local APICs are off, but
+ * an LWK's are on, and each of Linux's TLB flushes would interrupt it.
+ */
+static void hook_send_call_func_ipi(const struct cpumask *mask)
+{
+	if (ledger_is_empty())
+		linux_ops.send_call_func_ipi(mask);
+	else
+		apic->send_IPI_mask(mask, CALL_FUNCTION_VECTOR);
+}
+
+/* CPU hotplug callback: keeps what is lent off-line. */
+static int veto_online(unsigned int cpu)
+{
+	struct lent_to to;
+
+	if (READ_ONCE(coming_back) == (int)cpu || !ledger_has_cpu(cpu, &to))
+		return 0;
+	if (to.instance == LWKPART_NO_INSTANCE)
+		pr_warn_ratelimited(
+			"CPU %u stays off-line: it is lent out, though no LWK has it; give it back with LWKPART_RETURN_CPU ('lwkctl status' shows what is lent)\n",
+			cpu);
+	else
+		pr_warn_ratelimited(
+			"CPU %u stays off-line: it is lent to the LWK of job %u (instance %u); it comes back when that job ends\n",
+			cpu, to.job_id, to.instance);
+	return -EBUSY;
+}
+
+/* Suspend and hibernation lose the state of CPUs that Linux does not know about. */
+static int veto_sleep(struct notifier_block *nb, unsigned long event, void *data)
+{
+	if (event != PM_SUSPEND_PREPARE && event != PM_HIBERNATION_PREPARE)
+		return NOTIFY_DONE;
+	if (ledger_is_empty())
+		return NOTIFY_DONE;
+	pr_warn("the machine cannot be suspended while CPUs or memory are lent to LWKs; end the LWK jobs first ('lwkctl status' lists them)\n");
+	return notifier_from_errno(-EBUSY);
+}
+
+static struct notifier_block sleep_notifier = { .notifier_call = veto_sleep };
+
+/*
+ * Takes an on-line CPU whose park area is in place. 0: it is parked. Else it is as
+ * it was: -ENODEV when it is not on-line, -EBUSY when Linux would not let it go.
+ */
+static int take(unsigned int cpu)
+{
+	struct park_area *area = per_cpu(park_area, cpu);
+	int error;
+
+	memset(&area->mailbox, 0, sizeof(area->mailbox));
+	WRITE_ONCE(area->seat, SEAT_TAKING);
+	error = remove_cpu(cpu);
+	/* Whoever took it down (error 1: somebody else), it came through our hook. */
+	if (READ_ONCE(area->seat) == SEAT_PARKED)
+		return 0;
+	WRITE_ONCE(area->seat, SEAT_LINUX);
+	if (error == 1)
+		return -ENODEV;
+	pr_warn("CPU %u was to be taken from Linux, which did not let it go (error %d); see the kernel's messages just above, and whether something is bound to that CPU\n",
+		cpu, error);
+	return -EBUSY;
+}
+
+/* Gives a CPU that is off-line back to Linux. 0 or a negative error, then it is still ours. */
+static int give_back(unsigned int cpu)
+{
+	int error;
+
+	WRITE_ONCE(coming_back, cpu);
+	error = add_cpu(cpu);
+	WRITE_ONCE(coming_back, -1);
+	if (error < 0) {
+		pr_err("CPU %u was to go back to Linux, which did not get it on-line (error %d); it stays in the ledger: try LWKPART_RETURN_CPU again, or reboot\n",
+		       cpu, error);
+		return error;
+	}
+	WRITE_ONCE(per_cpu(park_area, cpu)->seat, SEAT_LINUX);
+	return 0;
+}
+
+int cpu_lend(unsigned int cpu)
+{
+	struct park_area *area;
+	int error;
+
+	if (cpu == 0)
+		return -EPERM; /* it has the timer, the firmware's calls, and never goes */
+	if (cpu >= nr_cpu_ids || !cpu_possible(cpu))
+		return -ENODEV;
+	if (ledger_find_cpu(cpu))
+		return -EALREADY;
+	if (!cpu_online(cpu))
+		return -ENODEV;
+	area = kzalloc_node(sizeof(*area), GFP_KERNEL, cpu_to_node(cpu));
+	if (!area)
+		return -ENOMEM;
+	/* From here on nobody else can bring the CPU on-line again. */
+	error = ledger_add_cpu(cpu);
+	if (error)
+		goto free_area;
+	per_cpu(park_area, cpu) = area;
+	error = take(cpu);
+	if (error)
+		goto remove;
+	return 0;
+
+remove:
+	per_cpu(park_area, cpu) = NULL;
+	ledger_remove_cpu(ledger_find_cpu(cpu));
+free_area:
+	kfree(area);
+	return error;
+}
+
+int cpu_return(unsigned int cpu)
+{
+	struct lent_cpu *lent = ledger_find_cpu(cpu);
+	struct park_area *area;
+	int error;
+
+	if (!lent)
+		return -ENOENT;
+	if (lent->owner)
+		return -EBUSY;
+	area = per_cpu(park_area, cpu);
+	if (area->seat != SEAT_LINUX) {
+		error = give_back(cpu);
+		if (error)
+			return error;
+	}
+	per_cpu(park_area, cpu) = NULL;
+	kfree(area);
+	ledger_remove_cpu(lent);
+	return 0;
+}
+
+int cpu_make_ready(unsigned int cpu)
+{
+	struct park_area *area = per_cpu(park_area, cpu);
+	int error;
+
+	if (area->seat == SEAT_PARKED)
+		return 0;
+	if (area->seat != SEAT_LINUX) {
+		error = give_back(cpu);
+		if (error)
+			return error;
+	}
+	return take(cpu);
+}
+
+int cpu_start(unsigned int cpu, const struct cpu_entry *entry)
+{
+	struct park_area *area = per_cpu(park_area, cpu);
+	struct park_mailbox *mailbox = &area->mailbox;
+	unsigned int tries;
+
+	mailbox->cr3 = entry->page_root;
+	mailbox->stack = entry->stack;
+	mailbox->params = entry->params;
+	mailbox->entry = entry->address;
+	mailbox->index = entry->index;
+	WRITE_ONCE(area->seat, SEAT_STARTED);
+	smp_store_release(&mailbox->go, 1);
+	send(cpu, APIC_DM_NMI);
+	/* Measured 1.3 ms in an emulator; a real machine takes microseconds. */
+	for (tries = 0; tries < 1000; tries++) {
+		if (smp_load_acquire(&mailbox->gone))
+			return 0;
+		usleep_range(20, 1000);
+	}
+	pr_err("CPU %u was to start an LWK, but did not answer the NMI within a second; give it back to Linux to reset it\n",
+	       cpu);
+	return -ETIMEDOUT;
+}
+
+void cpu_stop(const struct lwk_boot_cpu *cpus, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (per_cpu(park_area, cpus[i].linux_cpu)->seat == SEAT_STARTED)
+			send(cpus[i].linux_cpu,
+			     APIC_INT_LEVELTRIG | APIC_INT_ASSERT | APIC_DM_INIT);
+	/*
+	 * The time MultiProcessor Specification 1.4, B.4 leaves an INIT to take effect.
+	 * Nothing tells when it has, and the memory may be somebody else's afterwards.
+	 */
+	msleep(10);
+	for (i = 0; i < count; i++) {
+		struct park_area *area = per_cpu(park_area, cpus[i].linux_cpu);
+
+		if (area->seat != SEAT_STARTED)
+			continue;
+		send(cpus[i].linux_cpu, APIC_INT_LEVELTRIG | APIC_DM_INIT);
+		WRITE_ONCE(area->seat, SEAT_STOPPED);
+	}
+}
+
+u64 cpu_stub_address(void)
+{
+	return (u64)park_nmi;
+}
+
+/* Hooks come and go while no CPU is on its way up or down, and none is inside one. */
+static void set_hooks(bool ours)
+{
+	cpus_read_lock();
+	if (ours) {
+		linux_ops = smp_ops;
+		smp_ops.play_dead = hook_play_dead;
+		smp_ops.stop_other_cpus = hook_stop_other_cpus;
+		if (linux_ops.crash_stop_other_cpus)
+			smp_ops.crash_stop_other_cpus = hook_crash_stop_other_cpus;
+		smp_ops.send_call_func_ipi = hook_send_call_func_ipi;
+	} else {
+		smp_ops = linux_ops;
+	}
+	cpus_read_unlock();
+	synchronize_rcu();
+}
+
+int cpus_init(void)
+{
+	int error;
+
+	if (memory_is_encrypted()) {
+		pr_err("memory encryption is on, and an LWK cannot read encrypted memory; boot Linux with mem_encrypt=off\n");
+		return -EOPNOTSUPP;
+	}
+	if (native_read_cr4() & CR4_FRED) {
+		pr_err("Linux uses FRED, so a parked CPU cannot be woken through its IDT; boot Linux with fred=off\n");
+		return -EOPNOTSUPP;
+	}
+	error = register_pm_notifier(&sleep_notifier);
+	if (error)
+		return error;
+	error = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "lwkpart:veto", veto_online, NULL);
+	if (error < 0) {
+		unregister_pm_notifier(&sleep_notifier);
+		return error;
+	}
+	veto_state = error;
+	set_hooks(true);
+	return 0;
+}
+
+void cpus_exit(void)
+{
+	set_hooks(false);
+	cpuhp_remove_state_nocalls(veto_state);
+	unregister_pm_notifier(&sleep_notifier);
+}

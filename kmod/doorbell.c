@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Interrupts between Linux and the LWK.
+ *
+ * LWK to Linux: a vector of Linux's own, through a child of the x86 vector domain,
+ * so that it shows in /proc/interrupts and follows CPU hot-plug. When Linux moves it,
+ * the new target goes into the boot parameters, where the LWK reads it every time.
+ * Linux to LWK: a fixed vector, straight to the CPU's local APIC.
+ */
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/irqdomain.h>
+#include <asm/apic.h>
+#include <asm/hw_irq.h>
+#include <asm/irqdomain.h>
+#include <asm/smp.h>
+
+#include "internal.h"
+
+static struct fwnode_handle *fwnode;
+static struct irq_domain *domain;
+
+/* Tells the LWK where the doorbells that 'irq' stands for go now. */
+static void publish(struct instance *instance, unsigned int irq, struct irq_data *data)
+{
+	unsigned int target = cpumask_first(irq_data_get_effective_affinity_mask(data));
+	struct irq_cfg *cfg = irqd_cfg(data);
+	unsigned int i;
+
+	if (!cfg || target >= nr_cpu_ids)
+		return;
+	for (i = 0; i < instance->n_cpus; i++) {
+		if (instance->doorbell_irq[i] != irq)
+			continue;
+		/* cfg->dest_apicid is a logical id in flat mode. */
+		WRITE_ONCE(instance->params->cpus[i].doorbell_apicid,
+			   per_cpu(x86_cpu_to_apicid, target));
+		WRITE_ONCE(instance->params->cpus[i].doorbell_vector, cfg->vector);
+	}
+}
+
+static int doorbell_set_affinity(struct irq_data *data, const struct cpumask *mask, bool force)
+{
+	struct instance *instance = irq_data_get_irq_chip_data(data);
+	int result = irq_chip_set_affinity_parent(data, mask, force);
+
+	if (result >= 0 && instance)
+		publish(instance, data->irq, data);
+	return result;
+}
+
+static struct irq_chip doorbell_chip = {
+	.name = "lwk",
+	.irq_ack = irq_chip_ack_parent,
+	.irq_set_affinity = doorbell_set_affinity,
+	.irq_retrigger = irq_chip_retrigger_hierarchy,
+	.flags = IRQCHIP_SKIP_SET_WAKE,
+};
+
+static int doorbell_alloc(struct irq_domain *d, unsigned int irq, unsigned int count, void *arg)
+{
+	struct irq_alloc_info info;
+	int error;
+
+	memset(&info, 0, sizeof(info));
+	error = irq_domain_alloc_irqs_parent(d, irq, count, &info);
+	if (error)
+		return error;
+	irq_domain_set_info(d, irq, irq, &doorbell_chip, NULL, handle_edge_irq, NULL, "edge");
+	/* The vector may change while the LWK uses it. */
+	irq_set_status_flags(irq, IRQ_MOVE_PCNTXT);
+	return 0;
+}
+
+static int doorbell_translate(struct irq_domain *d, struct irq_fwspec *fwspec, unsigned long *hwirq,
+			      unsigned int *type)
+{
+	*hwirq = fwspec->param[0];
+	*type = IRQ_TYPE_EDGE_RISING;
+	return 0;
+}
+
+static const struct irq_domain_ops domain_ops = {
+	.translate = doorbell_translate,
+	.alloc = doorbell_alloc,
+	.free = irq_domain_free_irqs_common,
+};
+
+int doorbell_init(void)
+{
+	fwnode = irq_domain_alloc_named_fwnode("lwk");
+	if (!fwnode)
+		return -ENOMEM;
+	domain = irq_domain_create_hierarchy(x86_vector_domain, 0, 0, fwnode, &domain_ops, NULL);
+	if (!domain) {
+		irq_domain_free_fwnode(fwnode);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void doorbell_exit(void)
+{
+	irq_domain_remove(domain);
+	irq_domain_free_fwnode(fwnode);
+}
+
+static irqreturn_t doorbell_interrupt(int irq, void *data)
+{
+	struct instance *instance = data;
+	unsigned int i;
+
+	for (i = 0; i < instance->n_cpus; i++)
+		if (instance->doorbell_irq[i] == irq)
+			process_wake(instance, i);
+	return IRQ_HANDLED;
+}
+
+/* The interrupt of LWK CPU 'index': a new one, or that of a CPU with the same target. */
+static int connect_one(struct instance *instance, unsigned int index)
+{
+	unsigned int target = instance->doorbell_cpu[index], i;
+	struct irq_fwspec fwspec = { .fwnode = fwnode, .param_count = 1 };
+	int irq, error;
+
+	for (i = 0; i < index; i++) {
+		if (instance->doorbell_cpu[i] == target) {
+			instance->doorbell_irq[index] = instance->doorbell_irq[i];
+			return 0;
+		}
+	}
+	fwspec.param[0] = instance->id * LWK_MAX_CPUS + index;
+	irq = irq_create_fwspec_mapping(&fwspec);
+	if (irq <= 0)
+		return -ENOSPC;
+	irq_set_chip_data(irq, instance);
+	/* Where doorbells go is the plan's decision, not irqbalance's. */
+	error = request_irq(irq, doorbell_interrupt, IRQF_NOBALANCING, instance->name, instance);
+	if (error)
+		goto unmap;
+	instance->doorbell_irq[index] = irq;
+	error = irq_set_affinity(irq, cpumask_of(target));
+	if (error)
+		goto free;
+	return 0;
+
+free:
+	instance->doorbell_irq[index] = 0;
+	free_irq(irq, instance);
+unmap:
+	irq_dispose_mapping(irq);
+	return error;
+}
+
+int doorbell_connect(struct instance *instance)
+{
+	unsigned int i;
+	int error;
+
+	for (i = 0; i < instance->n_cpus; i++) {
+		error = connect_one(instance, i);
+		if (error) {
+			pr_err("lwkpart: instance %u: no interrupt for doorbells to CPU %u (%d)\n",
+			       instance->id, instance->doorbell_cpu[i], error);
+			doorbell_disconnect(instance);
+			return error;
+		}
+	}
+	for (i = 0; i < instance->n_cpus; i++)
+		publish(instance, instance->doorbell_irq[i],
+			irq_get_irq_data(instance->doorbell_irq[i]));
+	return 0;
+}
+
+void doorbell_disconnect(struct instance *instance)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < instance->n_cpus; i++) {
+		int irq = instance->doorbell_irq[i];
+
+		if (!irq)
+			continue;
+		for (j = i; j < instance->n_cpus; j++)
+			if (instance->doorbell_irq[j] == irq)
+				instance->doorbell_irq[j] = 0;
+		free_irq(irq, instance);
+		irq_dispose_mapping(irq);
+	}
+}
+
+void doorbell_ring(struct instance *instance, unsigned int index)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	apic->safe_wait_icr_idle();
+	apic->icr_write(APIC_DM_FIXED | APIC_DEST_PHYSICAL | LWK_DOORBELL_VECTOR,
+			instance->cpus[index].apicid);
+	local_irq_restore(flags);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of lwkpart.ko share. One file, one thing:
+ *   control.c   /dev/lwkpart: checks every ioctl, calls the others
+ *   ledger.c    what is lent, CPUs and memory ranges, and to whom
+ *   cpu.c       takes CPUs from Linux, parks them, starts and stops them
+ *   park.h      the mailbox of a parked CPU
+ *   park.S      the code a parked CPU runs
+ *   memory.c    takes memory ranges from Linux and gives them back
+ *   instance.c  the life of an instance
+ *   image.c     the image and the first page tables in the partition's memory
+ *   doorbell.c  interrupts between Linux and the LWK, both ways
+ *   process.c   /dev/lwk/N: processes, channels, windows
+ *
+ * Locking: 'lwkpart_mutex' (control.c) serialises everything done through
+ * /dev/lwkpart. 'instance->rwsem' protects the state against the users of
+ * /dev/lwk/N: they hold it for reading while they rely on RUNNING.
+ */
+#ifndef LWKPART_INTERNAL_H
+#define LWKPART_INTERNAL_H
+
+#include <linux/cdev.h>
+#include <linux/device.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rwsem.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "lwkpart.h"
+#include "lwkshared.h"
+
+struct lwk_process;
+
+struct instance {
+	unsigned int id; /* N of /dev/lwk/N */
+	enum lwk_state state;
+	struct rw_semaphore rwsem; /* protects 'state' and 'message' */
+	char message[LWKPART_MESSAGE_LEN];
+	kuid_t uid;
+	u32 job_id;
+	struct kref kref; /* the control device and every open file hold one */
+
+	unsigned int n_cpus;
+	struct lwk_boot_cpu cpus[LWK_MAX_CPUS];
+	/* Which Linux CPU gets the doorbells of CPU i. */
+	unsigned int doorbell_cpu[LWK_MAX_CPUS];
+	unsigned int n_mem;
+	struct lwk_boot_mem mem[LWK_MAX_MEM]; /* largest first once loaded */
+
+	/* The LWK kernel's own memory (lwkshared.h), where the LWK cannot rewrite it. */
+	u64 reserve_start, reserve_size;
+	/* The shared areas, in the direct map; NULL before LOADED. */
+	struct lwk_boot_params *params;
+	struct lwk_status *status;
+	struct lwk_console *console;
+	struct lwk_channel *channels;
+	struct lwk_control *controls;
+	u64 entry;     /* the image's entry point */
+	u64 page_root; /* physical address of the first page tables */
+	u64 stacks;    /* LWK address of the stacks of all CPUs */
+
+	/* process.c: the process of each LWK CPU, or NULL. */
+	struct mutex process_mutex;
+	struct lwk_process *processes[LWK_MAX_CPUS];
+	unsigned int n_processes;
+	struct list_head files;		      /* every open of /dev/lwk/N */
+	wait_queue_head_t wait[LWK_MAX_CPUS]; /* the proxy of each LWK CPU */
+	char name[sizeof("lwk") + 10];	      /* of the interrupts */
+	struct device device;		      /* holds a reference to the instance */
+	struct cdev cdev;
+
+	/* instance.c: notices a panic, sets the clock */
+	struct delayed_work watch;
+
+	/* doorbell.c */
+	int doorbell_irq[LWK_MAX_CPUS]; /* 0: none; CPUs that share a target share one */
+};
+
+/* control.c */
+extern struct mutex lwkpart_mutex;
+
+/* ledger.c; unless it says otherwise, call with lwkpart_mutex held */
+struct lent_cpu {
+	struct list_head link; /* by number */
+	unsigned int cpu;
+	struct instance *owner; /* NULL: nobody yet */
+};
+
+struct lent_range {
+	struct list_head link; /* by address */
+	u64 start, size;
+	unsigned int node;
+	enum lwkpart_mem_kind kind;
+	struct instance *owner; /* NULL: nobody yet */
+};
+
+/* To whom something is lent, for messages and for copies of the ledger. */
+struct lent_to {
+	u32 instance; /* or LWKPART_NO_INSTANCE */
+	u32 job_id;   /* 0 with LWKPART_NO_INSTANCE */
+};
+
+/* NULL when it is not lent; start and size are those of one whole range, in bytes. */
+struct lent_cpu *ledger_find_cpu(unsigned int cpu);
+struct lent_range *ledger_find_range(u64 start, u64 size);
+/* Enter and strike out a line. 0 or -ENOMEM; the caller knows that it is not there. */
+int ledger_add_cpu(unsigned int cpu);
+int ledger_add_range(u64 start, u64 size, unsigned int node, enum lwkpart_mem_kind kind);
+void ledger_remove_cpu(struct lent_cpu *lent);
+void ledger_remove_range(struct lent_range *lent);
+void ledger_assign_cpu(struct lent_cpu *lent, struct instance *owner);
+void ledger_assign_range(struct lent_range *lent, struct instance *owner);
+void ledger_unassign_all(const struct instance *owner);
+/* Is it lent, any byte of it for memory, and to whom? Without the mutex. */
+bool ledger_has_cpu(unsigned int cpu, struct lent_to *to);
+bool ledger_has_memory(u64 start, u64 size, struct lent_to *to);
+/* Without the mutex. */
+bool ledger_is_empty(void);
+/* Adds up lent_cpus, lent_ranges and lent_bytes. */
+void ledger_count(struct lwkpart_info *info);
+/* LWKPART_GET_LEDGER: 0 or -EFAULT. */
+int ledger_copy(struct lwkpart_ledger *request);
+
+/* cpu.c; call with lwkpart_mutex held */
+int cpus_init(void);
+void cpus_exit(void);
+/* LWKPART_LEND_CPU and LWKPART_RETURN_CPU, with their errors. */
+int cpu_lend(unsigned int cpu);
+int cpu_return(unsigned int cpu);
+/*
+ * Makes sure that a lent CPU is parked: one that ran an LWK before goes through
+ * Linux once more, which takes as long as RETURN and LEND. 0 or a negative error;
+ * then the CPU is still lent, and LWKPART_RETURN_CPU works.
+ */
+int cpu_make_ready(unsigned int cpu);
+/* How a CPU enters an LWK (lwkshared.h); addresses are the LWK's, but for page_root. */
+struct cpu_entry {
+	u64 page_root; /* physical */
+	u64 address;
+	u64 stack; /* its upper end */
+	u64 params;
+	u32 index;
+};
+/* Starts a parked CPU: 0, or -ETIMEDOUT after a second; then it must be stopped too. */
+int cpu_start(unsigned int cpu, const struct cpu_entry *entry);
+/* Stops CPUs that were started, whatever they do; takes 10 ms. The others are left alone. */
+void cpu_stop(const struct lwk_boot_cpu *cpus, unsigned int count);
+u32 cpu_apicid(unsigned int cpu);
+/* The address of the code that enters an LWK; it lies in one page. */
+u64 cpu_stub_address(void);
+
+/* memory.c; call with lwkpart_mutex held */
+int memory_init(void);
+void memory_exit(void);
+/* LWKPART_LEND_MEM and LWKPART_RETURN_MEM, with their errors; all fields are unchecked. */
+int memory_lend(struct lwkpart_mem *request);
+int memory_return(const struct lwkpart_mem *request);
+
+/* image.c */
+/*
+ * Puts an image into the partition's memory and fills in the instance's shared areas,
+ * entry, page_root and stacks. 'file' is a copy that user space cannot change. 0,
+ * -ENOEXEC, -ENOMEM.
+ */
+int image_load(struct instance *instance, const void *file, u64 size);
+
+/* doorbell.c */
+int doorbell_init(void);
+void doorbell_exit(void);
+/* Makes the doorbells of an assigned instance and fills in params->cpus[].doorbell_*. */
+int doorbell_connect(struct instance *instance);
+void doorbell_disconnect(struct instance *instance);
+/* Interrupts LWK CPU 'index'. */
+void doorbell_ring(struct instance *instance, unsigned int index);
+
+/* process.c */
+int process_init(void);
+void process_exit(void);
+/* Makes /dev/lwk/N, owned by instance->uid; and removes it. */
+int process_device_create(struct instance *instance);
+void process_device_destroy(struct instance *instance);
+/* Wakes the proxy of one LWK CPU, from an interrupt; those of all, after a change of state. */
+void process_wake(struct instance *instance, unsigned int index);
+void process_wake_all(struct instance *instance);
+/*
+ * Ends all processes of an instance that is no longer RUNNING and takes its
+ * memory out of every proxy; the memory can be given back afterwards. Call it
+ * after the state has changed and before the CPUs are stopped.
+ */
+void process_revoke_all(struct instance *instance);
+
+/* instance.c: what /dev/lwkpart does with instances; call with lwkpart_mutex held */
+int instance_create(struct lwkpart_create *request);
+int instance_destroy(u32 id);
+int instance_assign_cpu(const struct lwkpart_assign_cpu *request);
+int instance_assign_memory(const struct lwkpart_assign_mem *request);
+int instance_load(const struct lwkpart_load *request);
+/* Takes lwkpart_mutex itself, and waits for the LWK without it. */
+int instance_boot(const struct lwkpart_boot *request);
+int instance_shutdown(u32 id);
+int instance_info(struct lwkpart_instance_info *request);
+int instance_kmsg(struct lwkpart_kmsg *request);
+unsigned int instance_count(void);
+
+void instance_get(struct instance *instance);
+void instance_put(struct instance *instance);
+/*
+ * The state, after a look at what the LWK itself says in its status page (PANIC)
+ * and at whether its message is new. Call with rwsem held for reading or writing.
+ */
+enum lwk_state instance_state(struct instance *instance);
+/* Says that an instance that ran is HUNG, and why. Takes rwsem. */
+void instance_hung(struct instance *instance, const char *why);
+
+#endif

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lwkpart.ko. The kernel's own build runs in kmod/module of the build tree, on links to
+# the sources, so that the source tree stays clean (and may be read-only).
+
+kmod_module_sources = kmod/Kbuild kmod/control.c kmod/cpu.c kmod/doorbell.c kmod/image.c \
+	kmod/instance.c kmod/internal.h kmod/ledger.c kmod/lwkpart.h kmod/lwkshared.h \
+	kmod/memory.c kmod/park.S kmod/park.h kmod/process.c
+EXTRA_DIST += $(kmod_module_sources)
+
+if HAVE_KERNEL
+kmod_moduledir = /lib/modules/$(KERNEL_RELEASE)/updates
+kmod_module_DATA = kmod/module/lwkpart.ko
+
+kmod/module/lwkpart.ko: $(kmod_module_sources)
+	$(AM_V_GEN)$(MKDIR_P) kmod/module && \
+	for file in $(kmod_module_sources); do \
+		ln -sf $(abs_top_srcdir)/$$file kmod/module/ || exit; \
+	done && \
+	$(MAKE) -C $(KERNEL_BUILD) M=$(abs_top_builddir)/kmod/module modules && \
+	touch $@
+endif
+
+clean-local: clean-kmod-module
+clean-kmod-module:
+	rm -rf kmod/module
+
+# ---- the bundled LWK (kmod/lwk) and its proxy (kmod/lwkexec) ----
+
+# The LWK is a program for no operating system: its flags have nothing to do with ours.
+lwk_headers = kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/signal.h kmod/lwk/x86.h \
+	kmod/lwkpart.h kmod/lwkshared.h
+lwk_objects = kmod/lwk/entry.o kmod/lwk/main.o kmod/lwk/cpu.o kmod/lwk/trap.o \
+	kmod/lwk/pages.o kmod/lwk/space.o kmod/lwk/user.o kmod/lwk/channel.o \
+	kmod/lwk/process.o kmod/lwk/signal.o kmod/lwk/clock.o kmod/lwk/syscall.o \
+	kmod/lwk/console.o kmod/lwk/string.o
+lwk_cflags = -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes -Wno-unused-parameter -ffreestanding -fno-pic -no-pie \
+	-mcmodel=kernel -mno-red-zone -mgeneral-regs-only -fno-stack-protector \
+	-fcf-protection=none -fno-asynchronous-unwind-tables \
+	-fno-tree-loop-distribute-patterns
+lwk_compile = $(AM_V_CC)$(MKDIR_P) kmod/lwk && $(CC) $(lwk_cflags) \
+	-DLWK_VERSION='"slurm-lwk $(VERSION) LWK"' -I$(top_srcdir)/kmod -I$(top_srcdir)/kmod/lwk
+
+kmod/lwk/%.o: $(srcdir)/kmod/lwk/%.c $(lwk_headers)
+	$(lwk_compile) -c $< -o $@
+kmod/lwk/%.o: $(srcdir)/kmod/lwk/%.S $(lwk_headers)
+	$(lwk_compile) -c $< -o $@
+kmod/lwk/lwk.elf: $(lwk_objects) $(srcdir)/kmod/lwk/lwk.ld
+	$(AM_V_CCLD)$(CC) -nostdlib -static -no-pie -Wl,-T,$(srcdir)/kmod/lwk/lwk.ld \
+		-Wl,--build-id=none -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack \
+		$(lwk_objects) -o $@
+
+lwkimagedir = $(pkglibdir)
+lwkimage_DATA += kmod/lwk/lwk.elf
+CLEANFILES += kmod/lwk/lwk.elf $(lwk_objects)
+EXTRA_DIST += kmod/lwk/entry.S kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/signal.h \
+	kmod/lwk/x86.h kmod/lwk/lwk.ld kmod/lwk/main.c kmod/lwk/cpu.c kmod/lwk/trap.c \
+	kmod/lwk/pages.c kmod/lwk/space.c kmod/lwk/user.c kmod/lwk/channel.c \
+	kmod/lwk/process.c kmod/lwk/signal.c kmod/lwk/clock.c kmod/lwk/syscall.c \
+	kmod/lwk/console.c kmod/lwk/string.c
+
+bin_PROGRAMS += kmod/lwkexec/lwkexec
+kmod_lwkexec_lwkexec_SOURCES = kmod/lwkexec/lwkexec.c kmod/lwkexec/lwkexec.h \
+	kmod/lwkexec/calls.c kmod/lwkexec/channel.c kmod/lwkexec/load.c \
+	kmod/lwkexec/program.c kmod/lwkexec/self.c kmod/lwkexec/signals.c \
+	kmod/lwkexec/syscall.S
+kmod_lwkexec_lwkexec_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS)
+kmod_lwkexec_lwkexec_LDADD = $(ELF_LIBS)

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Packets to and from the proxy (lwkshared.h). The page is the user's to scribble on:
+ * counts are kept in struct cpu, packets are copied before they are looked at, and
+ * what cannot be ends the connection, never the LWK.
+ */
+#include "lwk.h"
+
+/*
+ * How often to look before halting. A halted CPU costs its host nothing and its
+ * neighbours nothing; a reply usually comes later than a spin of any sensible length.
+ */
+#define SPIN 200
+
+static bool packet_waits(const struct cpu *cpu)
+{
+	return LOAD_ACQUIRE(cpu->channel->to_lwk.head) != cpu->received;
+}
+
+static bool fault_waits(const struct cpu *cpu)
+{
+	return LOAD_ACQUIRE(cpu->control->fault_state) == LWK_FAULT_ASKED;
+}
+
+bool channel_ordered(void)
+{
+	return LOAD_ACQUIRE(this_cpu()->control->order) == LWK_ORDER_PROCESS;
+}
+
+static bool something_waits(void)
+{
+	const struct cpu *cpu = this_cpu();
+
+	return !channel_ordered() || packet_waits(cpu) || fault_waits(cpu);
+}
+
+static void wait(void)
+{
+	struct cpu *cpu = this_cpu();
+
+	WRITE_ONCE(cpu->channel->lwk_sleeps, 0);
+	for (unsigned int i = 0; i < SPIN && !something_waits(); i++)
+		cpu_relax();
+	if (!something_waits())
+		cpu_sleep(something_waits);
+	/* Whatever comes next, user code included, only a doorbell interrupts it. */
+	WRITE_ONCE(cpu->channel->lwk_sleeps, 1);
+	if (!channel_ordered())
+		process_abandon();
+	channel_serve_fault();
+}
+
+void channel_reset(void)
+{
+	struct cpu *cpu = this_cpu();
+
+	cpu->sent = 0;
+	cpu->received = 0;
+	WRITE_ONCE(cpu->channel->lwk_sleeps, 1);
+}
+
+void channel_serve_fault(void)
+{
+	struct cpu *cpu = this_cpu();
+	int error;
+
+	if (!fault_waits(cpu))
+		return;
+	error = space_fault(&cpu->process.space, READ_ONCE(cpu->control->fault_addr),
+			    READ_ONCE(cpu->control->fault_write), false);
+	if (error == -ENOMEM)
+		cpu->process.out_of_memory = true;
+	STORE_RELEASE(cpu->control->fault_state, error ? LWK_FAULT_REFUSED : LWK_FAULT_READY);
+}
+
+static void broken(void)
+{
+	print("pid %u: its proxy wrote nonsense into the channel; ending the process",
+	      this_process()->pid);
+	process_abandon();
+}
+
+static void send(const struct lwk_packet *packet)
+{
+	struct cpu *cpu = this_cpu();
+	struct lwk_ring *ring = &cpu->channel->to_linux;
+	const struct lwk_boot_cpu *target = &boot->cpus[cpu->index];
+
+	/* At most one request and a few notices are ever under way. */
+	if (cpu->sent - LOAD_ACQUIRE(ring->tail) >= LWK_RING_SLOTS)
+		broken();
+	ring->slot[cpu->sent % LWK_RING_SLOTS] = *packet;
+	STORE_RELEASE(ring->head, ++cpu->sent);
+	memory_barrier();
+	if (READ_ONCE(cpu->channel->linux_sleeps))
+		apic_send(READ_ONCE(target->doorbell_apicid), READ_ONCE(target->doorbell_vector));
+}
+
+static bool receive(struct lwk_packet *packet)
+{
+	struct cpu *cpu = this_cpu();
+	struct lwk_ring *ring = &cpu->channel->to_lwk;
+	u32 waiting = LOAD_ACQUIRE(ring->head) - cpu->received;
+
+	if (!waiting)
+		return false;
+	if (waiting > LWK_RING_SLOTS)
+		broken();
+	*packet = ring->slot[cpu->received % LWK_RING_SLOTS];
+	STORE_RELEASE(ring->tail, ++cpu->received);
+	return true;
+}
+
+s64 channel_request(u64 nr, const u64 args[6])
+{
+	struct cpu *cpu = this_cpu();
+	struct lwk_packet packet = { .kind = LWK_PACKET_REQUEST, .id = ++cpu->next_id, .nr = nr };
+	u32 id = packet.id;
+	u64 start = rdtsc();
+
+	memcpy(packet.args, args, sizeof(packet.args));
+	WRITE_ONCE(cpu->status->state, LWK_CPU_DELEGATING);
+	send(&packet);
+	for (;;) {
+		/* A late reply to a call that nobody waits for is no reason to stop. */
+		while (receive(&packet)) {
+			if (packet.kind == LWK_PACKET_REPLY && packet.id == id) {
+				cpu->status->delegate_tsc += rdtsc() - start;
+				WRITE_ONCE(cpu->status->state, LWK_CPU_USER);
+				return packet.args[0];
+			}
+		}
+		wait();
+	}
+}
+
+void channel_notice(u64 nr, u64 arg0, u64 arg1)
+{
+	struct lwk_packet packet = { .kind = LWK_PACKET_NOTICE, .nr = nr, .args = { arg0, arg1 } };
+
+	send(&packet);
+}
+
+void channel_receive(struct lwk_packet *packet)
+{
+	do {
+		while (!receive(packet))
+			wait();
+	} while (packet->kind != LWK_PACKET_REQUEST);
+}
+
+void channel_reply(u32 id, s64 result)
+{
+	struct lwk_packet packet = { .kind = LWK_PACKET_REPLY, .id = id, .args = { result } };
+
+	send(&packet);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Time: the TSC, scaled as Linux's own clock; Linux renews the reference now and then. */
+#include "lwk.h"
+
+u64 clock_cycles_to_ns(u64 cycles)
+{
+	u64 khz = READ_ONCE(boot->tsc_khz);
+
+	/* cycles * 10^6 / khz without overflow: whole milliseconds, then the rest. */
+	return cycles / khz * 1000000 + cycles % khz * 1000000 / khz;
+}
+
+static u64 clock_read(const __s64 *reference)
+{
+	u32 seq;
+	u64 base, ns;
+
+	do {
+		while ((seq = LOAD_ACQUIRE(boot->clock_seq)) & 1)
+			cpu_relax();
+		base = READ_ONCE(boot->tsc_base);
+		ns = READ_ONCE(*reference);
+		compiler_barrier();
+	} while (READ_ONCE(boot->clock_seq) != seq);
+	return ns + clock_cycles_to_ns(rdtsc() - base);
+}
+
+u64 clock_monotonic(void)
+{
+	struct cpu *cpu = this_cpu();
+	u64 now = clock_read(&boot->monotonic_ns);
+
+	/* A renewed reference may be a little earlier; the clock never is. */
+	if (now < cpu->last_monotonic)
+		return cpu->last_monotonic;
+	cpu->last_monotonic = now;
+	return now;
+}
+
+u64 clock_realtime(void)
+{
+	return clock_read(&boot->realtime_ns);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Every way into and out of the kernel. struct cpu and struct frame are in lwk.h. */
+#include "entry.h"
+
+	.text
+
+/* From lwkpart.ko: RDI the boot parameters, RSI this CPU's index (lwkshared.h). */
+	.globl _start
+_start:
+	cld
+	xorl %ebp, %ebp
+	movq %rsp, %rdx
+	call boot_cpu
+	ud2
+
+	.macro SAVE_REGISTERS
+	pushq %rdi
+	pushq %rsi
+	pushq %rdx
+	pushq %rcx
+	pushq %rax
+	pushq %r8
+	pushq %r9
+	pushq %r10
+	pushq %r11
+	pushq %rbx
+	pushq %rbp
+	pushq %r12
+	pushq %r13
+	pushq %r14
+	pushq %r15
+	.endm
+
+	.macro RESTORE_REGISTERS
+	popq %r15
+	popq %r14
+	popq %r13
+	popq %r12
+	popq %rbp
+	popq %rbx
+	popq %r11
+	popq %r10
+	popq %r9
+	popq %r8
+	popq %rax
+	popq %rcx
+	popq %rdx
+	popq %rsi
+	popq %rdi
+	.endm
+
+/*
+ * One stub of STUB_BYTES per vector: pushes a zero where the CPU pushes no error
+ * code, and the vector.
+ */
+	.balign STUB_BYTES
+	.globl exception_stubs
+exception_stubs:
+	.set vector, 0
+	.rept 256
+	.balign STUB_BYTES
+	.if vector == 8 || (vector >= 10 && vector <= 14) || vector == 17 || vector == 21 || vector == 29 || vector == 30
+	.else
+	pushq $0
+	.endif
+	pushq $vector
+	.if vector == 2
+	jmp nmi_entry
+	.elseif vector == 8 || vector == 18
+	jmp emergency_entry
+	.else
+	jmp trap_entry
+	.endif
+	.set vector, vector + 1
+	.endr
+	.balign STUB_BYTES
+
+/* The stub's order on the stack is vector below error; struct frame wants it so. */
+trap_entry:
+	testb $3, 24(%rsp)
+	jz 1f
+	swapgs
+1:	cld
+	SAVE_REGISTERS
+	movq %rsp, %rdi
+	xorl %ebp, %ebp
+	call trap
+	/* falls through */
+
+return_from_trap:
+	testb $3, (FRAME_CS)(%rsp)
+	jz 1f
+	swapgs
+1:	RESTORE_REGISTERS
+	addq $16, %rsp
+	iretq
+
+/*
+ * An NMI can come between any two instructions, also before swapgs, and nobody
+ * sends us one on purpose: touch nothing.
+ */
+nmi_entry:
+	addq $16, %rsp
+	iretq
+
+/*
+ * Double fault and machine check never return. They run on a page of their own
+ * whose first word is this CPU's struct cpu, because GS may be either's.
+ */
+emergency_entry:
+	cld
+	SAVE_REGISTERS
+	movq %rsp, %rdi
+	movq %rsp, %rcx
+	andq $-4096, %rcx
+	movq (%rcx), %rax
+	movq %rax, %rdx
+	shrq $32, %rdx
+	movl $MSR_GS_BASE_NUMBER, %ecx
+	wrmsr
+	xorl %ebp, %ebp
+	call emergency
+	ud2
+
+/* SYSCALL: RCX is the user's RIP, R11 its flags; interrupts are off (SFMASK). */
+	.globl syscall_entry
+	.balign 64
+syscall_entry:
+	swapgs
+	movq %rsp, %gs:CPU_USER_RSP
+	movq %gs:CPU_KERNEL_RSP, %rsp
+	pushq $USER_DS_NUMBER
+	pushq %gs:CPU_USER_RSP
+	pushq %r11
+	pushq $USER_CS_NUMBER
+	pushq %rcx
+	pushq %rax
+	pushq $SYSCALL_VECTOR_NUMBER
+	SAVE_REGISTERS
+	movq %rsp, %rdi
+	xorl %ebp, %ebp
+	call syscall
+	/*
+	 * SYSRET only for an unchanged RIP and flags, which are in RCX and R11: a
+	 * signal or sigreturn changes them, and IRET can restore everything.
+	 */
+	movq FRAME_RCX(%rsp), %rcx
+	cmpq %rcx, FRAME_RIP(%rsp)
+	jne return_from_trap
+	movq FRAME_R11(%rsp), %r11
+	cmpq %r11, FRAME_RFLAGS(%rsp)
+	jne return_from_trap
+	RESTORE_REGISTERS
+	movq (16 + 24)(%rsp), %rsp
+	swapgs
+	sysretq
+
+/* RDI: a struct frame with user mode's registers. */
+	.globl enter_user
+enter_user:
+	movq %rdi, %rsp
+	jmp return_from_trap
+
+	.globl restart_cpu
+restart_cpu:
+	movq %gs:CPU_KERNEL_RSP, %rsp
+	xorl %ebp, %ebp
+	call cpu_loop
+	ud2
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Numbers that entry.S needs; cpu.c asserts that they match the structures. */
+#ifndef LWK_ENTRY_H
+#define LWK_ENTRY_H
+
+#define STUB_BYTES 16
+#define CPU_USER_RSP 8
+#define CPU_KERNEL_RSP 16
+#define FRAME_R11 48
+#define FRAME_RCX 88
+#define FRAME_RIP 136
+#define FRAME_CS 144
+#define FRAME_RFLAGS 152
+#define USER_CS_NUMBER 0x33
+#define USER_DS_NUMBER 0x2b
+#define SYSCALL_VECTOR_NUMBER 0x100
+#define MSR_GS_BASE_NUMBER 0xc0000101
+
+#endif

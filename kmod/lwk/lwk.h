@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The bundled LWK, as its own files see it. One file, one thing:
+ *   entry.S    every way into and out of the kernel
+ *   main.c     boot, and what a CPU does when it has no process
+ *   cpu.c      descriptor tables, MSRs, the local APIC, floating point
+ *   trap.c     exceptions and interrupts
+ *   pages.c    physical memory: the kernel's pool and the processes'
+ *   space.c    a process's address space
+ *   user.c     reading and writing a process's memory
+ *   channel.c  packets to and from the proxy
+ *   process.c  the life of a process
+ *   signal.c   signals
+ *   clock.c    time
+ *   syscall.c  the table of system calls, and the local ones
+ *   console.c  console text, panic
+ *
+ * One process per CPU and one thread per process, so a process and its memory
+ * belong to their CPU and need no lock. The kernel runs with interrupts off; they
+ * are on in user mode and while a CPU halts. What several CPUs share is the page
+ * pools (one lock) and the console (one lock).
+ */
+#ifndef LWK_H
+#define LWK_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lwkpart.h"
+#include "lwkshared.h"
+#include "signal.h"
+#include "x86.h"
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef __u64 u64; /* as the ABI headers have it */
+typedef __s64 s64;
+
+#define PAGE_SIZE 4096UL
+#define LARGE_SIZE (2UL << 20)
+#define ALIGN_DOWN(x, a) ((x) & ~((a)-1))
+#define ALIGN_UP(x, a) (((x) + (a)-1) & ~((a)-1))
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* Shared memory: one access, as written, in this order. */
+#define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
+#define LOAD_ACQUIRE(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
+#define STORE_RELEASE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELEASE)
+
+/* errno values, negated where a system call returns them */
+enum {
+	EPERM = 1,
+	ENOENT = 2,
+	ESRCH = 3,
+	EINTR = 4,
+	EAGAIN = 11,
+	ENOMEM = 12,
+	EFAULT = 14,
+	EEXIST = 17,
+	ENODEV = 19,
+	EINVAL = 22,
+	ENOSYS = 38,
+	ETIMEDOUT = 110,
+};
+
+/* The registers of interrupted or calling code, as entry.S saves them. */
+struct frame {
+	u64 r15, r14, r13, r12, rbp, rbx;
+	u64 r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi;
+	u64 vector; /* of the exception or interrupt; SYSCALL_VECTOR */
+	u64 error;  /* of the exception; the number of the system call */
+	u64 rip, cs, rflags, rsp, ss;
+};
+#define SYSCALL_VECTOR 0x100
+
+/* space.c: [start, end) with one protection. */
+#define PROT_READ 1
+#define PROT_WRITE 2
+#define PROT_EXEC 4
+#define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
+struct area {
+	struct area *next;
+	u64 start, end;
+	u32 prot;
+};
+
+struct space {
+	u64 root;	    /* physical address of the top page table */
+	struct area *areas; /* by address */
+	struct area *free_areas;
+	void *area_pages; /* the kernel pages that areas are made of */
+	u64 brk_start, brk;
+	u64 pages_4k, pages_2m;
+	u64 peak_bytes;
+};
+
+/* signal.c: as the process gave it with rt_sigaction(2), the kernel's layout. */
+struct sigaction {
+	u64 handler;
+	u64 flags;
+	u64 restorer;
+	u64 mask;
+};
+#define SIGNALS 64
+
+struct sigstack {
+	u64 sp;
+	u32 flags;
+	u32 pad;
+	u64 size;
+};
+
+struct process {
+	u32 pid;
+	struct space space;
+	struct sigaction actions[SIGNALS]; /* [s-1] */
+	u64 blocked;			   /* bit s-1: signal s */
+	u64 pending;
+	u64 suspended_mask; /* rt_sigsuspend: what 'blocked' was */
+	bool suspended;
+	bool interrupted; /* the call being left was cut short: EINTR, or restart */
+	bool out_of_memory;
+	struct sigstack altstack;
+	u64 clear_tid;
+};
+
+struct cpu {
+	/* entry.S knows the offsets of these. */
+	struct cpu *self;
+	u64 user_rsp;
+	u64 kernel_rsp;
+
+	u32 index;
+	u32 node;
+	struct lwk_channel *channel;
+	struct lwk_control *control;
+	struct lwk_cpu_status *status;
+
+	/* The channel's counts, kept where nobody else can write. */
+	u32 sent;
+	u32 received;
+	u32 next_id;
+
+	u64 last_monotonic;
+	void *fpu_area; /* fpu_size() bytes to move floating-point state through */
+	struct process process;
+
+	u64 gdt[10];
+	struct tss tss;
+};
+
+static inline struct cpu *this_cpu(void)
+{
+	struct cpu *cpu;
+
+	__asm__ volatile("movq %%gs:0, %0" : "=r"(cpu));
+	return cpu;
+}
+
+static inline struct process *this_process(void)
+{
+	return &this_cpu()->process;
+}
+
+static inline void *phys_to_virt(u64 phys)
+{
+	return (void *)(LWK_DIRECT_MAP + phys);
+}
+
+static inline u64 virt_to_phys(const void *virt)
+{
+	return (u64)virt - LWK_DIRECT_MAP;
+}
+
+struct spinlock {
+	u32 locked;
+};
+
+static inline void spin_lock(struct spinlock *lock)
+{
+	while (__atomic_exchange_n(&lock->locked, 1, __ATOMIC_ACQUIRE))
+		while (READ_ONCE(lock->locked))
+			cpu_relax();
+}
+
+static inline void spin_unlock(struct spinlock *lock)
+{
+	__atomic_store_n(&lock->locked, 0, __ATOMIC_RELEASE);
+}
+
+/* main.c */
+extern struct lwk_boot_params *boot;
+extern struct lwk_status *status;
+/* What a CPU does without a process: waits for one. */
+void cpu_loop(void) __attribute__((noreturn));
+/*
+ * Halts until a doorbell, unless ready() already holds. ready() must become true
+ * before the doorbell that announces it.
+ */
+void cpu_sleep(bool (*ready)(void));
+
+/* entry.S */
+void enter_user(const struct frame *frame) __attribute__((noreturn));
+/* Forgets everything on this CPU's kernel stack and calls cpu_loop(). */
+void restart_cpu(void) __attribute__((noreturn));
+void syscall_entry(void);
+extern u8 exception_stubs[];
+
+/* cpu.c */
+void cpu_setup(struct cpu *cpu, u64 stack_top);
+void apic_eoi(void);
+void apic_send(u32 apicid, u32 vector);
+/* Bytes that fpu_save() writes; 64-byte aligned. */
+size_t fpu_size(void);
+void fpu_reset(void);
+void fpu_save(void *area);
+/* Loads what user code may have made up: invalid parts are replaced by initial state. */
+void fpu_load(void *area);
+
+/* trap.c */
+void trap(struct frame *frame);
+/* What is due before user code runs (again): orders, signals. */
+void before_user(struct frame *frame);
+
+/* pages.c */
+void pages_init(void);
+/* Zeroed and never freed, physically contiguous; for boot. Panics when there is none. */
+void *kernel_boot_alloc(size_t size);
+/* One zeroed page of the kernel's pool, or NULL. */
+void *kernel_page_alloc(void);
+void kernel_page_free(void *page);
+/* A zeroed 4 KB or 2 MB page for a process, near NUMA node 'node'; 0 when there is none. */
+u64 user_page_alloc(u32 node);
+u64 user_large_alloc(u32 node);
+/* A 2 MB page may be freed as a whole, or in 4 KB pages. */
+void user_page_free(u64 phys);
+void user_large_free(u64 phys);
+
+/* space.c */
+/* Once, on the page tables that lwkpart.ko made. */
+void space_setup(void);
+int space_init(struct space *space);
+void space_destroy(struct space *space);
+void space_activate(const struct space *space);
+/* Back to the page tables that no process owns. */
+void space_leave(void);
+/*
+ * Makes an anonymous mapping and returns its address: where space is (ANYWHERE), at
+ * 'addr' if that is free (EXACT: -EEXIST), or there whatever it replaces (REPLACE).
+ * -ENOMEM also for more than the partition has; -EINVAL.
+ */
+enum placement { MAP_ANYWHERE, MAP_EXACT, MAP_REPLACE };
+s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement);
+s64 space_unmap(struct space *space, u64 addr, u64 size);
+s64 space_protect(struct space *space, u64 addr, u64 size, u32 prot);
+/* Gives the pages back and keeps the mapping (madvise MADV_DONTNEED). */
+s64 space_discard(struct space *space, u64 addr, u64 size);
+/* mremap(2) without MREMAP_FIXED: the new address, or -ENOMEM, -EFAULT, -EINVAL. */
+s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, bool may_move);
+/* brk(2): the heap's end afterwards. */
+u64 space_set_brk(struct space *space, u64 brk);
+/* Makes the page at addr present. 0; -EFAULT: not allowed there; -ENOMEM. */
+int space_fault(struct space *space, u64 addr, bool write, bool exec);
+/* Makes all of [addr, addr+size) present, as far as memory goes. */
+int space_populate(struct space *space, u64 addr, u64 size);
+/* Direct-map address of the page at addr, faulting it in; NULL when not allowed. */
+void *space_page(struct space *space, u64 addr, bool write);
+
+/* user.c: 0 or -EFAULT */
+int copy_from_user(void *to, u64 from, size_t size);
+int copy_to_user(u64 to, const void *from, size_t size);
+
+/* channel.c */
+void channel_reset(void);
+/* Asks the proxy and waits for its reply. Returns the reply's result. */
+s64 channel_request(u64 nr, const u64 args[6]);
+void channel_notice(u64 nr, u64 arg0, u64 arg1);
+/* Waits for a request of the proxy. Like channel_request(), does not return when the
+   order to have a process is withdrawn meanwhile. */
+void channel_receive(struct lwk_packet *packet);
+void channel_reply(u32 id, s64 result);
+/* Answers lwkpart.ko if it waits for a page. */
+void channel_serve_fault(void);
+bool channel_ordered(void);
+
+/* process.c */
+void process_run(void) __attribute__((noreturn));
+/* Ends the process with a status as wait(2) has it. */
+void process_exit(int wait_status) __attribute__((noreturn));
+/* Takes the process away without a word to its proxy, which is gone. */
+void process_abandon(void) __attribute__((noreturn));
+
+/* signal.c */
+void signal_init(struct process *process);
+/* A fault of the process itself: cannot be blocked or ignored. */
+void signal_fault(struct frame *frame, int signal, int code, u64 addr);
+void signal_post(struct process *process, int signal);
+/* Moves what the proxy has passed on into 'pending'. */
+void signal_collect(struct process *process);
+bool signal_waiting(const struct process *process);
+void signal_deliver(struct frame *frame);
+s64 signal_return(struct frame *frame);
+s64 sys_rt_sigaction(struct frame *frame);
+s64 sys_rt_sigprocmask(struct frame *frame);
+s64 sys_rt_sigpending(struct frame *frame);
+s64 sys_rt_sigsuspend(struct frame *frame);
+s64 sys_pause(struct frame *frame);
+s64 sys_sigaltstack(struct frame *frame);
+s64 sys_kill(struct frame *frame);
+s64 sys_tkill(struct frame *frame);
+s64 sys_tgkill(struct frame *frame);
+
+/* clock.c: nanoseconds */
+u64 clock_monotonic(void);
+u64 clock_realtime(void);
+u64 clock_cycles_to_ns(u64 cycles);
+
+/* syscall.c */
+void syscall(struct frame *frame);
+
+/* console.c */
+void console_init(void);
+void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int format_text(char *buffer, size_t size, const char *format, va_list args);
+void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* string.c */
+void *memcpy(void *to, const void *from, size_t size);
+void *memmove(void *to, const void *from, size_t size);
+void *memset(void *to, int byte, size_t size);
+int memcmp(const void *a, const void *b, size_t size);
+size_t strlen(const char *s);
+
+#endif

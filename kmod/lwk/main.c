@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Boot, and what a CPU does when it has no process. */
+#include "lwk.h"
+
+struct lwk_boot_params *boot;
+struct lwk_status *status;
+
+static struct cpu cpus[LWK_MAX_CPUS];
+static u64 boot_start;
+static bool first_cpu_ready;
+
+static void boot_first_cpu(struct lwk_boot_params *params)
+{
+	boot_start = rdtsc();
+	boot = params;
+	status = phys_to_virt(boot->status);
+	console_init();
+	if (boot->magic != LWK_SHARED_MAGIC || boot->version != LWK_SHARED_VERSION)
+		panic("boot parameters of version %u: wanted %u; lwkpart.ko and this image are of different releases",
+		      boot->version, LWK_SHARED_VERSION);
+	status->magic = LWK_SHARED_MAGIC;
+	memcpy(status->version, LWK_VERSION, sizeof(LWK_VERSION));
+	pages_init();
+	space_setup();
+}
+
+/* entry.S calls this once per CPU, on the stack that lwkpart.ko made. */
+void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top);
+void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
+{
+	struct cpu *cpu = &cpus[index];
+
+	if (index == 0)
+		boot_first_cpu(params);
+	else
+		while (!LOAD_ACQUIRE(first_cpu_ready))
+			cpu_relax();
+
+	cpu->index = index;
+	cpu->node = boot->cpus[index].node;
+	cpu->channel = (struct lwk_channel *)phys_to_virt(boot->channels) + index;
+	cpu->control = (struct lwk_control *)phys_to_virt(boot->controls) + index;
+	cpu->status = &status->cpu[index];
+	cpu_setup(cpu, stack_top);
+	print("CPU %u: Linux's CPU %u, APIC %u, NUMA node %u", index, boot->cpus[index].linux_cpu,
+	      boot->cpus[index].apicid, cpu->node);
+	if (index == 0)
+		STORE_RELEASE(first_cpu_ready, true);
+	/* The last one to come up opens the shop. */
+	if (__atomic_add_fetch(&status->cpus_up, 1, __ATOMIC_ACQ_REL) == boot->n_cpus) {
+		status->boot_tsc = rdtsc() - boot_start;
+		print("%s: %u CPUs, %llu MB for processes, job %u", LWK_VERSION, boot->n_cpus,
+		      status->user_bytes >> 20, boot->job_id);
+		STORE_RELEASE(status->state, LWK_STATE_RUNNING);
+	}
+	restart_cpu();
+}
+
+void cpu_sleep(bool (*ready)(void))
+{
+	struct cpu *cpu = this_cpu();
+
+	WRITE_ONCE(cpu->channel->lwk_sleeps, 1);
+	memory_barrier();
+	if (!ready())
+		halt_with_interrupts();
+}
+
+void cpu_loop(void)
+{
+	struct cpu *cpu = this_cpu();
+
+	WRITE_ONCE(cpu->status->state, LWK_CPU_IDLE);
+	STORE_RELEASE(cpu->control->obeyed, LWK_ORDER_NONE);
+	while (!channel_ordered())
+		cpu_sleep(channel_ordered);
+	process_run();
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Physical memory, in two pools that never mix (lwkshared.h): the reserve is the
+ * kernel's, in 4 KB pages; all else is for processes, in 2 MB chunks, some of which
+ * are broken into 4 KB pages. A chunk whose pages have all come back is whole again.
+ */
+#include "lwk.h"
+
+#define CHUNK_PAGES (LARGE_SIZE / PAGE_SIZE)
+
+enum chunk_state { CHUNK_WHOLE, CHUNK_PARTIAL, CHUNK_USED };
+
+struct chunk {
+	struct chunk *next, *previous; /* in the list of its state, if WHOLE or PARTIAL */
+	u64 phys;
+	u32 node;
+	u16 free_pages;
+	u16 state;
+	u64 free_map[CHUNK_PAGES / 64]; /* bit set: page is free */
+};
+
+struct chunk_list {
+	struct chunk *head;
+};
+
+#define MAX_NODES 64
+
+static struct spinlock lock;
+static struct chunk *chunks; /* in the order of boot->mem */
+static u64 n_chunks;
+static struct chunk_list whole[MAX_NODES], partial[MAX_NODES];
+
+static u64 reserve_next, reserve_end; /* never used so far */
+static void *kernel_free;	      /* pages that came back, linked by their first word */
+
+static void list_add(struct chunk_list *list, struct chunk *chunk)
+{
+	chunk->previous = NULL;
+	chunk->next = list->head;
+	if (list->head)
+		list->head->previous = chunk;
+	list->head = chunk;
+}
+
+static void list_remove(struct chunk_list *list, struct chunk *chunk)
+{
+	if (chunk->previous)
+		chunk->previous->next = chunk->next;
+	else
+		list->head = chunk->next;
+	if (chunk->next)
+		chunk->next->previous = chunk->previous;
+}
+
+void pages_init(void)
+{
+	u64 reserve = boot->reserve_start, user_bytes = 0, used;
+
+	/* mem[0] starts with the reserve. */
+	for (u32 i = 0; i < boot->n_mem; i++) {
+		u64 bytes = boot->mem[i].size - (i == 0 ? boot->reserve_size : 0);
+
+		n_chunks += bytes / LARGE_SIZE;
+	}
+	used = ALIGN_UP(reserve + boot->reserve_used, PAGE_SIZE);
+	chunks = phys_to_virt(used);
+	reserve_next = ALIGN_UP(used + n_chunks * sizeof(*chunks), PAGE_SIZE);
+	reserve_end = reserve + boot->reserve_size;
+	if (reserve_next >= reserve_end)
+		panic("the kernel's reserve of %llu MB is too small for %llu MB of memory",
+		      boot->reserve_size >> 20, n_chunks * 2);
+
+	for (u32 i = 0, c = 0; i < boot->n_mem; i++) {
+		u64 start = boot->mem[i].start + (i == 0 ? boot->reserve_size : 0);
+		u64 end = boot->mem[i].start + boot->mem[i].size;
+
+		for (; start + LARGE_SIZE <= end; start += LARGE_SIZE, c++) {
+			chunks[c] = (struct chunk){
+				.phys = start,
+				.node = MIN(boot->mem[i].node, MAX_NODES - 1),
+				.state = CHUNK_WHOLE,
+			};
+			list_add(&whole[chunks[c].node], &chunks[c]);
+			user_bytes += LARGE_SIZE;
+		}
+	}
+	status->user_bytes = status->user_free = user_bytes;
+	status->kernel_bytes = boot->reserve_size;
+	status->kernel_free = reserve_end - reserve_next;
+}
+
+void *kernel_boot_alloc(size_t size)
+{
+	void *memory;
+
+	size = ALIGN_UP(size, PAGE_SIZE);
+	spin_lock(&lock);
+	if (size > reserve_end - reserve_next)
+		panic("the kernel's reserve of %llu MB is too small", boot->reserve_size >> 20);
+	memory = phys_to_virt(reserve_next);
+	reserve_next += size;
+	status->kernel_free -= size;
+	spin_unlock(&lock);
+	return memset(memory, 0, size);
+}
+
+void *kernel_page_alloc(void)
+{
+	void *page = NULL;
+
+	spin_lock(&lock);
+	if (kernel_free) {
+		page = kernel_free;
+		kernel_free = *(void **)page;
+	} else if (reserve_next < reserve_end) {
+		page = phys_to_virt(reserve_next);
+		reserve_next += PAGE_SIZE;
+	}
+	if (page)
+		status->kernel_free -= PAGE_SIZE;
+	spin_unlock(&lock);
+	if (page)
+		memset(page, 0, PAGE_SIZE);
+	return page;
+}
+
+void kernel_page_free(void *page)
+{
+	spin_lock(&lock);
+	*(void **)page = kernel_free;
+	kernel_free = page;
+	status->kernel_free += PAGE_SIZE;
+	spin_unlock(&lock);
+}
+
+/* A chunk from the lists, nearest node first: the CPU's own, then any. */
+static struct chunk *chunk_find(const struct chunk_list lists[MAX_NODES], u32 node)
+{
+	if (lists[MIN(node, MAX_NODES - 1)].head)
+		return lists[MIN(node, MAX_NODES - 1)].head;
+	for (u32 n = 0; n < MAX_NODES; n++)
+		if (lists[n].head)
+			return lists[n].head;
+	return NULL;
+}
+
+/* Which chunk a page is in. The ranges are few, so this is a short walk. */
+static struct chunk *chunk_of(u64 phys)
+{
+	u64 first = 0;
+
+	for (u32 i = 0; i < boot->n_mem; i++) {
+		u64 start = boot->mem[i].start + (i == 0 ? boot->reserve_size : 0);
+		u64 end = boot->mem[i].start + boot->mem[i].size;
+
+		if (phys >= start && phys < end)
+			return &chunks[first + (phys - start) / LARGE_SIZE];
+		first += (end - start) / LARGE_SIZE;
+	}
+	panic("page %llx is not of this partition", phys);
+}
+
+u64 user_large_alloc(u32 node)
+{
+	struct chunk *chunk;
+
+	spin_lock(&lock);
+	chunk = chunk_find(whole, node);
+	if (chunk) {
+		list_remove(&whole[chunk->node], chunk);
+		chunk->state = CHUNK_USED;
+		chunk->free_pages = 0;
+		status->user_free -= LARGE_SIZE;
+	}
+	spin_unlock(&lock);
+	if (!chunk)
+		return 0;
+	memset(phys_to_virt(chunk->phys), 0, LARGE_SIZE);
+	return chunk->phys;
+}
+
+u64 user_page_alloc(u32 node)
+{
+	struct chunk *chunk;
+	u64 phys = 0;
+
+	spin_lock(&lock);
+	chunk = chunk_find(partial, node);
+	if (!chunk && (chunk = chunk_find(whole, node))) {
+		list_remove(&whole[chunk->node], chunk);
+		memset(chunk->free_map, 0xff, sizeof(chunk->free_map));
+		chunk->free_pages = CHUNK_PAGES;
+		chunk->state = CHUNK_PARTIAL;
+		list_add(&partial[chunk->node], chunk);
+	}
+	if (chunk) {
+		u32 word = 0, bit;
+
+		while (!chunk->free_map[word])
+			word++;
+		bit = __builtin_ctzl(chunk->free_map[word]);
+		chunk->free_map[word] &= ~(1UL << bit);
+		phys = chunk->phys + (word * 64 + bit) * PAGE_SIZE;
+		if (--chunk->free_pages == 0) {
+			list_remove(&partial[chunk->node], chunk);
+			chunk->state = CHUNK_USED;
+		}
+		status->user_free -= PAGE_SIZE;
+	}
+	spin_unlock(&lock);
+	if (phys)
+		memset(phys_to_virt(phys), 0, PAGE_SIZE);
+	return phys;
+}
+
+void user_page_free(u64 phys)
+{
+	struct chunk *chunk = chunk_of(phys);
+	u32 page = (phys - chunk->phys) / PAGE_SIZE;
+	u64 bit = 1UL << page % 64;
+
+	spin_lock(&lock);
+	/* A used chunk may have been one large page; from now on its map counts. */
+	if (chunk->state == CHUNK_USED) {
+		memset(chunk->free_map, 0, sizeof(chunk->free_map));
+		chunk->state = CHUNK_PARTIAL;
+		list_add(&partial[chunk->node], chunk);
+	}
+	if (chunk->state != CHUNK_PARTIAL || chunk->free_map[page / 64] & bit)
+		panic("page %llx freed twice", phys);
+	chunk->free_map[page / 64] |= bit;
+	if (++chunk->free_pages == CHUNK_PAGES) {
+		list_remove(&partial[chunk->node], chunk);
+		chunk->state = CHUNK_WHOLE;
+		list_add(&whole[chunk->node], chunk);
+	}
+	status->user_free += PAGE_SIZE;
+	spin_unlock(&lock);
+}
+
+void user_large_free(u64 phys)
+{
+	struct chunk *chunk = chunk_of(phys);
+
+	spin_lock(&lock);
+	if (chunk->state != CHUNK_USED || chunk->phys != phys)
+		panic("large page %llx freed twice", phys);
+	chunk->state = CHUNK_WHOLE;
+	list_add(&whole[chunk->node], chunk);
+	status->user_free += LARGE_SIZE;
+	spin_unlock(&lock);
+}

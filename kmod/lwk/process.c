@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The life of a process: lwkpart.ko orders one, its proxy loads a program into it and
+ * starts it, it ends, and lwkpart.ko withdraws the order when the proxy is gone.
+ */
+#include "lwk.h"
+
+static s64 load_map(struct space *space, const u64 args[6])
+{
+	s64 addr = space_map(space, args[0], args[1], args[2], MAP_EXACT);
+
+	if (addr < 0)
+		return addr;
+	return args[3] ? space_populate(space, addr, ALIGN_UP(args[1], PAGE_SIZE)) : 0;
+}
+
+static s64 load_brk(struct space *space, const u64 args[6])
+{
+	if (args[0] < LWK_USER_START || args[0] >= LWK_USER_END)
+		return -EINVAL;
+	space->brk_start = space->brk = ALIGN_UP(args[0], PAGE_SIZE);
+	return 0;
+}
+
+static void start(u64 entry, u64 stack) __attribute__((noreturn));
+static void start(u64 entry, u64 stack)
+{
+	struct frame frame = {
+		.rip = entry,
+		.cs = USER_CS,
+		.rflags = RFLAGS_IF | RFLAGS_FIXED,
+		.rsp = stack,
+		.ss = USER_DS,
+	};
+
+	fpu_reset();
+	write_msr(MSR_FS_BASE, 0);
+	write_msr(MSR_KERNEL_GS_BASE, 0);
+	WRITE_ONCE(this_cpu()->status->state, LWK_CPU_USER);
+	before_user(&frame);
+	enter_user(&frame);
+}
+
+void process_run(void)
+{
+	struct cpu *cpu = this_cpu();
+	struct process *process = &cpu->process;
+	struct lwk_packet packet;
+
+	memset(process, 0, sizeof(*process));
+	process->pid = READ_ONCE(cpu->control->pid);
+	signal_init(process);
+	channel_reset();
+	cpu->status->seq++;
+	cpu->status->state = LWK_CPU_LOADING;
+	cpu->status->processes++;
+	cpu->status->start_tsc = rdtsc();
+	STORE_RELEASE(cpu->status->seq, cpu->status->seq + 1);
+	STORE_RELEASE(cpu->control->obeyed, LWK_ORDER_PROCESS);
+
+	if (space_init(&process->space)) {
+		process->out_of_memory = true;
+		process_exit(SIGKILL);
+	}
+	space_activate(&process->space);
+	WRITE_ONCE(cpu->status->page_root, process->space.root);
+	for (;;) {
+		channel_receive(&packet);
+		switch (packet.nr) {
+		case LWK_CALL_MAP:
+			channel_reply(packet.id, load_map(&process->space, packet.args));
+			break;
+		case LWK_CALL_BRK:
+			channel_reply(packet.id, load_brk(&process->space, packet.args));
+			break;
+		case LWK_CALL_PROTECT:
+			channel_reply(packet.id, space_protect(&process->space, packet.args[0],
+							       packet.args[1], packet.args[2]));
+			break;
+		case LWK_CALL_START:
+			if (packet.args[0] >= LWK_USER_END || packet.args[1] > LWK_USER_END) {
+				channel_reply(packet.id, -EINVAL);
+				break;
+			}
+			channel_reply(packet.id, 0);
+			start(packet.args[0], packet.args[1]);
+		default:
+			channel_reply(packet.id, -ENOSYS);
+		}
+	}
+}
+
+static bool order_withdrawn(void)
+{
+	return !channel_ordered();
+}
+
+void process_exit(int wait_status)
+{
+	struct process *process = this_process();
+
+	if (process->out_of_memory)
+		print("pid %u: killed, the partition is out of memory (it had %llu MB)",
+		      process->pid, process->space.peak_bytes >> 20);
+	channel_notice(LWK_CALL_EXIT, wait_status, process->out_of_memory);
+	process_abandon();
+}
+
+void process_abandon(void)
+{
+	struct cpu *cpu = this_cpu();
+
+	WRITE_ONCE(cpu->status->state, LWK_CPU_EXITED);
+	/* Until the order goes the proxy may still look into the memory. */
+	while (!order_withdrawn()) {
+		channel_serve_fault();
+		cpu_sleep(order_withdrawn);
+	}
+	WRITE_ONCE(cpu->status->page_root, 0);
+	space_leave();
+	if (cpu->process.space.root)
+		space_destroy(&cpu->process.space);
+	cpu->status->seq++;
+	cpu->status->process_tsc += rdtsc() - cpu->status->start_tsc;
+	cpu->status->start_tsc = 0;
+	STORE_RELEASE(cpu->status->seq, cpu->status->seq + 1);
+	restart_cpu();
+}

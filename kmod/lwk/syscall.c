@@ -1,0 +1,651 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of system calls, and those that the LWK does itself. A row says LOCAL
+ * (done here), DELEGATED (done by Linux through the proxy, restarted after a signal
+ * where Linux would), UNRESTARTED (delegated, EINTR stays EINTR), or ABSENT (ENOSYS,
+ * which glibc expects of an older kernel). What has no row is refused: ENOSYS and a
+ * line on the console.
+ */
+#include <asm/unistd.h>
+
+#include "lwk.h"
+
+/* ---- identity, CPUs ---- */
+
+static s64 sys_getpid(struct frame *frame)
+{
+	return this_process()->pid;
+}
+
+static s64 sys_set_tid_address(struct frame *frame)
+{
+	this_process()->clear_tid = frame->rdi;
+	return this_process()->pid;
+}
+
+static s64 sys_done(struct frame *frame)
+{
+	return 0;
+}
+
+static void copy_name(char *to, const char *from, const char *suffix)
+{
+	size_t n = 0;
+
+	for (; *from && n < 64; n++)
+		to[n] = *from++;
+	for (; *suffix && n < 64; n++)
+		to[n] = *suffix++;
+	to[n] = '\0';
+}
+
+static s64 sys_uname(struct frame *frame)
+{
+	/* The length of struct new_utsname's fields. */
+	char names[6][65] = { "Linux" };
+
+	copy_name(names[1], boot->nodename, "");
+	copy_name(names[2], boot->linux_release, "+lwk");
+	copy_name(names[3], LWK_VERSION, "");
+	copy_name(names[4], "x86_64", "");
+	copy_name(names[5], boot->domainname, "");
+	return copy_to_user(frame->rdi, names, sizeof(names));
+}
+
+#define ARCH_SET_GS 0x1001
+#define ARCH_SET_FS 0x1002
+#define ARCH_GET_FS 0x1003
+#define ARCH_GET_GS 0x1004
+
+static s64 sys_arch_prctl(struct frame *frame)
+{
+	/* In the kernel the user's GS base is in the other register. */
+	u32 msr = frame->rdi == ARCH_SET_FS || frame->rdi == ARCH_GET_FS ? MSR_FS_BASE
+									 : MSR_KERNEL_GS_BASE;
+	u64 base;
+
+	switch (frame->rdi) {
+	case ARCH_SET_FS:
+	case ARCH_SET_GS:
+		if (frame->rsi >= LWK_USER_END)
+			return -EPERM;
+		write_msr(msr, frame->rsi);
+		return 0;
+	case ARCH_GET_FS:
+	case ARCH_GET_GS:
+		base = read_msr(msr);
+		return copy_to_user(frame->rsi, &base, sizeof(base));
+	default:
+		return -EINVAL;
+	}
+}
+
+/* A process has its CPU, by Linux's number, and no other. */
+static s64 sys_sched_getaffinity(struct frame *frame)
+{
+	u32 cpu = boot->cpus[this_cpu()->index].linux_cpu;
+	u64 word, bytes = cpu / 64 * 8 + 8;
+
+	if (frame->rsi < bytes || frame->rsi % sizeof(u64))
+		return -EINVAL;
+	for (u64 at = 0; at < bytes; at += sizeof(word)) {
+		word = at / 8 == cpu / 64 ? 1UL << cpu % 64 : 0;
+		if (copy_to_user(frame->rdx + at, &word, sizeof(word)))
+			return -EFAULT;
+	}
+	return bytes;
+}
+
+static s64 sys_sched_setaffinity(struct frame *frame)
+{
+	u32 cpu = boot->cpus[this_cpu()->index].linux_cpu;
+	u8 byte;
+
+	if (frame->rsi <= cpu / 8)
+		return -EINVAL;
+	if (copy_from_user(&byte, frame->rdx + cpu / 8, 1))
+		return -EFAULT;
+	return byte & 1 << cpu % 8 ? 0 : -EINVAL;
+}
+
+static s64 sys_getcpu(struct frame *frame)
+{
+	const struct lwk_boot_cpu *cpu = &boot->cpus[this_cpu()->index];
+
+	if ((frame->rdi && copy_to_user(frame->rdi, &cpu->linux_cpu, sizeof(u32))) ||
+	    (frame->rsi && copy_to_user(frame->rsi, &cpu->node, sizeof(u32))))
+		return -EFAULT;
+	return 0;
+}
+
+/* ---- memory ---- */
+
+#define MAP_SHARED_FLAG 0x01
+#define MAP_FIXED_FLAG 0x10
+#define MAP_ANONYMOUS_FLAG 0x20
+#define MAP_POPULATE_FLAG 0x8000
+#define MAP_HUGETLB_FLAG 0x40000
+#define MAP_FIXED_NOREPLACE_FLAG 0x100000
+
+/*
+ * A private file mapping is a copy, read at once: pages of the file's cache are
+ * Linux's. What others should see of a write (shared) cannot be had.
+ */
+static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u64 offset)
+{
+	s64 result = 0;
+
+	for (u64 done = 0; done < size; done += result) {
+		u64 args[6] = { fd, addr + done, size - done, offset + done };
+
+		result = channel_request(__NR_pread64, args);
+		if (result == -EINTR)
+			result = 0;
+		else if (result <= 0)
+			break;
+	}
+	if (result >= 0)
+		result = space_protect(space, addr, size, prot);
+	if (result < 0)
+		space_unmap(space, addr, size);
+	return result < 0 ? (result == -EFAULT ? -ENOMEM : result) : (s64)addr;
+}
+
+static s64 sys_mmap(struct frame *frame)
+{
+	struct space *space = &this_process()->space;
+	u64 size = frame->rsi, prot = frame->rdx & PROT_ALL, flags = frame->r10;
+	enum placement placement = flags & MAP_FIXED_NOREPLACE_FLAG ? MAP_EXACT
+				   : flags & MAP_FIXED_FLAG	    ? MAP_REPLACE
+								    : MAP_ANYWHERE;
+	bool file = !(flags & MAP_ANONYMOUS_FLAG);
+	s64 addr;
+
+	if (flags & MAP_HUGETLB_FLAG)
+		return -ENOMEM; /* there is no such pool; large pages come by themselves */
+	if (file && flags & MAP_SHARED_FLAG && prot & PROT_WRITE) {
+		print("pid %u: mmap of a file, shared and writable: not on this LWK",
+		      this_process()->pid);
+		return -ENODEV;
+	}
+	if (file && frame->r9 % PAGE_SIZE)
+		return -EINVAL;
+	addr = space_map(space, frame->rdi, size, file ? PROT_READ | PROT_WRITE : prot, placement);
+	if (addr < 0)
+		return addr;
+	if (file)
+		return map_file(space, addr, size, prot, frame->r8, frame->r9);
+	if (flags & MAP_POPULATE_FLAG && prot)
+		space_populate(space, addr, size);
+	return addr;
+}
+
+static s64 sys_munmap(struct frame *frame)
+{
+	return space_unmap(&this_process()->space, frame->rdi, frame->rsi);
+}
+
+static s64 sys_mprotect(struct frame *frame)
+{
+	return space_protect(&this_process()->space, frame->rdi, frame->rsi, frame->rdx);
+}
+
+static s64 sys_brk(struct frame *frame)
+{
+	return space_set_brk(&this_process()->space, frame->rdi);
+}
+
+#define MREMAP_MAYMOVE 1
+
+static s64 sys_mremap(struct frame *frame)
+{
+	if (frame->r10 & ~MREMAP_MAYMOVE)
+		return -EINVAL;
+	return space_resize(&this_process()->space, frame->rdi, frame->rsi, frame->rdx,
+			    frame->r10 & MREMAP_MAYMOVE);
+}
+
+#define MADV_DONTNEED 4
+#define MADV_FREE 8
+
+static s64 sys_madvise(struct frame *frame)
+{
+	if (frame->rdx == MADV_DONTNEED || frame->rdx == MADV_FREE)
+		return space_discard(&this_process()->space, frame->rdi, frame->rsi);
+	return frame->rdi % PAGE_SIZE ? -EINVAL : 0; /* advice may be ignored */
+}
+
+/* What the partition has, not the machine. */
+static s64 sys_sysinfo(struct frame *frame)
+{
+	struct {
+		s64 uptime;
+		u64 loads[3], total, free, shared, buffers, swap_total, swap_free;
+		u16 processes, pad;
+		u64 high_total, high_free;
+		u32 unit;
+	} info = {
+		.uptime = clock_monotonic() / 1000000000,
+		.total = status->user_bytes,
+		.free = status->user_free,
+		.processes = boot->n_cpus,
+		.unit = 1,
+	};
+
+	return copy_to_user(frame->rdi, &info, sizeof(info));
+}
+
+/* ---- time ---- */
+
+struct timespec {
+	s64 sec, nsec;
+};
+
+static u64 process_ns(void)
+{
+	const struct lwk_cpu_status *cpu = this_cpu()->status;
+
+	return clock_cycles_to_ns(rdtsc() - cpu->start_tsc);
+}
+
+static s64 sys_clock_gettime(struct frame *frame)
+{
+	struct timespec time;
+	u64 ns;
+
+	switch (frame->rdi) {
+	case 0: /* CLOCK_REALTIME */
+	case 5: /* … _COARSE */
+		ns = clock_realtime();
+		break;
+	case 1: /* CLOCK_MONOTONIC */
+	case 4: /* … _RAW */
+	case 6: /* … _COARSE */
+	case 7: /* CLOCK_BOOTTIME */
+		ns = clock_monotonic();
+		break;
+	case 2: /* CLOCK_PROCESS_CPUTIME_ID: the CPU is the process's from start to end */
+	case 3: /* CLOCK_THREAD_CPUTIME_ID */
+		ns = process_ns();
+		break;
+	default:
+		return -EINVAL;
+	}
+	time = (struct timespec){ ns / 1000000000, ns % 1000000000 };
+	return copy_to_user(frame->rsi, &time, sizeof(time));
+}
+
+static s64 sys_clock_getres(struct frame *frame)
+{
+	struct timespec time = { 0, 1 };
+
+	if (frame->rdi > 7)
+		return -EINVAL;
+	return frame->rsi ? copy_to_user(frame->rsi, &time, sizeof(time)) : 0;
+}
+
+static s64 sys_gettimeofday(struct frame *frame)
+{
+	u64 us = clock_realtime() / 1000;
+	struct timespec time = { us / 1000000, us % 1000000 };
+
+	if (frame->rsi) {
+		u64 zone = 0;
+
+		if (copy_to_user(frame->rsi, &zone, sizeof(zone)))
+			return -EFAULT;
+	}
+	return frame->rdi ? copy_to_user(frame->rdi, &time, sizeof(time)) : 0;
+}
+
+static s64 sys_time(struct frame *frame)
+{
+	s64 seconds = clock_realtime() / 1000000000;
+
+	if (frame->rdi && copy_to_user(frame->rdi, &seconds, sizeof(seconds)))
+		return -EFAULT;
+	return seconds;
+}
+
+#define RUSAGE_CHILDREN (-1)
+
+static s64 sys_getrusage(struct frame *frame)
+{
+	u64 us = process_ns() / 1000;
+	s64 usage[18] = { us / 1000000, us % 1000000 };
+
+	usage[4] = this_process()->space.peak_bytes / 1024; /* ru_maxrss */
+	usage[6] = this_cpu()->status->faults;		    /* ru_minflt */
+	if ((int)frame->rdi == RUSAGE_CHILDREN)
+		memset(usage, 0, sizeof(usage));
+	return copy_to_user(frame->rsi, usage, sizeof(usage));
+}
+
+/* ---- the rest ---- */
+
+static s64 sys_exit(struct frame *frame)
+{
+	process_exit((frame->rdi & 0xff) << 8);
+}
+
+#define FUTEX_WAIT 0
+#define FUTEX_WAKE 1
+#define FUTEX_COMMAND 0x7f
+
+/* With one thread nobody can be waiting, and nobody could wake a waiter. */
+static s64 sys_futex(struct frame *frame)
+{
+	u32 value;
+
+	switch (frame->rsi & FUTEX_COMMAND) {
+	case FUTEX_WAKE:
+		return 0;
+	case FUTEX_WAIT:
+		if (copy_from_user(&value, frame->rdi, sizeof(value)))
+			return -EFAULT;
+		if (value != (u32)frame->rdx)
+			return -EAGAIN;
+		if (frame->r10)
+			return -ETIMEDOUT;
+		return sys_pause(frame);
+	default:
+		return -ENOSYS;
+	}
+}
+
+#define PR_SET_NAME 15
+#define PR_GET_NAME 16
+
+static s64 sys_prctl(struct frame *frame)
+{
+	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8 };
+
+	/* Only what says something about the process; the rest would change the proxy. */
+	if (frame->rdi != PR_SET_NAME && frame->rdi != PR_GET_NAME)
+		return -EINVAL;
+	return channel_request(__NR_prctl, args);
+}
+
+enum kind { REFUSED = 0, LOCAL_KIND, DELEGATED_KIND, UNRESTARTED_KIND, ABSENT_KIND };
+
+struct call {
+	u8 kind;
+	s64 (*local)(struct frame *frame);
+};
+
+#define LOCAL(function)                                                                            \
+	{                                                                                          \
+		LOCAL_KIND, function                                                               \
+	}
+#define DELEGATED                                                                                  \
+	{                                                                                          \
+		DELEGATED_KIND, NULL                                                               \
+	}
+#define UNRESTARTED                                                                                \
+	{                                                                                          \
+		UNRESTARTED_KIND, NULL                                                             \
+	}
+#define ABSENT                                                                                     \
+	{                                                                                          \
+		ABSENT_KIND, NULL                                                                  \
+	}
+
+static const struct call calls[] = {
+	/* files */
+	[__NR_read] = DELEGATED,
+	[__NR_write] = DELEGATED,
+	[__NR_open] = DELEGATED,
+	[__NR_close] = DELEGATED,
+	[__NR_stat] = DELEGATED,
+	[__NR_fstat] = DELEGATED,
+	[__NR_lstat] = DELEGATED,
+	[__NR_lseek] = DELEGATED,
+	[__NR_ioctl] = DELEGATED,
+	[__NR_pread64] = DELEGATED,
+	[__NR_pwrite64] = DELEGATED,
+	[__NR_readv] = DELEGATED,
+	[__NR_writev] = DELEGATED,
+	[__NR_preadv] = DELEGATED,
+	[__NR_pwritev] = DELEGATED,
+	[__NR_preadv2] = DELEGATED,
+	[__NR_pwritev2] = DELEGATED,
+	[__NR_access] = DELEGATED,
+	[__NR_pipe] = DELEGATED,
+	[__NR_pipe2] = DELEGATED,
+	[__NR_dup] = DELEGATED,
+	[__NR_dup2] = DELEGATED,
+	[__NR_dup3] = DELEGATED,
+	[__NR_fcntl] = DELEGATED,
+	[__NR_flock] = DELEGATED,
+	[__NR_fsync] = DELEGATED,
+	[__NR_fdatasync] = DELEGATED,
+	[__NR_truncate] = DELEGATED,
+	[__NR_ftruncate] = DELEGATED,
+	[__NR_getdents] = DELEGATED,
+	[__NR_getdents64] = DELEGATED,
+	[__NR_getcwd] = DELEGATED,
+	[__NR_chdir] = DELEGATED,
+	[__NR_fchdir] = DELEGATED,
+	[__NR_rename] = DELEGATED,
+	[__NR_mkdir] = DELEGATED,
+	[__NR_rmdir] = DELEGATED,
+	[__NR_creat] = DELEGATED,
+	[__NR_link] = DELEGATED,
+	[__NR_unlink] = DELEGATED,
+	[__NR_symlink] = DELEGATED,
+	[__NR_readlink] = DELEGATED,
+	[__NR_chmod] = DELEGATED,
+	[__NR_fchmod] = DELEGATED,
+	[__NR_chown] = DELEGATED,
+	[__NR_fchown] = DELEGATED,
+	[__NR_lchown] = DELEGATED,
+	[__NR_umask] = DELEGATED,
+	[__NR_mknod] = DELEGATED,
+	[__NR_mknodat] = DELEGATED,
+	[__NR_statfs] = DELEGATED,
+	[__NR_fstatfs] = DELEGATED,
+	[__NR_utime] = DELEGATED,
+	[__NR_utimes] = DELEGATED,
+	[__NR_utimensat] = DELEGATED,
+	[__NR_futimesat] = DELEGATED,
+	[__NR_openat] = DELEGATED,
+	[__NR_openat2] = DELEGATED,
+	[__NR_mkdirat] = DELEGATED,
+	[__NR_fchownat] = DELEGATED,
+	[__NR_newfstatat] = DELEGATED,
+	[__NR_unlinkat] = DELEGATED,
+	[__NR_renameat] = DELEGATED,
+	[__NR_renameat2] = DELEGATED,
+	[__NR_linkat] = DELEGATED,
+	[__NR_symlinkat] = DELEGATED,
+	[__NR_readlinkat] = DELEGATED,
+	[__NR_fchmodat] = DELEGATED,
+	[__NR_faccessat] = DELEGATED,
+	[__NR_faccessat2] = DELEGATED,
+	[__NR_statx] = DELEGATED,
+	[__NR_fallocate] = DELEGATED,
+	[__NR_fadvise64] = DELEGATED,
+	[__NR_readahead] = DELEGATED,
+	[__NR_sendfile] = DELEGATED,
+	[__NR_copy_file_range] = DELEGATED,
+	[__NR_splice] = DELEGATED,
+	[__NR_sync] = DELEGATED,
+	[__NR_syncfs] = DELEGATED,
+	[__NR_sync_file_range] = DELEGATED,
+	[__NR_close_range] = DELEGATED,
+	[__NR_memfd_create] = DELEGATED,
+	[__NR_setxattr] = DELEGATED,
+	[__NR_lsetxattr] = DELEGATED,
+	[__NR_fsetxattr] = DELEGATED,
+	[__NR_getxattr] = DELEGATED,
+	[__NR_lgetxattr] = DELEGATED,
+	[__NR_fgetxattr] = DELEGATED,
+	[__NR_listxattr] = DELEGATED,
+	[__NR_llistxattr] = DELEGATED,
+	[__NR_flistxattr] = DELEGATED,
+	[__NR_removexattr] = DELEGATED,
+	[__NR_lremovexattr] = DELEGATED,
+	[__NR_fremovexattr] = DELEGATED,
+	[__NR_inotify_init] = DELEGATED,
+	[__NR_inotify_init1] = DELEGATED,
+	[__NR_inotify_add_watch] = DELEGATED,
+	[__NR_inotify_rm_watch] = DELEGATED,
+	[__NR_eventfd] = DELEGATED,
+	[__NR_eventfd2] = DELEGATED,
+	[__NR_timerfd_create] = DELEGATED,
+	[__NR_timerfd_settime] = DELEGATED,
+	[__NR_timerfd_gettime] = DELEGATED,
+	[__NR_epoll_create] = DELEGATED,
+	[__NR_epoll_create1] = DELEGATED,
+	[__NR_epoll_ctl] = DELEGATED,
+
+	/* waiting: Linux never restarts these after a handler (signal(7)) */
+	[__NR_poll] = UNRESTARTED,
+	[__NR_ppoll] = UNRESTARTED,
+	[__NR_select] = UNRESTARTED,
+	[__NR_pselect6] = UNRESTARTED,
+	[__NR_epoll_wait] = UNRESTARTED,
+	[__NR_epoll_pwait] = UNRESTARTED,
+	[__NR_nanosleep] = UNRESTARTED,
+	[__NR_clock_nanosleep] = UNRESTARTED,
+
+	/* sockets */
+	[__NR_socket] = DELEGATED,
+	[__NR_connect] = DELEGATED,
+	[__NR_accept] = DELEGATED,
+	[__NR_accept4] = DELEGATED,
+	[__NR_sendto] = DELEGATED,
+	[__NR_recvfrom] = DELEGATED,
+	[__NR_sendmsg] = DELEGATED,
+	[__NR_recvmsg] = DELEGATED,
+	[__NR_sendmmsg] = DELEGATED,
+	[__NR_recvmmsg] = DELEGATED,
+	[__NR_shutdown] = DELEGATED,
+	[__NR_bind] = DELEGATED,
+	[__NR_listen] = DELEGATED,
+	[__NR_getsockname] = DELEGATED,
+	[__NR_getpeername] = DELEGATED,
+	[__NR_socketpair] = DELEGATED,
+	[__NR_setsockopt] = DELEGATED,
+	[__NR_getsockopt] = DELEGATED,
+
+	/* identity: the proxy's is the process's */
+	[__NR_getpid] = LOCAL(sys_getpid),
+	[__NR_gettid] = LOCAL(sys_getpid),
+	[__NR_getppid] = DELEGATED,
+	[__NR_getuid] = DELEGATED,
+	[__NR_geteuid] = DELEGATED,
+	[__NR_getgid] = DELEGATED,
+	[__NR_getegid] = DELEGATED,
+	[__NR_getresuid] = DELEGATED,
+	[__NR_getresgid] = DELEGATED,
+	[__NR_getgroups] = DELEGATED,
+	[__NR_getpgrp] = DELEGATED,
+	[__NR_getpgid] = DELEGATED,
+	[__NR_setpgid] = DELEGATED,
+	[__NR_getsid] = DELEGATED,
+	[__NR_setsid] = DELEGATED,
+	[__NR_getpriority] = DELEGATED,
+	[__NR_getrlimit] = DELEGATED,
+	[__NR_setrlimit] = DELEGATED,
+	[__NR_prlimit64] = DELEGATED,
+	[__NR_getrandom] = DELEGATED,
+	[__NR_prctl] = LOCAL(sys_prctl),
+	[__NR_uname] = LOCAL(sys_uname),
+	[__NR_set_tid_address] = LOCAL(sys_set_tid_address),
+	[__NR_arch_prctl] = LOCAL(sys_arch_prctl),
+	[__NR_wait4] = DELEGATED,
+	[__NR_waitid] = DELEGATED,
+	[__NR_sethostname] = DELEGATED,
+
+	/* CPUs */
+	[__NR_sched_yield] = LOCAL(sys_done),
+	[__NR_getcpu] = LOCAL(sys_getcpu),
+	[__NR_sched_getaffinity] = LOCAL(sys_sched_getaffinity),
+	[__NR_sched_setaffinity] = LOCAL(sys_sched_setaffinity),
+	[__NR_sched_getscheduler] = DELEGATED,
+	[__NR_sched_getparam] = DELEGATED,
+
+	/* memory */
+	[__NR_mmap] = LOCAL(sys_mmap),
+	[__NR_munmap] = LOCAL(sys_munmap),
+	[__NR_mprotect] = LOCAL(sys_mprotect),
+	[__NR_brk] = LOCAL(sys_brk),
+	[__NR_mremap] = LOCAL(sys_mremap),
+	[__NR_madvise] = LOCAL(sys_madvise),
+	[__NR_msync] = LOCAL(sys_done),
+	[__NR_sysinfo] = LOCAL(sys_sysinfo),
+	/* nothing is ever paged out */
+	[__NR_mlock] = LOCAL(sys_done),
+	[__NR_munlock] = LOCAL(sys_done),
+	[__NR_mlockall] = LOCAL(sys_done),
+	[__NR_munlockall] = LOCAL(sys_done),
+
+	/* time */
+	[__NR_clock_gettime] = LOCAL(sys_clock_gettime),
+	[__NR_clock_getres] = LOCAL(sys_clock_getres),
+	[__NR_gettimeofday] = LOCAL(sys_gettimeofday),
+	[__NR_time] = LOCAL(sys_time),
+	[__NR_getrusage] = LOCAL(sys_getrusage),
+	[__NR_times] = DELEGATED,
+	[__NR_alarm] = DELEGATED,
+	[__NR_setitimer] = DELEGATED,
+	[__NR_getitimer] = DELEGATED,
+
+	/* signals */
+	[__NR_rt_sigaction] = LOCAL(sys_rt_sigaction),
+	[__NR_rt_sigprocmask] = LOCAL(sys_rt_sigprocmask),
+	[__NR_rt_sigreturn] = LOCAL(signal_return),
+	[__NR_rt_sigpending] = LOCAL(sys_rt_sigpending),
+	[__NR_rt_sigsuspend] = LOCAL(sys_rt_sigsuspend),
+	[__NR_pause] = LOCAL(sys_pause),
+	[__NR_sigaltstack] = LOCAL(sys_sigaltstack),
+	[__NR_kill] = LOCAL(sys_kill),
+	[__NR_tkill] = LOCAL(sys_tkill),
+	[__NR_tgkill] = LOCAL(sys_tgkill),
+
+	/* processes and threads */
+	[__NR_exit] = LOCAL(sys_exit),
+	[__NR_exit_group] = LOCAL(sys_exit),
+	[__NR_futex] = LOCAL(sys_futex),
+	[__NR_set_robust_list] = LOCAL(sys_done),
+	[__NR_rseq] = ABSENT,
+	[__NR_membarrier] = ABSENT,
+};
+
+static s64 delegate(struct frame *frame, bool restartable)
+{
+	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9 };
+	s64 result = channel_request(frame->error, args);
+
+	this_cpu()->status->delegated_calls++;
+	this_process()->interrupted = restartable && result == -EINTR;
+	return result;
+}
+
+static s64 dispatch(struct frame *frame)
+{
+	u64 nr = frame->error;
+	const struct call *call = nr < ARRAY_SIZE(calls) ? &calls[nr] : NULL;
+
+	switch (call ? call->kind : REFUSED) {
+	case LOCAL_KIND:
+		this_cpu()->status->local_calls++;
+		return call->local(frame);
+	case DELEGATED_KIND:
+		return delegate(frame, true);
+	case UNRESTARTED_KIND:
+		return delegate(frame, false);
+	case ABSENT_KIND:
+		return -ENOSYS;
+	default:
+		print("pid %u: system call %llu is not on this LWK", this_process()->pid, nr);
+		return -ENOSYS;
+	}
+}
+
+void syscall(struct frame *frame)
+{
+	frame->rax = dispatch(frame);
+	before_user(frame);
+}

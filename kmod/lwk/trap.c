@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Exceptions and interrupts. */
+#include "lwk.h"
+
+/* What a program gets for an exception of its own (Linux's choice of signal and code). */
+static const struct {
+	const char *name;
+	u8 signal, code;
+} exceptions[X86_EXCEPTIONS] = {
+	[X86_DIVIDE] = { "divide error", SIGFPE, FPE_INTDIV },
+	[X86_DEBUG] = { "debug trap", SIGTRAP, TRAP_TRACE },
+	[X86_BREAKPOINT] = { "breakpoint", SIGTRAP, 0 },
+	[X86_OVERFLOW] = { "overflow", SIGSEGV, 0 },
+	[X86_BOUND] = { "bound range exceeded", SIGSEGV, 0 },
+	[X86_INVALID_OPCODE] = { "invalid opcode", SIGILL, ILL_ILLOPN },
+	[X86_DOUBLE_FAULT] = { "double fault", 0, 0 },
+	[X86_STACK] = { "stack segment fault", SIGBUS, 0 },
+	[X86_PROTECTION] = { "general protection fault", SIGSEGV, 0 },
+	[X86_PAGE_FAULT] = { "page fault", SIGSEGV, SEGV_MAPERR },
+	[X86_FLOATING_POINT] = { "floating point error", SIGFPE, FPE_FLTINV },
+	[X86_ALIGNMENT] = { "alignment check", SIGBUS, BUS_ADRALN },
+	[X86_MACHINE_CHECK] = { "machine check", 0, 0 },
+	[X86_SIMD] = { "SIMD floating point error", SIGFPE, FPE_FLTINV },
+};
+
+static const char *exception_name(u64 vector)
+{
+	const char *name = vector < X86_EXCEPTIONS ? exceptions[vector].name : NULL;
+
+	return name ? name : "unexpected exception";
+}
+
+static void kernel_fault(const struct frame *frame) __attribute__((noreturn));
+static void kernel_fault(const struct frame *frame)
+{
+	panic("CPU %u: %s (vector %llu, error %llx) at %llx, address %llx, stack %llx",
+	      this_cpu()->index, exception_name(frame->vector), frame->vector, frame->error,
+	      frame->rip, (u64)read_cr2(), frame->rsp);
+}
+
+/* entry.S: double faults and machine checks, whoever was running. */
+void emergency(const struct frame *frame);
+void emergency(const struct frame *frame)
+{
+	kernel_fault(frame);
+}
+
+static void page_fault(struct frame *frame, u64 addr)
+{
+	struct process *process = this_process();
+	int error;
+
+	this_cpu()->status->faults++;
+	error = frame->error & FAULT_RESERVED
+			? -EFAULT
+			: space_fault(&process->space, addr, frame->error & FAULT_WRITE,
+				      frame->error & FAULT_EXEC);
+	if (error == -ENOMEM) {
+		process->out_of_memory = true;
+		process_exit(SIGKILL);
+	}
+	if (error)
+		signal_fault(frame, SIGSEGV,
+			     frame->error & FAULT_PRESENT ? SEGV_ACCERR : SEGV_MAPERR, addr);
+}
+
+static void exception(struct frame *frame)
+{
+	u64 addr = frame->vector == X86_PAGE_FAULT ? read_cr2() : frame->rip;
+
+	if ((frame->cs & 3) == 0)
+		kernel_fault(frame);
+	if (frame->vector == X86_PAGE_FAULT)
+		page_fault(frame, addr);
+	else if (exceptions[frame->vector].signal)
+		signal_fault(frame, exceptions[frame->vector].signal,
+			     exceptions[frame->vector].code, addr);
+	else
+		kernel_fault(frame);
+}
+
+static void interrupt(u64 vector)
+{
+	struct lwk_cpu_status *cpu = this_cpu()->status;
+
+	cpu->interrupts++;
+	if (vector == LWK_DOORBELL_VECTOR)
+		cpu->doorbells++;
+	/* Left over from Linux, or its broadcast: acknowledge and forget. */
+	if (vector != 0xff)
+		apic_eoi();
+}
+
+void trap(struct frame *frame)
+{
+	if (frame->vector < X86_EXCEPTIONS)
+		exception(frame);
+	else
+		interrupt(frame->vector);
+	if (frame->cs & 3)
+		before_user(frame);
+}
+
+void before_user(struct frame *frame)
+{
+	struct process *process = this_process();
+
+	/* Another CPU's panic: all memory may be wrong. */
+	if (READ_ONCE(status->state) == LWK_STATE_PANIC)
+		halt_forever();
+	if (!channel_ordered())
+		process_abandon();
+	channel_serve_fault();
+	signal_collect(process);
+	if (signal_waiting(process) || process->suspended || process->interrupted)
+		signal_deliver(frame);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading and writing a process's memory, page by page through the direct map: no
+ * access by the kernel can fault, whatever address a program passes.
+ */
+#include "lwk.h"
+
+static int copy(u64 user, u8 *kernel, size_t size, bool write)
+{
+	struct space *space = &this_process()->space;
+
+	if (user > LWK_USER_END || size > LWK_USER_END - user)
+		return -EFAULT;
+	while (size) {
+		size_t part = MIN(size, PAGE_SIZE - user % PAGE_SIZE);
+		u8 *page = space_page(space, user, write);
+
+		if (!page)
+			return -EFAULT;
+		if (write)
+			memcpy(page, kernel, part);
+		else
+			memcpy(kernel, page, part);
+		user += part;
+		kernel += part;
+		size -= part;
+	}
+	return 0;
+}
+
+int copy_from_user(void *to, u64 from, size_t size)
+{
+	return copy(from, to, size, false);
+}
+
+int copy_to_user(u64 to, const void *from, size_t size)
+{
+	return copy(to, (u8 *)from, size, true);
+}

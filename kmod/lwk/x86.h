@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* x86-64 instructions, registers and structures (Intel SDM volumes 2 and 3). */
+#ifndef LWK_X86_H
+#define LWK_X86_H
+
+#include <stdint.h>
+
+#define MSR_APIC_BASE 0x1b
+#define MSR_X2APIC 0x800
+#define MSR_EFER 0xc0000080
+#define MSR_STAR 0xc0000081
+#define MSR_LSTAR 0xc0000082
+#define MSR_CSTAR 0xc0000083
+#define MSR_SFMASK 0xc0000084
+#define MSR_FS_BASE 0xc0000100
+#define MSR_GS_BASE 0xc0000101
+#define MSR_KERNEL_GS_BASE 0xc0000102
+#define MSR_TSC_AUX 0xc0000103
+
+#define EFER_SCE (1UL << 0)
+#define EFER_NX (1UL << 11)
+
+#define CR0_MP (1UL << 1)
+#define CR0_EM (1UL << 2)
+#define CR0_TS (1UL << 3)
+#define CR0_NE (1UL << 5)
+#define CR0_WP (1UL << 16)
+#define CR4_TSD (1UL << 2)
+#define CR4_OSFXSR (1UL << 9)
+#define CR4_OSXMMEXCPT (1UL << 10)
+#define CR4_LA57 (1UL << 12)
+#define CR4_FSGSBASE (1UL << 16)
+#define CR4_OSXSAVE (1UL << 18)
+
+#define RFLAGS_CF (1UL << 0)
+#define RFLAGS_FIXED (1UL << 1)
+#define RFLAGS_PF (1UL << 2)
+#define RFLAGS_AF (1UL << 4)
+#define RFLAGS_ZF (1UL << 6)
+#define RFLAGS_SF (1UL << 7)
+#define RFLAGS_TF (1UL << 8)
+#define RFLAGS_IF (1UL << 9)
+#define RFLAGS_DF (1UL << 10)
+#define RFLAGS_OF (1UL << 11)
+#define RFLAGS_IOPL (3UL << 12)
+#define RFLAGS_NT (1UL << 14)
+#define RFLAGS_RF (1UL << 16)
+#define RFLAGS_AC (1UL << 18)
+/* What user code may change of its flags (as Linux's FIX_EFLAGS). */
+#define RFLAGS_USER                                                                                \
+	(RFLAGS_CF | RFLAGS_PF | RFLAGS_AF | RFLAGS_ZF | RFLAGS_SF | RFLAGS_TF | RFLAGS_DF |       \
+	 RFLAGS_OF | RFLAGS_RF | RFLAGS_AC)
+
+/* The selectors are Linux's, since programs can see two of them. */
+#define KERNEL_CS 0x10
+#define KERNEL_DS 0x18
+#define USER32_CS 0x23
+#define USER_DS 0x2b
+#define USER_CS 0x33
+#define TSS_SELECTOR 0x40
+
+#define PTE_P (1UL << 0)
+#define PTE_W (1UL << 1)
+#define PTE_U (1UL << 2)
+#define PTE_PS (1UL << 7)
+#define PTE_NX (1UL << 63)
+#define PTE_ADDR 0x000ffffffffff000UL
+
+#define FAULT_PRESENT (1UL << 0)
+#define FAULT_WRITE (1UL << 1)
+#define FAULT_USER (1UL << 2)
+#define FAULT_RESERVED (1UL << 3)
+#define FAULT_EXEC (1UL << 4)
+
+enum exception {
+	X86_DIVIDE = 0,
+	X86_DEBUG = 1,
+	X86_NMI = 2,
+	X86_BREAKPOINT = 3,
+	X86_OVERFLOW = 4,
+	X86_BOUND = 5,
+	X86_INVALID_OPCODE = 6,
+	X86_DOUBLE_FAULT = 8,
+	X86_STACK = 12,
+	X86_PROTECTION = 13,
+	X86_PAGE_FAULT = 14,
+	X86_FLOATING_POINT = 16,
+	X86_ALIGNMENT = 17,
+	X86_MACHINE_CHECK = 18,
+	X86_SIMD = 19,
+	X86_EXCEPTIONS = 32
+};
+
+struct tss {
+	uint32_t reserved0;
+	uint64_t rsp[3];
+	uint64_t reserved1;
+	uint64_t ist[7]; /* ist[0] is IST 1 */
+	uint64_t reserved2;
+	uint16_t reserved3;
+	uint16_t io_map;
+} __attribute__((packed));
+
+struct idt_gate {
+	uint16_t offset_low;
+	uint16_t selector;
+	uint8_t ist;
+	uint8_t type;
+	uint16_t offset_middle;
+	uint32_t offset_high;
+	uint32_t reserved;
+};
+
+struct descriptor_pointer {
+	uint16_t limit;
+	uint64_t base;
+} __attribute__((packed));
+
+static inline void cpu_relax(void)
+{
+	__asm__ volatile("pause" ::: "memory");
+}
+
+static inline void memory_barrier(void)
+{
+	__asm__ volatile("lock; addl $0, -4(%%rsp)" ::: "memory", "cc");
+}
+
+static inline void compiler_barrier(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+static inline uint64_t rdtsc(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high)::"memory");
+	return (uint64_t)high << 32 | low;
+}
+
+static inline uint64_t read_msr(uint32_t msr)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(msr));
+	return (uint64_t)high << 32 | low;
+}
+
+static inline void write_msr(uint32_t msr, uint64_t value)
+{
+	__asm__ volatile("wrmsr" ::"c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32))
+			 : "memory");
+}
+
+static inline void cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+{
+	__asm__ volatile("cpuid"
+			 : "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3])
+			 : "a"(leaf), "c"(subleaf));
+}
+
+#define CONTROL_REGISTER(n)                                                                        \
+	static inline uint64_t read_cr##n(void)                                                    \
+	{                                                                                          \
+		uint64_t value;                                                                    \
+		__asm__ volatile("movq %%cr" #n ", %0" : "=r"(value)::"memory");                   \
+		return value;                                                                      \
+	}                                                                                          \
+	static inline void write_cr##n(uint64_t value)                                             \
+	{                                                                                          \
+		__asm__ volatile("movq %0, %%cr" #n ::"r"(value) : "memory");                      \
+	}
+CONTROL_REGISTER(0)
+CONTROL_REGISTER(2)
+CONTROL_REGISTER(3)
+CONTROL_REGISTER(4)
+
+static inline void invalidate_page(uint64_t addr)
+{
+	__asm__ volatile("invlpg (%0)" ::"r"(addr) : "memory");
+}
+
+/* Interrupts on for one halt. The shadow of sti makes the pair atomic. */
+static inline void halt_with_interrupts(void)
+{
+	__asm__ volatile("sti; hlt; cli" ::: "memory");
+}
+
+static inline __attribute__((noreturn)) void halt_forever(void)
+{
+	for (;;)
+		__asm__ volatile("cli; hlt" ::: "memory");
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Delegated system calls: Linux does them for us, with the LWK process's own pointers.
+ * What is special is only what is about the process itself, which Linux takes to be us.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lwkexec.h"
+
+static int64_t raw(const struct lwk_packet *request)
+{
+	uint64_t args[6];
+
+	memcpy(args, request->args, sizeof(args));
+	return interruptible_syscall(request->nr, args, &session.channel->signals);
+}
+
+/*
+ * Copies a path out of the LWK process's memory. Through a file, because Linux then
+ * checks the pointer. False when it cannot be read or is no path.
+ */
+static bool read_path(uint64_t address, char path[PATH_MAX])
+{
+	static int file = -1;
+	ssize_t n;
+
+	if (file < 0)
+		file = memfd_create("lwkexec", MFD_CLOEXEC);
+	n = file < 0 ? -1 : pwrite(file, (void *)address, PATH_MAX, 0);
+	if (n <= 0 || pread(file, path, n, 0) != n)
+		return false;
+	return memchr(path, '\0', n) != NULL;
+}
+
+static int64_t open_path(const struct lwk_packet *request, uint64_t address, int flags)
+{
+	char path[PATH_MAX];
+	int64_t result;
+
+	if (read_path(address, path) && self_open(path, flags, &result))
+		return result;
+	return raw(request);
+}
+
+static int64_t read_link(const struct lwk_packet *request, uint64_t address, uint64_t buffer,
+			 uint64_t size)
+{
+	char path[PATH_MAX];
+	int64_t result;
+
+	if (read_path(address, path) && self_readlink(path, buffer, size, &result))
+		return result;
+	return raw(request);
+}
+
+/* A program that closes all descriptors must not close ours. */
+static int64_t close_range_around(const struct lwk_packet *request)
+{
+	uint64_t first = request->args[0], last = request->args[1], ours = session.device;
+	int64_t error = 0;
+
+	if (ours < first || ours > last)
+		return raw(request);
+	if (ours > first)
+		error = syscall(SYS_close_range, first, ours - 1, request->args[2]);
+	if (!error && ours < last)
+		error = syscall(SYS_close_range, ours + 1, last, request->args[2]);
+	return error ? -errno : 0;
+}
+
+static int64_t unmap(uint64_t start, uint64_t size)
+{
+	struct lwk_unmap range = { start, size };
+
+	return ioctl(session.device, LWK_UNMAP, &range) ? -errno : 0;
+}
+
+int64_t call_execute(const struct lwk_packet *request)
+{
+	const uint64_t *args = (const uint64_t *)request->args;
+
+	switch (request->nr) {
+	case LWK_CALL_UNMAP:
+		return unmap(args[0], args[1]);
+	case SYS_open:
+		return open_path(request, args[0], args[1]);
+	case SYS_openat:
+		return open_path(request, args[1], args[2]);
+	case SYS_readlink:
+		return read_link(request, args[0], args[1], args[2]);
+	case SYS_readlinkat:
+		return read_link(request, args[1], args[2], args[3]);
+	case SYS_close:
+	case SYS_fcntl:
+	case SYS_ioctl:
+	case SYS_dup:
+		return channel_owns(args[0]) ? -EBADF : raw(request);
+	case SYS_dup2:
+	case SYS_dup3:
+		return channel_owns(args[0]) || channel_owns(args[1]) ? -EBADF : raw(request);
+	case SYS_close_range:
+		return close_range_around(request);
+	default:
+		return raw(request);
+	}
+}

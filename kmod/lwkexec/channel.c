@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The instance's device, and packets to and from the LWK (lwkshared.h). */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lwkexec.h"
+
+/* How long a CPU may be busy with the end of its former process. */
+#define BUSY_RETRIES 20
+#define BUSY_SLEEP_MS 50
+
+struct session session = { .device = -1 };
+static uint32_t sent, received, next_id;
+
+static const char *const states[] = {
+	[LWK_STATE_CREATED] = "not booted", [LWK_STATE_ASSIGNED] = "not booted",
+	[LWK_STATE_LOADED] = "not booted",  [LWK_STATE_BOOTING] = "booting",
+	[LWK_STATE_RUNNING] = "running",    [LWK_STATE_FREEZING] = "being frozen",
+	[LWK_STATE_FROZEN] = "frozen",	    [LWK_STATE_SHUTDOWN] = "shut down",
+	[LWK_STATE_PANIC] = "in panic",	    [LWK_STATE_HUNG] = "hung",
+};
+
+static void instance_gone(void) __attribute__((noreturn));
+static void instance_gone(void)
+{
+	struct lwk_instance_status status = { 0 };
+
+	if (ioctl(session.device, LWK_GET_STATUS, &status))
+		fail(EXIT_LWK, "the LWK does not answer: %s", strerror(errno));
+	status.message[sizeof(status.message) - 1] = '\0';
+	fail(EXIT_LWK, "the LWK is %s%s%s; tell your administrator if that was not to be expected",
+	     status.state < LWK_STATE_COUNT ? states[status.state] : "in an unknown state",
+	     status.message[0] ? ": " : "", status.message);
+}
+
+/* Out of the way of the program's descriptors, which start at 0. */
+static int move_up(int fd)
+{
+	struct rlimit limit;
+	int from = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1024
+			   ? (int)limit.rlim_cur - 8
+			   : 1000;
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, from);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+static void create_process(const char *device)
+{
+	struct lwk_proc_create create = { .pid = getpid() };
+	struct lwk_instance_status status;
+	int tries = 0;
+
+	while (ioctl(session.device, LWK_PROC_CREATE, &create)) {
+		struct timespec pause = { 0, BUSY_SLEEP_MS * 1000000L };
+
+		if (errno == EHOSTDOWN || ioctl(session.device, LWK_GET_STATUS, &status))
+			instance_gone();
+		if (errno != EAGAIN)
+			fail(EXIT_LWK, "%s: no process can be made: %s", device, strerror(errno));
+		if (++tries == BUSY_RETRIES)
+			fail(EXIT_LWK,
+			     "wanted a free LWK CPU, but each of the %u has its process; start at most %u at a time (srun -n %u), or ask for more CPUs (one CPU of the job stays with Linux)",
+			     status.cpus, status.cpus, status.cpus);
+		nanosleep(&pause, NULL);
+	}
+	session.index = create.index;
+	session.cpu = create.cpu;
+}
+
+void session_open(const char *device)
+{
+	struct lwk_instance_status status;
+	void *window;
+
+	session.device = open(device, O_RDWR | O_CLOEXEC);
+	if (session.device < 0)
+		fail(EXIT_LWK, "%s: cannot be opened (%s); is this a job with --lwk?", device,
+		     strerror(errno));
+	session.device = move_up(session.device);
+	if (ioctl(session.device, LWK_GET_STATUS, &status))
+		fail(EXIT_LWK, "%s: is no LWK instance's device; name one like /dev/lwk/0", device);
+	session.cpus = status.cpus;
+	create_process(device);
+
+	session.status = mmap(NULL, status.status_bytes, PROT_READ, MAP_SHARED, session.device,
+			      LWK_MMAP_STATUS);
+	session.channel = mmap(NULL, sizeof(*session.channel), PROT_READ | PROT_WRITE, MAP_SHARED,
+			       session.device, LWK_MMAP_CHANNEL);
+	if (session.status == MAP_FAILED || session.channel == MAP_FAILED)
+		fail(EXIT_LWK, "%s: the LWK's shared memory cannot be mapped: %s", device,
+		     strerror(errno));
+	window = mmap((void *)LWK_USER_START, LWK_USER_END - LWK_USER_START, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_FIXED_NOREPLACE, session.device, LWK_MMAP_WINDOW);
+	if (window == MAP_FAILED)
+		fail(EXIT_LWK, "the LWK's addresses are not free here (%s); %s", strerror(errno),
+		     errno == ENOMEM ? "raise ulimit -v" : "please report this");
+}
+
+bool channel_owns(int fd)
+{
+	return fd == session.device;
+}
+
+static bool try_receive(struct lwk_packet *packet)
+{
+	struct lwk_ring *ring = &session.channel->to_linux;
+	uint32_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+
+	if (head == received)
+		return false;
+	*packet = ring->slot[received % LWK_RING_SLOTS];
+	__atomic_store_n(&ring->tail, ++received, __ATOMIC_RELEASE);
+	return true;
+}
+
+void channel_receive(struct lwk_packet *packet)
+{
+	while (!try_receive(packet))
+		if (ioctl(session.device, LWK_WAIT) && errno != EINTR)
+			instance_gone();
+}
+
+static void send_packet(const struct lwk_packet *packet)
+{
+	struct lwk_ring *ring = &session.channel->to_lwk;
+
+	/* Never more than a request and a reply under way, so there is a free slot. */
+	ring->slot[sent % LWK_RING_SLOTS] = *packet;
+	__atomic_store_n(&ring->head, ++sent, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&session.channel->lwk_sleeps, __ATOMIC_RELAXED))
+		ioctl(session.device, LWK_DOORBELL);
+}
+
+void channel_reply(uint32_t id, int64_t result)
+{
+	struct lwk_packet packet = { .kind = LWK_PACKET_REPLY, .id = id, .args = { result } };
+
+	send_packet(&packet);
+}
+
+int64_t channel_call(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3)
+{
+	struct lwk_packet packet = {
+		.kind = LWK_PACKET_REQUEST,
+		.id = ++next_id,
+		.nr = nr,
+		.args = { arg0, arg1, arg2, arg3 },
+	};
+	uint32_t id = packet.id;
+
+	send_packet(&packet);
+	for (;;) {
+		channel_receive(&packet);
+		if (packet.kind == LWK_PACKET_REPLY && packet.id == id)
+			return packet.args[0];
+		if (packet.kind == LWK_PACKET_REQUEST)
+			channel_reply(packet.id, call_execute(&packet));
+		else if (packet.kind == LWK_PACKET_NOTICE && packet.nr == LWK_CALL_EXIT)
+			signals_end(packet.args[0]);
+	}
+}
+
+void channel_signal(int signal)
+{
+	__atomic_fetch_or(&session.channel->signals, 1UL << (signal - 1), __ATOMIC_SEQ_CST);
+	ioctl(session.device, LWK_DOORBELL);
+}

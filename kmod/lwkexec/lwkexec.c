@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* lwkexec: starts a program on the job's LWK instance and is its proxy. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "lwkexec.h"
+
+#define DEFAULT_DEVICE "/dev/lwk/0"
+/* Set by the SPANK plugin: run this program, all our arguments are its. */
+#define ENV_ARGV0 "LWK_ARGV0"
+#define ENV_DEVICE "LWK_DEVICE"
+/* Set by ourselves for the second start, see leave_low_addresses(). */
+#define ENV_STACK "LWK_STACK_LIMIT"
+
+static const char usage[] =
+	"usage: lwkexec [--device DEVICE] PROGRAM [ARGUMENT…]\n"
+	"Runs PROGRAM on an LWK instance, by default the job's own (" DEFAULT_DEVICE ").\n"
+	"  -d, --device DEVICE  the instance's device\n"
+	"  -h, --help           this text\n"
+	"  -V, --version        the version\n"
+	"The exit status is PROGRAM's; 125 when the LWK cannot be used, 126 when PROGRAM\n"
+	"cannot be run, 127 when it is not found. See lwkexec(1).\n";
+
+void fail(int status, const char *format, ...)
+{
+	va_list args;
+
+	fputs("lwkexec: error: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(status);
+}
+
+/*
+ * With an unlimited stack Linux maps libraries upwards from low addresses, which are
+ * the LWK process's here. We start again with a limit, and give the program its own.
+ */
+static void leave_low_addresses(char **argv)
+{
+	const char *saved = getenv(ENV_STACK);
+	struct rlimit limit;
+	char text[32];
+
+	if (getrlimit(RLIMIT_STACK, &limit))
+		return;
+	if (saved) {
+		limit.rlim_cur = strtoumax(saved, NULL, 10);
+		unsetenv(ENV_STACK);
+		/* May fail if somebody else set the variable: then the limit stays. */
+		setrlimit(RLIMIT_STACK, &limit);
+		return;
+	}
+	if (limit.rlim_cur != RLIM_INFINITY)
+		return;
+	snprintf(text, sizeof(text), "%ju", (uintmax_t)limit.rlim_cur);
+	limit.rlim_cur = 8UL << 20;
+	if (setrlimit(RLIMIT_STACK, &limit) || setenv(ENV_STACK, text, 1))
+		fail(EXIT_LWK, "no stack limit can be set: %s", strerror(errno));
+	execv("/proc/self/exe", argv);
+	fail(EXIT_LWK, "cannot start again with a stack limit: %s; use ulimit -s 8192",
+	     strerror(errno));
+}
+
+/* The program's argv: ours, less what was for us. */
+static char **parse_arguments(int argc, char **argv, const char **device)
+{
+	static const struct option options[] = {
+		{ "device", required_argument, NULL, 'd' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "+d:hV", options, NULL)) != -1) {
+		switch (option) {
+		case 'd':
+			*device = optarg;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			exit(0);
+		case 'V':
+			puts("lwkexec (slurm-lwk) " VERSION);
+			exit(0);
+		default:
+			exit(EXIT_LWK);
+		}
+	}
+	if (optind == argc) {
+		fputs(usage, stderr);
+		exit(EXIT_LWK);
+	}
+	return argv + optind;
+}
+
+static void serve(const struct program *program) __attribute__((noreturn));
+static void serve(const struct program *program)
+{
+	struct lwk_packet packet;
+
+	for (;;) {
+		channel_receive(&packet);
+		if (packet.kind == LWK_PACKET_REQUEST) {
+			channel_reply(packet.id, call_execute(&packet));
+		} else if (packet.nr == LWK_CALL_SIGNAL_ACTION) {
+			signals_action(packet.args[0], packet.args[1]);
+		} else if (packet.nr == LWK_CALL_EXIT) {
+			if (packet.args[1])
+				fprintf(stderr,
+					"lwkexec: %s: killed, the LWK is out of memory (it has %llu MB for all processes); ask for more with --mem\n",
+					program->name,
+					(unsigned long long)session.status->user_bytes >> 20);
+			signals_end(packet.args[0]);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = getenv(ENV_ARGV0), *device = getenv(ENV_DEVICE);
+	struct program program;
+
+	leave_low_addresses(argv);
+	if (!device || !*device)
+		device = DEFAULT_DEVICE;
+	if (name) {
+		argv[0] = strdup(name);
+		unsetenv(ENV_ARGV0);
+	} else {
+		argv = parse_arguments(argc, argv, &device);
+	}
+	program_open(&program, argv[0]);
+	session_open(device);
+	self_init(&program);
+	signals_init();
+	load_and_start(&program, argv, environ);
+	serve(&program);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lwkexec starts a program on an LWK instance and is its proxy. One file, one thing:
+ *   lwkexec.c  options, and the life of the process from start to end
+ *   program.c  finds the program and checks that it can run
+ *   load.c     puts it into the LWK process's memory
+ *   channel.c  packets to and from the LWK
+ *   calls.c    delegated system calls
+ *   self.c     /proc/self, as the LWK process sees itself
+ *   signals.c  signals, passed on
+ *   syscall.S  a system call that a signal surely interrupts
+ *
+ * The LWK process's memory is mapped here at the same addresses (WINDOW), so its
+ * pointers go to Linux as they are. Nothing here follows such a pointer itself: Linux
+ * answers EFAULT for a bad one, and we would crash.
+ */
+#ifndef LWKEXEC_H
+#define LWKEXEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lwkpart.h"
+#include "lwkshared.h"
+
+/* Exit statuses of our own, as env(1) and timeout(1) have them. */
+#define EXIT_LWK 125	    /* the LWK cannot be used */
+#define EXIT_CANNOT_RUN 126 /* the program is there and cannot be run */
+#define EXIT_NOT_FOUND 127
+
+/* Says why on standard error and ends us with that status. */
+void fail(int status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
+
+/* ---- program.c ---- */
+
+struct segment {
+	uint64_t start, end; /* whole pages of the process's memory */
+	uint64_t data;	     /* where the bytes of the file go */
+	uint64_t offset, size;
+	uint32_t prot;
+};
+
+struct program {
+	const char *name; /* as the user gave it */
+	char *path;	  /* absolute */
+	int fd;
+	struct segment *segments;
+	size_t n_segments;
+	uint64_t bias; /* already added to all addresses here */
+	uint64_t entry;
+	uint64_t headers; /* address of its program headers (AT_PHDR) */
+	uint16_t n_headers, header_size;
+	uint64_t end; /* behind its last segment */
+};
+
+/* Finds 'name' as execvp(3) does and reads its headers; does not return on failure. */
+void program_open(struct program *program, const char *name);
+
+/* ---- channel.c ---- */
+
+/* The instance and our process on it. */
+struct session {
+	int device;
+	struct lwk_channel *channel;
+	const struct lwk_status *status;
+	uint32_t index; /* of the LWK CPU */
+	uint32_t cpu;	/* Linux's number of it */
+	uint32_t cpus;	/* LWK CPUs in all */
+};
+extern struct session session;
+
+/* Opens the instance's device and makes an LWK process there; does not return on failure. */
+void session_open(const char *device);
+/* Waits for a packet. Does not return when the instance is gone. */
+void channel_receive(struct lwk_packet *packet);
+void channel_reply(uint32_t id, int64_t result);
+/* Asks the LWK and serves what it asks meanwhile. 0 or more, or a negative errno. */
+int64_t channel_call(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3);
+/* Async-signal-safe. */
+void channel_signal(int signal);
+/* Is this one of the descriptors that we need ourselves? */
+bool channel_owns(int fd);
+
+/* ---- load.c ---- */
+
+/* Loads the program with its arguments and environment, and starts it. */
+void load_and_start(const struct program *program, char **argv, char **envp);
+
+/* ---- calls.c ---- */
+
+/* What Linux answers to a delegated call: a result or a negative errno. */
+int64_t call_execute(const struct lwk_packet *request);
+
+/* ---- self.c ---- */
+
+void self_init(const struct program *program);
+/*
+ * True when 'path' is something under /proc/self that the LWK knows better; then
+ * *result is what open(2) or readlink(2) shall answer.
+ */
+bool self_open(const char *path, int flags, int64_t *result);
+bool self_readlink(const char *path, uint64_t buffer, uint64_t size, int64_t *result);
+
+/* ---- signals.c ---- */
+
+void signals_init(void);
+/* The LWK process changed its action: 0 default, 1 ignore, 2 a handler. */
+void signals_action(int signal, int action);
+/* Ends us as the LWK process ended. */
+void signals_end(int wait_status) __attribute__((noreturn));
+
+/* ---- syscall.S ---- */
+
+/* The call's result; -EINTR without making it when *pending is not 0. */
+int64_t interruptible_syscall(uint64_t nr, const uint64_t args[6], const volatile __u64 *pending);
+extern const char interruptible_start[], interruptible_end[], interruptible_give_up[];
+
+#endif

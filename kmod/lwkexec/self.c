@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * /proc/self, as the LWK process sees itself. Linux's /proc shows the proxy: name, ids and
+ * files are the process's, memory and CPUs are not.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "lwkexec.h"
+
+#define KB(bytes) ((unsigned long long)(bytes) / 1024)
+
+static const char *program_path;
+
+void self_init(const struct program *program)
+{
+	const char *slash = strrchr(program->path, '/');
+
+	program_path = program->path;
+	prctl(PR_SET_NAME, slash ? slash + 1 : program->path);
+}
+
+/* What follows /proc/self/ or /proc/OUR-PID/ in a path, or NULL. */
+static const char *below_self(const char *path)
+{
+	static const char *const names[] = { "/proc/self/", "/proc/thread-self/" };
+	char ours[32];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(path, names[i], strlen(names[i])) == 0)
+			return path + strlen(names[i]);
+	snprintf(ours, sizeof(ours), "/proc/%d/", getpid());
+	return strncmp(path, ours, strlen(ours)) == 0 ? path + strlen(ours) : NULL;
+}
+
+static const struct lwk_cpu_status *own_cpu(void)
+{
+	return &session.status->cpu[session.index];
+}
+
+static uint64_t resident(void)
+{
+	return own_cpu()->pages_4k * 4096 + own_cpu()->pages_2m * (2UL << 20);
+}
+
+static void print_cpu_mask(FILE *out)
+{
+	fputs("Cpus_allowed:\t", out);
+	for (int word = session.cpu / 32; word >= 0; word--)
+		fprintf(out, "%08x%s", word == (int)session.cpu / 32 ? 1u << session.cpu % 32 : 0,
+			word ? "," : "\n");
+}
+
+/* Linux's text, with the lines replaced that are about memory and CPUs. */
+static void print_status(FILE *out)
+{
+	FILE *in = fopen("/proc/self/status", "re");
+	char line[512];
+
+	while (in && fgets(line, sizeof(line), in)) {
+		if (strncmp(line, "VmPeak:", 7) == 0 || strncmp(line, "VmHWM:", 6) == 0)
+			fprintf(out, "%.*s:\t%8llu kB\n", (int)(strchr(line, ':') - line), line,
+				KB(own_cpu()->peak_bytes));
+		else if (strncmp(line, "VmSize:", 7) == 0 || strncmp(line, "VmRSS:", 6) == 0 ||
+			 strncmp(line, "RssAnon:", 8) == 0)
+			fprintf(out, "%.*s:\t%8llu kB\n", (int)(strchr(line, ':') - line), line,
+				KB(resident()));
+		else if (strncmp(line, "Vm", 2) == 0 || strncmp(line, "Rss", 3) == 0 ||
+			 strncmp(line, "HugetlbPages:", 13) == 0)
+			fprintf(out, "%.*s:\t%8d kB\n", (int)(strchr(line, ':') - line), line, 0);
+		else if (strncmp(line, "Cpus_allowed:", 13) == 0)
+			print_cpu_mask(out);
+		else if (strncmp(line, "Cpus_allowed_list:", 18) == 0)
+			fprintf(out, "Cpus_allowed_list:\t%u\n", session.cpu);
+		else
+			fputs(line, out);
+	}
+	if (in)
+		fclose(in);
+}
+
+/* What only the LWK knows; the fields are those of lwkshared.h. */
+static void print_lwk(FILE *out)
+{
+	const struct lwk_status *lwk = session.status;
+	const struct lwk_cpu_status *cpu = own_cpu();
+	const struct {
+		const char *name;
+		unsigned long long value;
+	} facts[] = {
+		{ "cpu", session.cpu },
+		{ "cpu_index", session.index },
+		{ "cpus", session.cpus },
+		{ "interrupts", cpu->interrupts },
+		{ "doorbells", cpu->doorbells },
+		{ "local_calls", cpu->local_calls },
+		{ "delegated_calls", cpu->delegated_calls },
+		{ "page_faults", cpu->faults },
+		{ "pages_4k", cpu->pages_4k },
+		{ "pages_2m", cpu->pages_2m },
+		{ "peak_bytes", cpu->peak_bytes },
+		{ "user_bytes", lwk->user_bytes },
+		{ "user_free", lwk->user_free },
+		{ "kernel_bytes", lwk->kernel_bytes },
+		{ "kernel_free", lwk->kernel_free },
+	};
+
+	fprintf(out, "version %.*s\n", (int)sizeof(lwk->version), lwk->version);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		fprintf(out, "%s %llu\n", facts[i].name, facts[i].value);
+}
+
+/* A file with a text made now, as a descriptor for the process. */
+static int64_t make_file(void (*print)(FILE *), int flags)
+{
+	int fd = memfd_create("proc", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
+	FILE *out = fd < 0 ? NULL : fdopen(dup(fd), "w");
+
+	if (!out)
+		return -ENOMEM;
+	print(out);
+	if (fclose(out)) {
+		close(fd);
+		return -ENOMEM;
+	}
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+bool self_open(const char *path, int flags, int64_t *result)
+{
+	const char *name = below_self(path);
+	int fd;
+
+	if (!name)
+		return false;
+	if (strcmp(name, "status") == 0) {
+		*result = make_file(print_status, flags);
+	} else if (strcmp(name, "lwk") == 0) {
+		*result = make_file(print_lwk, flags);
+	} else if (strcmp(name, "exe") == 0) {
+		fd = open(program_path, flags & ~O_CREAT);
+		*result = fd < 0 ? -errno : fd;
+	} else if (strcmp(name, "maps") == 0 || strcmp(name, "smaps") == 0 ||
+		   strcmp(name, "mem") == 0 || strcmp(name, "pagemap") == 0) {
+		*result = -ENOENT; /* ours would be a lie */
+	} else {
+		return false;
+	}
+	return true;
+}
+
+bool self_readlink(const char *path, uint64_t buffer, uint64_t size, int64_t *result)
+{
+	const char *name = below_self(path);
+	size_t length = strlen(program_path);
+	int ends[2];
+
+	if (!name || strcmp(name, "exe") != 0)
+		return false;
+	if ((int64_t)size <= 0) {
+		*result = -EINVAL;
+		return true;
+	}
+	/* Through a pipe, so that Linux checks the pointer. */
+	if (length > size)
+		length = size;
+	if (pipe2(ends, O_CLOEXEC)) {
+		*result = -errno;
+		return true;
+	}
+	*result = write(ends[1], program_path, length) == (ssize_t)length
+			  ? read(ends[0], (void *)buffer, length)
+			  : -1;
+	if (*result < 0)
+		*result = -errno;
+	close(ends[0]);
+	close(ends[1]);
+	return true;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signals that reach us are meant for the LWK process: they are passed on, and the LWK
+ * decides what they do. Those that stop a job keep their meaning here.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "lwkexec.h"
+
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	uintptr_t rip = uc->uc_mcontext.gregs[REG_RIP];
+	int saved = errno;
+
+	channel_signal(signal);
+	if (rip >= (uintptr_t)interruptible_start && rip < (uintptr_t)interruptible_end)
+		uc->uc_mcontext.gregs[REG_RIP] = (uintptr_t)interruptible_give_up;
+	errno = saved;
+}
+
+/* A fault of our own cannot be passed on: it would come again at once. */
+static void pass_on_or_die(int signal, siginfo_t *info, void *context)
+{
+	static const char text[] =
+		"lwkexec: internal error: a fault in the proxy; please report this\n";
+
+	if (info->si_code <= 0) {
+		pass_on(signal, info, context);
+		return;
+	}
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	_exit(EXIT_LWK);
+}
+
+static bool is_fault(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
+	       signal == SIGTRAP || signal == SIGSYS;
+}
+
+/* Stop and continue are Linux's to do; the others here are ignored by default. */
+static bool stays_here(int signal)
+{
+	switch (signal) {
+	case SIGKILL:
+	case SIGSTOP:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+	case SIGCONT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool ignored_by_default(int signal)
+{
+	return signal == SIGCHLD || signal == SIGURG || signal == SIGWINCH;
+}
+
+void signals_action(int signal, int action)
+{
+	struct sigaction new = { .sa_flags = SA_SIGINFO };
+
+	if (signal < 1 || signal >= NSIG || stays_here(signal))
+		return;
+	/* Without SA_RESTART: a delegated call must end for the LWK to act. */
+	sigfillset(&new.sa_mask);
+	new.sa_sigaction = is_fault(signal) ? pass_on_or_die : pass_on;
+	if (!is_fault(signal) && (action == 1 || (action == 0 && ignored_by_default(signal)))) {
+		new.sa_flags = 0;
+		new.sa_handler = action == 1 ? SIG_IGN : SIG_DFL;
+	}
+	sigaction(signal, &new, NULL);
+}
+
+void signals_init(void)
+{
+	struct rlimit none = { 0, 0 };
+	struct sigaction old;
+
+	/* A core of the proxy would tell nothing about the program. */
+	setrlimit(RLIMIT_CORE, &none);
+	for (int s = 1; s < NSIG; s++)
+		/* nohup(1) and others hand down what they ignore */
+		if (sigaction(s, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			signals_action(s, 0);
+}
+
+void signals_end(int wait_status)
+{
+	sigset_t set;
+
+	if (!WIFSIGNALED(wait_status))
+		_exit(WEXITSTATUS(wait_status));
+	signal(WTERMSIG(wait_status), SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, WTERMSIG(wait_status));
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(WTERMSIG(wait_status));
+	_exit(128 + WTERMSIG(wait_status));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * int64_t interruptible_syscall(nr, args, pending). A signal that comes between the look
+ * at *pending and the system call would be missed; the handler therefore moves a RIP
+ * between start and end to give_up (signals.c).
+ */
+	.text
+	.globl interruptible_syscall, interruptible_start, interruptible_end
+	.globl interruptible_give_up
+	.type interruptible_syscall, @function
+interruptible_syscall:
+	endbr64
+	pushq %rbx
+	pushq %r12
+	movq %rdx, %rbx
+	movq %rsi, %r12
+	movq %rdi, %rax
+	movq 0(%r12), %rdi
+	movq 8(%r12), %rsi
+	movq 16(%r12), %rdx
+	movq 24(%r12), %r10
+	movq 32(%r12), %r8
+	movq 40(%r12), %r9
+interruptible_start:
+	cmpq $0, (%rbx)
+	jne interruptible_give_up
+	syscall
+interruptible_end:
+	popq %r12
+	popq %rbx
+	ret
+interruptible_give_up:
+	movq $-4, %rax /* -EINTR */
+	popq %r12
+	popq %rbx
+	ret
+	.size interruptible_syscall, . - interruptible_syscall
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
+/*
+ * The user ABI of lwkpart.ko: everything a program may ask of the module.
+ *
+ * Two kinds of device:
+ *   /dev/lwkpart  the control device, root only. Lends CPUs and memory to LWK
+ *                 instances, loads, boots and ends them (LWKPART_*).
+ *   /dev/lwk/N    one per LWK instance, mode 0600, owned by the job's user. A
+ *                 proxy opens it once per LWK process (LWK_*).
+ *
+ * Rules that hold for every ioctl:
+ *   - 'flags' and 'reserved' must be 0 unless a flag is defined below: EINVAL.
+ *   - Addresses are physical, sizes are bytes, both multiples of
+ *     LWKPART_MEM_ALIGN; CPU numbers are Linux's.
+ *   - A structure only ever grows through a new ioctl number; LWKPART_ABI_VERSION
+ *     changes when the meaning of an existing one does.
+ *   - On error nothing has changed, unless the ioctl says otherwise.
+ *
+ * The memory that Linux and an LWK share is described in lwkshared.h.
+ */
+#ifndef LWKPART_H
+#define LWKPART_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define LWKPART_ABI_VERSION 1
+
+#define LWKPART_DEVICE "/dev/lwkpart"
+#define LWK_DEVICE_DIR "/dev/lwk"
+
+/* Granularity of lent memory: one large page. */
+#define LWKPART_MEM_ALIGN (2UL << 20)
+/* Largest kernel image LWKPART_LOAD accepts. */
+#define LWKPART_MAX_IMAGE (64UL << 20)
+#define LWKPART_CMDLINE_LEN 256
+#define LWKPART_MESSAGE_LEN 128
+
+/* The life of an LWK instance. */
+enum lwk_state {
+	LWK_STATE_CREATED = 0, /* exists, owns nothing yet */
+	LWK_STATE_ASSIGNED,    /* has CPUs or memory */
+	LWK_STATE_LOADED,      /* kernel image is in its memory */
+	LWK_STATE_BOOTING,     /* its CPUs were started */
+	LWK_STATE_RUNNING,     /* accepts processes */
+	LWK_STATE_FREEZING,    /* asked to halt */
+	LWK_STATE_FROZEN,      /* halted, state kept */
+	LWK_STATE_SHUTDOWN,    /* stopped; its CPUs execute nothing */
+	LWK_STATE_PANIC,       /* stopped itself, see the message */
+	LWK_STATE_HUNG,	       /* does not answer */
+	LWK_STATE_COUNT
+};
+
+/* ---- /dev/lwkpart ------------------------------------------------------ */
+
+/* What the module is and has lent in all. */
+struct lwkpart_info {
+	__u32 abi_version; /* out: LWKPART_ABI_VERSION */
+	__u32 instances;   /* out: instances that exist */
+	__u32 lent_cpus;   /* out */
+	__u32 lent_ranges; /* out: memory ranges in the ledger */
+	__u64 lent_bytes;  /* out */
+	__u64 block_bytes; /* out: size of Linux's memory blocks */
+	__u64 reserved[4];
+};
+
+/*
+ * Takes one CPU from Linux (hot-unplug) and parks it, or gives it back.
+ * LEND: EPERM for CPU 0, EALREADY when lent, ENODEV when not on-line, EBUSY
+ * when Linux cannot spare it. RETURN: ENOENT when not lent, EBUSY while assigned.
+ */
+struct lwkpart_cpu {
+	__u32 cpu;
+	__u32 flags;
+};
+
+/*
+ * How a memory range came to be lent: as whole memory blocks that user space
+ * has put off-line before (it brings them on-line again after RETURN), or as a
+ * range that the module allocated from Linux (RETURN frees it).
+ */
+enum lwkpart_mem_kind {
+	LWKPART_MEM_BLOCK = 1,
+	LWKPART_MEM_CONTIG = 2,
+};
+
+/*
+ * LEND, kind BLOCK: enters [start, start+size) into the ledger. EINVAL when it
+ * is not whole blocks, EBUSY when a page of it is on-line, EEXIST when lent.
+ * LEND, kind CONTIG: finds 'size' bytes of contiguous memory on NUMA node 'node'
+ * and returns its address in 'start'; ENOMEM when there is no such run. It can
+ * take seconds; a fatal signal ends it with EINTR.
+ * RETURN: [start, start+size) must be exactly one lent range: ENOENT; EBUSY
+ * while it is assigned.
+ */
+struct lwkpart_mem {
+	__u64 start; /* BLOCK: in; CONTIG: out of LEND, in of RETURN */
+	__u64 size;
+	__u32 node; /* NUMA node, in; BLOCK: checked against the range's */
+	__u32 kind; /* enum lwkpart_mem_kind */
+	__u64 reserved;
+};
+
+/*
+ * Makes an instance, and its device /dev/lwk/N owned by 'uid'; ENOSPC when there
+ * are LWKPART_MAX_INSTANCES. DESTROY shuts it down first if needed and takes its
+ * CPUs and memory back into the ledger as unassigned, where RETURN finds them.
+ */
+#define LWKPART_MAX_INSTANCES 64
+struct lwkpart_create {
+	__u32 instance; /* out: N */
+	__u32 uid;	/* in: owner of the device */
+	__u32 job_id;	/* in: for people who read the ledger */
+	__u32 flags;
+};
+
+/*
+ * Gives a lent and unassigned CPU or range to an instance that has not been
+ * booted (EBUSY otherwise). 'size' must be the whole lent range. The index of a
+ * CPU in the LWK is the order of assignment.
+ */
+struct lwkpart_assign_cpu {
+	__u32 instance;
+	__u32 cpu;
+	/* The Linux CPU that receives this LWK CPU's doorbells; must be on-line. */
+	__u32 doorbell_cpu;
+	__u32 flags;
+};
+
+struct lwkpart_assign_mem {
+	__u32 instance;
+	__u32 flags;
+	__u64 start;
+	__u64 size;
+};
+
+/*
+ * Puts an ELF64 x86-64 kernel image into the instance's memory. ENOEXEC when it
+ * is not one that follows lwkshared.h, ENOMEM when the instance's memory is too
+ * small for it, EBUSY in a state other than ASSIGNED or LOADED.
+ */
+struct lwkpart_load {
+	__u32 instance;
+	__u32 flags;
+	__u64 image; /* user address of the file's bytes */
+	__u64 size;
+};
+
+/*
+ * Starts all CPUs and waits until the LWK says RUNNING. ETIMEDOUT: the state is
+ * HUNG; EIO: it panicked, see LWKPART_GET_INSTANCE. After an error only SHUTDOWN
+ * and DESTROY make sense.
+ */
+struct lwkpart_boot {
+	__u32 instance;
+	__u32 timeout_ms;
+	char cmdline[LWKPART_CMDLINE_LEN]; /* NUL terminated */
+	__u64 reserved[2];
+};
+
+/* SHUTDOWN, DESTROY */
+struct lwkpart_instance_op {
+	__u32 instance;
+	__u32 flags;
+};
+
+struct lwkpart_instance_info {
+	__u32 instance;	 /* in */
+	__u32 state;	 /* out: enum lwk_state */
+	__u32 uid;	 /* out */
+	__u32 job_id;	 /* out */
+	__u32 cpus;	 /* out: number assigned */
+	__u32 ranges;	 /* out: memory ranges assigned */
+	__u64 bytes;	 /* out: memory assigned */
+	__u32 processes; /* out: LWK processes that exist */
+	__u32 reserved32;
+	char message[LWKPART_MESSAGE_LEN]; /* out: why PANIC or HUNG */
+	__u64 reserved[4];
+};
+
+#define LWKPART_NO_INSTANCE 0xffffffffU
+
+/* One line of the ledger. */
+struct lwkpart_ledger_entry {
+	__u32 kind;	/* 0: a CPU; else enum lwkpart_mem_kind */
+	__u32 instance; /* who has it, or LWKPART_NO_INSTANCE */
+	__u32 cpu;	/* kind 0 */
+	__u32 node;
+	__u64 start; /* memory */
+	__u64 size;
+};
+
+/*
+ * Copies the ledger out: CPUs first, then memory by address. Fills at most
+ * 'capacity' entries and always tells the full 'count'.
+ */
+struct lwkpart_ledger {
+	__u64 entries;	/* in: user address of lwkpart_ledger_entry[capacity] */
+	__u32 capacity; /* in */
+	__u32 count;	/* out */
+	__u64 reserved;
+};
+
+/*
+ * Copies console text out. 'position' counts all bytes the LWK ever wrote: pass
+ * 0 first, then what came back; text that the ring has lost is skipped.
+ */
+struct lwkpart_kmsg {
+	__u32 instance;
+	__u32 flags;
+	__u64 position; /* in/out */
+	__u64 buffer;	/* user address */
+	__u32 capacity; /* in: bytes of buffer */
+	__u32 length;	/* out: bytes copied */
+};
+
+#define LWKPART_IOC 0xb7
+#define LWKPART_GET_INFO _IOR(LWKPART_IOC, 0x00, struct lwkpart_info)
+#define LWKPART_LEND_CPU _IOW(LWKPART_IOC, 0x01, struct lwkpart_cpu)
+#define LWKPART_RETURN_CPU _IOW(LWKPART_IOC, 0x02, struct lwkpart_cpu)
+#define LWKPART_LEND_MEM _IOWR(LWKPART_IOC, 0x03, struct lwkpart_mem)
+#define LWKPART_RETURN_MEM _IOW(LWKPART_IOC, 0x04, struct lwkpart_mem)
+#define LWKPART_CREATE _IOWR(LWKPART_IOC, 0x05, struct lwkpart_create)
+#define LWKPART_DESTROY _IOW(LWKPART_IOC, 0x06, struct lwkpart_instance_op)
+#define LWKPART_ASSIGN_CPU _IOW(LWKPART_IOC, 0x07, struct lwkpart_assign_cpu)
+#define LWKPART_ASSIGN_MEM _IOW(LWKPART_IOC, 0x08, struct lwkpart_assign_mem)
+#define LWKPART_LOAD _IOW(LWKPART_IOC, 0x09, struct lwkpart_load)
+#define LWKPART_BOOT _IOW(LWKPART_IOC, 0x0a, struct lwkpart_boot)
+#define LWKPART_SHUTDOWN _IOW(LWKPART_IOC, 0x0b, struct lwkpart_instance_op)
+#define LWKPART_GET_INSTANCE _IOWR(LWKPART_IOC, 0x0c, struct lwkpart_instance_info)
+#define LWKPART_GET_LEDGER _IOWR(LWKPART_IOC, 0x0d, struct lwkpart_ledger)
+#define LWKPART_KMSG _IOWR(LWKPART_IOC, 0x0e, struct lwkpart_kmsg)
+
+/* ---- /dev/lwk/N -------------------------------------------------------- */
+
+/*
+ * What to map with mmap(2), by file offset, always MAP_SHARED:
+ *   STATUS   the instance's status area, read-only
+ *   CHANNEL  the process's channel (struct lwk_channel), after LWK_PROC_CREATE
+ *   WINDOW   the LWK process's memory, at the same addresses it has there:
+ *            exactly [LWK_USER_START, LWK_USER_END) with MAP_FIXED_NOREPLACE
+ */
+#define LWK_MMAP_STATUS 0x0UL
+#define LWK_MMAP_CHANNEL 0x10000000UL
+#define LWK_MMAP_WINDOW 0x100000000UL
+
+/*
+ * Makes an LWK process on a free LWK CPU; the calling process becomes its proxy.
+ * The process lives as long as this open file. EAGAIN: every LWK CPU has one;
+ * EHOSTDOWN: the instance is not RUNNING; EALREADY: this file has one.
+ */
+struct lwk_proc_create {
+	__u32 index; /* out: the LWK's number of that CPU */
+	__u32 cpu;   /* out: Linux's number of that CPU */
+	__u32 pid;   /* in: what getpid() in the LWK answers */
+	__u32 flags;
+};
+
+/* Removes pages of [start, start+size) from the caller's WINDOW. */
+struct lwk_unmap {
+	__u64 start;
+	__u64 size;
+};
+
+/* State of the instance for its user. */
+struct lwk_instance_status {
+	__u32 state;	    /* enum lwk_state */
+	__u32 cpus;	    /* LWK CPUs */
+	__u32 processes;    /* LWK processes that exist */
+	__u32 status_bytes; /* length of LWK_MMAP_STATUS */
+	char message[LWKPART_MESSAGE_LEN];
+};
+
+#define LWK_IOC 0xb8
+#define LWK_GET_STATUS _IOR(LWK_IOC, 0x00, struct lwk_instance_status)
+#define LWK_PROC_CREATE _IOWR(LWK_IOC, 0x01, struct lwk_proc_create)
+/*
+ * Sleeps until the channel holds a packet from the LWK. EINTR on a signal, EIO
+ * when the instance is no longer RUNNING.
+ */
+#define LWK_WAIT _IO(LWK_IOC, 0x02)
+/* Makes the LWK CPU look at the channel. */
+#define LWK_DOORBELL _IO(LWK_IOC, 0x03)
+#define LWK_UNMAP _IOW(LWK_IOC, 0x04, struct lwk_unmap)
+
+#endif

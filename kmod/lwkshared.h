@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
+/*
+ * What Linux and an LWK agree on: how an LWK is entered, and the layout of the
+ * memory they share. Used by lwkpart.ko, by the LWK and by its proxy.
+ *
+ * Entry (x86-64). Every assigned CPU jumps to the image's ELF entry point with
+ *   CR3  page tables made by lwkpart.ko (4 or 5 levels as CR4.LA57 says), mapping
+ *        - the image's segments at their link addresses, with their permissions,
+ *        - all memory of the partition at LWK_DIRECT_MAP + physical address,
+ *          writable, not executable,
+ *        - the local APIC's page at LWK_LAPIC_VADDR, uncached,
+ *        - the lwkpart.ko page that the CPU comes from, read-only and executable;
+ *   RSP  a stack of LWK_BOOT_STACK bytes,
+ *   RDI  the address of struct lwk_boot_params in the direct map,
+ *   RSI  the CPU's index, 0…n_cpus-1,
+ *   interrupts off, NMIs still blocked (until the first iretq), CR4.PGE, PCIDE
+ *   and CET clear, the IDT and GDT Linux's and no longer to be used.
+ *
+ * The partition's memory: [reserve_start, reserve_start + reserve_size), at the
+ * start of mem[0], belongs to the LWK kernel: lwkpart.ko puts the image, the
+ * shared areas, the first page tables and the stacks into its first reserve_used bytes.
+ * All else is for processes, and only that can ever be seen through a proxy's
+ * WINDOW: the LWK must keep its own data, page tables included, in the reserve.
+ */
+#ifndef LWKSHARED_H
+#define LWKSHARED_H
+
+#include <linux/types.h>
+
+#define LWK_SHARED_MAGIC 0x314b574c /* "LWK1" */
+#define LWK_SHARED_VERSION 1
+
+#define LWK_MAX_CPUS 256
+#define LWK_MAX_MEM 1024
+#define LWK_BOOT_STACK 16384
+
+#define LWK_DIRECT_MAP 0xffff900000000000UL
+#define LWK_LAPIC_VADDR 0xfffffffe00000000UL
+/* Where an image may be linked: 512 MB from here. */
+#define LWK_IMAGE_BASE 0xffffffff80000000UL
+#define LWK_IMAGE_LIMIT 0xffffffffa0000000UL
+
+/*
+ * Addresses an LWK process may use. A proxy maps the same range, so it ends
+ * below where Linux puts a position-independent executable and its libraries.
+ */
+#define LWK_USER_START 0x10000UL
+#define LWK_USER_END 0x500000000000UL
+
+/* Linux → LWK doorbell, a fixed interrupt. */
+#define LWK_DOORBELL_VECTOR 0xf0
+
+#define LWK_CACHE_LINE 64
+#define LWK_LINE_ALIGNED __attribute__((aligned(LWK_CACHE_LINE)))
+
+struct lwk_boot_cpu {
+	__u32 linux_cpu;
+	__u32 apicid;
+	__u32 node; /* NUMA node */
+	/* Where this CPU's doorbells to Linux go; Linux may change both. */
+	__u32 doorbell_apicid;
+	__u32 doorbell_vector;
+	__u32 reserved[3];
+};
+
+struct lwk_boot_mem {
+	__u64 start; /* physical */
+	__u64 size;
+	__u32 node;
+	__u32 reserved;
+};
+
+/* Written by Linux before boot; the doorbell fields and the clock also later. */
+struct lwk_boot_params {
+	__u32 magic;   /* LWK_SHARED_MAGIC */
+	__u32 version; /* LWK_SHARED_VERSION */
+	__u32 n_cpus;
+	__u32 n_mem;
+	__u32 x2apic; /* 1: the local APICs are in x2APIC mode */
+	__u32 job_id;
+	__u64 reserve_start; /* physical */
+	__u64 reserve_size;
+	__u64 reserve_used;
+	__u64 status;	/* physical address of struct lwk_status */
+	__u64 console;	/* physical address of struct lwk_console */
+	__u64 channels; /* physical address of struct lwk_channel[n_cpus] */
+	__u64 controls; /* physical address of struct lwk_control[n_cpus] */
+	/*
+	 * The clock: at TSC value tsc_base it was realtime_ns / monotonic_ns; the
+	 * TSC runs at tsc_khz. clock_seq is odd while Linux writes these.
+	 */
+	__u32 clock_seq;
+	__u32 tsc_khz;
+	__u64 tsc_base;
+	__s64 realtime_ns;
+	__s64 monotonic_ns;
+	char linux_release[65];
+	char nodename[65];
+	char domainname[65];
+	char cmdline[257];
+	__u32 reserved[8];
+	struct lwk_boot_cpu cpus[LWK_MAX_CPUS];
+	struct lwk_boot_mem mem[LWK_MAX_MEM]; /* largest first */
+};
+
+/* What an LWK CPU is doing. */
+enum lwk_cpu_state {
+	LWK_CPU_OFF = 0,
+	LWK_CPU_IDLE,	    /* no process, halted */
+	LWK_CPU_LOADING,    /* has a process that has not started */
+	LWK_CPU_USER,	    /* running its process */
+	LWK_CPU_DELEGATING, /* waiting for a delegated call */
+	LWK_CPU_EXITED,	    /* its process has ended, the proxy has not */
+	LWK_CPU_STOPPED,    /* after a panic */
+};
+
+/*
+ * Per LWK CPU, written by that CPU only. Every field is written whole; 'seq' is
+ * odd while fields that belong together change (a process starts or ends).
+ */
+struct lwk_cpu_status {
+	__u32 seq;
+	__u32 state;	       /* enum lwk_cpu_state */
+	__u64 page_root;       /* physical address of the process's page tables, or 0 */
+	__u64 start_tsc;       /* TSC value when its present process started, or 0 */
+	__u64 process_tsc;     /* TSC cycles of its former processes, start to end */
+	__u64 delegate_tsc;    /* … of all of them, waiting for delegated calls */
+	__u64 interrupts;      /* all, with doorbells */
+	__u64 doorbells;       /* from Linux */
+	__u64 local_calls;     /* system calls that the LWK did itself */
+	__u64 delegated_calls; /* … that Linux did */
+	__u64 faults;	       /* page faults of its processes */
+	__u64 pages_4k;	       /* now mapped in its process */
+	__u64 pages_2m;
+	__u64 peak_bytes; /* most memory its present or last process had */
+	__u64 processes;  /* started so far */
+	__u64 reserved[2];
+} LWK_LINE_ALIGNED;
+
+/* Written by the LWK, read by Linux, which must not trust a word of it. */
+struct lwk_status {
+	__u32 magic; /* LWK_SHARED_MAGIC */
+	__u32 state; /* BOOTING, RUNNING, PANIC of enum lwk_state */
+	__u32 cpus_up;
+	__u32 panic_cpu;   /* index, with PANIC */
+	char message[128]; /* with PANIC; NUL terminated, or not */
+	char version[64];  /* what uname -v in the LWK says */
+	__u64 boot_tsc;	   /* cycles from the first CPU's entry to RUNNING */
+	__u64 user_bytes;  /* memory for processes, in all */
+	__u64 user_free;
+	__u64 kernel_bytes; /* the reserve, in all */
+	__u64 kernel_free;
+	__u64 reserved[8];
+	struct lwk_cpu_status cpu[LWK_MAX_CPUS];
+};
+
+#define LWK_CONSOLE_BYTES (64 * 1024 - LWK_CACHE_LINE)
+/* Byte p of the console's text is text[p % LWK_CONSOLE_BYTES], for p < head. */
+struct lwk_console {
+	__u64 head;
+	__u64 reserved[7];
+	char text[LWK_CONSOLE_BYTES];
+};
+
+/*
+ * The channel between an LWK process and its proxy: one page per LWK CPU with two
+ * rings, each with one writer and one reader. head and tail count packets and
+ * wrap at 2^32; the packet of count c is in slot c % LWK_RING_SLOTS. Each side
+ * keeps its own count private, copies a packet before it looks into it, and
+ * treats a count that is impossible as the end of the connection.
+ *
+ * Three kinds of packet (inter-OS delegation paper, section 3): a REQUEST wants a
+ * REPLY with the same id; a NOTICE wants none.
+ */
+enum lwk_packet_kind {
+	LWK_PACKET_REQUEST = 1,
+	LWK_PACKET_REPLY = 2,
+	LWK_PACKET_NOTICE = 3,
+};
+
+struct lwk_packet {
+	__u16 kind;
+	__u16 reserved;
+	__u32 id;
+	/* REQUEST, NOTICE: a system call number, or one of the LWK_CALL_* */
+	__u64 nr;
+	/* arguments of a REQUEST or NOTICE; args[0] of a REPLY is the result */
+	__u64 args[6];
+} LWK_LINE_ALIGNED;
+
+/*
+ * Numbers beyond any system call. LWK → proxy:
+ *   EXIT    notice; args: wait status as wait(2) has it, 1 when out of memory
+ *   UNMAP   request; args: start, size. The proxy calls LWK_UNMAP.
+ *   SIGNAL_ACTION  notice; args: signal, 0 default, 1 ignore, 2 handler
+ * proxy → LWK, each a request that the LWK replies to:
+ *   MAP     args: start, size, prot, now: anonymous zeroed memory at just there;
+ *           'now' 1: and all of it at once
+ *   PROTECT args: start, size, prot: as mprotect(2)
+ *   BRK     args: start of the heap
+ *   START   args: entry point, stack pointer. Replies, then runs the process.
+ */
+#define LWK_CALL_BASE 0x10000UL
+#define LWK_CALL_EXIT (LWK_CALL_BASE + 0)
+#define LWK_CALL_UNMAP (LWK_CALL_BASE + 1)
+#define LWK_CALL_SIGNAL_ACTION (LWK_CALL_BASE + 2)
+#define LWK_CALL_MAP (LWK_CALL_BASE + 8)
+#define LWK_CALL_BRK (LWK_CALL_BASE + 9)
+#define LWK_CALL_START (LWK_CALL_BASE + 10)
+#define LWK_CALL_PROTECT (LWK_CALL_BASE + 11)
+
+#define LWK_RING_SLOTS 16
+
+struct lwk_ring {
+	__u32 head LWK_LINE_ALIGNED; /* packets written, by the writer */
+	__u32 tail LWK_LINE_ALIGNED; /* packets read, by the reader */
+	struct lwk_packet slot[LWK_RING_SLOTS];
+};
+
+/*
+ * How lwkpart.ko asks the LWK, on behalf of a proxy that touched its WINDOW where
+ * no page is yet, to make one: it writes addr and write, then state ASKED; the LWK
+ * answers with READY or REFUSED. In the entry of a page that it maps in the WINDOW
+ * lwkpart.ko sets LWK_PTE_SEEN_BY_LINUX, so that the LWK knows for which pages it
+ * must send UNMAP before it uses them for something else.
+ */
+#define LWK_PTE_SEEN_BY_LINUX (1UL << 9)
+enum lwk_fault_state {
+	LWK_FAULT_IDLE = 0,
+	LWK_FAULT_ASKED,
+	LWK_FAULT_READY,
+	LWK_FAULT_REFUSED,
+};
+
+/* What lwkpart.ko wants of a CPU; only it writes this. */
+enum lwk_order {
+	LWK_ORDER_NONE = 0, /* no process: be idle */
+	LWK_ORDER_PROCESS,  /* have a process and serve its channel */
+};
+
+struct lwk_channel {
+	struct lwk_ring to_linux;
+	struct lwk_ring to_lwk;
+
+	/* Written by the LWK: 1 when only a doorbell makes it look. */
+	__u32 lwk_sleeps LWK_LINE_ALIGNED;
+	/* Written by Linux: 1 when only a doorbell makes the proxy look. */
+	__u32 linux_sleeps LWK_LINE_ALIGNED;
+	/* Bit s-1: signal s is pending. Linux sets bits, the LWK takes them. */
+	__u64 signals LWK_LINE_ALIGNED;
+	__u64 reserved[7];
+} __attribute__((aligned(4096)));
+
+/*
+ * The part of a connection that a proxy cannot reach, an array of one line per
+ * CPU: written by lwkpart.ko (order, pid, fault_addr, fault_write, fault_state ASKED)
+ * and the LWK (obeyed, fault_state READY and REFUSED).
+ */
+struct lwk_control {
+	__u32 order;  /* enum lwk_order */
+	__u32 obeyed; /* the order that the CPU has carried out */
+	__u32 pid;
+	__u32 fault_state; /* enum lwk_fault_state */
+	__u64 fault_addr;
+	__u32 fault_write;
+	__u32 reserved[9];
+} LWK_LINE_ALIGNED;
+
+#endif

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Takes memory from Linux and gives it back, in two ways (FACTS.md section 5):
+ *   BLOCK   user space has put whole memory blocks off-line; here they are checked,
+ *           entered into the ledger, and kept off-line.
+ *   CONTIG  a run of memory that Linux empties and allocates for us.
+ * Either stays reachable through Linux's direct map.
+ */
+#define pr_fmt(fmt) "lwkpart: " fmt
+
+#include <linux/memory.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
+
+#include "internal.h"
+
+#define ALIGN_PFNS (LWKPART_MEM_ALIGN >> PAGE_SHIFT)
+/* First look for runs that start at a multiple of this, or of their size if smaller. */
+#define COARSE_PFNS (SZ_128M >> PAGE_SHIFT)
+
+/*
+ * The range that Linux is putting on-line at this moment, after we let it pass: it
+ * is marked on-line only later, so a look at the pages alone is not enough. One at
+ * a time: Linux holds mem_hotplug_lock meanwhile.
+ */
+static DEFINE_SPINLOCK(coming_lock);
+static u64 coming_start, coming_end;
+
+/* Memory hotplug callback: keeps what is lent off-line. */
+static int memory_changes(struct notifier_block *nb, unsigned long event, void *data)
+{
+	const struct memory_notify *change = data;
+	u64 start = PFN_PHYS(change->start_pfn);
+	u64 size = (u64)change->nr_pages << PAGE_SHIFT;
+	struct lent_to to;
+
+	switch (event) {
+	case MEM_GOING_ONLINE:
+		spin_lock(&coming_lock);
+		if (!ledger_has_memory(start, size, &to)) {
+			coming_start = start;
+			coming_end = start + size;
+			spin_unlock(&coming_lock);
+			return NOTIFY_OK;
+		}
+		spin_unlock(&coming_lock);
+		if (to.instance == LWKPART_NO_INSTANCE)
+			pr_warn_ratelimited(
+				"memory %#llx-%#llx stays off-line: it is lent out, though no LWK has it; give it back with LWKPART_RETURN_MEM ('lwkctl status' shows what is lent)\n",
+				start, start + size - 1);
+		else
+			pr_warn_ratelimited(
+				"memory %#llx-%#llx stays off-line: it is lent to the LWK of job %u (instance %u); it comes back when that job ends\n",
+				start, start + size - 1, to.job_id, to.instance);
+		return notifier_from_errno(-EBUSY);
+	case MEM_ONLINE:
+	case MEM_CANCEL_ONLINE:
+		spin_lock(&coming_lock);
+		coming_start = coming_end = 0;
+		spin_unlock(&coming_lock);
+		return NOTIFY_OK;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block notifier = { .notifier_call = memory_changes };
+
+/*
+ * Is [start, start+size) memory that exists, is off-line and sound? 0, -EINVAL,
+ * -EBUSY, -EINTR. Pages are looked at one by one: a page that Linux found broken
+ * (PG_hwpoison) would end in a machine check, which takes the whole node down.
+ */
+static int check_block(u64 start, u64 size)
+{
+	unsigned long pfn, end = PHYS_PFN(start + size);
+
+	for (pfn = PHYS_PFN(start); pfn < end; pfn++) {
+		if (pfn % PAGES_PER_SECTION == 0) {
+			cond_resched();
+			if (fatal_signal_pending(current))
+				return -EINTR;
+			/* On-line or not is kept per section, existence too. */
+			if (pfn_to_online_page(pfn))
+				return -EBUSY;
+			/* Device memory (pmem, HMM) has pages too, but is no System RAM. */
+			if (!pfn_valid(pfn) || !page_is_ram(pfn))
+				return -EINVAL;
+		}
+		if (PageHWPoison(pfn_to_page(pfn))) {
+			pr_warn("memory %#llx-%#llx was to be lent, but its page %#llx is marked as broken; use another block (a block that was never on-line must be on-line once)\n",
+				start, start + size - 1, PFN_PHYS(pfn));
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static bool is_coming(u64 start, u64 size)
+{
+	bool coming;
+
+	spin_lock(&coming_lock);
+	coming = start < coming_end && coming_start < start + size;
+	spin_unlock(&coming_lock);
+	return coming;
+}
+
+static int lend_block(const struct lwkpart_mem *request)
+{
+	u64 start = request->start, size = request->size, block = memory_block_size_bytes(), at;
+	struct lent_to to;
+	int error;
+
+	if (!IS_ALIGNED(start, block) || !IS_ALIGNED(size, block))
+		return -EINVAL;
+	if (ledger_has_memory(start, size, &to))
+		return -EEXIST;
+	for (at = start; at < start + size; at += block)
+		if (memory_add_physaddr_to_nid(at) != (int)request->node)
+			return -EINVAL;
+	/* In the ledger first: none of it can begin to come on-line while we look. */
+	error = ledger_add_range(start, size, request->node, LWKPART_MEM_BLOCK);
+	if (error)
+		return error;
+	error = is_coming(start, size) ? -EBUSY : check_block(start, size);
+	if (error)
+		ledger_remove_range(ledger_find_range(start, size));
+	return error;
+}
+
+/*
+ * The first page of [start, end) that can never be emptied, or end. It spares most of
+ * the costly tries: Linux would move half of a range before it finds such a page.
+ */
+static unsigned long first_obstacle(unsigned long start, unsigned long end, int node)
+{
+	struct zone *zone = NULL;
+	unsigned long pfn;
+
+	for (pfn = start; pfn < end; pfn++) {
+		struct page *page = pfn_to_online_page(pfn);
+
+		if (!page || page_to_nid(page) != node)
+			return pfn;
+		/* alloc_contig_range() wants one zone. */
+		if (!zone)
+			zone = page_zone(page);
+		if (page_zone(page) != zone || PageReserved(page) || PageSlab(page) ||
+		    PageTable(page) || PageHWPoison(page))
+			return pfn;
+	}
+	return end;
+}
+
+/* Tries runs of 'count' pages at multiples of 'step'. The first page's number, or an error. */
+static long find_run(int node, unsigned long count, unsigned long step)
+{
+	unsigned long end = node_end_pfn(node), pfn = ALIGN(node_start_pfn(node), step);
+
+	while (pfn < end && count <= end - pfn) {
+		unsigned long obstacle = first_obstacle(pfn, pfn + count, node);
+		int error;
+
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (obstacle < pfn + count) {
+			pfn = ALIGN(obstacle + 1, step);
+			continue;
+		}
+		error = alloc_contig_range(pfn, pfn + count, MIGRATE_MOVABLE,
+					   GFP_KERNEL | __GFP_NOWARN);
+		if (!error)
+			return pfn;
+		if (error == -EINTR)
+			return error;
+		pfn += step;
+	}
+	return -ENOMEM;
+}
+
+static int lend_contig(struct lwkpart_mem *request)
+{
+	unsigned long count = PHYS_PFN(request->size);
+	unsigned long coarse = min_t(unsigned long, rounddown_pow_of_two(count), COARSE_PFNS);
+	long pfn;
+	int error;
+
+	pfn = find_run(request->node, count, coarse);
+	if (pfn == -ENOMEM && coarse > ALIGN_PFNS)
+		pfn = find_run(request->node, count, ALIGN_PFNS);
+	if (pfn < 0)
+		return pfn;
+	error = ledger_add_range(PFN_PHYS(pfn), request->size, request->node, LWKPART_MEM_CONTIG);
+	if (error) {
+		free_contig_range(pfn, count);
+		return error;
+	}
+	request->start = PFN_PHYS(pfn);
+	return 0;
+}
+
+int memory_lend(struct lwkpart_mem *request)
+{
+	if (!request->size || !IS_ALIGNED(request->size, LWKPART_MEM_ALIGN) ||
+	    request->node >= MAX_NUMNODES || !node_online(request->node))
+		return -EINVAL;
+	switch (request->kind) {
+	case LWKPART_MEM_BLOCK:
+		if (request->start + request->size < request->start ||
+		    request->start + request->size > BIT_ULL(boot_cpu_data.x86_phys_bits))
+			return -EINVAL;
+		return lend_block(request);
+	case LWKPART_MEM_CONTIG:
+		/* More than the node has: an error of the program, and PFNs would overflow. */
+		if (PHYS_PFN(request->size) > node_spanned_pages(request->node))
+			return -ENOMEM;
+		return lend_contig(request);
+	}
+	return -EINVAL;
+}
+
+int memory_return(const struct lwkpart_mem *request)
+{
+	struct lent_range *lent = ledger_find_range(request->start, request->size);
+
+	if (!lent)
+		return -ENOENT;
+	if (lent->owner)
+		return -EBUSY;
+	/* Blocks are only struck out: user space brings them on-line again. */
+	if (lent->kind == LWKPART_MEM_CONTIG)
+		free_contig_range(PHYS_PFN(lent->start), PHYS_PFN(lent->size));
+	ledger_remove_range(lent);
+	return 0;
+}
+
+int memory_init(void)
+{
+	return register_memory_notifier(&notifier);
+}
+
+void memory_exit(void)
+{
+	unregister_memory_notifier(&notifier);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The NMI handler of a parked CPU. The CPU sleeps in Linux's own play_dead() with
+ * interrupts off and with a copy of Linux's IDT whose only difference is this gate
+ * (cpu.c). No stack switch (IST 0): it runs on the idle task's stack.
+ *
+ * All NMIs come here: the one that starts the LWK, told by the mailbox, and any
+ * other (a watchdog's, a panicking CPU's broadcast), which must change nothing.
+ */
+#include <linux/linkage.h>
+#include <linux/version.h>
+#include <asm/nospec-branch.h>
+#include <asm/processor-flags.h>
+#include <asm/unwind_hints.h>
+
+#include "park.h"
+
+/* CET (bit 23) is spelled out: 5.10 and 6.1 have no name for it. */
+#define CR4_CLEAR (X86_CR4_PGE | X86_CR4_PCIDE | (1 << 23))
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#define HINT_NO_STACK UNWIND_HINT_UNDEFINED
+#else
+#define HINT_NO_STACK UNWIND_HINT_EMPTY
+#endif
+
+	.text
+	.balign PARK_STUB_BYTES
+SYM_CODE_START_NOALIGN(park_nmi)
+	UNWIND_HINT_IRET_REGS
+	endbr64		/* IDT delivery is an indirect branch for IBT (SDM vol. 1, 17.3.1) */
+	pushq	%rax
+	subq	$16, %rsp
+	sidt	6(%rsp)
+	movq	8(%rsp), %rax
+	addq	$16, %rsp
+	cmpl	$0, (PARK_IDT_BYTES + PARK_GO)(%rax)
+	jne	1f
+	popq	%rax
+	iretq
+
+1:	movq	(PARK_IDT_BYTES + PARK_CR3)(%rax), %rcx
+	movq	(PARK_IDT_BYTES + PARK_STACK)(%rax), %r8
+	movq	(PARK_IDT_BYTES + PARK_PARAMS)(%rax), %rdi
+	movl	(PARK_IDT_BYTES + PARK_INDEX)(%rax), %esi
+	movq	(PARK_IDT_BYTES + PARK_ENTRY)(%rax), %rdx
+	movl	$1, (PARK_IDT_BYTES + PARK_GONE)(%rax)
+	/* Without PGE no global entry of Linux survives; without PCIDE CR3 is plain. */
+	movq	%cr4, %rax
+	andq	$~CR4_CLEAR, %rax
+	movq	%rax, %cr4
+	/* From here on only the LWK's mappings exist, and this page, which is in them. */
+	movq	%rcx, %cr3
+	HINT_NO_STACK
+	movq	%r8, %rsp
+	cld
+	ANNOTATE_RETPOLINE_SAFE
+	jmp	*%rdx
+	int3
+	/* An error of the assembler if the stub is longer, and could cross a page. */
+	.org	park_nmi + PARK_STUB_BYTES, 0xcc
+SYM_CODE_END(park_nmi)

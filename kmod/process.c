@@ -1,0 +1,657 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * /dev/lwk/N: the door through which a proxy has an LWK process. An open file has at
+ * most one process, on one LWK CPU, and ends it when it is closed.
+ *
+ * The WINDOW shows the process's memory. A page that the LWK has not made yet is asked
+ * for through struct lwk_control. Nothing the LWK or the user wrote is trusted: every
+ * table and page on the way must lie in the instance's memory, and what is shown must
+ * lie outside the LWK kernel's reserve (lwkshared.h).
+ *
+ * The partition's memory, shared areas included, may go back to Linux while a file is
+ * still open. Who looks at it does so with rwsem held and the state RUNNING, or with
+ * process->lock held and process->channel not NULL.
+ */
+#define pr_fmt(fmt) "lwkpart: " fmt
+
+#include <linux/delay.h>
+#include <linux/fs.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+/* How long a CPU may take to notice an order, and to make a page. */
+#define OBEY_TIMEOUT (5 * HZ)
+#define FAULT_TIMEOUT (10 * HZ)
+/* How many pages to show around one that was touched; a power of two. */
+#define SHOW_AROUND 64
+
+struct lwk_process {
+	struct instance *instance;
+	struct list_head link;	       /* instance->files */
+	struct address_space *mapping; /* what this file maps */
+	struct mutex fault_mutex;      /* one request for a page at a time */
+	spinlock_t lock;	       /* protects 'channel' */
+	struct lwk_channel *channel;   /* NULL: no process, or revoked */
+	int index;		       /* LWK CPU, or -1; under instance->process_mutex */
+};
+
+static dev_t first_device;
+static struct class *device_class;
+
+static bool running(struct instance *instance)
+{
+	return instance_state(instance) == LWK_STATE_RUNNING;
+}
+
+/* ---- orders to an LWK CPU; with rwsem held and the instance running ---- */
+
+static bool obeyed(struct instance *instance, unsigned int index, u32 order)
+{
+	return smp_load_acquire(&instance->controls[index].obeyed) == order;
+}
+
+static bool give_order(struct instance *instance, unsigned int index, u32 order)
+{
+	unsigned long deadline = jiffies + OBEY_TIMEOUT;
+	unsigned int i;
+
+	smp_store_release(&instance->controls[index].order, order);
+	do {
+		doorbell_ring(instance, index);
+		for (i = 0; i < 100; i++) {
+			if (obeyed(instance, index, order))
+				return true;
+			usleep_range(20, 100);
+		}
+	} while (time_before(jiffies, deadline) && running(instance));
+	return obeyed(instance, index, order);
+}
+
+/* With rwsem and process_mutex held. 0 or a negative error. */
+static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_create *create)
+{
+	struct instance *instance = process->instance;
+	unsigned int i;
+
+	if (!running(instance))
+		return -EHOSTDOWN;
+	if (process->index >= 0)
+		return -EALREADY;
+	for (i = 0; i < instance->n_cpus; i++)
+		if (!instance->processes[i] && obeyed(instance, i, LWK_ORDER_NONE))
+			break;
+	if (i == instance->n_cpus)
+		return -EAGAIN;
+
+	memset(&instance->channels[i], 0, sizeof(instance->channels[i]));
+	instance->controls[i].fault_state = LWK_FAULT_IDLE;
+	instance->controls[i].pid = create->pid;
+	if (!give_order(instance, i, LWK_ORDER_PROCESS)) {
+		smp_store_release(&instance->controls[i].order, LWK_ORDER_NONE);
+		return -EIO;
+	}
+	instance->processes[i] = process;
+	instance->n_processes++;
+	process->index = i;
+	spin_lock(&process->lock);
+	process->channel = &instance->channels[i];
+	spin_unlock(&process->lock);
+	create->index = i;
+	create->cpu = instance->cpus[i].linux_cpu;
+	return 0;
+}
+
+static long process_create(struct lwk_process *process, struct lwk_proc_create __user *arg)
+{
+	struct instance *instance = process->instance;
+	struct lwk_proc_create create;
+	int error;
+
+	if (copy_from_user(&create, arg, sizeof(create)))
+		return -EFAULT;
+	if (create.flags || !create.pid)
+		return -EINVAL;
+	down_read(&instance->rwsem);
+	mutex_lock(&instance->process_mutex);
+	error = create_on_free_cpu(process, &create);
+	mutex_unlock(&instance->process_mutex);
+	up_read(&instance->rwsem);
+	if (error)
+		return error;
+	/* If this fails, the process ends with the file, as any other. */
+	return copy_to_user(arg, &create, sizeof(create)) ? -EFAULT : 0;
+}
+
+static void forget_channel(struct lwk_process *process)
+{
+	spin_lock(&process->lock);
+	process->channel = NULL;
+	spin_unlock(&process->lock);
+}
+
+static void process_end(struct lwk_process *process)
+{
+	struct instance *instance = process->instance;
+	int index = process->index;
+	bool hung = false;
+
+	forget_channel(process);
+	down_read(&instance->rwsem);
+	mutex_lock(&instance->process_mutex);
+	list_del(&process->link);
+	if (index >= 0 && instance->processes[index] == process) {
+		if (running(instance))
+			hung = !give_order(instance, index, LWK_ORDER_NONE);
+		instance->processes[index] = NULL;
+		instance->n_processes--;
+	}
+	mutex_unlock(&instance->process_mutex);
+	up_read(&instance->rwsem);
+	if (hung)
+		instance_hung(instance, "a CPU does not let go of its process");
+}
+
+void process_revoke_all(struct instance *instance)
+{
+	struct lwk_process *process;
+
+	mutex_lock(&instance->process_mutex);
+	list_for_each_entry (process, &instance->files, link) {
+		forget_channel(process);
+		if (process->index >= 0 && instance->processes[process->index] == process) {
+			instance->processes[process->index] = NULL;
+			instance->n_processes--;
+		}
+		unmap_mapping_range(process->mapping, 0, 0, 1);
+	}
+	mutex_unlock(&instance->process_mutex);
+	process_wake_all(instance);
+}
+
+/* ---- waiting for packets ---- */
+
+void process_wake(struct instance *instance, unsigned int index)
+{
+	wake_up(&instance->wait[index]);
+}
+
+void process_wake_all(struct instance *instance)
+{
+	unsigned int i;
+
+	for (i = 0; i < instance->n_cpus; i++)
+		wake_up_all(&instance->wait[i]);
+}
+
+enum mail { MAIL_NONE, MAIL_WAITS, MAIL_NEVER };
+
+/* Is there a packet? Leaves word that the proxy sleeps, or does not. */
+static enum mail look_for_mail(struct lwk_process *process, bool then_sleep)
+{
+	struct lwk_channel *channel;
+	enum mail mail = MAIL_NEVER;
+
+	spin_lock(&process->lock);
+	channel = process->channel;
+	if (channel) {
+		WRITE_ONCE(channel->linux_sleeps, then_sleep);
+		smp_mb(); /* the LWK writes 'head', then reads 'linux_sleeps' */
+		mail = READ_ONCE(channel->to_linux.head) != READ_ONCE(channel->to_linux.tail)
+			       ? MAIL_WAITS
+			       : MAIL_NONE;
+		if (mail == MAIL_NONE && READ_ONCE(process->instance->state) != LWK_STATE_RUNNING)
+			mail = MAIL_NEVER;
+	}
+	spin_unlock(&process->lock);
+	return mail;
+}
+
+static long process_wait(struct lwk_process *process)
+{
+	struct instance *instance = process->instance;
+	int index = READ_ONCE(process->index), error;
+	enum mail mail;
+
+	if (index < 0)
+		return -EINVAL;
+	error = wait_event_interruptible(instance->wait[index],
+					 (mail = look_for_mail(process, true)) != MAIL_NONE);
+	mail = look_for_mail(process, false);
+	if (mail == MAIL_WAITS)
+		return 0;
+	return error ? -EINTR : -EIO;
+}
+
+static long process_doorbell(struct lwk_process *process)
+{
+	struct instance *instance = process->instance;
+	long error = -EIO;
+
+	down_read(&instance->rwsem);
+	if (running(instance) && process->index >= 0) {
+		doorbell_ring(instance, process->index);
+		error = 0;
+	}
+	up_read(&instance->rwsem);
+	return error;
+}
+
+/* ---- the window ---- */
+
+static bool in_partition(const struct instance *instance, u64 phys, u64 size)
+{
+	unsigned int i;
+
+	for (i = 0; i < instance->n_mem; i++)
+		if (phys >= instance->mem[i].start &&
+		    phys - instance->mem[i].start <= instance->mem[i].size - size)
+			return true;
+	return false;
+}
+
+/* What a window may show: the partition without the LWK kernel's reserve. */
+static bool in_user_pool(const struct instance *instance, u64 phys, u64 size)
+{
+	return in_partition(instance, phys, size) &&
+	       (phys + size <= instance->reserve_start ||
+		phys >= instance->reserve_start + instance->reserve_size);
+}
+
+/* A page of the LWK process, as its page tables have it. */
+struct view {
+	u64 *entry;	   /* of the page: 4 KB or 2 MB */
+	u64 value;	   /* of the entry when we looked */
+	unsigned int size; /* bytes it maps */
+};
+
+/* Finds the page at addr; false when there is none, or the tables are nonsense. */
+static bool walk(struct instance *instance, int index, unsigned long addr, struct view *view)
+{
+	u64 table = READ_ONCE(instance->status->cpu[index].page_root);
+	unsigned int level = pgtable_l5_enabled() ? 5 : 4;
+
+	for (;; level--) {
+		unsigned int shift = PAGE_SHIFT + 9 * (level - 1);
+
+		if (table % PAGE_SIZE || !in_partition(instance, table, PAGE_SIZE))
+			return false;
+		view->entry = (u64 *)phys_to_virt(table) + (addr >> shift & 511);
+		view->value = READ_ONCE(*view->entry);
+		view->size = 1U << min(shift, 30U);
+		if (!(view->value & _PAGE_PRESENT) || !(view->value & _PAGE_USER))
+			return false;
+		if (level == 1 || (level == 2 && view->value & _PAGE_PSE))
+			return true;
+		if (view->value & _PAGE_PSE)
+			return false;
+		table = view->value & PTE_PFN_MASK;
+	}
+}
+
+/* Shows the page at addr to the proxy. VM_FAULT_RETRY: the LWK must be asked first. */
+static vm_fault_t show(struct lwk_process *process, struct vm_area_struct *vma, unsigned long addr,
+		       bool write)
+{
+	struct instance *instance = process->instance;
+	struct view view;
+	u64 phys;
+	pgprot_t prot;
+
+	if (!walk(instance, process->index, addr, &view) || (write && !(view.value & _PAGE_RW)))
+		return VM_FAULT_RETRY;
+	phys = (view.value & PTE_PFN_MASK & ~(u64)(view.size - 1)) | (addr & (view.size - 1));
+	phys &= PAGE_MASK;
+	if (!in_user_pool(instance, phys, PAGE_SIZE))
+		return VM_FAULT_SIGSEGV;
+	/* If the LWK has changed the entry meanwhile, the fault comes again. */
+	if (!(view.value & LWK_PTE_SEEN_BY_LINUX)) {
+		u64 seen = view.value | LWK_PTE_SEEN_BY_LINUX;
+
+		if (cmpxchg(view.entry, view.value, seen) != view.value)
+			return VM_FAULT_NOPAGE;
+	}
+	prot = vm_get_page_prot(view.value & _PAGE_RW ? VM_READ | VM_WRITE | VM_SHARED
+						      : VM_READ | VM_SHARED);
+	return vmf_insert_pfn_prot(vma, addr, phys >> PAGE_SHIFT, prot);
+}
+
+/* And its neighbours, as far as they are there: a call rarely touches only one. */
+static void show_around(struct lwk_process *process, struct vm_area_struct *vma, unsigned long addr)
+{
+	unsigned long first = addr & ~(SHOW_AROUND * PAGE_SIZE - 1), a;
+
+	for (a = first; a < first + SHOW_AROUND * PAGE_SIZE; a += PAGE_SIZE)
+		if (a != addr && a >= vma->vm_start && a < vma->vm_end &&
+		    show(process, vma, a, false) != VM_FAULT_NOPAGE)
+			break;
+}
+
+/* Asks the LWK for the page at addr; true when it is there now. */
+static bool ask(struct lwk_process *process, unsigned long addr, bool write)
+{
+	struct instance *instance = process->instance;
+	unsigned long deadline = jiffies + FAULT_TIMEOUT;
+	struct lwk_control *control;
+	u32 state = LWK_FAULT_ASKED;
+	unsigned int tries = 0;
+
+	if (mutex_lock_killable(&process->fault_mutex))
+		return false;
+	while (state == LWK_FAULT_ASKED && time_before(jiffies, deadline) &&
+	       !fatal_signal_pending(current)) {
+		down_read(&instance->rwsem);
+		if (!running(instance)) {
+			up_read(&instance->rwsem);
+			break;
+		}
+		control = &instance->controls[process->index];
+		if (tries == 0) {
+			control->fault_addr = addr;
+			control->fault_write = write;
+			smp_store_release(&control->fault_state, LWK_FAULT_ASKED);
+			doorbell_ring(instance, process->index);
+		}
+		state = smp_load_acquire(&control->fault_state);
+		up_read(&instance->rwsem);
+		if (state != LWK_FAULT_ASKED)
+			break;
+		/* It is on another CPU and usually there at once. */
+		if (++tries < 100)
+			cpu_relax();
+		else
+			usleep_range(20, 100);
+	}
+	mutex_unlock(&process->fault_mutex);
+	return state == LWK_FAULT_READY;
+}
+
+static vm_fault_t touch_window(struct lwk_process *process, struct vm_area_struct *vma,
+			       unsigned long addr, bool write)
+{
+	struct instance *instance = process->instance;
+	vm_fault_t result = VM_FAULT_RETRY;
+	unsigned int attempt;
+
+	for (attempt = 0; attempt < 3 && result == VM_FAULT_RETRY; attempt++) {
+		if (attempt && !ask(process, addr, write))
+			return VM_FAULT_SIGSEGV;
+		down_read(&instance->rwsem);
+		if (running(instance)) {
+			result = show(process, vma, addr, write);
+			if (result == VM_FAULT_NOPAGE)
+				show_around(process, vma, addr);
+		} else {
+			result = VM_FAULT_SIGBUS;
+		}
+		up_read(&instance->rwsem);
+	}
+	return result == VM_FAULT_RETRY ? VM_FAULT_SIGSEGV : result;
+}
+
+static vm_fault_t window_fault(struct vm_fault *vmf)
+{
+	return touch_window(vmf->vma->vm_private_data, vmf->vma, vmf->address & PAGE_MASK,
+			    vmf->flags & FAULT_FLAG_WRITE);
+}
+
+/* A write to a page that is shown read-only: it is so in the LWK too, or was. */
+static vm_fault_t window_write(struct vm_fault *vmf)
+{
+	struct lwk_process *process = vmf->vma->vm_private_data;
+	unsigned long addr = vmf->address & PAGE_MASK;
+	struct instance *instance = process->instance;
+	struct view view;
+	bool writable;
+
+	down_read(&instance->rwsem);
+	writable = running(instance) && walk(instance, process->index, addr, &view) &&
+		   view.value & _PAGE_RW;
+	up_read(&instance->rwsem);
+	return writable ? 0 : VM_FAULT_SIGSEGV;
+}
+
+static const struct vm_operations_struct window_ops = {
+	.fault = window_fault,
+	.pfn_mkwrite = window_write,
+};
+
+/* ---- the shared areas ---- */
+
+static vm_fault_t area_fault(struct vm_fault *vmf)
+{
+	struct lwk_process *process = vmf->vma->vm_private_data;
+	struct instance *instance = process->instance;
+	bool is_status = vmf->vma->vm_pgoff == LWK_MMAP_STATUS >> PAGE_SHIFT;
+	unsigned long offset = (vmf->address & PAGE_MASK) - vmf->vma->vm_start;
+	vm_fault_t result = VM_FAULT_SIGBUS;
+	void *area;
+
+	down_read(&instance->rwsem);
+	if (running(instance)) {
+		area = is_status ? (void *)instance->status : (void *)process->channel;
+		if (area)
+			result = vmf_insert_pfn(vmf->vma, vmf->address & PAGE_MASK,
+						(virt_to_phys(area) + offset) >> PAGE_SHIFT);
+	}
+	up_read(&instance->rwsem);
+	return result;
+}
+
+static const struct vm_operations_struct area_ops = {
+	.fault = area_fault,
+};
+
+static int process_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct lwk_process *process = file->private_data;
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT, size = vma->vm_end - vma->vm_start;
+
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	switch (offset) {
+	case LWK_MMAP_STATUS:
+		if (size > PAGE_ALIGN(sizeof(struct lwk_status)))
+			return -EINVAL;
+		if (vma->vm_flags & VM_WRITE)
+			return -EPERM;
+		vma->vm_flags &= ~VM_MAYWRITE;
+		vma->vm_ops = &area_ops;
+		break;
+	case LWK_MMAP_CHANNEL:
+		if (process->index < 0 || size != sizeof(struct lwk_channel))
+			return -EINVAL;
+		vma->vm_ops = &area_ops;
+		break;
+	case LWK_MMAP_WINDOW:
+		if (process->index < 0 || vma->vm_start != LWK_USER_START ||
+		    vma->vm_end != LWK_USER_END)
+			return -EINVAL;
+		vma->vm_ops = &window_ops;
+		break;
+	default:
+		return -EINVAL;
+	}
+	vma->vm_private_data = process;
+	/* Not for a child: it is not the proxy. Not for code: the LWK runs it, not we. */
+	vma->vm_flags |= VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY;
+	vma->vm_flags &= ~VM_MAYEXEC;
+	return 0;
+}
+
+static long process_unmap(struct lwk_process *process, struct lwk_unmap __user *arg)
+{
+	struct vm_area_struct *vma;
+	struct lwk_unmap range;
+	long error = -EINVAL;
+
+	if (copy_from_user(&range, arg, sizeof(range)))
+		return -EFAULT;
+	if (!PAGE_ALIGNED(range.start) || !PAGE_ALIGNED(range.size) || !range.size ||
+	    range.size > LWK_USER_END || range.start > LWK_USER_END - range.size)
+		return -EINVAL;
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	vma = vma_lookup(current->mm, range.start);
+	if (vma && vma->vm_ops == &window_ops && vma->vm_private_data == process &&
+	    range.start + range.size <= vma->vm_end) {
+		zap_vma_ptes(vma, range.start, range.size);
+		error = 0;
+	}
+	mmap_read_unlock(current->mm);
+	return error;
+}
+
+/* ---- the file ---- */
+
+static long process_status(struct lwk_process *process, struct lwk_instance_status __user *arg)
+{
+	struct instance *instance = process->instance;
+	struct lwk_instance_status status = {
+		.status_bytes = PAGE_ALIGN(sizeof(struct lwk_status)),
+	};
+
+	down_read(&instance->rwsem);
+	status.state = instance_state(instance);
+	status.cpus = instance->n_cpus;
+	status.processes = READ_ONCE(instance->n_processes);
+	memcpy(status.message, instance->message, sizeof(status.message));
+	up_read(&instance->rwsem);
+	return copy_to_user(arg, &status, sizeof(status)) ? -EFAULT : 0;
+}
+
+static int process_open(struct inode *inode, struct file *file)
+{
+	struct instance *instance = container_of(inode->i_cdev, struct instance, cdev);
+	struct lwk_process *process = kzalloc(sizeof(*process), GFP_KERNEL);
+
+	if (!process)
+		return -ENOMEM;
+	process->instance = instance;
+	process->mapping = file->f_mapping;
+	mutex_init(&process->fault_mutex);
+	spin_lock_init(&process->lock);
+	process->index = -1;
+	file->private_data = process;
+	mutex_lock(&instance->process_mutex);
+	list_add(&process->link, &instance->files);
+	mutex_unlock(&instance->process_mutex);
+	return 0;
+}
+
+static int process_release(struct inode *inode, struct file *file)
+{
+	struct lwk_process *process = file->private_data;
+
+	process_end(process);
+	kfree(process);
+	return 0;
+}
+
+static long process_ioctl(struct file *file, unsigned int command, unsigned long arg)
+{
+	struct lwk_process *process = file->private_data;
+	void __user *user = (void __user *)arg;
+
+	switch (command) {
+	case LWK_GET_STATUS:
+		return process_status(process, user);
+	case LWK_PROC_CREATE:
+		return process_create(process, user);
+	case LWK_WAIT:
+		return process_wait(process);
+	case LWK_DOORBELL:
+		return process_doorbell(process);
+	case LWK_UNMAP:
+		return process_unmap(process, user);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static const struct file_operations process_fops = {
+	.owner = THIS_MODULE,
+	.open = process_open,
+	.release = process_release,
+	.unlocked_ioctl = process_ioctl,
+	.mmap = process_mmap,
+};
+
+/* ---- the device ---- */
+
+static char *device_node(struct device *device, umode_t *mode, kuid_t *uid, kgid_t *gid)
+{
+	struct instance *instance = container_of(device, struct instance, device);
+
+	*mode = 0600;
+	*uid = instance->uid;
+	return kasprintf(GFP_KERNEL, "lwk/%u", instance->id);
+}
+
+static const struct device_type device_type = {
+	.name = "lwk",
+	.devnode = device_node,
+};
+
+static void device_release(struct device *device)
+{
+	instance_put(container_of(device, struct instance, device));
+}
+
+int process_device_create(struct instance *instance)
+{
+	unsigned int i;
+	int error;
+
+	INIT_LIST_HEAD(&instance->files);
+	for (i = 0; i < LWK_MAX_CPUS; i++)
+		init_waitqueue_head(&instance->wait[i]);
+	snprintf(instance->name, sizeof(instance->name), "lwk%u", instance->id);
+
+	/* An open file holds the cdev, that the device, and that the instance. */
+	instance_get(instance);
+	device_initialize(&instance->device);
+	instance->device.class = device_class;
+	instance->device.type = &device_type;
+	instance->device.devt = MKDEV(MAJOR(first_device), instance->id);
+	instance->device.release = device_release;
+	cdev_init(&instance->cdev, &process_fops);
+	instance->cdev.owner = THIS_MODULE;
+	error = dev_set_name(&instance->device, "lwk%u", instance->id);
+	if (!error)
+		error = cdev_device_add(&instance->cdev, &instance->device);
+	if (error)
+		put_device(&instance->device);
+	return error;
+}
+
+void process_device_destroy(struct instance *instance)
+{
+	cdev_device_del(&instance->cdev, &instance->device);
+	put_device(&instance->device);
+}
+
+int process_init(void)
+{
+	int error = alloc_chrdev_region(&first_device, 0, LWKPART_MAX_INSTANCES, "lwk");
+
+	if (error)
+		return error;
+	device_class = class_create(THIS_MODULE, "lwk");
+	if (IS_ERR(device_class)) {
+		unregister_chrdev_region(first_device, LWKPART_MAX_INSTANCES);
+		return PTR_ERR(device_class);
+	}
+	return 0;
+}
+
+void process_exit(void)
+{
+	class_destroy(device_class);
+	unregister_chrdev_region(first_device, LWKPART_MAX_INSTANCES);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libmodeswitch: switches a job's share of a node between Linux-only mode and
+ * LWK mode.
+ *
+ * Conventions. A call that can fail returns 0, or -1 with a text in *err that
+ * says what was wanted, what was found and what to do. err may not be NULL. Sizes
+ * are bytes, CPU and node numbers are Linux's. A pointer that a call hands out is
+ * freed with the call that its comment names; nothing else is freed by the caller.
+ * No call uses a shell, and none trusts the environment.
+ */
+#ifndef MODESWITCH_H
+#define MODESWITCH_H
+
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define MS_CONFIG_PATH "/etc/slurm/lwk.conf"
+#define MS_STATE_DIR "/run/slurm-lwk"
+#define MS_IMAGE_NAME_MAX 32
+
+/* Why a call failed, for the person who can act on it. */
+struct ms_error {
+	char text[1024];
+};
+
+/* Sets the text, as printf; returns -1 so that "return ms_fail(err, …)" reads well. */
+int ms_fail(struct ms_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- sizes and lists, as people write them ---- */
+
+/* "64M", "1G", "512K", "1T", or "0". A number without its unit is an error. */
+int ms_parse_size(const char *text, uint64_t *bytes, struct ms_error *err);
+
+/* "0-3,8": Linux's list format, nothing looser. "" gives the empty set. */
+int ms_parse_cpus(const char *text, hwloc_bitmap_t cpus, struct ms_error *err);
+
+/* ---- configuration (lwk.conf) ---- */
+
+/* A kernel that the site offers. */
+struct ms_image {
+	char name[MS_IMAGE_NAME_MAX + 1];
+	char driver[16]; /* name of a struct ms_driver */
+	char path[4096]; /* absolute */
+	char args[256];	 /* its kernel command line */
+	bool is_default;
+};
+
+struct ms_config {
+	unsigned linux_cpus;	    /* LinuxCpus=: CPUs of a job that stay with Linux */
+	uint64_t linux_memory;	    /* LinuxMemory=: bytes of a job's memory that stay */
+	hwloc_bitmap_t os_cpus;	    /* OsCpus=: never lent; CPU 0 is always among them */
+	unsigned boot_timeout_ms;   /* BootTimeout=, given in seconds */
+	unsigned switch_timeout_ms; /* SwitchTimeout=: for the whole switch */
+	struct ms_image *images;
+	size_t n_images;
+};
+
+/*
+ * Reads a configuration. An unknown key, a bad value, no image or two defaults
+ * are errors that name file and line. The file must belong to root and be
+ * writable by nobody else. Free with ms_config_free().
+ */
+int ms_config_load(const char *path, struct ms_config **out, struct ms_error *err);
+void ms_config_free(struct ms_config *config);
+
+/* True when 'name' has the form of an image name: [A-Za-z0-9][A-Za-z0-9._-]{0,31}. */
+bool ms_image_name_valid(const char *name);
+
+/*
+ * The image of that name, or the default one for NULL or "". The error lists the
+ * names there are. The result lives as long as 'config'.
+ */
+const struct ms_image *ms_config_image(const struct ms_config *config, const char *name,
+				       struct ms_error *err);
+
+/* ---- one job ---- */
+
+/* What Slurm gave a job on this node, and what it asked of us. */
+struct ms_request {
+	uint32_t job_id;
+	uid_t uid;
+	char image[MS_IMAGE_NAME_MAX + 1]; /* "" for the default */
+	hwloc_bitmap_t cpus;		   /* the allocation, Linux's numbers */
+	uint64_t memory;		   /* the allocation, bytes */
+};
+
+/* ---- planning ---- */
+
+/* A CPU for the LWK; its number there is its place in ms_plan.cpus. */
+struct ms_plan_cpu {
+	unsigned cpu;
+	unsigned node;
+	unsigned doorbell_cpu; /* the CPU of Linux that gets its doorbells */
+};
+
+/* Memory to take from one NUMA node. */
+struct ms_plan_memory {
+	unsigned node;
+	uint64_t bytes;
+};
+
+/* What a switch will do. */
+struct ms_plan {
+	struct ms_image image;
+	hwloc_bitmap_t lwk_cpus;   /* the CPUs of 'cpus' */
+	hwloc_bitmap_t linux_cpus; /* the rest of the allocation */
+	struct ms_plan_cpu *cpus;
+	size_t n_cpus;
+	struct ms_plan_memory *memory; /* nearest node first; 0 bytes: in reserve */
+	size_t n_memory;
+	uint64_t bytes; /* of 'memory', in all */
+};
+
+/*
+ * Plans a switch and touches nothing. With 'topology', the path of an hwloc XML
+ * file, it plans for the idle machine described there; with NULL for this node, as
+ * it is now. Free with ms_plan_free(). Removes HWLOC_* from the environment.
+ */
+int ms_plan_make(const struct ms_config *config, const struct ms_request *request,
+		 const char *topology, struct ms_plan **out, struct ms_error *err);
+void ms_plan_free(struct ms_plan *plan);
+
+/* ---- switching ---- */
+
+/* How far a job's switch got. */
+enum ms_job_state {
+	MS_JOB_SWITCHING, /* steps are being done, or undone */
+	MS_JOB_ACTIVE,	  /* in LWK mode */
+	MS_JOB_REFUSED,	  /* back in Linux-only mode; 'reason' says why */
+	MS_JOB_STUCK,	  /* could not be undone; 'reason' says what is left */
+};
+
+/* The published record of a job on this node. */
+struct ms_job {
+	uint32_t job_id;
+	uid_t uid;
+	enum ms_job_state state;
+	char image[MS_IMAGE_NAME_MAX + 1];
+	char driver[16];
+	char reason[1024];	   /* REFUSED, STUCK */
+	int instance;		   /* ACTIVE; -1 otherwise */
+	char device[64];	   /* ACTIVE: the instance's device node, "/dev/lwk/N" */
+	hwloc_bitmap_t lwk_cpus;   /* lent to the LWK */
+	hwloc_bitmap_t linux_cpus; /* of the allocation, kept by Linux */
+	hwloc_bitmap_t nodes;	   /* NUMA nodes of the memory lent */
+	uint64_t memory;	   /* bytes lent */
+	unsigned runs;		   /* physically contiguous runs of it */
+	uint64_t largest_run;	   /* bytes */
+	unsigned switch_on_ms;	   /* what the switch took */
+	int64_t since;		   /* realtime seconds at which 'state' was reached */
+};
+
+/* "switching", "active", "refused", "stuck" */
+const char *ms_job_state_word(enum ms_job_state state);
+
+/* As it is published: lwkctl(8) documents the members. json_object_put() it. */
+struct json_object *ms_job_to_json(const struct ms_job *job);
+
+/*
+ * Switches the job's share of this node to LWK mode: plan, steps, record. Root.
+ * Returns 0 when ms_job_get() now tells MS_JOB_ACTIVE, or MS_JOB_REFUSED: then
+ * everything taken has been given back and the reason is for the user. Returns -1
+ * only when the node itself is no longer sound (MS_JOB_STUCK).
+ */
+int ms_switch_on(const struct ms_config *config, const struct ms_request *request,
+		 struct ms_error *err);
+
+/*
+ * Records that this job cannot have LWK mode, and why, without touching anything.
+ * For what fails before a request can be made (no configuration, say).
+ */
+int ms_switch_refuse(uint32_t job_id, uid_t uid, const char *reason, struct ms_error *err);
+
+/*
+ * Switches the job's share back by its journal, newest step first, and forgets
+ * the job. 0 also when this node knows no such job. -1: some of it is still lent;
+ * the record is MS_JOB_STUCK, and a later call tries again.
+ */
+int ms_switch_off(uint32_t job_id, struct ms_error *err);
+
+/*
+ * Reads one job's record. 1: found, free what it holds with ms_job_release(); 0:
+ * this node knows no such job; -1: error. Anybody may ask.
+ */
+int ms_job_get(uint32_t job_id, struct ms_job *job, struct ms_error *err);
+void ms_job_release(struct ms_job *job);
+
+/* All jobs this node knows, by job id. Free with ms_job_list_free(). */
+int ms_job_list(struct ms_job **jobs, size_t *n, struct ms_error *err);
+void ms_job_list_free(struct ms_job *jobs, size_t n);
+
+/*
+ * Switches off every job of this node for which 'alive' says false: what a crash
+ * left behind. A job that is alive is not touched.
+ */
+int ms_reconcile(bool (*alive)(uint32_t job_id, void *context), void *context,
+		 struct ms_error *err);
+
+/* ---- for the administrator; root ---- */
+
+/* Hears one line of text, without a newline. */
+typedef void (*ms_say)(const char *line, void *context);
+
+/*
+ * Switches the job off, or all jobs with MS_ALL_JOBS, running or not, and then also gives back
+ * what is lent and no job's: whatever state a crash left. Says each thing it does.
+ */
+#define MS_ALL_JOBS UINT32_MAX
+int ms_reset(uint32_t job_id, ms_say say, void *context, struct ms_error *err);
+
+#define MS_NO_INSTANCE (-1)
+
+/* A CPU or a range of memory that is lent. */
+struct ms_lent {
+	bool is_cpu;
+	bool is_blocks; /* memory: whole blocks that Linux has off-line */
+	int instance;	/* who has it, or MS_NO_INSTANCE */
+	unsigned cpu;
+	unsigned node;
+	uint64_t start; /* physical address */
+	uint64_t bytes;
+};
+
+/* All that is lent, CPUs first; nothing when lwkpart.ko is not loaded. Free with free(). */
+int ms_ledger(struct ms_lent **lent, size_t *n, struct ms_error *err);
+
+/* The console text of an instance; free with free(). */
+int ms_kmsg(unsigned instance, char **text, struct ms_error *err);
+
+/* One finding of ms_check(). */
+struct ms_finding {
+	enum { MS_FINE, MS_NOTE, MS_PROBLEM } level;
+	const char *subject;	/* a stable name, "cpusets" */
+	const char *text;	/* what was found */
+	const char *to_do;	/* what to do about it; NULL with MS_FINE */
+};
+
+/*
+ * Looks for whatever would break LWK jobs on this node and changes nothing.
+ * Returns the number of problems.
+ */
+int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, void *context),
+	     void *context);
+
+#endif
