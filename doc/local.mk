@@ -1,1 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+dist_man_MANS += doc/lwk.conf.5 doc/lwkctl.8
+
+# The example goes among the documents: what is in sysconfdir is the site's own.
+dist_doc_DATA = contrib/lwk.conf.example
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = contrib/completion/lwkctl

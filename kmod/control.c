@@ -34,7 +34,7 @@ union argument {
 	struct lwkpart_kmsg kmsg;
 };
 
-static int get_info(union argument *argument)
+static int ioctl_get_info(union argument *argument)
 {
 	struct lwkpart_info *info = &argument->info;
 
@@ -45,52 +45,52 @@ static int get_info(union argument *argument)
 	return 0;
 }
 
-static int lend_cpu(union argument *argument)
+static int ioctl_lend_cpu(union argument *argument)
 {
 	return argument->cpu.flags ? -EINVAL : cpu_lend(argument->cpu.cpu);
 }
 
-static int return_cpu(union argument *argument)
+static int ioctl_return_cpu(union argument *argument)
 {
 	return argument->cpu.flags ? -EINVAL : cpu_return(argument->cpu.cpu);
 }
 
-static int lend_mem(union argument *argument)
+static int ioctl_lend_mem(union argument *argument)
 {
 	return argument->mem.reserved ? -EINVAL : memory_lend(&argument->mem);
 }
 
-static int return_mem(union argument *argument)
+static int ioctl_return_mem(union argument *argument)
 {
 	return argument->mem.reserved ? -EINVAL : memory_return(&argument->mem);
 }
 
-static int create(union argument *argument)
+static int ioctl_create(union argument *argument)
 {
 	return argument->create.flags ? -EINVAL : instance_create(&argument->create);
 }
 
-static int destroy(union argument *argument)
+static int ioctl_destroy(union argument *argument)
 {
 	return argument->op.flags ? -EINVAL : instance_destroy(argument->op.instance);
 }
 
-static int assign_cpu(union argument *argument)
+static int ioctl_assign_cpu(union argument *argument)
 {
 	return argument->assign_cpu.flags ? -EINVAL : instance_assign_cpu(&argument->assign_cpu);
 }
 
-static int assign_mem(union argument *argument)
+static int ioctl_assign_mem(union argument *argument)
 {
 	return argument->assign_mem.flags ? -EINVAL : instance_assign_memory(&argument->assign_mem);
 }
 
-static int load(union argument *argument)
+static int ioctl_load(union argument *argument)
 {
 	return argument->load.flags ? -EINVAL : instance_load(&argument->load);
 }
 
-static int boot(union argument *argument)
+static int ioctl_boot(union argument *argument)
 {
 	const struct lwkpart_boot *request = &argument->boot;
 
@@ -101,12 +101,12 @@ static int boot(union argument *argument)
 	return instance_boot(request);
 }
 
-static int shutdown(union argument *argument)
+static int ioctl_shutdown(union argument *argument)
 {
 	return argument->op.flags ? -EINVAL : instance_shutdown(argument->op.instance);
 }
 
-static int get_instance(union argument *argument)
+static int ioctl_get_instance(union argument *argument)
 {
 	struct lwkpart_instance_info *request = &argument->instance_info;
 	u32 id = request->instance;
@@ -117,12 +117,12 @@ static int get_instance(union argument *argument)
 	return instance_info(request);
 }
 
-static int get_ledger(union argument *argument)
+static int ioctl_get_ledger(union argument *argument)
 {
 	return argument->ledger.reserved ? -EINVAL : ledger_copy(&argument->ledger);
 }
 
-static int kmsg(union argument *argument)
+static int ioctl_kmsg(union argument *argument)
 {
 	if (argument->kmsg.flags)
 		return -EINVAL;
@@ -137,21 +137,21 @@ struct operation {
 };
 
 static const struct operation operations[] = {
-	{ LWKPART_GET_INFO, get_info },
-	{ LWKPART_LEND_CPU, lend_cpu },
-	{ LWKPART_RETURN_CPU, return_cpu },
-	{ LWKPART_LEND_MEM, lend_mem },
-	{ LWKPART_RETURN_MEM, return_mem },
-	{ LWKPART_CREATE, create },
-	{ LWKPART_DESTROY, destroy },
-	{ LWKPART_ASSIGN_CPU, assign_cpu },
-	{ LWKPART_ASSIGN_MEM, assign_mem },
-	{ LWKPART_LOAD, load },
-	{ LWKPART_BOOT, boot, .locks_itself = true },
-	{ LWKPART_SHUTDOWN, shutdown },
-	{ LWKPART_GET_INSTANCE, get_instance },
-	{ LWKPART_GET_LEDGER, get_ledger },
-	{ LWKPART_KMSG, kmsg },
+	{ LWKPART_GET_INFO, ioctl_get_info },
+	{ LWKPART_LEND_CPU, ioctl_lend_cpu },
+	{ LWKPART_RETURN_CPU, ioctl_return_cpu },
+	{ LWKPART_LEND_MEM, ioctl_lend_mem },
+	{ LWKPART_RETURN_MEM, ioctl_return_mem },
+	{ LWKPART_CREATE, ioctl_create },
+	{ LWKPART_DESTROY, ioctl_destroy },
+	{ LWKPART_ASSIGN_CPU, ioctl_assign_cpu },
+	{ LWKPART_ASSIGN_MEM, ioctl_assign_mem },
+	{ LWKPART_LOAD, ioctl_load },
+	{ LWKPART_BOOT, ioctl_boot, .locks_itself = true },
+	{ LWKPART_SHUTDOWN, ioctl_shutdown },
+	{ LWKPART_GET_INSTANCE, ioctl_get_instance },
+	{ LWKPART_GET_LEDGER, ioctl_get_ledger },
+	{ LWKPART_KMSG, ioctl_kmsg },
 };
 
 static int run(const struct operation *operation, union argument *argument)
@@ -171,7 +171,7 @@ static long control_ioctl(struct file *file, unsigned int command, unsigned long
 {
 	void __user *user = (void __user *)address;
 	size_t i, size = _IOC_SIZE(command);
-	union argument argument = {};
+	union argument argument;
 	int error;
 
 	/* The file may have been handed to somebody who could not have opened it. */
@@ -181,6 +181,7 @@ static long control_ioctl(struct file *file, unsigned int command, unsigned long
 		;
 	if (i == ARRAY_SIZE(operations))
 		return -ENOTTY;
+	memset(&argument, 0, sizeof(argument));
 	if ((_IOC_DIR(command) & _IOC_WRITE) && copy_from_user(&argument, user, size))
 		return -EFAULT;
 	/* An answer that cannot be stored must not be an error after something was done. */

@@ -6,8 +6,8 @@
  * give the CPU a private copy of the IDT with our NMI handler in it, and let
  * Linux's play_dead() go on, so that Linux sees an ordinary dead CPU. An NMI makes
  * it run an LWK (park.S). It is stopped by an INIT IPI, after which a processor
- * executes nothing until a start-up IPI comes (SDM vol. 3, 9.4 "Multiple-processor
- * initialization"), and that is what Linux's add_cpu() sends.
+ * executes nothing until a start-up IPI comes (SDM vol. 3, "Multiple-Processor (MP)
+ * Initialization"), and that is what Linux's add_cpu() sends.
  * FACTS.md section 4 has what was measured about all this.
  *
  * Linux may also want all CPUs to stop: for a reboot, a kexec, a panic, a crash
@@ -19,6 +19,7 @@
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -126,7 +127,8 @@ static void init_all_lent(void)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu(cpu)
+	{
 		struct park_area *area = per_cpu(park_area, cpu);
 
 		if (area && READ_ONCE(area->seat) >= SEAT_PARKED)
@@ -149,7 +151,8 @@ static void hook_crash_stop_other_cpus(void)
 /*
  * For a mask of all on-line CPUs Linux uses a broadcast, which also reaches the CPUs
  * that are off-line for Linux: harmless for them, as their local APICs are off, but
- * an LWK's are on, and each of Linux's TLB flushes would interrupt it.
+ * an LWK's are on, and each code patch or kernel TLB flush of Linux would interrupt it
+ * (measured: every LWK CPU took one such interrupt for each of Linux's broadcasts).
  */
 static void hook_send_call_func_ipi(const struct cpumask *mask)
 {
@@ -305,7 +308,7 @@ int cpu_start(unsigned int cpu, const struct cpu_entry *entry)
 {
 	struct park_area *area = per_cpu(park_area, cpu);
 	struct park_mailbox *mailbox = &area->mailbox;
-	unsigned int tries;
+	unsigned long deadline = jiffies + HZ;
 
 	mailbox->cr3 = entry->page_root;
 	mailbox->stack = entry->stack;
@@ -316,10 +319,10 @@ int cpu_start(unsigned int cpu, const struct cpu_entry *entry)
 	smp_store_release(&mailbox->go, 1);
 	send(cpu, APIC_DM_NMI);
 	/* Measured 1.3 ms in an emulator; a real machine takes microseconds. */
-	for (tries = 0; tries < 1000; tries++) {
+	while (time_before(jiffies, deadline)) {
 		if (smp_load_acquire(&mailbox->gone))
 			return 0;
-		usleep_range(20, 1000);
+		usleep_range(20, 100);
 	}
 	pr_err("CPU %u was to start an LWK, but did not answer the NMI within a second; give it back to Linux to reset it\n",
 	       cpu);

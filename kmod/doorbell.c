@@ -59,10 +59,13 @@ static struct irq_chip doorbell_chip = {
 
 static int doorbell_alloc(struct irq_domain *d, unsigned int irq, unsigned int count, void *arg)
 {
+	const struct irq_fwspec *fwspec = arg;
 	struct irq_alloc_info info;
 	int error;
 
+	/* Its vector is wanted on one CPU from the start: a move would still be under way. */
 	memset(&info, 0, sizeof(info));
+	info.mask = cpumask_of(fwspec->param[1]);
 	error = irq_domain_alloc_irqs_parent(d, irq, count, &info);
 	if (error)
 		return error;
@@ -110,6 +113,8 @@ static irqreturn_t doorbell_interrupt(int irq, void *data)
 	struct instance *instance = data;
 	unsigned int i;
 
+	/* A panic is announced by a doorbell, and seen by looking at the state. */
+	instance_state(instance);
 	for (i = 0; i < instance->n_cpus; i++)
 		if (instance->doorbell_irq[i] == irq)
 			process_wake(instance, i);
@@ -120,7 +125,7 @@ static irqreturn_t doorbell_interrupt(int irq, void *data)
 static int connect_one(struct instance *instance, unsigned int index)
 {
 	unsigned int target = instance->doorbell_cpu[index], i;
-	struct irq_fwspec fwspec = { .fwnode = fwnode, .param_count = 1 };
+	struct irq_fwspec fwspec = { .fwnode = fwnode, .param_count = 2 };
 	int irq, error;
 
 	for (i = 0; i < index; i++) {
@@ -130,6 +135,7 @@ static int connect_one(struct instance *instance, unsigned int index)
 		}
 	}
 	fwspec.param[0] = instance->id * LWK_MAX_CPUS + index;
+	fwspec.param[1] = target;
 	irq = irq_create_fwspec_mapping(&fwspec);
 	if (irq <= 0)
 		return -ENOSPC;

@@ -36,9 +36,6 @@
 #define LEVEL_1G 3
 #define LEVEL_SHIFT(level) (3 + 9 * (level))
 
-#define PROT_READ_ONLY_EXEC _PAGE_PRESENT
-#define PROT_WRITE _PAGE_RW
-
 /* The reserve while it is being filled from its start; all physical, in bytes. */
 struct layout {
 	u64 start, next, end;
@@ -284,61 +281,88 @@ static void fill_params(const struct instance *instance, const struct layout *la
 	memcpy(params->mem, instance->mem, instance->n_mem * sizeof(params->mem[0]));
 }
 
-int image_load(struct instance *instance, const void *file, u64 size)
+/* The largest range first, all of it within reach. 0 or -ENOMEM. */
+static int sort_memory(struct instance *instance)
 {
-	struct layout layout = {};
+	unsigned int i;
+
+	sort(instance->mem, instance->n_mem, sizeof(instance->mem[0]), larger_first, NULL);
+	for (i = 0; i < instance->n_mem; i++) {
+		if (instance->mem[i].start + instance->mem[i].size <= DIRECT_MAP_LIMIT)
+			continue;
+		pr_err("the LWK of job %u was given memory at %#llx, and an LWK's direct map ends at %#llx; use other memory\n",
+		       instance->job_id, instance->mem[i].start, DIRECT_MAP_LIMIT);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Fills the zeroed reserve. 0, -ENOEXEC, -ENOMEM. */
+static int fill_reserve(struct instance *instance, struct layout *layout, const void *file,
+			u64 size)
+{
 	void *stacks, *root;
 	unsigned int i;
 	int error;
 
-	error = check_header(file, size);
+	instance->params = take(layout, sizeof(*instance->params));
+	instance->status = take(layout, sizeof(*instance->status));
+	instance->console = take(layout, sizeof(*instance->console));
+	instance->controls = take(layout, instance->n_cpus * sizeof(*instance->controls));
+	instance->channels = take(layout, instance->n_cpus * sizeof(*instance->channels));
+	stacks = take(layout, instance->n_cpus * LWK_BOOT_STACK);
+	root = take(layout, PAGE_SIZE);
+	if (!instance->params || !instance->status || !instance->console || !instance->controls ||
+	    !instance->channels || !stacks || !root)
+		return -ENOMEM;
+	layout->page_root = virt_to_phys(root);
+	error = load_segments(layout, file, size);
+	if (!error)
+		error = map_machine(layout);
+	for (i = 0; i < instance->n_mem && !error; i++)
+		error = map_direct(layout, &instance->mem[i]);
 	if (error)
 		return error;
-	sort(instance->mem, instance->n_mem, sizeof(instance->mem[0]), larger_first, NULL);
-	for (i = 0; i < instance->n_mem; i++)
-		if (instance->mem[i].start + instance->mem[i].size > DIRECT_MAP_LIMIT)
-			return -ENOMEM;
+
+	instance->entry = ((const Elf64_Ehdr *)file)->e_entry;
+	instance->page_root = layout->page_root;
+	instance->stacks = lwk_address(virt_to_phys(stacks));
+	instance->reserve_start = layout->start;
+	instance->reserve_size = layout->end - layout->start;
+	fill_params(instance, layout);
+	return 0;
+}
+
+int image_load(struct instance *instance, const void *file, u64 size)
+{
+	struct layout layout = {};
+	int error;
+
+	image_unload(instance);
+	error = check_header(file, size);
+	if (!error)
+		error = sort_memory(instance);
+	if (error)
+		return error;
 	layout.start = layout.next = instance->mem[0].start;
 	layout.end = layout.start + reserve_size(instance);
 	layout.levels = native_read_cr4() & X86_CR4_LA57 ? 5 : 4;
 	zero(layout.start, layout.end - layout.start);
-
-	instance->params = take(&layout, sizeof(*instance->params));
-	instance->status = take(&layout, sizeof(*instance->status));
-	instance->console = take(&layout, sizeof(*instance->console));
-	instance->controls = take(&layout, instance->n_cpus * sizeof(*instance->controls));
-	instance->channels = take(&layout, instance->n_cpus * sizeof(*instance->channels));
-	stacks = take(&layout, instance->n_cpus * LWK_BOOT_STACK);
-	root = take(&layout, PAGE_SIZE);
-	error = -ENOMEM;
-	if (!instance->params || !instance->status || !instance->console || !instance->controls ||
-	    !instance->channels || !stacks || !root)
-		goto too_small;
-	layout.page_root = virt_to_phys(root);
-	error = load_segments(&layout, file, size);
+	error = fill_reserve(instance, &layout, file, size);
 	if (!error)
-		error = map_machine(&layout);
-	for (i = 0; i < instance->n_mem && !error; i++)
-		error = map_direct(&layout, &instance->mem[i]);
-	if (error)
-		goto too_small;
-
-	instance->entry = ((const Elf64_Ehdr *)file)->e_entry;
-	instance->page_root = layout.page_root;
-	instance->stacks = lwk_address(virt_to_phys(stacks));
-	instance->reserve_start = layout.start;
-	instance->reserve_size = layout.end - layout.start;
-	fill_params(instance, &layout);
-	return 0;
-
-too_small:
+		return 0;
 	if (error == -ENOMEM)
-		pr_err("the LWK of job %u does not fit into its memory: its own part is %llu MB, a 64th of the partition; give the job more memory, or memory in larger pieces\n",
+		pr_err("the LWK of job %u does not fit into its own part of the job's memory, %llu MB (a 64th, at least 8 MB, of the largest piece); give the job more memory, or memory in larger pieces\n",
 		       instance->job_id, (layout.end - layout.start) >> 20);
+	image_unload(instance);
+	return error;
+}
+
+void image_unload(struct instance *instance)
+{
 	instance->params = NULL;
 	instance->status = NULL;
 	instance->console = NULL;
 	instance->controls = NULL;
 	instance->channels = NULL;
-	return error;
 }

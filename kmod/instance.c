@@ -480,11 +480,7 @@ int instance_destroy(u32 id)
 	process_device_destroy(instance);
 	/* Open files may keep the structure for a while, but nothing of the partition. */
 	down_write(&instance->rwsem);
-	instance->params = NULL;
-	instance->status = NULL;
-	instance->console = NULL;
-	instance->channels = NULL;
-	instance->controls = NULL;
+	image_unload(instance);
 	up_write(&instance->rwsem);
 	ledger_unassign_all(instance);
 	instances[id] = NULL;

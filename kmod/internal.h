@@ -159,13 +159,15 @@ void memory_exit(void);
 int memory_lend(struct lwkpart_mem *request);
 int memory_return(const struct lwkpart_mem *request);
 
-/* image.c */
+/* image.c; call with rwsem held for writing */
 /*
  * Puts an image into the partition's memory and fills in the instance's shared areas,
- * entry, page_root and stacks. 'file' is a copy that user space cannot change. 0,
- * -ENOEXEC, -ENOMEM.
+ * entry, page_root and stacks. 'file' is a copy that user space cannot change. 0, or
+ * -ENOEXEC or -ENOMEM after a message; then nothing is loaded, even if it was before.
  */
 int image_load(struct instance *instance, const void *file, u64 size);
+/* Forgets the shared areas: their memory may go back to Linux. */
+void image_unload(struct instance *instance);
 
 /* doorbell.c */
 int doorbell_init(void);

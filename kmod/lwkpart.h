@@ -91,7 +91,7 @@ enum lwkpart_mem_kind {
  * and returns its address in 'start'; ENOMEM when there is no such run. It can
  * take seconds; a fatal signal ends it with EINTR.
  * RETURN: [start, start+size) must be exactly one lent range: ENOENT; EBUSY
- * while it is assigned.
+ * while it is assigned. 'node' and 'kind' are not looked at.
  */
 struct lwkpart_mem {
 	__u64 start; /* BLOCK: in; CONTIG: out of LEND, in of RETURN */
@@ -117,7 +117,9 @@ struct lwkpart_create {
 /*
  * Gives a lent and unassigned CPU or range to an instance that has not been
  * booted (EBUSY otherwise). 'size' must be the whole lent range. The index of a
- * CPU in the LWK is the order of assignment.
+ * CPU in the LWK is the order of assignment. A CPU that ran an LWK before goes through
+ * Linux once more, which takes as long as RETURN and LEND. An instance that was LOADED
+ * is ASSIGNED again and must be loaded anew.
  */
 struct lwkpart_assign_cpu {
 	__u32 instance;
@@ -137,7 +139,8 @@ struct lwkpart_assign_mem {
 /*
  * Puts an ELF64 x86-64 kernel image into the instance's memory. ENOEXEC when it
  * is not one that follows lwkshared.h, ENOMEM when the instance's memory is too
- * small for it, EBUSY in a state other than ASSIGNED or LOADED.
+ * small for it, EBUSY in a state other than ASSIGNED or LOADED. After an error nothing is
+ * loaded, even if it was before; the kernel's log says what is wrong with the image.
  */
 struct lwkpart_load {
 	__u32 instance;
@@ -148,8 +151,9 @@ struct lwkpart_load {
 
 /*
  * Starts all CPUs and waits until the LWK says RUNNING. ETIMEDOUT: the state is
- * HUNG; EIO: it panicked, see LWKPART_GET_INSTANCE. After an error only SHUTDOWN
- * and DESTROY make sense.
+ * HUNG; EIO: it panicked, see LWKPART_GET_INSTANCE; ECANCELED: another program has shut
+ * it down meanwhile; EINTR: the caller was killed, the state is HUNG. After these only
+ * SHUTDOWN and DESTROY make sense. EBUSY in a state other than LOADED.
  */
 struct lwkpart_boot {
 	__u32 instance;
@@ -158,7 +162,7 @@ struct lwkpart_boot {
 	__u64 reserved[2];
 };
 
-/* SHUTDOWN, DESTROY */
+/* SHUTDOWN, DESTROY; SHUTDOWN also succeeds when there is nothing to stop (any more). */
 struct lwkpart_instance_op {
 	__u32 instance;
 	__u32 flags;

@@ -16,6 +16,9 @@
  *   interrupts off, NMIs still blocked (until the first iretq), CR4.PGE, PCIDE
  *   and CET clear, the IDT and GDT Linux's and no longer to be used.
  *
+ * The image is a statically linked ELF64 file (ET_EXEC). Its PT_LOAD segments begin at
+ * page boundaries, share no page, and none is both writable and executable.
+ *
  * The partition's memory: [reserve_start, reserve_start + reserve_size), at the
  * start of mem[0], belongs to the LWK kernel: lwkpart.ko puts the image, the
  * shared areas, the first page tables and the stacks into its first reserve_used bytes.
@@ -132,9 +135,10 @@ struct lwk_cpu_status {
 	__u64 faults;	       /* page faults of its processes */
 	__u64 pages_4k;	       /* now mapped in its process */
 	__u64 pages_2m;
-	__u64 peak_bytes; /* most memory its present or last process had */
-	__u64 processes;  /* started so far */
-	__u64 reserved[2];
+	__u64 peak_bytes;   /* most memory its present or last process had */
+	__u64 processes;    /* started so far */
+	__u64 disturbances; /* interrupts that came while its process computed */
+	__u64 reserved;
 } LWK_LINE_ALIGNED;
 
 /* Written by the LWK, read by Linux, which must not trust a word of it. */

@@ -68,11 +68,11 @@ static int memory_changes(struct notifier_block *nb, unsigned long event, void *
 static struct notifier_block notifier = { .notifier_call = memory_changes };
 
 /*
- * Is [start, start+size) memory that exists, is off-line and sound? 0, -EINVAL,
- * -EBUSY, -EINTR. Pages are looked at one by one: a page that Linux found broken
+ * Is [start, start+size) memory of that node that exists, is off-line and sound? 0,
+ * -EINVAL, -EBUSY, -EINTR. Pages are looked at one by one: a page that Linux found broken
  * (PG_hwpoison) would end in a machine check, which takes the whole node down.
  */
-static int check_block(u64 start, u64 size)
+static int check_block(u64 start, u64 size, int node)
 {
 	unsigned long pfn, end = PHYS_PFN(start + size);
 
@@ -85,7 +85,8 @@ static int check_block(u64 start, u64 size)
 			if (pfn_to_online_page(pfn))
 				return -EBUSY;
 			/* Device memory (pmem, HMM) has pages too, but is no System RAM. */
-			if (!pfn_valid(pfn) || !page_is_ram(pfn))
+			if (!pfn_valid(pfn) || !page_is_ram(pfn) ||
+			    memory_add_physaddr_to_nid(PFN_PHYS(pfn)) != node)
 				return -EINVAL;
 		}
 		if (PageHWPoison(pfn_to_page(pfn))) {
@@ -109,7 +110,7 @@ static bool is_coming(u64 start, u64 size)
 
 static int lend_block(const struct lwkpart_mem *request)
 {
-	u64 start = request->start, size = request->size, block = memory_block_size_bytes(), at;
+	u64 start = request->start, size = request->size, block = memory_block_size_bytes();
 	struct lent_to to;
 	int error;
 
@@ -117,14 +118,11 @@ static int lend_block(const struct lwkpart_mem *request)
 		return -EINVAL;
 	if (ledger_has_memory(start, size, &to))
 		return -EEXIST;
-	for (at = start; at < start + size; at += block)
-		if (memory_add_physaddr_to_nid(at) != (int)request->node)
-			return -EINVAL;
 	/* In the ledger first: none of it can begin to come on-line while we look. */
 	error = ledger_add_range(start, size, request->node, LWKPART_MEM_BLOCK);
 	if (error)
 		return error;
-	error = is_coming(start, size) ? -EBUSY : check_block(start, size);
+	error = is_coming(start, size) ? -EBUSY : check_block(start, size, request->node);
 	if (error)
 		ledger_remove_range(ledger_find_range(start, size));
 	return error;

@@ -28,7 +28,7 @@
 	.balign PARK_STUB_BYTES
 SYM_CODE_START_NOALIGN(park_nmi)
 	UNWIND_HINT_IRET_REGS
-	endbr64		/* IDT delivery is an indirect branch for IBT (SDM vol. 1, 17.3.1) */
+	endbr64		/* IBT tracks IDT delivery too (SDM vol. 1, chapter on CET) */
 	pushq	%rax
 	subq	$16, %rsp
 	sidt	6(%rsp)

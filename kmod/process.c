@@ -162,7 +162,7 @@ void process_revoke_all(struct instance *instance)
 	struct lwk_process *process;
 
 	mutex_lock(&instance->process_mutex);
-	list_for_each_entry (process, &instance->files, link) {
+	list_for_each_entry(process, &instance->files, link) {
 		forget_channel(process);
 		if (process->index >= 0 && instance->processes[process->index] == process) {
 			instance->processes[process->index] = NULL;
@@ -588,8 +588,11 @@ static char *device_node(struct device *device, umode_t *mode, kuid_t *uid, kgid
 {
 	struct instance *instance = container_of(device, struct instance, device);
 
-	*mode = 0600;
-	*uid = instance->uid;
+	/* Only the name is wanted when the node goes away. */
+	if (mode)
+		*mode = 0600;
+	if (uid)
+		*uid = instance->uid;
 	return kasprintf(GFP_KERNEL, "lwk/%u", instance->id);
 }
 

@@ -1,1 +1,48 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+lib_LTLIBRARIES += libmodeswitch/libmodeswitch.la
+include_HEADERS = libmodeswitch/modeswitch.h
+
+# All of the library; the unit tests see what the shared library hides.
+noinst_LTLIBRARIES += libmodeswitch/libmodeswitch_all.la
+libmodeswitch_libmodeswitch_all_la_SOURCES = \
+	libmodeswitch/modeswitch.h \
+	libmodeswitch/check.c \
+	libmodeswitch/configuration.c libmodeswitch/configuration.h \
+	libmodeswitch/cpusets.h \
+	libmodeswitch/driver.c libmodeswitch/driver.h \
+	libmodeswitch/driver_lwkpart.c \
+	libmodeswitch/error.c \
+	libmodeswitch/files.c libmodeswitch/files.h \
+	libmodeswitch/image.c libmodeswitch/image.h \
+	libmodeswitch/journal.c libmodeswitch/journal.h \
+	libmodeswitch/memory.h \
+	libmodeswitch/parse.c libmodeswitch/parse.h \
+	libmodeswitch/plan.c libmodeswitch/plan.h \
+	libmodeswitch/process.c libmodeswitch/process.h \
+	libmodeswitch/record.c libmodeswitch/record.h \
+	libmodeswitch/reset.c \
+	libmodeswitch/state.c libmodeswitch/state.h \
+	libmodeswitch/step_cpus.c \
+	libmodeswitch/step_cpusets.c \
+	libmodeswitch/step_instance.c \
+	libmodeswitch/step_memory.c \
+	libmodeswitch/step_module.c \
+	libmodeswitch/steps.c libmodeswitch/steps.h \
+	libmodeswitch/supply.c libmodeswitch/supply.h \
+	libmodeswitch/switch.c libmodeswitch/switch.h \
+	libmodeswitch/topology.c libmodeswitch/topology.h
+libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"'
+libmodeswitch_libmodeswitch_all_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) \
+	$(INIH_CFLAGS) $(ELF_CFLAGS)
+libmodeswitch_libmodeswitch_all_la_LIBADD = $(HWLOC_LIBS) $(JSONC_LIBS) $(INIH_LIBS) $(ELF_LIBS)
+
+libmodeswitch_libmodeswitch_la_SOURCES =
+libmodeswitch_libmodeswitch_la_LIBADD = libmodeswitch/libmodeswitch_all.la
+# It is loaded into Slurm's programs, which export thousands of names.
+libmodeswitch_libmodeswitch_la_LDFLAGS = -version-info 0:0:0 -export-symbols-regex '^ms_' \
+	-no-undefined
+
+bin_PROGRAMS += lwkctl
+lwkctl_SOURCES = libmodeswitch/lwkctl.c
+lwkctl_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS)
+lwkctl_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS)

@@ -234,9 +234,9 @@ int ms_kmsg(unsigned instance, char **text, struct ms_error *err);
 /* One finding of ms_check(). */
 struct ms_finding {
 	enum { MS_FINE, MS_NOTE, MS_PROBLEM } level;
-	const char *subject;	/* a stable name, "cpusets" */
-	const char *text;	/* what was found */
-	const char *to_do;	/* what to do about it; NULL with MS_FINE */
+	const char *subject; /* a stable name, "cpusets" */
+	const char *text;    /* what was found */
+	const char *to_do;   /* what to do about it; NULL with MS_FINE */
 };
 
 /*

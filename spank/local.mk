@@ -1,2 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 slurmplugin_LTLIBRARIES =
+
+if HAVE_SLURM
+slurmplugin_LTLIBRARIES += spank/lwk.la
+endif
+
+spank_lwk_la_SOURCES = \
+	spank/plugin.c \
+	spank/options.c spank/options.h \
+	spank/binding.c spank/binding.h \
+	spank/prolog.c spank/prolog.h \
+	spank/request.c spank/request.h \
+	spank/task.c spank/task.h
+spank_lwk_la_CPPFLAGS = $(AM_CPPFLAGS) -DLWKEXEC_PATH='"$(bindir)/lwkexec"'
+spank_lwk_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
+# Slurm's programs export thousands of names: ours must not meet theirs.
+spank_lwk_la_LDFLAGS = -module -avoid-version \
+	-export-symbols-regex '^(plugin_|spank_plugin_|slurm_spank_)'
+spank_lwk_la_LIBADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS)

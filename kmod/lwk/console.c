@@ -102,7 +102,7 @@ void print(const char *format, ...)
 {
 	char line[256];
 	va_list args;
-	u64 us = clock_cycles_to_ns(rdtsc() - boot->tsc_base) / 1000;
+	u64 us = clock_cycles_to_ns(rdtsc() - boot_tsc) / 1000;
 	int n;
 
 	spin_lock(&console_lock);
@@ -125,10 +125,16 @@ void print(const char *format, ...)
 	spin_unlock(&console_lock);
 }
 
-/*
- * The LWK's own fault: says why, and stops. The machine and Linux go on; the other
- * CPUs of the instance stop at their next look at the state (before_user).
- */
+/* The other CPUs see the state at their next way to user mode; Linux looks at it, too. */
+static void tell_everybody(void)
+{
+	for (u32 i = 0; i < boot->n_cpus; i++)
+		apic_send(boot->cpus[i].apicid, LWK_DOORBELL_VECTOR);
+	if (boot->cpus[0].doorbell_vector)
+		apic_send(boot->cpus[0].doorbell_apicid, boot->cpus[0].doorbell_vector);
+}
+
+/* The LWK's own fault: says why, and stops the instance. The machine and Linux go on. */
 void panic(const char *format, ...)
 {
 	static u32 panicked;
@@ -146,5 +152,6 @@ void panic(const char *format, ...)
 	print("PANIC: %s", message);
 	memcpy(status->message, message, sizeof(message));
 	STORE_RELEASE(status->state, LWK_STATE_PANIC);
+	tell_everybody();
 	halt_forever();
 }

@@ -197,6 +197,9 @@ static inline void spin_unlock(struct spinlock *lock)
 /* main.c */
 extern struct lwk_boot_params *boot;
 extern struct lwk_status *status;
+extern u64 boot_tsc; /* when the first CPU came in */
+/* Is 'option' one of the words of the kernel command line (Args= in lwk.conf)? */
+bool boot_option(const char *option);
 /* What a CPU does without a process: waits for one. */
 void cpu_loop(void) __attribute__((noreturn));
 /*

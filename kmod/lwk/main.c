@@ -4,14 +4,14 @@
 
 struct lwk_boot_params *boot;
 struct lwk_status *status;
+u64 boot_tsc;
 
 static struct cpu cpus[LWK_MAX_CPUS];
-static u64 boot_start;
 static bool first_cpu_ready;
 
 static void boot_first_cpu(struct lwk_boot_params *params)
 {
-	boot_start = rdtsc();
+	boot_tsc = rdtsc();
 	boot = params;
 	status = phys_to_virt(boot->status);
 	console_init();
@@ -48,12 +48,28 @@ void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
 		STORE_RELEASE(first_cpu_ready, true);
 	/* The last one to come up opens the shop. */
 	if (__atomic_add_fetch(&status->cpus_up, 1, __ATOMIC_ACQ_REL) == boot->n_cpus) {
-		status->boot_tsc = rdtsc() - boot_start;
+		status->boot_tsc = rdtsc() - boot_tsc;
 		print("%s: %u CPUs, %llu MB for processes, job %u", LWK_VERSION, boot->n_cpus,
 		      status->user_bytes >> 20, boot->job_id);
 		STORE_RELEASE(status->state, LWK_STATE_RUNNING);
 	}
 	restart_cpu();
+}
+
+bool boot_option(const char *option)
+{
+	size_t length = strlen(option);
+
+	for (const char *at = boot->cmdline; *at;) {
+		const char *end = at;
+
+		while (*end && *end != ' ')
+			end++;
+		if ((size_t)(end - at) == length && memcmp(at, option, length) == 0)
+			return true;
+		at = *end ? end + 1 : end;
+	}
+	return false;
 }
 
 void cpu_sleep(bool (*ready)(void))

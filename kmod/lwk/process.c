@@ -33,6 +33,9 @@ static void start(u64 entry, u64 stack)
 		.ss = USER_DS,
 	};
 
+	/* For sites and tests that want to see what a fault of the LWK itself does. */
+	if (boot_option("inject=fault"))
+		*(volatile u32 *)LWK_IMAGE_LIMIT = 0;
 	fpu_reset();
 	write_msr(MSR_FS_BASE, 0);
 	write_msr(MSR_KERNEL_GS_BASE, 0);

@@ -147,8 +147,12 @@ static bool range_free(struct space *space, u64 start, u64 end)
 /* The highest room of that size below MAPPINGS_END, or 0. */
 static u64 find_room(struct space *space, u64 size)
 {
-	/* What can have large pages shall be aligned for them. */
-	u64 align = size >= LARGE_SIZE ? LARGE_SIZE : PAGE_SIZE, best = 0;
+	/*
+	 * Aligned for large pages, if it is made of them. Other sizes are put next to each
+	 * other: arrays that all start at a multiple of 2 MB compete for the same lines of
+	 * caches and TLBs (Linux has the same rule since 6.7).
+	 */
+	u64 align = size % LARGE_SIZE == 0 ? LARGE_SIZE : PAGE_SIZE, best = 0;
 	u64 floor = MAX(space->brk, LWK_USER_START);
 
 	for (struct area *area = space->areas;; area = area->next) {

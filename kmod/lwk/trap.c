@@ -79,15 +79,17 @@ static void exception(struct frame *frame)
 		kernel_fault(frame);
 }
 
-static void interrupt(u64 vector)
+static void interrupt(const struct frame *frame)
 {
 	struct lwk_cpu_status *cpu = this_cpu()->status;
 
 	cpu->interrupts++;
-	if (vector == LWK_DOORBELL_VECTOR)
+	if (frame->cs & 3)
+		cpu->disturbances++;
+	if (frame->vector == LWK_DOORBELL_VECTOR)
 		cpu->doorbells++;
 	/* Left over from Linux, or its broadcast: acknowledge and forget. */
-	if (vector != 0xff)
+	if (frame->vector != 0xff)
 		apic_eoi();
 }
 
@@ -96,7 +98,7 @@ void trap(struct frame *frame)
 	if (frame->vector < X86_EXCEPTIONS)
 		exception(frame);
 	else
-		interrupt(frame->vector);
+		interrupt(frame);
 	if (frame->cs & 3)
 		before_user(frame);
 }

@@ -99,6 +99,7 @@ static void print_lwk(FILE *out)
 		{ "cpus", session.cpus },
 		{ "interrupts", cpu->interrupts },
 		{ "doorbells", cpu->doorbells },
+		{ "disturbances", cpu->disturbances },
 		{ "local_calls", cpu->local_calls },
 		{ "delegated_calls", cpu->delegated_calls },
 		{ "page_faults", cpu->faults },

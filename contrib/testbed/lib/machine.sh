@@ -1,0 +1,309 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # variables shared with the other parts
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The virtual machines of one test bed: up, status, down. All that a test bed
+# has is in its state directory: a machine K there has portK, consoleK.log,
+# monitorK, pidK and seedK.tar.
+
+boot_timeout_tiny=300
+boot_timeout_systemd=600
+
+# The pid file alone could name a stranger after a reboot of the host.
+machine_runs()
+{
+	local machine=$1 pid
+
+	pid=$(cat "$state/pid$machine" 2>/dev/null) && [[ -n $pid ]] &&
+		tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF -- "$state/pid$machine"
+}
+
+# True when the test bed was brought up completely and no machine died since.
+is_up()
+{
+	local machine
+
+	[[ -e $state/settings ]] || return 1
+	# shellcheck source=/dev/null
+	source "$state/settings"
+	for ((machine = 1; machine <= machines; machine++)); do
+		machine_runs "$machine" || return 1
+	done
+}
+
+require_up()
+{
+	is_up && return
+	[[ ! -e $state/settings ]] ||
+		die "wanted the test bed '$name' up; found that a machine of it died (console logs: $state/console*.log); say: testbed down --name $name"
+	die "wanted the test bed '$name' up; found it down; say: testbed up --name $name"
+}
+
+# KVM counts only if it boots this very kernel: there are hosts with a
+# /dev/kvm that runs no ordinary guest.
+probe_kvm()
+{
+	local answer=$1
+
+	timeout 20 qemu-system-x86_64 -accel kvm -cpu max -m 512 -nodefaults -display none -no-reboot \
+		-kernel "$image/vmlinuz" -initrd "$image/initrd" -append 'console=ttyS0 panic=-1 testbed.probe' \
+		-serial "file:$answer.console" </dev/null || true
+	if grep -q 'testbed: probe' "$answer.console" 2>/dev/null; then
+		echo yes >"$answer"
+	else
+		echo no >"$answer"
+	fi
+	rm -f "$answer.console"
+}
+
+choose_accelerator()
+{
+	local answer
+	answer=$cache/kvm-works-on-$(uname -r)
+
+	# All emulated CPUs read one TSC, but Linux cannot know, and would read the
+	# time from an emulated HPET instead, which is slow and takes a global lock.
+	accelerator=tcg,thread=multi clock=tsc=reliable
+	[[ -w /dev/kvm ]] || return 0
+	[[ -e $answer ]] || step 'probed whether KVM works' probe_kvm "$answer"
+	[[ $(<"$answer") == no ]] || accelerator=kvm clock=''
+}
+
+choose_init_arguments()
+{
+	init_arguments=''
+	[[ $init == systemd ]] || return 0
+	init_arguments=systemd.unit=multi-user.target
+	[[ $cgroup == v2 ]] || init_arguments+=' systemd.unified_cgroup_hierarchy=0'
+}
+
+# The cluster's network: machine 1 joins its own interface and one link to each
+# other machine in a hub. Plain sockets in the state directory need neither
+# privileges nor addresses of the host.
+network_options()
+{
+	local machine=$1 other link=local.type=unix,remote.type=unix
+
+	network_options=()
+	((machines > 1)) || return 0
+	if ((machine == 1)); then
+		network_options+=(-netdev 'hubport,id=cluster,hubid=0')
+		for ((other = 2; other <= machines; other++)); do
+			network_options+=(
+				-netdev "dgram,id=link$other,$link,local.path=$state/link1-$other,remote.path=$state/link$other-1"
+				-netdev "hubport,id=hub$other,hubid=0,netdev=link$other"
+			)
+		done
+	else
+		network_options+=(-netdev "dgram,id=cluster,$link,local.path=$state/link$machine-1,remote.path=$state/link1-$machine")
+	fi
+	network_options+=(-device "virtio-net-pci,netdev=cluster,romfile=,mac=52:54:00:77:00:$(printf %02x "$machine")")
+}
+
+topology_options()
+{
+	local node per_node=$((cpus / nodes))
+
+	topology_options=(-smp "$cpus,sockets=$nodes,cores=$per_node,threads=1" -m "$mem")
+	for ((node = 0; node < nodes; node++)); do
+		topology_options+=(
+			-object "memory-backend-ram,id=ram$node,size=$((mem / nodes))M"
+			-numa "node,nodeid=$node,memdev=ram$node,cpus=$((node * per_node))-$(((node + 1) * per_node - 1))"
+		)
+	done
+}
+
+start_machine()
+{
+	local machine=$1 tries port
+
+	topology_options
+	network_options "$machine"
+	for ((tries = 0; tries < 20; tries++)); do
+		# No port can be reserved for another process: take one, and
+		# another when it turns out to be in use.
+		port=$((20000 + SRANDOM % 40000))
+		# The overlay that snapshot=on makes is an unlinked file in TMPDIR.
+		if TMPDIR=$state detached qemu-system-x86_64 -name "testbed-$name-$machine" \
+			-machine q35 -accel "$accelerator" -cpu max "${topology_options[@]}" \
+			-nodefaults -no-user-config -display none -no-reboot \
+			-kernel "$image/vmlinuz" -initrd "$image/initrd" \
+			-append "console=ttyS0 loglevel=5 panic=-1 net.ifnames=0 $clock $init_arguments $append" \
+			-drive "file=$image/root.img,if=virtio,format=raw,snapshot=on,cache=unsafe" \
+			-drive "file=$state/seed$machine.tar,if=virtio,format=raw,readonly=on" \
+			-netdev "user,id=host,restrict=on,hostfwd=tcp:127.0.0.1:$port-:22" \
+			-device virtio-net-pci,netdev=host,romfile= \
+			"${network_options[@]}" \
+			-serial "file:$state/console$machine.log" \
+			-monitor "unix:$state/monitor$machine,server=on,wait=off" \
+			-daemonize -pidfile "$state/pid$machine" >"$state/qemu.log" 2>&1; then
+			echo "$port" >"$state/port$machine"
+			return
+		fi
+		grep -q 'host forwarding rule' "$state/qemu.log" || break
+	done
+	cat "$state/qemu.log"
+	die 'wanted a virtual machine; found that QEMU did not start (its words are above); try fewer --cpus or less --mem'
+}
+
+start_machines()
+{
+	local machine
+
+	for ((machine = 1; machine <= machines; machine++)); do
+		start_machine "$machine"
+	done
+}
+
+# boot_failed MACHINE WHAT_WAS_FOUND
+boot_failed()
+{
+	mkdir -p "$cache/failed"
+	cp "$state/console$1.log" "$cache/failed/$name-console$1.log"
+	tail -n 20 "$state/console$1.log"
+	die "wanted machine $1 of '$name' to boot; found that $2; its console log is kept: $cache/failed/$name-console$1.log"
+}
+
+await_boot()
+{
+	local timeout=boot_timeout_$init machine deadline
+
+	deadline=$((SECONDS + ${!timeout}))
+	for ((machine = 1; machine <= machines; machine++)); do
+		until grep -q "^$console_ready" "$state/console$machine.log"; do
+			! grep -qE "$console_failed" "$state/console$machine.log" ||
+				boot_failed "$machine" 'it gave up'
+			machine_runs "$machine" || boot_failed "$machine" 'its QEMU ended'
+			((SECONDS < deadline)) || boot_failed "$machine" "it was not ready after ${!timeout} s"
+			sleep 0.1
+		done
+	done
+	connect root 1
+}
+
+write_settings()
+{
+	local variable
+
+	for variable in cpus nodes mem cgroup init machines accelerator append; do
+		printf '%s=%q\n' "$variable" "${!variable}"
+	done >"$state/settings.new"
+	printf 'since=%s\n' "$(date +%s)" >>"$state/settings.new"
+	mv "$state/settings.new" "$state/settings"
+}
+
+verb_up()
+{
+	local lock project=yes
+
+	cpus=8 nodes=2 mem=4096 cgroup=v1 init=tiny append='' machines=1
+	while (($#)); do
+		case $1 in
+		--cpus | --nodes | --mem | --cgroup | --init | --append | --machines | --name)
+			take_option "$@"; shift 2 ;;
+		--without-project) project=''; shift ;;
+		*) die_usage 'an option of up' "'$1'" 'see testbed --help' ;;
+		esac
+	done
+	require_number --cpus "$cpus" 2 255
+	require_number --nodes "$nodes" 1 16
+	require_number --mem "$mem" 1024 1048576
+	require_number --machines "$machines" 1 8
+	require_one_of --cgroup "$cgroup" v1 v2
+	require_one_of --init "$init" tiny systemd
+	((cpus % nodes == 0)) ||
+		die_usage "--cpus as a multiple of --nodes" "$cpus CPUs for $nodes nodes" "give --cpus $((nodes * (cpus / nodes + 1)))"
+	# Linux plugs memory in blocks of 128 MB.
+	((mem % (128 * nodes) == 0)) ||
+		die_usage "--mem as a multiple of 128 MB per node" "$mem MB for $nodes nodes" \
+			"give --mem $((128 * nodes * (mem / (128 * nodes) + 1)))"
+
+	take_lock lock "$state.lock"
+	if is_up; then
+		say "'$name' is up already ($machines machine(s) of $cpus CPUs, $nodes NUMA nodes, $mem MB); nothing done"
+		return
+	fi
+	remove_state
+	install_missing_tools
+	build_image
+	[[ -z $project ]] || build_project
+	mkdir -p "$state"
+	at_exit give_up
+	choose_accelerator
+	choose_init_arguments
+	step 'configuration and staged project' make_seeds
+	step "$machines machine(s) started" start_machines
+	step 'booted, all nodes idle' await_boot
+	write_settings
+}
+
+# A test bed that did not come up completely leaves nothing.
+give_up()
+{
+	[[ -e $state/settings ]] || {
+		remove_state
+		rm -f "$state.lock"
+	}
+}
+
+remove_state()
+{
+	local file signal tries left
+
+	[[ -d $state ]] || return 0
+	for file in "$state"/ssh-*; do
+		[[ ! -S $file ]] || ssh -F none -o "ControlPath=$file" -O exit 127.0.0.1 2>/dev/null || true
+	done
+	for signal in TERM KILL; do
+		for ((tries = 0; tries < 30; tries++)); do
+			left=''
+			for file in "$state"/pid*; do
+				machine_runs "${file##*/pid}" || continue
+				left=yes
+				((tries)) || kill -s $signal "$(<"$file")"
+			done
+			[[ $left ]] || break 2
+			sleep 0.1
+		done
+	done
+	rm -rf "$state"
+}
+
+verb_down()
+{
+	local lock
+
+	parse_name_only down "$@"
+	take_lock lock "$state.lock"
+	if [[ ! -d $state ]]; then
+		say "'$name' is not up; nothing done"
+	fi
+	remove_state
+	rm -f "$state.lock"
+}
+
+verb_status()
+{
+	local machine
+
+	parse_name_only status "$@"
+	if ! is_up; then
+		if [[ -e $state/settings ]]; then
+			echo "$name: dead (a machine of it ended; testbed down clears it)"
+			ls "$state"/console*.log
+		else
+			echo "$name: down"
+		fi
+		return 1
+	fi
+	cat <<-EOF
+	$name: up since $(date -d "@$since" '+%F %T')
+	machines: $machines, each of $cpus CPUs in $nodes NUMA nodes, $mem MB; accelerator $accelerator
+	guest: init $init, cgroup $cgroup${append:+, kernel arguments: $append}
+	EOF
+	for ((machine = 1; machine <= machines; machine++)); do
+		echo "node$machine: ssh port $(<"$state/port$machine"), console $state/console$machine.log, monitor $state/monitor$machine"
+	done
+	echo 'Slurm:'
+	remote root 1 sinfo -N -h -o '  %N %T %E'
+}

@@ -1,0 +1,186 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # variables shared with the other parts
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What makes one run's machines differ from the root image and each other: the
+# guest's scripts, the configuration and the staged project, as one tar per
+# machine that its initial RAM disk unpacks over the root disk.
+
+slurm_plugins=usr/lib/x86_64-linux-gnu/slurm-wlm
+
+slurm_conf()
+{
+	local tree=$1 container=''
+
+	[[ ! -e $tree/$slurm_plugins/job_container_lwk.so ]] || container='JobContainerType=job_container/lwk'
+	cat <<-EOF
+	ClusterName=testbed
+	SlurmctldHost=node1
+	AuthType=auth/munge
+	MpiDefault=none
+	ProctrackType=proctrack/cgroup
+	TaskPlugin=task/affinity,task/cgroup
+	TaskPluginParam=none
+	PrologFlags=Alloc,Contain
+	$container
+	SelectType=select/cons_tres
+	SelectTypeParameters=CR_Core_Memory
+	SlurmdParameters=config_overrides
+	ReturnToService=2
+
+	# Emulated machines are slow, not dead.
+	SlurmctldTimeout=600
+	SlurmdTimeout=600
+	BatchStartTimeout=120
+	MessageTimeout=60
+	InactiveLimit=0
+	KillWait=5
+	MinJobAge=86400
+
+	StateSaveLocation=/var/lib/slurm/slurmctld
+	SlurmdSpoolDir=/var/lib/slurm/slurmd
+	SlurmUser=slurm
+	SlurmctldPidFile=/run/slurmctld.pid
+	SlurmdPidFile=/run/slurmd.pid
+	SlurmctldLogFile=/var/log/slurm/slurmctld.log
+	SlurmdLogFile=/var/log/slurm/slurmd.log
+	SlurmctldDebug=info
+	SlurmdDebug=verbose
+
+	JobAcctGatherType=jobacct_gather/linux
+	AccountingStorageType=accounting_storage/none
+	JobCompType=jobcomp/filetxt
+	JobCompLoc=/var/log/slurm/jobs.log
+
+	NodeName=node[1-$machines] CPUs=$cpus Boards=1 SocketsPerBoard=$nodes CoresPerSocket=$((cpus / nodes)) ThreadsPerCore=1 CpuSpecList=0 RealMemory=$((mem - 384))
+	PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefMemPerCPU=128 OverSubscribe=NO
+	EOF
+}
+
+cgroup_conf()
+{
+	cat <<-EOF
+	CgroupPlugin=cgroup/$cgroup
+	ConstrainCores=yes
+	ConstrainRAMSpace=yes
+	EOF
+	if [[ $cgroup == v2 && $init == tiny ]]; then
+		echo IgnoreSystemd=yes
+	fi
+}
+
+hosts()
+{
+	local machine
+
+	echo '127.0.0.1 localhost'
+	for ((machine = 1; machine <= machines; machine++)); do
+		echo "10.77.0.$machine node$machine"
+	done
+}
+
+sshd_config()
+{
+	cat <<-EOF
+	HostKey /etc/ssh/ssh_host_ed25519_key
+	PermitRootLogin prohibit-password
+	PasswordAuthentication no
+	MaxSessions 1000
+	ClientAliveInterval 0
+	SetEnv PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+	EOF
+}
+
+# modprobe finds the project's module only if the index knows it; making the
+# index here takes a second, and in the machine a minute.
+index_modules()
+{
+	local tree=$1 base=$2 modules=usr/lib/modules/$kernel_version
+
+	[[ -n $(find "$tree/$modules" -name '*.ko*' 2>/dev/null) ]] || return 0
+	mkdir -p "$base/lib/modules"
+	cp -as "$image/modules" "$base/lib/modules/$kernel_version"
+	rm -f "$base/lib/modules/$kernel_version"/modules.{dep,alias,symbols,softdep,devname}*
+	cp -a "$tree/$modules/." "$base/lib/modules/$kernel_version/"
+	depmod -b "$base" "$kernel_version"
+	find "$base/lib/modules/$kernel_version" -maxdepth 1 -type f -name 'modules.*' -exec cp -t "$tree/$modules" {} +
+	rm -rf "$base"
+}
+
+# Units of our own, and none of what only a real machine needs.
+systemd_units()
+{
+	local units=$1/etc/systemd/system unit
+
+	mkdir -p "$units"/{multi-user,network-online}.target.wants
+	cp "$testbed_dir/guest/"*.service "$units"
+	ln -s ../testbed-network.service "$units/network-online.target.wants/"
+	ln -s ../testbed-ready.service "$units/multi-user.target.wants/"
+	for unit in getty.target e2scrub_reap.service systemd-timesyncd.service \
+		apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer fstrim.timer; do
+		ln -s /dev/null "$units/$unit"
+	done
+}
+
+# What all machines of the cluster have in common.
+make_common_tree()
+{
+	local tree=$1 lock example user home uid
+
+	mkdir -p "$tree"/{etc/slurm,etc/munge,etc/ssh,usr/lib/testbed,usr/lib/modules,var/log/slurm,var/lib/slurm/{slurmctld,slurmd}}
+	if [[ $project && -d $stage ]]; then
+		# The root image's /lib, /bin and /sbin are links into /usr.
+		ln -s usr/lib usr/bin usr/sbin "$tree/"
+		take_lock lock "$stage.lock"
+		tar -c -C "$stage" . | tar -x --keep-directory-symlink --no-same-owner -C "$tree"
+		exec {lock}>&-
+		rm "$tree"/{lib,bin,sbin}
+		index_modules "$tree" "$state/depmod"
+		[[ ! -e $tree/$slurm_plugins/lwk.so ]] || echo 'required lwk.so' >"$tree/etc/slurm/plugstack.conf"
+		example=$tree/usr/share/doc/slurm-lwk/lwk.conf.example
+		[[ -e $tree/etc/slurm/lwk.conf || ! -e $example ]] || cp "$example" "$tree/etc/slurm/lwk.conf"
+	fi
+	cp "$testbed_dir/guest/"* "$tree/usr/lib/testbed/"
+	[[ $init != systemd ]] || systemd_units "$tree"
+	cp "$testbed_dir/guest/inittab" "$tree/etc/inittab"
+	slurm_conf "$tree" >"$tree/etc/slurm/slurm.conf"
+	cgroup_conf >"$tree/etc/slurm/cgroup.conf"
+	hosts >"$tree/etc/hosts"
+	sshd_config >"$tree/etc/ssh/sshd_config"
+	dd if=/dev/urandom of="$tree/etc/munge/munge.key" bs=128 count=1 status=none
+	chmod 0400 "$tree/etc/munge/munge.key"
+	chmod 0700 "$tree/etc/munge"
+
+	for user in "${users[@]}"; do
+		if [[ $user == root ]]; then
+			home=root uid=0
+		else
+			home=home/$user uid=100${user#user}
+		fi
+		install -d -m 0700 -o "$uid" -g "$uid" "$tree/$home" "$tree/$home/.ssh"
+		install -m 0600 -o "$uid" -g "$uid" "$cache/ssh-key.pub" "$tree/$home/.ssh/authorized_keys"
+	done
+}
+
+make_seeds()
+{
+	local tree=$state/tree machine
+
+	make_common_tree "$tree"
+	for ((machine = 1; machine <= machines; machine++)); do
+		echo "node$machine" >"$tree/etc/hostname"
+		# Without one systemd takes this for a first boot, and asks questions.
+		tr -d - </proc/sys/kernel/random/uuid >"$tree/etc/machine-id"
+		cat >"$tree/etc/testbed.conf" <<-EOF
+		TESTBED_INIT=$init
+		TESTBED_CGROUP=$cgroup
+		TESTBED_ADDRESS=10.77.0.$machine
+		TESTBED_NODES_TOTAL=$( ((machine > 1)) || echo "$machines")
+		EOF
+		if [[ $init == systemd ]] && ((machine == 2)); then
+			ln -s /dev/null "$tree/etc/systemd/system/slurmctld.service"
+		fi
+		tar -c -f "$state/seed$machine.tar" -C "$tree" .
+	done
+	rm -rf "$tree"
+}

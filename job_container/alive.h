@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether a job that this node has a record of is still there. */
+#ifndef JOB_CONTAINER_ALIVE_H
+#define JOB_CONTAINER_ALIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* True when a slurmstepd of the job answers in slurmd's spool directory. */
+bool alive_here(const char *spool_directory, uint32_t job_id);
+
+enum alive_answer { ALIVE_YES, ALIVE_NO, ALIVE_UNKNOWN };
+
+/* What slurmctld says; unknown while it does not answer. Can take a minute. */
+enum alive_answer alive_ask_slurmctld(uint32_t job_id);
+
+#endif

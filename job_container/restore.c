@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "restore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <slurm/spank.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "alive.h"
+#include "modeswitch.h"
+#include "restart.h"
+
+/* slurmctld often starts later than the nodes; ask it again for half an hour. */
+#define ROUNDS 180
+#define ROUND_SECONDS 10
+
+/* A node that takes jobs while CPUs are still lent fails them; a few seconds avoid most. */
+#define HOLD_SLURMD_MS 10000
+
+struct survey {
+	const char *spool_directory;
+	bool unknown; /* slurmctld did not answer for some job */
+};
+
+static bool is_alive(uint32_t job_id, void *context)
+{
+	struct survey *survey = context;
+
+	if (alive_here(survey->spool_directory, job_id))
+		return true;
+	switch (alive_ask_slurmctld(job_id)) {
+	case ALIVE_YES:
+		return true;
+	case ALIVE_NO:
+		slurm_info("lwk: job %u ended while slurmd was away: switching back", job_id);
+		return false;
+	default:
+		/* Undoing the work of a job that still runs is worse than waiting. */
+		survey->unknown = true;
+		return true;
+	}
+}
+
+static void reconcile(const char *spool_directory)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		struct survey survey = { .spool_directory = spool_directory };
+		struct ms_error err;
+
+		if (ms_reconcile(is_alive, &survey, &err) < 0) {
+			slurm_error("lwk: cannot switch back what ended jobs left behind: %s",
+				    err.text);
+			return;
+		}
+		if (!survey.unknown)
+			return;
+		sleep(ROUND_SECONDS);
+	}
+	slurm_error("lwk: slurmctld does not answer which jobs of this node have ended; what they "
+		    "left behind stays lent until slurmd is started again, or lwkctl reset");
+}
+
+/* Waits until the other end of the pipe is closed, or for as long as slurmd may wait. */
+static void hold(int fd)
+{
+	struct pollfd end = { .fd = fd };
+
+	while (poll(&end, 1, HOLD_SLURMD_MS) < 0 && errno == EINTR)
+		;
+}
+
+/* In a process of its own, because slurmctld may let it wait. */
+static void reconcile_aside(const char *spool_directory)
+{
+	int done[2];
+	pid_t child;
+
+	if (pipe2(done, O_CLOEXEC) < 0) {
+		slurm_error("lwk: pipe: %s", strerror(errno));
+		return;
+	}
+	child = fork();
+	if (child == 0) {
+		close(done[0]);
+		/* Twice, because slurmd waits for no child that it did not start itself. */
+		if (fork() == 0) {
+			setsid();
+			reconcile(spool_directory);
+		}
+		_exit(0);
+	}
+	close(done[1]);
+	if (child < 0) {
+		slurm_error("lwk: fork: %s", strerror(errno));
+	} else {
+		waitpid(child, NULL, 0);
+		hold(done[0]);
+	}
+	close(done[0]);
+}
+
+void restore(const char *spool_directory)
+{
+	struct ms_job *jobs;
+	struct ms_error err;
+	bool all_here = true, lent = false;
+	size_t n;
+
+	if (ms_job_list(&jobs, &n, &err) < 0) {
+		slurm_error("lwk: cannot tell which jobs of this node are LWK jobs: %s", err.text);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		all_here &= alive_here(spool_directory, jobs[i].job_id);
+		lent |= jobs[i].state != MS_JOB_REFUSED;
+	}
+	ms_job_list_free(jobs, n);
+	if (lent)
+		restart_with_whole_machine();
+	if (!all_here)
+		reconcile_aside(spool_directory);
+}

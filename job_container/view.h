@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a task of an LWK job sees of the node's LWK instances: its job's, and no other. */
+#ifndef JOB_CONTAINER_VIEW_H
+#define JOB_CONTAINER_VIEW_H
+
+#include <stdint.h>
+
+/*
+ * Gives the calling process, and what it starts, a /dev/lwk that holds nothing
+ * but the job's own device, under its own number. Root, before the process becomes
+ * the user. Does nothing, and succeeds, for a job that is not in LWK mode.
+ *
+ * The view lives in a mount namespace of the process and goes with it, so there is
+ * nothing to clean up when a job or a daemon dies, and another job_container
+ * plugin's namespace, entered before, shows through.
+ */
+int view_enter(uint32_t job_id);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a kind of LWK can do for us. One driver, one struct driver; the steps
+ * know nothing else of it.
+ *
+ * Operations return 0 (or what they say) or a negative errno. 'dev' is what open()
+ * gave. What is lent and to whom is kept by the driver's kernel module and outlives us.
+ */
+#ifndef DRIVER_H
+#define DRIVER_H
+
+#include "modeswitch.h"
+
+struct instance_info {
+	uint32_t job_id;
+	const char *state; /* a word for people: "RUNNING" */
+	char message[128]; /* why it does not run */
+};
+
+struct driver {
+	const char *name;
+	const char *module;	/* what to load when open() says -ENOENT */
+	const char *device_dir; /* its instances' devices are numbers in here */
+
+	/* -ENOENT: its module is not loaded. Other failures come with a text. */
+	int (*open)(struct ms_error *err);
+	void (*close)(int dev);
+
+	/* Takes a CPU from Linux, gives it back. */
+	int (*lend_cpu)(int dev, unsigned cpu);
+	int (*return_cpu)(int dev, unsigned cpu);
+	/* Enters memory blocks that are off-line. */
+	int (*lend_blocks)(int dev, uint64_t start, uint64_t bytes, unsigned node);
+	/* Takes one contiguous run from Linux: -ENOMEM when there is none. Can take seconds. */
+	int (*lend_run)(int dev, uint64_t bytes, unsigned node, uint64_t *start);
+	int (*return_memory)(int dev, uint64_t start, uint64_t bytes);
+	/* All that is lent, CPUs first; free(). */
+	int (*ledger)(int dev, struct ms_lent **lent, size_t *n);
+
+	/* The new instance's number. */
+	int (*create)(int dev, uint32_t job_id, uid_t uid);
+	/* Stops it if need be; what it had is lent to nobody afterwards. */
+	int (*destroy)(int dev, unsigned instance);
+	int (*assign_cpu)(int dev, unsigned instance, unsigned cpu, unsigned doorbell_cpu);
+	int (*assign_memory)(int dev, unsigned instance, uint64_t start, uint64_t bytes);
+	int (*load)(int dev, unsigned instance, const void *image, size_t size);
+	int (*boot)(int dev, unsigned instance, const char *args, unsigned timeout_ms);
+	int (*shutdown)(int dev, unsigned instance);
+	/* -ENOENT: there is no such instance. */
+	int (*info)(int dev, unsigned instance, struct instance_info *info);
+	/* Numbers are below this. */
+	unsigned max_instances;
+	/* Console text from *position on, which is moved; the number of bytes. */
+	ssize_t (*kmsg)(int dev, unsigned instance, uint64_t *position, char *text, size_t size);
+};
+
+extern const struct driver driver_lwkpart;
+
+const struct driver *driver_find(const char *name);
+/* "lwkpart, ihk" */
+void driver_names(char *text, size_t size);
+/* Every driver in turn, NULL after the last. */
+const struct driver *driver_number(size_t i);
+
+/* The job's instance, or -1. */
+int driver_instance_of_job(const struct driver *driver, int dev, uint32_t job_id);
+
+/* The console text, its last 'size' - 1 bytes at most, NUL terminated; "" when there is none. */
+void driver_console_tail(const struct driver *driver, int dev, unsigned instance, char *text,
+			 size_t size);
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "modeswitch.h"
+
+int ms_fail(struct ms_error *err, const char *format, ...)
+{
+	char text[sizeof(err->text)]; /* an argument may be err->text itself */
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	memcpy(err->text, text, sizeof(text));
+	return -1;
+}

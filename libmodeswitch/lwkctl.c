@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * lwkctl: what the administrator asks of libmodeswitch.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "modeswitch.h"
+
+enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
+
+struct options {
+	const char *config;
+	const char *cpus;
+	const char *memory;
+	const char *topology;
+	const char *image;
+	bool json;
+	char **arguments;
+	int n_arguments;
+};
+
+struct verb {
+	const char *name;
+	int (*run)(const struct options *options);
+	const char *letters; /* of the options that it takes; see main() */
+	int most_arguments;
+	const char *usage;
+	const char *help;
+};
+
+static int fail(const struct ms_error *err)
+{
+	fprintf(stderr, "lwkctl: %s\n", err->text);
+	return EXIT_FAILED;
+}
+
+static int usage_error(const char *what, const char *found)
+{
+	fprintf(stderr, "lwkctl: wanted %s; found \"%s\"; see lwkctl --help\n", what, found);
+	return EXIT_USAGE;
+}
+
+static bool parse_id(const char *text, uint32_t *id)
+{
+	char rest;
+
+	/* No sign, no blanks: sscanf() alone would take them. */
+	return *text >= '0' && *text <= '9' && strlen(text) < 11 &&
+	       sscanf(text, "%" SCNu32 "%c", id, &rest) == 1;
+}
+
+static int print_json(struct json_object *object)
+{
+	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
+							    JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(object);
+	return EXIT_OK;
+}
+
+static void add_text(struct json_object *object, const char *key, const char *text)
+{
+	json_object_object_add(object, key, json_object_new_string(text));
+}
+
+static void add_number(struct json_object *object, const char *key, int64_t number)
+{
+	json_object_object_add(object, key, json_object_new_int64(number));
+}
+
+static void add_list(struct json_object *object, const char *key, hwloc_const_bitmap_t list)
+{
+	char *text = NULL;
+
+	hwloc_bitmap_list_asprintf(&text, list);
+	add_text(object, key, text ? text : "");
+	free(text);
+}
+
+/* ---- status ---- */
+
+static struct json_object *lent_to_json(const struct ms_lent *lent)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_text(object, "kind", lent->is_cpu ? "cpu" : lent->is_blocks ? "blocks" : "run");
+	add_number(object, "instance", lent->instance);
+	add_number(object, "node", lent->node);
+	if (lent->is_cpu) {
+		add_number(object, "cpu", lent->cpu);
+	} else {
+		add_number(object, "start", lent->start);
+		add_number(object, "bytes", lent->bytes);
+	}
+	return object;
+}
+
+static void print_job(const struct ms_job *job)
+{
+	char cpus[256], linux_cpus[256], nodes[128], since[32];
+	time_t when = job->since;
+	struct tm tm;
+
+	strftime(since, sizeof(since), "%F %T", localtime_r(&when, &tm));
+	printf("job %u of user %u: %s since %s\n", job->job_id, job->uid,
+	       ms_job_state_word(job->state), since);
+	if (job->state == MS_JOB_ACTIVE) {
+		hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), job->lwk_cpus);
+		hwloc_bitmap_list_snprintf(linux_cpus, sizeof(linux_cpus), job->linux_cpus);
+		hwloc_bitmap_list_snprintf(nodes, sizeof(nodes), job->nodes);
+		printf("  image %s (%s) as %s, switched in %u ms\n"
+		       "  CPUs %s, with Linux %s\n"
+		       "  memory %ju MB on NUMA nodes %s, %u run%s, the largest %ju MB\n",
+		       job->image, job->driver, job->device, job->switch_on_ms, cpus,
+		       *linux_cpus ? linux_cpus : "none", (uintmax_t)(job->memory >> 20), nodes,
+		       job->runs, job->runs == 1 ? "" : "s", (uintmax_t)(job->largest_run >> 20));
+	}
+	if (*job->reason)
+		printf("  %s\n", job->reason);
+}
+
+static void print_lent(const struct ms_lent *lent, size_t n)
+{
+	size_t cpus = 0;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		cpus += lent[i].is_cpu;
+		bytes += lent[i].bytes;
+	}
+	printf("lent in all: %zu CPUs, %ju MB of memory in %zu ranges\n", cpus,
+	       (uintmax_t)(bytes >> 20), n - cpus);
+}
+
+static int run_status(const struct options *options)
+{
+	struct ms_lent *lent = NULL;
+	struct ms_error err;
+	struct ms_job *jobs;
+	size_t n, n_lent = 0;
+
+	if (ms_job_list(&jobs, &n, &err) < 0)
+		return fail(&err);
+	if (geteuid() == 0 && ms_ledger(&lent, &n_lent, &err) < 0) {
+		ms_job_list_free(jobs, n);
+		return fail(&err);
+	}
+	if (options->json) {
+		struct json_object *object = json_object_new_object();
+		struct json_object *job_array = json_object_new_array();
+		struct json_object *lent_array = json_object_new_array();
+
+		for (size_t i = 0; i < n; i++)
+			json_object_array_add(job_array, ms_job_to_json(&jobs[i]));
+		for (size_t i = 0; i < n_lent; i++)
+			json_object_array_add(lent_array, lent_to_json(&lent[i]));
+		json_object_object_add(object, "jobs", job_array);
+		if (geteuid() == 0)
+			json_object_object_add(object, "lent", lent_array);
+		else
+			json_object_put(lent_array);
+		print_json(object);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			print_job(&jobs[i]);
+		if (!n)
+			puts("no LWK job is known on this node");
+		if (geteuid() == 0)
+			print_lent(lent, n_lent);
+	}
+	free(lent);
+	ms_job_list_free(jobs, n);
+	return EXIT_OK;
+}
+
+/* ---- plan ---- */
+
+static void print_plan(const struct ms_plan *plan)
+{
+	char list[256];
+
+	hwloc_bitmap_list_snprintf(list, sizeof(list), plan->linux_cpus);
+	printf("image %s (%s): %s\nwith Linux stay CPUs: %s\n", plan->image.name,
+	       plan->image.driver, plan->image.path, *list ? list : "none");
+	for (size_t i = 0; i < plan->n_cpus; i++)
+		printf("LWK CPU %zu: CPU %u on NUMA node %u, doorbells to CPU %u\n", i,
+		       plan->cpus[i].cpu, plan->cpus[i].node, plan->cpus[i].doorbell_cpu);
+	for (size_t i = 0; i < plan->n_memory; i++) {
+		if (plan->memory[i].bytes)
+			printf("memory: %ju MB of NUMA node %u\n",
+			       (uintmax_t)(plan->memory[i].bytes >> 20), plan->memory[i].node);
+	}
+}
+
+static struct json_object *plan_to_json(const struct ms_plan *plan)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *cpus = json_object_new_array(), *memory = json_object_new_array();
+
+	add_text(object, "image", plan->image.name);
+	add_text(object, "driver", plan->image.driver);
+	add_list(object, "lwk_cpus", plan->lwk_cpus);
+	add_list(object, "linux_cpus", plan->linux_cpus);
+	add_number(object, "bytes", plan->bytes);
+	for (size_t i = 0; i < plan->n_cpus; i++) {
+		struct json_object *cpu = json_object_new_object();
+
+		add_number(cpu, "cpu", plan->cpus[i].cpu);
+		add_number(cpu, "node", plan->cpus[i].node);
+		add_number(cpu, "doorbell_cpu", plan->cpus[i].doorbell_cpu);
+		json_object_array_add(cpus, cpu);
+	}
+	for (size_t i = 0; i < plan->n_memory; i++) {
+		struct json_object *from = json_object_new_object();
+
+		add_number(from, "node", plan->memory[i].node);
+		add_number(from, "bytes", plan->memory[i].bytes);
+		json_object_array_add(memory, from);
+	}
+	json_object_object_add(object, "cpus", cpus);
+	json_object_object_add(object, "memory", memory);
+	return object;
+}
+
+static int plan_with(const struct options *options, const struct ms_config *config,
+		     struct ms_request *request)
+{
+	struct ms_plan *plan;
+	struct ms_error err;
+
+	if (ms_plan_make(config, request, options->topology, &plan, &err) < 0)
+		return fail(&err);
+	if (options->json)
+		print_json(plan_to_json(plan));
+	else
+		print_plan(plan);
+	ms_plan_free(plan);
+	return EXIT_OK;
+}
+
+static int run_plan(const struct options *options)
+{
+	struct ms_request request = { .uid = getuid(), .cpus = hwloc_bitmap_alloc() };
+	struct ms_config *config;
+	struct ms_error err;
+	int status;
+
+	if (!options->cpus || ms_parse_cpus(options->cpus, request.cpus, &err) < 0)
+		status = usage_error("--cpus LIST, such as --cpus 4-7",
+				     options->cpus ? options->cpus : "no --cpus");
+	else if (!options->memory || ms_parse_size(options->memory, &request.memory, &err) < 0)
+		status = usage_error("--mem SIZE, such as --mem 512M",
+				     options->memory ? options->memory : "no --mem");
+	else if (options->image && !ms_image_name_valid(options->image))
+		status = usage_error("--image NAME", options->image);
+	else if (ms_config_load(options->config, &config, &err) < 0)
+		status = fail(&err);
+	else {
+		snprintf(request.image, sizeof(request.image), "%s",
+			 options->image ? options->image : "");
+		status = plan_with(options, config, &request);
+		ms_config_free(config);
+	}
+	hwloc_bitmap_free(request.cpus);
+	return status;
+}
+
+/* ---- check ---- */
+
+static const char *const level_words[] = {
+	[MS_FINE] = "fine", [MS_NOTE] = "note", [MS_PROBLEM] = "problem"
+};
+
+static void print_finding(const struct ms_finding *finding, void *context)
+{
+	printf("%-8s%-10s %s\n", level_words[finding->level], finding->subject, finding->text);
+	if (finding->to_do)
+		printf("%18s -> %s\n", "", finding->to_do);
+}
+
+static void collect_finding(const struct ms_finding *finding, void *context)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_text(object, "level", level_words[finding->level]);
+	add_text(object, "subject", finding->subject);
+	add_text(object, "text", finding->text);
+	add_text(object, "to_do", finding->to_do ? finding->to_do : "");
+	json_object_array_add(context, object);
+}
+
+static int run_check(const struct options *options)
+{
+	struct json_object *findings = json_object_new_array();
+	int problems = ms_check(options->config, options->json ? collect_finding : print_finding,
+				findings);
+
+	if (options->json)
+		print_json(findings);
+	else
+		json_object_put(findings);
+	if (!options->json)
+		printf("%d problem%s\n", problems, problems == 1 ? "" : "s");
+	return problems ? EXIT_FAILED : EXIT_OK;
+}
+
+/* ---- kmsg, reset ---- */
+
+/* A job's instance; or, when there is no such job, the instance of that number. */
+static int find_instance(uint32_t id, unsigned *instance, struct ms_error *err)
+{
+	struct ms_job job;
+	int got = ms_job_get(id, &job, err);
+
+	*instance = id;
+	if (got < 1)
+		return got;
+	*instance = job.instance;
+	ms_job_release(&job);
+	if (job.state != MS_JOB_ACTIVE)
+		return ms_fail(err, "job %u has no LWK instance: it is %s%s%s", id,
+			       ms_job_state_word(job.state), *job.reason ? ": " : "", job.reason);
+	return 0;
+}
+
+static int run_kmsg(const struct options *options)
+{
+	struct ms_error err;
+	unsigned instance;
+	uint32_t id;
+	char *text;
+
+	if (!options->n_arguments || !parse_id(options->arguments[0], &id))
+		return usage_error("a job or an instance, a number",
+				   options->n_arguments ? options->arguments[0] : "nothing");
+	if (find_instance(id, &instance, &err) < 0 || ms_kmsg(instance, &text, &err) < 0)
+		return fail(&err);
+	fputs(text, stdout);
+	free(text);
+	return EXIT_OK;
+}
+
+static void say(const char *line, void *context)
+{
+	puts(line);
+	fflush(stdout);
+	*(bool *)context = true;
+}
+
+static int run_reset(const struct options *options)
+{
+	uint32_t job_id = MS_ALL_JOBS;
+	struct ms_error err;
+	bool said = false;
+
+	if (options->n_arguments && !parse_id(options->arguments[0], &job_id))
+		return usage_error("a job, a number", options->arguments[0]);
+	if (ms_reset(job_id, say, &said, &err) < 0)
+		return fail(&err);
+	if (!said)
+		puts("nothing was lent");
+	return EXIT_OK;
+}
+
+/* ---- the command line ---- */
+
+static const struct verb verbs[] = {
+	{ "status", run_status, "j", 0, "status [--json]",
+	  "Tells which jobs of this node have, wanted or lost an LWK; root also sees what is lent." },
+	{ "plan", run_plan, "CcmtIj", 0,
+	  "plan --cpus LIST --mem SIZE [--image NAME] [--topology FILE.xml] [--json]",
+	  "Tells what a job with these CPUs and this memory would get here, or on the machine that\n"
+	  "an hwloc XML file describes. Changes nothing." },
+	{ "check", run_check, "Cj", 0, "check [--json]",
+	  "Looks for what would break LWK jobs on this node, and tells what to do about it." },
+	{ "kmsg", run_kmsg, "", 1, "kmsg JOB|INSTANCE",
+	  "Prints the console text of a job's LWK, or of an instance by its number. Root." },
+	{ "reset", run_reset, "", 1, "reset [JOB]",
+	  "Gives back what a job's LWK has, at once, whether it runs or not; without JOB that of\n"
+	  "all jobs and whatever else is lent. Root." },
+};
+#define N_VERBS (sizeof(verbs) / sizeof(*verbs))
+
+static int print_help(const struct verb *verb)
+{
+	if (verb) {
+		printf("Usage: lwkctl %s\n\n%s\n", verb->usage, verb->help);
+		return EXIT_OK;
+	}
+	puts("Usage: lwkctl VERB [OPTION]...\n");
+	for (size_t i = 0; i < N_VERBS; i++)
+		printf("  lwkctl %s\n", verbs[i].usage);
+	puts("\nlwkctl VERB --help tells more; so does lwkctl(8). plan and check take --config FILE.\n"
+	     "Exit status: 0 done and all well, 1 failed or problems found, 2 bad command line.");
+	return EXIT_OK;
+}
+
+static const struct verb *find_verb(const char *name)
+{
+	for (size_t i = 0; i < N_VERBS; i++) {
+		if (strcmp(verbs[i].name, name) == 0)
+			return &verbs[i];
+	}
+	return NULL;
+}
+
+static int run_verb(const struct verb *verb, int argc, char **argv)
+{
+	static const struct option known[] = {
+		{ "config", required_argument, NULL, 'C' },
+		{ "cpus", required_argument, NULL, 'c' },
+		{ "mem", required_argument, NULL, 'm' },
+		{ "topology", required_argument, NULL, 't' },
+		{ "image", required_argument, NULL, 'I' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct options options = { .config = MS_CONFIG_PATH };
+	int letter;
+
+	while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+		if (letter == 'h')
+			return print_help(verb);
+		if (letter == '?')
+			return EXIT_USAGE;
+		if (!strchr(verb->letters, letter))
+			return usage_error(verb->usage, argv[optind - 1]);
+		switch (letter) {
+		case 'C':
+			options.config = optarg;
+			break;
+		case 'c':
+			options.cpus = optarg;
+			break;
+		case 'm':
+			options.memory = optarg;
+			break;
+		case 't':
+			options.topology = optarg;
+			break;
+		case 'I':
+			options.image = optarg;
+			break;
+		case 'j':
+			options.json = true;
+			break;
+		}
+	}
+	options.arguments = argv + optind;
+	options.n_arguments = argc - optind;
+	if (options.n_arguments > verb->most_arguments)
+		return usage_error(verb->usage, argv[optind + verb->most_arguments]);
+	return verb->run(&options);
+}
+
+int main(int argc, char **argv)
+{
+	const struct verb *verb;
+
+	if (argc < 2)
+		return usage_error("a verb: status, plan, check, kmsg or reset", "nothing");
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+	    strcmp(argv[1], "help") == 0)
+		return print_help(NULL);
+	verb = find_verb(argv[1]);
+	if (!verb)
+		return usage_error("a verb: status, plan, check, kmsg or reset", argv[1]);
+	return run_verb(verb, argc - 1, argv + 1);
+}

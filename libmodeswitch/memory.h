@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef MEMORY_H
+#define MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A memory block of Linux that is on-line and wholly in one zone of one NUMA node. */
+struct memory_block {
+	unsigned long index; /* of /sys/devices/system/memory/memoryN */
+	uint64_t start;	     /* physical address */
+	bool movable;	     /* in ZONE_MOVABLE */
+};
+
+uint64_t memory_block_bytes(void);
+/* Those of a node, the movable ones first. Free with free(). */
+size_t memory_blocks(unsigned node, struct memory_block **out);
+/* What can be taken before Linux gets into trouble. */
+uint64_t memory_linux_can_spare(void);
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "parse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_CPU 65535
+
+int ms_parse_size(const char *text, uint64_t *bytes, struct ms_error *err)
+{
+	static const char units[] = "KMGT";
+	unsigned long long number;
+	const char *unit;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (isdigit((unsigned char)*text) && !errno && ((unit && !end[1]) || (!number && !*end))) {
+		unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
+		if (number <= UINT64_MAX >> shift) {
+			*bytes = (uint64_t)number << shift;
+			return 0;
+		}
+	}
+	return ms_fail(err, "wanted a size with its unit, such as 64M or 2G; found \"%s\"", text);
+}
+
+/* "7" or "4-7"; nothing else of what hwloc reads: open ranges, blanks, hexadecimal. */
+static bool is_number_or_range(const char *text)
+{
+	unsigned first, last;
+	char rest;
+	size_t n = strspn(text, "0123456789-");
+
+	if (text[n] || !isdigit((unsigned char)*text))
+		return false;
+	switch (sscanf(text, "%6u-%6u%c", &first, &last, &rest)) {
+	case 1:
+		return !strchr(text, '-') && first <= MAX_CPU;
+	case 2:
+		return first <= last && last <= MAX_CPU;
+	}
+	return false;
+}
+
+int ms_parse_cpus(const char *text, hwloc_bitmap_t cpus, struct ms_error *err)
+{
+	char *copy = strdup(text), *rest = copy, *item;
+	int ret = 0;
+
+	hwloc_bitmap_zero(cpus);
+	if (!copy)
+		return ms_fail(err, "out of memory");
+	while (*text && ret == 0 && (item = strsep(&rest, ",")))
+		ret = is_number_or_range(item) ? 0 : -1;
+	free(copy);
+	if (ret == 0 && *text)
+		ret = hwloc_bitmap_list_sscanf(cpus, text);
+	if (ret < 0)
+		return ms_fail(err, "wanted a list of CPU numbers such as 0-3,8; found \"%s\"",
+			       text);
+	return 0;
+}
+
+const char *format_size(uint64_t bytes, char text[FORMAT_SIZE])
+{
+	static const char *const units[] = { "bytes", "KB", "MB", "GB", "TB" };
+	size_t unit = 0;
+
+	while (bytes && unit < 4 && !(bytes & 1023)) {
+		bytes >>= 10;
+		unit++;
+	}
+	snprintf(text, FORMAT_SIZE, "%ju %s", (uintmax_t)bytes, units[unit]);
+	return text;
+}

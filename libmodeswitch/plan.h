@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Decides what a switch will do. Pure: the same answer for the same arguments.
+ */
+#ifndef PLAN_H
+#define PLAN_H
+
+#include "modeswitch.h"
+
+/* What can still be had. */
+struct supply {
+	hwloc_bitmap_t lent_cpus;
+	hwloc_bitmap_t online_cpus;
+	uint64_t bytes;			   /* of the whole machine */
+	struct ms_plan_memory nodes[1024]; /* at most, from each node */
+	size_t n_nodes;
+};
+
+int plan_decide(const struct ms_config *config, const struct ms_request *request,
+		hwloc_topology_t topology, const struct supply *supply, struct ms_plan **out,
+		struct ms_error *err);
+
+#endif

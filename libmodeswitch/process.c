@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How often a wait looks whether a signal has come. */
+#define TICK_MS 50
+/* What a killed child may still take. */
+#define KILL_MS 10000
+
+static sigset_t held, mask_before;
+static bool holding;
+
+int64_t clock_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+void signals_hold(void)
+{
+	sigemptyset(&held);
+	sigaddset(&held, SIGHUP);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGTERM);
+	holding = pthread_sigmask(SIG_BLOCK, &held, &mask_before) == 0;
+}
+
+void signals_release(void)
+{
+	if (holding)
+		pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
+	holding = false;
+}
+
+bool signal_is_pending(void)
+{
+	sigset_t pending;
+
+	return holding && sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGHUP) || sigismember(&pending, SIGINT) ||
+		sigismember(&pending, SIGTERM));
+}
+
+/*
+ * Reads what the child writes until it has ended or must end. 0, -ETIMEDOUT or -EINTR; what
+ * does not fit is thrown away.
+ */
+static int collect(int fd, int64_t deadline, char *output, size_t size, size_t *length)
+{
+	struct pollfd poller = { .fd = fd, .events = POLLIN };
+	char chunk[512];
+
+	for (*length = 0;;) {
+		ssize_t got;
+
+		if (poll(&poller, 1, TICK_MS) > 0) {
+			got = read(fd, chunk, sizeof(chunk));
+			if (got == 0)
+				return 0;
+			if (got > (ssize_t)(size - *length))
+				got = size - *length;
+			if (got > 0)
+				memcpy(output + *length, chunk, got);
+			*length += got > 0 ? got : 0;
+		}
+		if (signal_is_pending())
+			return -EINTR;
+		if (clock_ms() >= deadline)
+			return -ETIMEDOUT;
+	}
+}
+
+/* Forks a child that has the writing end of *fd as 'output' and dies with us. */
+static pid_t fork_child(int *fd, int *output)
+{
+	pid_t parent = getpid(), pid;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		signal(SIGPIPE, SIG_IGN);
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+			_exit(127);
+		close(ends[0]);
+		*output = ends[1];
+		return 0;
+	}
+	close(ends[1]);
+	*fd = ends[0];
+	if (pid < 0)
+		close(ends[0]);
+	return pid;
+}
+
+/*
+ * Waits for a child; kills it when 'outcome' says that it has not ended by itself. Its
+ * status, or -1 when it is not to be had: the child cannot be killed now, or the process
+ * that we are in ignores SIGCHLD.
+ */
+static int reap(pid_t pid, int outcome)
+{
+	int64_t give_up = clock_ms() + KILL_MS;
+	int status;
+	pid_t got;
+
+	if (outcome < 0)
+		kill(pid, SIGKILL);
+	while ((got = waitpid(pid, &status, WNOHANG)) == 0 && clock_ms() < give_up)
+		usleep(1000);
+	return got == pid ? status : -1;
+}
+
+int process_call(int (*work)(void *context), void *context, int64_t deadline)
+{
+	int fd, output, outcome, result;
+	size_t length;
+	pid_t pid = fork_child(&fd, &output);
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		result = work(context);
+		_exit(write(output, &result, sizeof(result)) == sizeof(result) ? 0 : 1);
+	}
+	outcome = collect(fd, deadline, (char *)&result, sizeof(result), &length);
+	close(fd);
+	reap(pid, outcome);
+	if (outcome < 0)
+		return outcome;
+	return length == sizeof(result) ? result : -ECHILD;
+}
+
+static void __attribute__((noreturn)) execute(const char *const argv[], int output)
+{
+	static const char *const environment[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C",
+						   NULL };
+	int null = open("/dev/null", O_RDWR);
+	sigset_t none;
+
+	if (null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
+		_exit(127);
+	syscall(SYS_close_range, 3, ~0U, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execve(argv[0], (char *const *)argv, (char *const *)environment);
+	dprintf(1, "%s: %s", argv[0], strerror(errno));
+	_exit(127);
+}
+
+int process_run(const char *const argv[], int64_t deadline, char *text, size_t size)
+{
+	int fd, output, outcome, status;
+	size_t length;
+	pid_t pid = fork_child(&fd, &output);
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		execute(argv, output);
+	outcome = collect(fd, deadline, text, size - 1, &length);
+	close(fd);
+	status = reap(pid, outcome);
+	while (length && text[length - 1] == '\n')
+		length--;
+	text[length] = '\0';
+	if (outcome < 0)
+		return outcome;
+	if (status == -1)
+		return -ECHILD;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Things done in a process of their own, because they may never end by themselves.
+ */
+#ifndef PROCESS_H
+#define PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Milliseconds of a clock that only goes forward. */
+int64_t clock_ms(void);
+/* True when a signal that wants this process to end is waiting to be delivered. */
+bool signal_is_pending(void);
+/* Keeps those signals waiting, and lets them through again. */
+void signals_hold(void);
+void signals_release(void);
+
+/*
+ * Runs 'work' in a child process. Its result must be 0 or a negative errno and is
+ * returned; -ETIMEDOUT when it had to be killed at 'deadline' (clock_ms()), -EINTR
+ * when signal_is_pending(). 'work' may only use system calls.
+ *
+ * The child keeps our open files. With the lock of switching that is meant: if
+ * we are killed, the lock is free only when the child has ended too.
+ */
+int process_call(int (*work)(void *context), void *context, int64_t deadline);
+
+/*
+ * Executes argv[0], an absolute path, with a clean environment, nothing as its input
+ * and its output kept in 'output'. Returns its exit status, 128 + the signal that ended
+ * it, or a negative errno: -ETIMEDOUT as above.
+ */
+int process_run(const char *const argv[], int64_t deadline, char *output, size_t size);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The published record of a job: what ms_job_get() tells everybody.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <json-c/json.h>
+
+#include "modeswitch.h"
+
+int record_publish(const struct ms_job *job, struct ms_error *err);
+int record_remove(uint32_t job_id, struct ms_error *err);
+
+#endif

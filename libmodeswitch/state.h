@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The state directory: what this node must remember of its jobs until it reboots.
+ *   lock             held while a switch changes the machine
+ *   topology.xml     the machine with nothing lent
+ *   jobs/ID.journal  journal.c, for root
+ *   jobs/ID.json     record.c, for everybody
+ * It is in /run, which is right: a reboot ends all that is recorded here.
+ */
+#ifndef STATE_H
+#define STATE_H
+
+#include "modeswitch.h"
+
+extern const char *state_dir; /* MS_STATE_DIR, but for tests */
+
+/* Makes the directories if need be; opens jobs/. -1 on failure. */
+int state_open_jobs(struct ms_error *err);
+/* The same for anybody; -ENOENT as -1 with errno set, and no directory is made. */
+int state_open_jobs_readonly(void);
+
+/*
+ * Takes the lock of switching; waits at most so long. A file descriptor; closing it gives the
+ * lock back, and so does the end of this process and of its children.
+ */
+int state_lock(unsigned wait_ms, struct ms_error *err);
+
+/* The job ids for which jobs/ID.SUFFIX is there, ascending; -1 on error. Free with free(). */
+ssize_t state_jobs(const char *suffix, uint32_t **ids, struct ms_error *err);
+
+/* Is there a journal or a record of that job? */
+bool state_knows_job(uint32_t job_id);
+
+/* Writes jobs/NAME whole or not at all, and durably. */
+int state_replace_file(const char *name, const char *text, mode_t mode, struct ms_error *err);
+
+#endif

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A switch as a whole: plan, steps, record; and back.
+ */
+#include "switch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "image.h"
+#include "plan.h"
+#include "process.h"
+#include "record.h"
+#include "state.h"
+#include "steps.h"
+#include "supply.h"
+#include "topology.h"
+
+/* Is anything lent, or might it be? */
+static bool anything_lent(void)
+{
+	struct ms_error ignored;
+	uint32_t *ids;
+	ssize_t n = state_jobs(".journal", &ids, &ignored);
+
+	free(ids);
+	return n != 0;
+}
+
+static int plan_for_node(const struct ms_config *config, const struct ms_request *request,
+			 const struct driver *driver, int dev, bool keep, struct ms_plan **out,
+			 struct ms_error *err)
+{
+	bool lent = anything_lent();
+	hwloc_topology_t topology;
+	struct supply *supply;
+	int ret;
+
+	if (topology_load_node(lent, &topology, err) < 0)
+		return -1;
+	ret = keep && !lent ? topology_keep(topology, err) : 0;
+	if (ret == 0)
+		ret = supply_of_node(topology, driver, dev, &supply, err);
+	if (ret == 0) {
+		ret = plan_decide(config, request, topology, supply, out, err);
+		supply_free(supply);
+	}
+	hwloc_topology_destroy(topology);
+	return ret;
+}
+
+static int plan_for_topology(const struct ms_config *config, const struct ms_request *request,
+			     const char *path, struct ms_plan **out, struct ms_error *err)
+{
+	hwloc_topology_t topology;
+	struct supply *supply;
+	int ret;
+
+	if (topology_load_xml(path, &topology, err) < 0)
+		return -1;
+	ret = supply_of_topology(topology, &supply, err);
+	if (ret == 0) {
+		ret = plan_decide(config, request, topology, supply, out, err);
+		supply_free(supply);
+	}
+	hwloc_topology_destroy(topology);
+	return ret;
+}
+
+int ms_plan_make(const struct ms_config *config, const struct ms_request *request,
+		 const char *topology, struct ms_plan **out, struct ms_error *err)
+{
+	const struct ms_image *image = ms_config_image(config, request->image, err);
+	const struct driver *driver;
+	struct ms_error ignored;
+	int dev, ret;
+
+	if (!image)
+		return -1;
+	if (topology)
+		return plan_for_topology(config, request, topology, out, err);
+	driver = driver_find(image->driver);
+	dev = driver->open(&ignored);
+	ret = plan_for_node(config, request, driver, dev, false, out, err);
+	if (dev >= 0)
+		driver->close(dev);
+	return ret;
+}
+
+static void job_init(struct ms_job *job, uint32_t job_id, uid_t uid, enum ms_job_state state)
+{
+	memset(job, 0, sizeof(*job));
+	job->job_id = job_id;
+	job->uid = uid;
+	job->state = state;
+	job->instance = MS_NO_INSTANCE;
+	job->since = time(NULL);
+}
+
+int ms_switch_refuse(uint32_t job_id, uid_t uid, const char *reason, struct ms_error *err)
+{
+	struct ms_job job;
+
+	job_init(&job, job_id, uid, MS_JOB_REFUSED);
+	snprintf(job.reason, sizeof(job.reason), "%s", reason);
+	return record_publish(&job, err);
+}
+
+/* The record says so when it can; the caller hears it in any case. */
+static int stuck(uint32_t job_id, uid_t uid, struct ms_error *err)
+{
+	struct ms_error ignored;
+	struct ms_job job;
+
+	job_init(&job, job_id, uid, MS_JOB_STUCK);
+	snprintf(job.reason, sizeof(job.reason), "%s", err->text);
+	record_publish(&job, &ignored);
+	return -1;
+}
+
+/* Opens the driver for undoing. Without its module nothing can be lent. */
+static int open_for_undo(struct switching *switching, struct ms_error *err)
+{
+	switching->driver = driver_find(switching->journal->driver);
+	if (!switching->driver)
+		return ms_fail(err, "the journal names an unknown driver \"%s\"",
+			       switching->journal->driver);
+	switching->dev = switching->driver->open(err);
+	return switching->dev >= 0 || switching->dev == -ENOENT ? 0 : -1;
+}
+
+/* Undoes and removes the journal. */
+static int undo_all(struct switching *switching, struct ms_error *err)
+{
+	if (steps_undo(all_steps, switching, err) < 0)
+		return -1;
+	return journal_remove(switching->job_id, err);
+}
+
+int switch_undo(uint32_t job_id, ms_say say, void *context, struct ms_error *err)
+{
+	struct switching switching = {
+		.job_id = job_id, .dev = -1, .say = say, .say_context = context
+	};
+	int ret = journal_open(job_id, &switching.journal, err);
+
+	if (ret == 0)
+		return 0;
+	if (ret < 0)
+		return stuck(job_id, 0, err);
+	switching.uid = switching.journal->uid;
+	if (open_for_undo(&switching, err) < 0 || undo_all(&switching, err) < 0)
+		ret = stuck(job_id, switching.uid, err);
+	else
+		ret = 0;
+	if (switching.dev >= 0)
+		switching.driver->close(switching.dev);
+	journal_close(switching.journal);
+	return ret;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct ms_lent *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Neighbours that were taken one by one are one run. */
+static void measure_memory(struct switching *switching, struct ms_job *job)
+{
+	struct ms_lent *memory = switching->memory;
+	uint64_t run = 0;
+
+	qsort(memory, switching->n_memory, sizeof(*memory), compare_starts);
+	for (size_t i = 0; i < switching->n_memory; i++) {
+		bool joins = i && memory[i - 1].start + memory[i - 1].bytes == memory[i].start;
+
+		run = joins ? run + memory[i].bytes : memory[i].bytes;
+		job->runs += !joins;
+		job->memory += memory[i].bytes;
+		if (run > job->largest_run)
+			job->largest_run = run;
+		hwloc_bitmap_set(job->nodes, memory[i].node);
+	}
+}
+
+static int publish_active(struct switching *switching, int64_t start, struct ms_error *err)
+{
+	const struct ms_plan *plan = switching->plan;
+	struct ms_job job;
+	int ret;
+
+	job_init(&job, switching->job_id, switching->uid, MS_JOB_ACTIVE);
+	snprintf(job.image, sizeof(job.image), "%s", plan->image.name);
+	snprintf(job.driver, sizeof(job.driver), "%s", plan->image.driver);
+	job.instance = switching->instance;
+	snprintf(job.device, sizeof(job.device), "%s/%d", switching->driver->device_dir,
+		 job.instance);
+	job.lwk_cpus = hwloc_bitmap_dup(plan->lwk_cpus);
+	job.linux_cpus = hwloc_bitmap_dup(plan->linux_cpus);
+	job.nodes = hwloc_bitmap_alloc();
+	measure_memory(switching, &job);
+	job.switch_on_ms = clock_ms() - start;
+	ret = record_publish(&job, err);
+	ms_job_release(&job);
+	return ret;
+}
+
+/*
+ * Nothing has been touched before this. 0: in LWK mode; 1: it failed and all is as before;
+ * -1: it failed and could not be undone.
+ */
+static int run_and_publish(struct switching *switching, int64_t start, struct ms_error *err)
+{
+	struct ms_error undo_error;
+
+	if (journal_create(switching->job_id, switching->uid, switching->driver->name,
+			   &switching->journal, err) < 0)
+		return 1;
+	if (steps_run(all_steps, switching, err) == 0 && publish_active(switching, start, err) == 0)
+		return 0;
+	if (undo_all(switching, &undo_error) == 0)
+		return 1;
+	return ms_fail(err, "%s; and it could not be undone: %s", err->text, undo_error.text);
+}
+
+static int plan_and_run(struct switching *switching, const struct ms_request *request,
+			struct ms_error *err)
+{
+	const struct ms_config *config = switching->config;
+	const struct ms_image *image = ms_config_image(config, request->image, err);
+	int64_t start = clock_ms();
+	struct ms_plan *plan = NULL;
+	void *data = NULL;
+	int ret = 1;
+
+	if (!image)
+		return 1;
+	switching->deadline = start + config->switch_timeout_ms;
+	switching->driver = driver_find(image->driver);
+	switching->dev = switching->driver->open(err);
+	if (switching->dev < 0 && switching->dev != -ENOENT)
+		return 1;
+	if (image_read(image, &data, &switching->image_size, err) == 0 &&
+	    plan_for_node(config, request, switching->driver, switching->dev, true, &plan, err) ==
+		    0) {
+		switching->plan = plan;
+		switching->image = data;
+		ret = run_and_publish(switching, start, err);
+	}
+	free(data);
+	ms_plan_free(plan);
+	return ret;
+}
+
+/* With the lock held. As plan_and_run(). */
+static int switch_on(const struct ms_config *config, const struct ms_request *request,
+		     struct ms_error *err)
+{
+	struct switching switching = { .job_id = request->job_id,
+				       .uid = request->uid,
+				       .dev = -1,
+				       .config = config,
+				       .instance = MS_NO_INSTANCE };
+	struct ms_job job;
+	int ret;
+
+	/* What an earlier run of a requeued job may have left. */
+	if (switch_undo(request->job_id, NULL, NULL, err) < 0)
+		return -1;
+	job_init(&job, request->job_id, request->uid, MS_JOB_SWITCHING);
+	snprintf(job.image, sizeof(job.image), "%s", request->image);
+	if (record_publish(&job, err) < 0)
+		return 1;
+	ret = plan_and_run(&switching, request, err);
+	if (switching.dev >= 0)
+		switching.driver->close(switching.dev);
+	journal_close(switching.journal);
+	free(switching.memory);
+	return ret;
+}
+
+int ms_switch_on(const struct ms_config *config, const struct ms_request *request,
+		 struct ms_error *err)
+{
+	struct ms_error reason;
+	int lock, ret = 1;
+
+	signals_hold();
+	lock = state_lock(config->switch_timeout_ms, &reason);
+	if (lock >= 0)
+		ret = switch_on(config, request, &reason);
+	if (ret > 0) {
+		ret = ms_switch_refuse(request->job_id, request->uid, reason.text, err);
+	} else if (ret < 0) {
+		*err = reason;
+		stuck(request->job_id, request->uid, err);
+	}
+	if (lock >= 0)
+		close(lock);
+	signals_release();
+	return ret;
+}
+
+int switch_off_locked(uint32_t job_id, ms_say say, void *context, struct ms_error *err)
+{
+	if (switch_undo(job_id, say, context, err) < 0)
+		return -1;
+	return record_remove(job_id, err);
+}
+
+int ms_switch_off(uint32_t job_id, struct ms_error *err)
+{
+	int lock, ret;
+
+	/* Every job of the node ends with this call, most without ever having had an LWK. */
+	if (!state_knows_job(job_id))
+		return 0;
+	lock = state_lock(UNDO_LOCK_MS, err);
+	if (lock < 0)
+		return -1;
+	ret = switch_off_locked(job_id, NULL, NULL, err);
+	close(lock);
+	return ret;
+}

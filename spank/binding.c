@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "binding.h"
+
+#include <slurm/spank.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * srun's parsed options, as Slurm's own cli_filter plugins see them. The same in
+ * 20.11 to 26.05, but in no installed header.
+ */
+struct slurm_options;
+extern struct slurm_options opt __attribute__((weak));
+char *slurm_option_get(struct slurm_options *options, const char *name) __attribute__((weak));
+
+void binding_default(void)
+{
+	setenv("SLURM_CPU_BIND", "none", 0);
+}
+
+int binding_check(void)
+{
+	const char *chosen = &opt && slurm_option_get ? slurm_option_get(&opt, "cpu-bind") : NULL;
+
+	/* srun has no text left of "none". */
+	if (!chosen || strstr(chosen, "none"))
+		return 0;
+	slurm_error(
+		"lwk: --cpu-bind=%s (or SLURM_CPU_BIND) lets Slurm bind tasks to CPUs that Linux "
+		"has lent to the job's LWK. Leave it out, or give --cpu-bind=none: each "
+		"program gets an LWK CPU of its own.",
+		chosen);
+	return -1;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How srun binds a step's tasks beside CPUs that are the LWK's. slurmd binds
+ * before any hook on the node runs; a CPU that is lent makes that fail, and Slurm
+ * then calls the job completed. So it must be settled in srun.
+ */
+#ifndef SPANK_BINDING_H
+#define SPANK_BINDING_H
+
+/* Before srun reads its options: no binding, unless the user asks for one. */
+void binding_default(void);
+
+/* After srun has read its options: -1, and a text, when the user asked for one. */
+int binding_check(void);
+
+#endif

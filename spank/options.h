@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The options that sbatch, srun and salloc learn from this plugin. */
+#ifndef SPANK_OPTIONS_H
+#define SPANK_OPTIONS_H
+
+#include <slurm/spank.h>
+#include <stdbool.h>
+
+/* From slurm_spank_init(), in every process that loads the plugin. */
+int options_register(spank_t sp);
+
+/*
+ * True when --lwk was given; then *image is what it was given, "" for the
+ * default image. The text comes from the user and has been checked by nobody.
+ */
+bool options_lwk(spank_t sp, const char **image);
+
+/* In srun: true when its step is one of an LWK job. */
+bool options_lwk_step(void);
+
+/* False when the user wants to call lwkexec himself (--lwk-launch=none). */
+bool options_launch(spank_t sp);
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The SPANK plugin's entry points, in the order in which Slurm calls them.
+ * Each runs in another process: srun, sbatch or salloc; the root process that
+ * slurmd starts before and after a job on a node; or a step's slurmstepd.
+ */
+#include <slurm/spank.h>
+
+#include "binding.h"
+#include "options.h"
+#include "prolog.h"
+#include "task.h"
+
+SPANK_PLUGIN(lwk, 1)
+
+int slurm_spank_init(spank_t sp, int ac, char **av)
+{
+	int ret = options_register(sp);
+
+	if (options_lwk_step())
+		binding_default();
+	return ret;
+}
+
+int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
+{
+	return options_lwk_step() ? binding_check() : 0;
+}
+
+int slurm_spank_job_prolog(spank_t sp, int ac, char **av)
+{
+	return prolog_switch_on(sp);
+}
+
+int slurm_spank_user_init(spank_t sp, int ac, char **av)
+{
+	return task_look(sp);
+}
+
+int slurm_spank_task_init_privileged(spank_t sp, int ac, char **av)
+{
+	return task_refuse();
+}
+
+int slurm_spank_task_init(spank_t sp, int ac, char **av)
+{
+	return task_launch(sp);
+}
+
+int slurm_spank_job_epilog(spank_t sp, int ac, char **av)
+{
+	return prolog_switch_off(sp);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What Slurm allocated to a job on this node, as the library wants it. */
+#ifndef SPANK_REQUEST_H
+#define SPANK_REQUEST_H
+
+#include "modeswitch.h"
+
+/*
+ * Asks slurmctld. 'image' is unchecked text of the user's. Only in the process
+ * that slurmd starts for job_prolog: nowhere else is Slurm's CPU map at hand.
+ * Free what it holds with request_release().
+ */
+int request_build(uint32_t job_id, uid_t uid, const char *image, struct ms_request *request,
+		  struct ms_error *err);
+void request_release(struct ms_request *request);
+
+#endif

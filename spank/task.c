@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "task.h"
+
+#include <ctype.h>
+#include <slurm/slurm.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "modeswitch.h"
+#include "options.h"
+
+/* What task_look() found. */
+static struct ms_job job;
+static bool refused;
+static bool active;
+static bool launch;
+
+static void refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void refuse(const char *format, ...)
+{
+	char text[sizeof(job.reason) + 256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	slurm_error("lwk: %s", text);
+	refused = true;
+}
+
+static void check_record(uint32_t job_id, bool found, bool asked, const char *image)
+{
+	if (!found && asked)
+		refuse("job %u is a Linux-only job, so nothing of it can run on an LWK: the "
+		       "allocation was made without --lwk. Give --lwk to the sbatch, salloc or "
+		       "srun that makes the allocation.",
+		       job_id);
+	else if (found && job.state == MS_JOB_REFUSED)
+		refuse("job %u cannot have LWK mode on this node: %s", job_id, job.reason);
+	else if (found && job.state != MS_JOB_ACTIVE)
+		refuse("job %u is not in LWK mode on this node: %s", job_id,
+		       job.reason[0] ? job.reason : "it is being switched");
+	else if (found && asked && *image && strcmp(image, job.image))
+		refuse("job %u runs the LWK image \"%s\", and a step cannot have another one "
+		       "(--lwk=%s). Leave the name out, or make an allocation with it.",
+		       job_id, job.image, image);
+}
+
+/*
+ * With srun --multi-prog the programs are in a file, which is what this argument
+ * then holds, and no hook can change them.
+ */
+static bool is_multi_prog(const char *argument)
+{
+	const char *line = argument;
+
+	if (!strchr(argument, '\n'))
+		return false;
+	while (*line == '#' || isspace((unsigned char)*line))
+		line += *line == '#' ? strcspn(line, "\n") : 1;
+	line += strspn(line, "0123456789,-*:");
+	return line > argument && isspace((unsigned char)line[0]) &&
+	       (isdigit((unsigned char)line[-1]) || line[-1] == '*');
+}
+
+static void check_program(spank_t sp)
+{
+	char **argv;
+	int argc;
+
+	if (spank_get_item(sp, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 1 &&
+	    is_multi_prog(argv[1]))
+		refuse("the programs of srun --multi-prog cannot be put on the LWK for you. Give "
+		       "--lwk-launch=none, and in the file write lwkexec in front of each "
+		       "program.");
+}
+
+int task_look(spank_t sp)
+{
+	const char *image = "";
+	uint32_t job_id, step_id;
+	struct ms_error err;
+	bool asked, is_step;
+	int found;
+
+	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
+	    spank_get_item(sp, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS) {
+		refuse("Slurm does not tell the job's id.");
+		return 0;
+	}
+	asked = options_lwk(sp, &image);
+	found = ms_job_get(job_id, &job, &err);
+	if (found < 0) {
+		refuse("cannot tell whether job %u is an LWK job: %s", job_id, err.text);
+		return 0;
+	}
+	check_record(job_id, found, asked, image);
+	active = found && job.state == MS_JOB_ACTIVE;
+
+	/* The batch script, and salloc's shell on a node, are the job's Linux side. */
+	is_step = step_id <= SLURM_MAX_NORMAL_STEP_ID;
+	launch = active && is_step && options_launch(sp);
+	if (launch && !refused)
+		check_program(sp);
+	return 0;
+}
+
+int task_refuse(void)
+{
+	return refused ? -1 : 0;
+}
+
+/* srun --bcast to a directory leaves it to slurmstepd to add the file's name. */
+static int set_program(spank_t sp, const char *program)
+{
+	size_t length = strlen(program);
+	char path[4096], node[256];
+	uint32_t step_id;
+
+	if (!length || program[length - 1] != '/')
+		return spank_setenv(sp, "LWK_ARGV0", program, 1);
+	if (spank_get_item(sp, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS ||
+	    spank_getenv(sp, "SLURMD_NODENAME", node, sizeof(node)) != ESPANK_SUCCESS)
+		return -1;
+	snprintf(path, sizeof(path), "%sslurm_bcast_%u.%u_%s", program, job.job_id, step_id, node);
+	return spank_setenv(sp, "LWK_ARGV0", path, 1);
+}
+
+int task_launch(spank_t sp)
+{
+	static char lwkexec[] = LWKEXEC_PATH;
+	char **argv;
+	int argc;
+
+	if (!active)
+		return 0;
+	spank_unsetenv(sp, "LWK_ARGV0");
+	if (spank_setenv(sp, "LWK_DEVICE", job.device, 1) != ESPANK_SUCCESS) {
+		slurm_error("lwk: cannot tell the task its LWK: LWK_DEVICE cannot be set");
+		return -1;
+	}
+	if (!launch || spank_get_item(sp, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1)
+		return 0;
+	if (set_program(sp, argv[0]) != ESPANK_SUCCESS) {
+		slurm_error("lwk: cannot hand \"%s\" to lwkexec: LWK_ARGV0 cannot be set", argv[0]);
+		return -1;
+	}
+	/* Slurm's own launch goes on with this: TaskProlog, limits and exit codes stay right. */
+	argv[0] = lwkexec;
+	return 0;
+}

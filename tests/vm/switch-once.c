@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What Slurm's prolog and epilog do, without Slurm:
+ *   switch-once on JOB UID CPUS MEMORY [IMAGE]
+ *   switch-once off JOB
+ * Prints the job's record. Exit status 0 as long as the node is sound.
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "modeswitch.h"
+
+static int fail(const struct ms_error *err)
+{
+	fprintf(stderr, "switch-once: %s\n", err->text);
+	return 1;
+}
+
+static int print_record(uint32_t job_id)
+{
+	struct json_object *object;
+	struct ms_error err;
+	struct ms_job job;
+	int got = ms_job_get(job_id, &job, &err);
+
+	if (got < 0)
+		return fail(&err);
+	if (got == 0) {
+		puts("{}");
+		return 0;
+	}
+	object = ms_job_to_json(&job);
+	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+	json_object_put(object);
+	ms_job_release(&job);
+	return 0;
+}
+
+static int switch_on(int argc, char **argv)
+{
+	struct ms_request request = { .job_id = strtoul(argv[2], NULL, 10),
+				      .uid = strtoul(argv[3], NULL, 10),
+				      .cpus = hwloc_bitmap_alloc() };
+	struct ms_config *config;
+	struct ms_error err;
+	int ret;
+
+	snprintf(request.image, sizeof(request.image), "%s", argc > 6 ? argv[6] : "");
+	if (ms_parse_cpus(argv[4], request.cpus, &err) < 0 ||
+	    ms_parse_size(argv[5], &request.memory, &err) < 0 ||
+	    ms_config_load(MS_CONFIG_PATH, &config, &err) < 0)
+		return fail(&err);
+	ret = ms_switch_on(config, &request, &err) < 0 ? fail(&err) : print_record(request.job_id);
+	ms_config_free(config);
+	hwloc_bitmap_free(request.cpus);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	struct ms_error err;
+
+	if (argc >= 6 && strcmp(argv[1], "on") == 0)
+		return switch_on(argc, argv);
+	if (argc == 3 && strcmp(argv[1], "off") == 0)
+		return ms_switch_off(strtoul(argv[2], NULL, 10), &err) < 0 ? fail(&err) : 0;
+	fputs("Usage: switch-once on JOB UID CPUS MEMORY [IMAGE] | off JOB\n", stderr);
+	return 2;
+}
