@@ -395,7 +395,7 @@ static void check_memory(struct checking *checking)
 		hwloc_bitmap_free(nodes);
 		return;
 	}
-	hwloc_bitmap_foreach_begin (node, nodes) {
+	hwloc_bitmap_foreach_begin(node, nodes) {
 		struct memory_block *blocks;
 		size_t n = memory_blocks(node, &blocks), movable = 0;
 

@@ -149,6 +149,7 @@ int image_read(const struct ms_image *image, void **data, size_t *size, struct m
 	close(fd);
 	if (ret == 0 && image_check_elf(*data, *size, image->path, &why) < 0) {
 		free(*data);
+		*data = NULL;
 		ret = -1;
 	}
 	return ret < 0 ? ms_fail(err, "the LWK image %s cannot be used: %s", image->name, why.text)

@@ -96,7 +96,7 @@ static unsigned choose_doorbell(struct planning *p, unsigned node, hwloc_const_b
 	unsigned best = 0;
 	int cpu;
 
-	hwloc_bitmap_foreach_begin (cpu, candidates) {
+	hwloc_bitmap_foreach_begin(cpu, candidates) {
 		int cpu_node = topology_node_of_cpu(p->topology, cpu);
 		uint64_t distance = topology_distance(p->topology, node, cpu_node);
 		size_t load = 0;
@@ -127,7 +127,7 @@ static int place_cpus(struct planning *p)
 	plan->cpus = calloc(hwloc_bitmap_weight(plan->lwk_cpus), sizeof(*plan->cpus));
 	if (!plan->cpus)
 		return ms_fail(p->err, "out of memory");
-	hwloc_bitmap_foreach_begin (cpu, plan->lwk_cpus) {
+	hwloc_bitmap_foreach_begin(cpu, plan->lwk_cpus) {
 		node = topology_node_of_cpu(p->topology, cpu);
 		if (node < 0)
 			return ms_fail(p->err, "CPU %d is on no NUMA node", cpu);

@@ -109,7 +109,7 @@ static int undo(struct switching *switching, struct json_object *entry, struct m
 	if (ms_parse_cpus(journal_text(entry, "cpus"), cpus, err) == 0)
 		ret = switching_ledger(switching, &ledger, &n, err);
 	if (ret == 0) {
-		hwloc_bitmap_foreach_begin (cpu, cpus) {
+		hwloc_bitmap_foreach_begin(cpu, cpus) {
 			if (give_back(switching, cpu, find_cpu(ledger, n, cpu), &why) < 0 &&
 			    ret == 0)
 				ret = ms_fail(err, "%s", why.text);

@@ -5,10 +5,13 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <linux/kernel-page-flags.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "files.h"
 #include "memory.h"
@@ -17,9 +20,13 @@
 #include "steps.h"
 
 #define MEMORY_DIR "/sys/devices/system/memory"
+#define PAGE 4096UL
+/* Not among the kernel's headers for user space, though it is a file for it. */
+#define KPF_RESERVED 32
 #define LARGE_PAGE (2UL << 20)
 /* A block that is not off-line by then has a page that never will be. */
 #define BLOCK_TRY_MS 5000
+#define RUN_TRY_MS 3000
 /* What Linux keeps in any case, on the whole machine. */
 #define LINUX_KEEPS (128UL << 20)
 
@@ -79,6 +86,43 @@ static unsigned count_nodes(unsigned long block, unsigned node, bool *there)
 	return n;
 }
 
+/*
+ * Looks at each page of a block, as far as user space can. A block that has a page of the
+ * kernel's own never goes off-line, and the kernel complains into its log at each try.
+ */
+static unsigned long count_doubtful(uint64_t start, uint64_t bytes)
+{
+	static const uint64_t fixed = 1ULL << KPF_SLAB | 1ULL << KPF_RESERVED |
+				      1ULL << KPF_PGTABLE | 1ULL << KPF_NOPAGE |
+				      1ULL << KPF_HWPOISON | 1ULL << KPF_OFFLINE;
+	static const uint64_t good =
+		1ULL << KPF_BUDDY | 1ULL << KPF_LRU | 1ULL << KPF_HUGE | 1ULL << KPF_COMPOUND_TAIL;
+	uint64_t flags[4096];
+	unsigned long doubtful = 0;
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/proc/kpageflags", files_root);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	for (uint64_t page = start / PAGE; fd >= 0 && page < (start + bytes) / PAGE;) {
+		ssize_t got = pread(fd, flags, sizeof(flags), page * sizeof(*flags));
+
+		if (got <= 0)
+			break;
+		for (size_t i = 0; i < got / sizeof(*flags); i++, page++) {
+			if (flags[i] & fixed)
+				doubtful = ALL_PAGES;
+			else if (doubtful != ALL_PAGES && !(flags[i] & good))
+				doubtful++;
+		}
+		if (doubtful == ALL_PAGES)
+			break;
+	}
+	if (fd >= 0)
+		close(fd);
+	return doubtful;
+}
+
 /* Fills in a block that could be taken: on-line, in one zone, and wholly on the node. */
 static bool look_at_block(unsigned long index, unsigned node, uint64_t block_bytes,
 			  struct memory_block *block)
@@ -95,6 +139,8 @@ static bool look_at_block(unsigned long index, unsigned node, uint64_t block_byt
 	block->index = index;
 	block->start = read_hex(path) * block_bytes;
 	block->movable = strcmp(zones, "Movable") == 0;
+	/* The kernel keeps its own pages out of ZONE_MOVABLE; large machines have many blocks. */
+	block->doubtful = block->movable ? 0 : count_doubtful(block->start, block_bytes);
 	return true;
 }
 
@@ -104,6 +150,8 @@ static int compare_blocks(const void *a, const void *b)
 
 	if (x->movable != y->movable)
 		return x->movable ? -1 : 1;
+	if (x->doubtful != y->doubtful)
+		return x->doubtful < y->doubtful ? -1 : 1;
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
@@ -221,6 +269,8 @@ static int take_blocks(struct switching *switching, unsigned node, uint64_t *lef
 	int ret = 0;
 
 	for (size_t i = 0; i < n && *left >= bytes && ret >= 0; i++) {
+		if (blocks[i].doubtful == ALL_PAGES)
+			continue;
 		if (switching_may_go_on(switching, err) < 0)
 			ret = -1;
 		else if (memory_linux_can_spare() < bytes)
@@ -261,47 +311,62 @@ static bool is_new_run(const struct switching *switching, const struct ms_lent *
 	return true;
 }
 
-/* Finds in the ledger what search_run() has lent. */
+/* Finds in the ledger what search_run() has lent. 1: found; 0: there is none; -1: error. */
 static int adopt_run(struct switching *switching, uint64_t bytes, struct ms_error *err)
 {
 	struct ms_lent *ledger;
-	int ret = 1;
+	int ret = 0;
 	size_t n;
 
 	if (switching_ledger(switching, &ledger, &n, err) < 0)
 		return -1;
-	for (size_t i = 0; ret == 1 && i < n; i++) {
+	for (size_t i = 0; ret == 0 && i < n; i++) {
 		if (is_new_run(switching, &ledger[i]) && ledger[i].bytes == bytes)
-			ret = remember(switching, &ledger[i], err);
+			ret = remember(switching, &ledger[i], err) < 0 ? -1 : 1;
 	}
 	free(ledger);
-	return ret == 1 ? ms_fail(err, "a run of memory was lent that the ledger does not show")
-			: ret;
+	return ret;
 }
 
+/*
+ * A larger run than a block would have been blocks; what does not end soon is as good as not
+ * there, since the search for a smaller run is faster.
+ */
 static int take_runs(struct switching *switching, unsigned node, uint64_t *left,
 		     struct ms_error *err)
 {
-	uint64_t bytes = *left;
+	uint64_t bytes = memory_block_bytes();
+	int64_t deadline;
 	int error;
 
+	if (!bytes || bytes > *left)
+		bytes = *left;
 	while (*left && bytes >= LARGE_PAGE) {
 		struct run_search search = { switching, bytes, node };
 
 		if (switching_may_go_on(switching, err) < 0)
 			return -1;
+		deadline = clock_ms() + RUN_TRY_MS;
+		if (deadline > switching->deadline)
+			deadline = switching->deadline;
 		error = -ENOMEM;
 		if (memory_linux_can_spare() >= bytes)
-			error = process_call(search_run, &search, switching->deadline);
-		if (error == 0) {
-			if (adopt_run(switching, bytes, err) < 0)
+			error = process_call(search_run, &search, deadline);
+		/* It may have been killed just after it succeeded. */
+		if (error == 0 || error == -ETIMEDOUT) {
+			int adopted = adopt_run(switching, bytes, err);
+
+			if (adopted < 0)
 				return -1;
+			error = adopted ? 0 : -ENOMEM;
+		}
+		if (error == 0) {
 			*left -= bytes;
 			if (bytes > *left)
 				bytes = *left;
 		} else if (error == -ENOMEM) {
 			bytes = bytes / 2 / LARGE_PAGE * LARGE_PAGE;
-		} else if (error != -EINTR && error != -ETIMEDOUT) {
+		} else if (error != -EINTR) {
 			return ms_fail(err, "memory of NUMA node %u cannot be lent: %s", node,
 				       strerror(-error));
 		}

@@ -85,6 +85,8 @@ static void load_msrs(struct cpu *cpu)
 	write_msr(MSR_CSTAR, (u64)syscall_entry);
 	write_msr(MSR_SFMASK, RFLAGS_TF | RFLAGS_IF | RFLAGS_DF | RFLAGS_OF | RFLAGS_NT |
 				      RFLAGS_AC | RFLAGS_IOPL);
+	/* SYSENTER would lead to Linux, which is not mapped here; this way it is a fault. */
+	write_msr(MSR_SYSENTER_CS, 0);
 	/* What rdtscp and rdpid give: Linux's encoding of node and CPU. */
 	u32 regs[4];
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #define MSR_APIC_BASE 0x1b
+#define MSR_SYSENTER_CS 0x174
 #define MSR_X2APIC 0x800
 #define MSR_EFER 0xc0000080
 #define MSR_STAR 0xc0000081

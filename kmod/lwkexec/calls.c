@@ -64,7 +64,8 @@ static int64_t read_link(const struct lwk_packet *request, uint64_t address, uin
 /* A program that closes all descriptors must not close ours. */
 static int64_t close_range_around(const struct lwk_packet *request)
 {
-	uint64_t first = request->args[0], last = request->args[1], ours = session.device;
+	/* Linux takes the lower halves. */
+	uint32_t first = request->args[0], last = request->args[1], ours = session.device;
 	int64_t error = 0;
 
 	if (ours < first || ours > last)

@@ -24,7 +24,7 @@ slurm_conf()
 	PrologFlags=Alloc,Contain
 	$container
 	SelectType=select/cons_tres
-	SelectTypeParameters=CR_Core_Memory
+	SelectTypeParameters=CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK
 	SlurmdParameters=config_overrides
 	ReturnToService=2
 

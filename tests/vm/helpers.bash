@@ -1,0 +1,165 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What the tests in the test bed have in common. Its name is $LWK_TESTBED, or `default`.
+
+# shellcheck disable=SC2154  # bats sets status and output
+
+bats_require_minimum_version 1.5.0
+
+top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+bed_name=${LWK_TESTBED:-default}
+# Where the programs of tests/vm/programs are in the machine.
+programs=/opt/lwk-tests
+
+testbed()
+{
+	local verb=$1
+	shift
+
+	"$top/contrib/testbed/testbed" "$verb" --name "$bed_name" "$@"
+}
+
+# bed COMMAND...: as root, on node1.
+bed()
+{
+	testbed exec -- "$@"
+}
+
+# as USER COMMAND...
+as()
+{
+	local user=$1
+	shift
+
+	testbed exec --user "$user" -- "$@"
+}
+
+# Call it from setup_file.
+prepare()
+{
+	local name
+
+	if ! bed test -e "$programs/ready"; then
+		bed mkdir -p "$programs"
+		(
+			cd "$top/tests/vm/programs" &&
+				for name in *.c; do
+					[[ ! -x $top/build/tests/vm/programs/${name%.c} ]] || echo "${name%.c}"
+				done | tar -c -C "$top/build/tests/vm/programs" -T -
+		) | bed tar -x --no-same-owner -C "$programs"
+		bed touch "$programs/ready"
+	fi
+	# What Linux has before the first LWK job; later tests compare with it.
+	bed sh -c 'test -e /run/lwk-tests.before || {
+		cat /sys/devices/system/cpu/online; grep MemTotal /proc/meminfo; } >/run/lwk-tests.before'
+}
+
+# submit USER SBATCH-ARG... [<SCRIPT]: prints the job id; the job's output is ~/ID.out.
+submit()
+{
+	local user=$1
+	shift
+
+	as "$user" sbatch --parsable --output=%j.out "$@"
+}
+
+# job_is ID FIELD=PATTERN...: the job's record, as Slurm shows it.
+job_is()
+{
+	local id=$1 record
+	shift
+
+	record=$(bed scontrol -o show job "$id")
+	for pattern; do
+		# shellcheck disable=SC2053  # a pattern it is
+		[[ " $record " == *" "$pattern" "* ]] || {
+			echo "job $id: wanted $pattern; found: $record"
+			return 1
+		}
+	done
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds.
+wait_for()
+{
+	local end=$((SECONDS + $1))
+	shift
+
+	until "$@" >/dev/null 2>&1; do
+		((SECONDS < end)) || {
+			echo "waited in vain for: $*"
+			"$@"
+			return 1
+		}
+		sleep 0.3
+	done
+}
+
+over()
+{
+	job_is "$1" 'JobState=@(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|OUT_OF_MEMORY|DEADLINE)'
+}
+
+wait_for_job()
+{
+	wait_for 90 over "$1"
+}
+
+# has_printed USER ID TEXT: in the output of a job that still runs, too.
+has_printed()
+{
+	as "$1" grep -qs -- "$3" "$2.out"
+}
+
+# job_output USER ID
+job_output()
+{
+	as "$1" cat "$2.out"
+}
+
+# refused TEXT... -- COMMAND...: an srun that fails, with each text in what the user reads.
+refused()
+{
+	local -a texts=()
+
+	while [[ $1 != -- ]]; do
+		texts+=("$1")
+		shift
+	done
+	shift
+	run "$@"
+	echo "$output"
+	((status != 0)) || { echo "wanted: a failure; found: exit status 0"; return 1; }
+	for text in "${texts[@]}"; do
+		[[ $output == *"$text"* ]] || { echo "wanted in the output: $text"; return 1; }
+	done
+}
+
+# node_is_clean: in Linux-only mode with all it had before, and ready for jobs.
+node_is_clean()
+{
+	wait_for 60 bed sh -c '[ "$(sinfo -h -o %T)" = idle ] && [ -z "$(squeue -h)" ]'
+	bed sh -s <<-'EOF'
+	status=0
+	bad() { echo "node is not clean: $*"; status=1; }
+
+	now=$(cat /sys/devices/system/cpu/online; grep MemTotal /proc/meminfo)
+	[ "$now" = "$(cat /run/lwk-tests.before)" ] ||
+		bad "wanted $(cat /run/lwk-tests.before); found $now"
+	[ -z "$(ls -A /dev/lwk 2>/dev/null)" ] || bad "instances: $(ls /dev/lwk)"
+	[ -z "$(ls -A /run/slurm-lwk/jobs 2>/dev/null)" ] || bad "records: $(ls /run/slurm-lwk/jobs)"
+	[ "$(lwkctl status --json | tr -d ' \n')" = '{"jobs":[],"lent":[]}' ] ||
+		bad "lwkctl status: $(lwkctl status --json)"
+	leftover=$(find /sys/fs/cgroup -type d -name 'job_[0-9]*')
+	[ -z "$leftover" ] || bad "cgroups: $leftover"
+	log=$(dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace')
+	[ -z "$log" ] || bad "kernel log: $log"
+	node=$(scontrol -o show node)
+	case $node in
+	*' State=IDLE '*) ;;
+	*) bad "Slurm: $node" ;;
+	esac
+	exit $status
+	EOF
+}

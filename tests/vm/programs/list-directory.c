@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* list-directory DIR: the names in DIR, as the kernel gives them. */
+#include <dirent.h>
+#include <err.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : ".";
+	DIR *directory = opendir(name);
+	struct dirent *entry;
+
+	if (!directory)
+		err(1, "%s", name);
+	while ((entry = readdir(directory)))
+		puts(entry->d_name);
+	closedir(directory);
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nap SECONDS: says on which kernel and CPU, then sleeps so long, and says it is over. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	struct utsname kernel;
+
+	uname(&kernel);
+	printf("kernel=%s cpu=%d\n", kernel.version, sched_getcpu());
+	fflush(stdout);
+	sleep(argc > 1 ? atoi(argv[1]) : 1);
+	puts("over");
+	return 0;
+}

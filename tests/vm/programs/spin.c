@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* spin: says so, then computes until it is killed. */
+#include <stdio.h>
+
+int main(void)
+{
+	puts("spinning");
+	fflush(stdout);
+	for (volatile unsigned long i = 0;; i++)
+		;
+}
