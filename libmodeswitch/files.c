@@ -59,7 +59,7 @@ int kernel_write(const char *text, const char *format, ...)
 	int fd;
 
 	va_start(args, format);
-	fd = open_kernel_file(O_WRONLY, format, args);
+	fd = open_kernel_file(O_WRONLY | O_TRUNC, format, args);
 	va_end(args);
 	if (fd < 0)
 		return fd;

@@ -83,7 +83,7 @@ static int split_cpus(struct planning *p)
 	return ms_fail(
 		p->err,
 		"--lwk needs at least %u CPUs in the allocation (%u stay%s with Linux for the "
-		"batch script and the proxies); found %d (%s); ask for more, for example with "
+		"batch script and the proxies); found %d (CPU %s); ask for more, for example with "
 		"-c %u",
 		stay + 1, stay, stay == 1 ? "s" : "", hwloc_bitmap_weight(all), list, stay + 1);
 }

@@ -78,7 +78,10 @@ int record_publish(const struct ms_job *job, struct ms_error *err)
 		return ms_fail(err, "out of memory");
 	snprintf(name, sizeof(name), "%u.json", job->job_id);
 	ret = state_replace_file(
-		name, json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN), 0644, err);
+		name,
+		json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
+							       JSON_C_TO_STRING_NOSLASHESCAPE),
+		0644, err);
 	json_object_put(object);
 	return ret;
 }

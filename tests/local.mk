@@ -1,5 +1,53 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ---- helpers that the tests in the test bed put into the machines ----
-noinst_PROGRAMS = tests/vm/switch-once
+noinst_PROGRAMS = tests/vm/switch-once tests/vm/lwkpart-abi
 tests_vm_switch_once_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS)
 tests_vm_switch_once_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS)
+
+include $(srcdir)/tests/vm/programs/local.mk
+
+# ---- unit tests: no root, no virtual machine ----
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test-parse \
+	tests/unit/test-configuration \
+	tests/unit/test-plan \
+	tests/unit/test-journal \
+	tests/unit/test-record \
+	tests/unit/test-image \
+	tests/unit/test-process \
+	tests/unit/test-steps \
+	tests/unit/test-switch
+noinst_LTLIBRARIES += tests/unit/libunit.la
+endif
+
+tests_unit_libunit_la_SOURCES = tests/unit/unit.c tests/unit/unit.h
+tests_unit_libunit_la_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_libunit_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_libunit_la_LIBADD = libmodeswitch/libmodeswitch_all.la $(CMOCKA_LIBS)
+
+tests_unit_test_parse_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_parse_LDADD = tests/unit/libunit.la
+
+tests_unit_test_configuration_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_configuration_LDADD = tests/unit/libunit.la
+
+tests_unit_test_plan_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_plan_LDADD = tests/unit/libunit.la
+
+tests_unit_test_journal_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_journal_LDADD = tests/unit/libunit.la
+
+tests_unit_test_record_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_record_LDADD = tests/unit/libunit.la
+
+tests_unit_test_image_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_image_LDADD = tests/unit/libunit.la
+
+tests_unit_test_process_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_process_LDADD = tests/unit/libunit.la
+
+tests_unit_test_steps_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_steps_LDADD = tests/unit/libunit.la
+
+tests_unit_test_switch_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_switch_LDADD = tests/unit/libunit.la

@@ -591,6 +591,11 @@ static const struct call calls[] = {
 	[__NR_alarm] = DELEGATED,
 	[__NR_setitimer] = DELEGATED,
 	[__NR_getitimer] = DELEGATED,
+	[__NR_timer_create] = DELEGATED,
+	[__NR_timer_settime] = DELEGATED,
+	[__NR_timer_gettime] = DELEGATED,
+	[__NR_timer_getoverrun] = DELEGATED,
+	[__NR_timer_delete] = DELEGATED,
 
 	/* signals */
 	[__NR_rt_sigaction] = LOCAL(sys_rt_sigaction),

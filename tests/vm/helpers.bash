@@ -38,15 +38,11 @@ as()
 # Call it from setup_file.
 prepare()
 {
-	local name
-
 	if ! bed test -e "$programs/ready"; then
 		bed mkdir -p "$programs"
 		(
-			cd "$top/tests/vm/programs" &&
-				for name in *.c; do
-					[[ ! -x $top/build/tests/vm/programs/${name%.c} ]] || echo "${name%.c}"
-				done | tar -c -C "$top/build/tests/vm/programs" -T -
+			cd "$top/build/tests/vm/programs" &&
+				find . -type f -executable -print0 | tar -c --null -T -
 		) | bed tar -x --no-same-owner -C "$programs"
 		bed touch "$programs/ready"
 	fi

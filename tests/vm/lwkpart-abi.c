@@ -10,7 +10,6 @@
  * CPUs beside CPU 0, and about 512 MB that Linux can spare. Prints TAP; exit status 0
  * when every check passed. It leaves the machine as it was, whatever happens.
  */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>

@@ -5,6 +5,10 @@
  * "bad list" prints the cases.
  */
 #define _GNU_SOURCE
+/* What the compiler would warn of is what this is for. */
+#pragma GCC diagnostic ignored "-Warray-bounds"
+#pragma GCC diagnostic ignored "-Winfinite-recursion"
+#pragma GCC diagnostic ignored "-Wunused-result"
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -188,7 +192,7 @@ static void wild_memory(void)
 
 	for (int i = 0; i < 5000; i++) {
 		uint64_t at = 0x100000000000 + (rand() % 64) * 0x100000 + (rand() % 4 ? 0 : 4096);
-		uint64_t size = rand() % 8 ? (rand() % 1024) * 4096 : wild();
+		uint64_t size = rand() % 8 ? (rand() % 1024) * 4096UL : wild();
 
 		syscall(calls[rand() % 5], at, size, rand() % 3 ? (uint64_t)(rand() % 8) : size,
 			MAP_PRIVATE | MAP_ANONYMOUS | (rand() % 2 ? MAP_FIXED : 0), -1, 0);

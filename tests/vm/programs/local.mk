@@ -1,21 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the tests run on the LWK: ordinary programs, linked as its users link theirs.
 vm_programs = \
+	tests/vm/programs/bad \
 	tests/vm/programs/bad-pointer \
 	tests/vm/programs/copy-file \
 	tests/vm/programs/eat-memory \
 	tests/vm/programs/exit-with \
 	tests/vm/programs/hello \
 	tests/vm/programs/list-directory \
+	tests/vm/programs/memory-calls \
 	tests/vm/programs/nap \
 	tests/vm/programs/on-sigterm \
 	tests/vm/programs/own-status \
+	tests/vm/programs/signal-calls \
 	tests/vm/programs/spin \
+	tests/vm/programs/undisturbed \
 	tests/vm/programs/upper-case
 
 all-local: $(vm_programs)
 $(vm_programs): %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static $< -o $@
 
+all-local: tests/vm/programs/memory-calls-pie
+tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static-pie $< -o $@
+
 EXTRA_DIST += $(vm_programs:=.c)
-CLEANFILES += $(vm_programs)
+CLEANFILES += $(vm_programs) tests/vm/programs/memory-calls-pie

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "process.h"
+
+static int give_back(void *context)
+{
+	return *(int *)context;
+}
+
+static int never_end(void *context)
+{
+	for (;;)
+		pause();
+	return 0;
+}
+
+static int64_t in_ms(int64_t ms)
+{
+	return clock_ms() + ms;
+}
+
+static void a_call_returns_its_result(void **state)
+{
+	static const int results[] = { 0, -ENOMEM, -EBUSY };
+
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(process_call(give_back, (void *)&results[i], in_ms(10000)),
+				 results[i]);
+}
+
+static void a_call_is_killed_at_its_deadline(void **state)
+{
+	int64_t start = clock_ms();
+
+	assert_int_equal(process_call(never_end, NULL, in_ms(200)), -ETIMEDOUT);
+	assert_true(clock_ms() - start >= 200);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+	assert_int_equal(errno, ECHILD);
+}
+
+static void a_signal_cancels_and_is_kept(void **state)
+{
+	sigset_t pending;
+	pid_t child;
+	int status;
+
+	child = fork();
+	if (child == 0) {
+		pid_t me = getpid();
+
+		signals_hold();
+		if (fork() == 0) {
+			usleep(100000);
+			kill(me, SIGTERM);
+			_exit(0);
+		}
+		if (process_call(never_end, NULL, in_ms(20000)) != -EINTR || !signal_is_pending() ||
+		    sigpending(&pending) < 0 || !sigismember(&pending, SIGTERM))
+			_exit(1);
+		signals_release(); /* ends us */
+		_exit(2);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+}
+
+static void nobody_waits_for_ignored_children(void **state)
+{
+	int busy = -EBUSY;
+	char output[64];
+	const char *const argv[] = { "/bin/true", NULL };
+
+	signal(SIGCHLD, SIG_IGN);
+	assert_int_equal(process_call(give_back, &busy, in_ms(10000)), -EBUSY);
+	assert_int_equal(process_run(argv, in_ms(10000), output, sizeof(output)), -ECHILD);
+	signal(SIGCHLD, SIG_DFL);
+}
+
+static void the_child_keeps_the_lock(void **state)
+{
+	struct ms_error err;
+	int lock = state_lock(0, &err), status;
+	pid_t holder;
+
+	assert_true(lock >= 0);
+	assert_int_equal(state_lock(50, &err), -1);
+	assert_has(err.text, "another job's switch holds this node's lock");
+	close(lock);
+
+	holder = fork();
+	if (holder == 0) {
+		if (state_lock(0, &err) < 0)
+			_exit(1);
+		process_call(never_end, NULL, in_ms(600000));
+		_exit(2);
+	}
+	while ((lock = state_lock(0, &err)) >= 0) {
+		close(lock);
+		usleep(1000);
+	}
+	kill(holder, SIGKILL);
+	assert_int_equal(waitpid(holder, &status, 0), holder);
+	/* The grandchild dies as well, and with it the lock is free. */
+	lock = state_lock(10000, &err);
+	assert_true(lock >= 0);
+	close(lock);
+}
+
+static void a_program_runs_in_a_clean_environment(void **state)
+{
+	const char *const env[] = { "/usr/bin/env", NULL };
+	const char *const ls[] = { "/bin/ls", "/proc/self/fd", NULL };
+	int leak = open("/dev/null", O_RDONLY); /* not close-on-exec */
+	char output[4096];
+
+	setenv("LD_PRELOAD", "", 1);
+	setenv("SECRET", "x", 1);
+	assert_int_equal(process_run(env, in_ms(10000), output, sizeof(output)), 0);
+	assert_string_equal(output, "PATH=/usr/sbin:/usr/bin:/sbin:/bin\nLC_ALL=C");
+	assert_int_equal(process_run(ls, in_ms(10000), output, sizeof(output)), 0);
+	assert_string_equal(output, "0\n1\n2\n3"); /* 3 is ls's own */
+	close(leak);
+}
+
+static void a_program_s_status_and_output(void **state)
+{
+	const char *const fails[] = { "/bin/sh", "-c", "echo out; echo err >&2; exit 7", NULL };
+	const char *const dies[] = { "/bin/sh", "-c", "kill -9 $$", NULL };
+	const char *const sleeps[] = { "/bin/sleep", "1000", NULL };
+	const char *const absent[] = { "/nowhere/modprobe", NULL };
+	const char *const chatty[] = { "/bin/sh", "-c", "head -c 300000 /dev/zero | tr '\\0' x",
+				       NULL };
+	char output[16];
+
+	assert_int_equal(process_run(fails, in_ms(10000), output, sizeof(output)), 7);
+	assert_string_equal(output, "out\nerr");
+	assert_int_equal(process_run(dies, in_ms(10000), output, sizeof(output)), 128 + SIGKILL);
+	assert_int_equal(process_run(sleeps, in_ms(200), output, sizeof(output)), -ETIMEDOUT);
+	assert_int_equal(process_run(absent, in_ms(10000), output, sizeof(output)), 127);
+	assert_has(output, "/nowhere");
+	assert_int_equal(process_run(chatty, in_ms(10000), output, sizeof(output)), 0);
+	assert_string_equal(output, "xxxxxxxxxxxxxxx");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_returns_its_result),
+		cmocka_unit_test(a_call_is_killed_at_its_deadline),
+		cmocka_unit_test(a_signal_cancels_and_is_kept),
+		cmocka_unit_test(nobody_waits_for_ignored_children),
+		cmocka_unit_test_setup_teardown(the_child_keeps_the_lock, unit_setup,
+						unit_teardown),
+		cmocka_unit_test(a_program_runs_in_a_clean_environment),
+		cmocka_unit_test(a_program_s_status_and_output),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unit.h"
+
+#include "record.h"
+
+static void fill(struct ms_job *job, uint32_t id)
+{
+	memset(job, 0, sizeof(*job));
+	job->job_id = id;
+	job->uid = 4000000000U;
+	job->state = MS_JOB_ACTIVE;
+	strcpy(job->image, "lwk");
+	strcpy(job->driver, "lwkpart");
+	strcpy(job->reason, "with \"quotes\",\n\\ and /");
+	strcpy(job->device, "/dev/lwk/3");
+	job->instance = 3;
+	job->lwk_cpus = hwloc_bitmap_alloc();
+	job->linux_cpus = hwloc_bitmap_alloc();
+	job->nodes = hwloc_bitmap_alloc();
+	hwloc_bitmap_set_range(job->lwk_cpus, 5, 7);
+	hwloc_bitmap_set(job->linux_cpus, 4);
+	hwloc_bitmap_set(job->nodes, 1);
+	job->memory = 1UL << 40;
+	job->runs = 2;
+	job->largest_run = 1UL << 39;
+	job->switch_on_ms = 799;
+	job->since = 1795266648;
+}
+
+static void round_trip(void **state)
+{
+	struct ms_job job, again;
+	struct ms_error err;
+	char path[128];
+	struct stat st;
+
+	fill(&job, 4294967294U);
+	assert_int_equal(record_publish(&job, &err), 0);
+	assert_int_equal(ms_job_get(4294967294U, &again, &err), 1);
+	assert_int_equal(again.job_id, job.job_id);
+	assert_int_equal(again.uid, job.uid);
+	assert_int_equal(again.state, job.state);
+	assert_string_equal(again.image, job.image);
+	assert_string_equal(again.driver, job.driver);
+	assert_string_equal(again.reason, job.reason);
+	assert_string_equal(again.device, job.device);
+	assert_int_equal(again.instance, job.instance);
+	assert_true(hwloc_bitmap_isequal(again.lwk_cpus, job.lwk_cpus));
+	assert_true(hwloc_bitmap_isequal(again.linux_cpus, job.linux_cpus));
+	assert_true(hwloc_bitmap_isequal(again.nodes, job.nodes));
+	assert_int_equal(again.memory, job.memory);
+	assert_int_equal(again.runs, job.runs);
+	assert_int_equal(again.largest_run, job.largest_run);
+	assert_int_equal(again.switch_on_ms, job.switch_on_ms);
+	assert_int_equal(again.since, job.since);
+	ms_job_release(&again);
+	snprintf(path, sizeof(path), "%s/jobs/4294967294.json", unit_dir);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	assert_int_equal(record_remove(job.job_id, &err), 0);
+	assert_int_equal(record_remove(job.job_id, &err), 0);
+	assert_int_equal(ms_job_get(job.job_id, &again, &err), 0);
+	ms_job_release(&job);
+}
+
+static void refusing_needs_no_configuration(void **state)
+{
+	struct ms_error err;
+	struct ms_job job;
+
+	assert_int_equal(ms_switch_refuse(9, 1000, "because", &err), 0);
+	assert_int_equal(ms_job_get(9, &job, &err), 1);
+	assert_int_equal(job.state, MS_JOB_REFUSED);
+	assert_int_equal(job.instance, MS_NO_INSTANCE);
+	assert_string_equal(job.reason, "because");
+	ms_job_release(&job);
+	assert_int_equal(ms_switch_off(9, &err), 0);
+	assert_int_equal(ms_job_get(9, &job, &err), 0);
+}
+
+static void jobs_are_listed_by_number(void **state)
+{
+	static const uint32_t ids[] = { 100, 9, 20 };
+	struct ms_error err;
+	struct ms_job *jobs;
+	size_t n;
+
+	assert_int_equal(ms_job_list(&jobs, &n, &err), 0);
+	assert_int_equal(n, 0);
+	ms_job_list_free(jobs, n);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(ms_switch_refuse(ids[i], 1000, "x", &err), 0);
+	unit_file("jobs/7.json.new", "half");
+	unit_file("jobs/08.json", "{}");
+	unit_file("jobs/x.json", "{}");
+	unit_file("jobs/8.journal", "x");
+	assert_int_equal(ms_job_list(&jobs, &n, &err), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(jobs[0].job_id, 9);
+	assert_int_equal(jobs[1].job_id, 20);
+	assert_int_equal(jobs[2].job_id, 100);
+	ms_job_list_free(jobs, n);
+}
+
+static void what_is_no_record_is_an_error(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"{",
+		"[]",
+		"{\"job_id\":5}",
+		"{\"job_id\":5,\"state\":\"fine\"}",
+		"{\"job_id\":6,\"state\":\"active\"}",
+	};
+	struct ms_error err;
+	struct ms_job job;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		unit_file("jobs/5.json", "%s", bad[i]);
+		assert_int_equal(ms_job_get(5, &job, &err), -1);
+		assert_has(err.text, "jobs/5.json: wanted a job's record");
+	}
+}
+
+static bool job_is_alive(uint32_t job_id, void *context)
+{
+	return job_id == *(uint32_t *)context;
+}
+
+static void reconciling_forgets_the_dead_only(void **state)
+{
+	uint32_t alive = 2;
+	struct ms_error err;
+	struct ms_job job;
+
+	for (uint32_t id = 1; id <= 3; id++)
+		assert_int_equal(ms_switch_refuse(id, 1000, "x", &err), 0);
+	assert_int_equal(ms_reconcile(job_is_alive, &alive, &err), 0);
+	assert_int_equal(ms_job_get(1, &job, &err), 0);
+	assert_int_equal(ms_job_get(3, &job, &err), 0);
+	assert_int_equal(ms_job_get(2, &job, &err), 1);
+	ms_job_release(&job);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, unit_setup, unit_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(round_trip),
+		TEST(refusing_needs_no_configuration),
+		TEST(jobs_are_listed_by_number),
+		TEST(what_is_no_record_is_an_error),
+		TEST(reconciling_forgets_the_dead_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

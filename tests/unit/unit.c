@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unit.h"
+
+#include <errno.h>
+#include <fts.h>
+
+char unit_dir[64];
+
+int unit_setup(void **state)
+{
+	strcpy(unit_dir, "/tmp/slurm-lwk-unit.XXXXXX");
+	if (!mkdtemp(unit_dir))
+		return -1;
+	chmod(unit_dir, 0755);
+	state_dir = unit_dir;
+	return 0;
+}
+
+int unit_teardown(void **state)
+{
+	char *const paths[] = { unit_dir, NULL };
+	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *entry;
+
+	while (tree && (entry = fts_read(tree))) {
+		if (entry->fts_info != FTS_D)
+			remove(entry->fts_path);
+	}
+	return tree ? fts_close(tree) : -1;
+}
+
+const char *unit_file(const char *name, const char *format, ...)
+{
+	static char path[512];
+	va_list args;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", unit_dir, name);
+	for (char *slash = strchr(path + strlen(unit_dir) + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0755) < 0 && errno != EEXIST)
+			fail_msg("%s: %m", path);
+		*slash = '/';
+	}
+	file = fopen(path, "w");
+	if (!file)
+		fail_msg("%s: %m", path);
+	va_start(args, format);
+	vfprintf(file, format, args);
+	va_end(args);
+	fclose(file);
+	return path;
+}
+
+const char *unit_read(const char *name)
+{
+	static char text[65536];
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", unit_dir, name);
+	file = fopen(path, "r");
+	text[file ? fread(text, 1, sizeof(text) - 1, file) : 0] = '\0';
+	if (file)
+		fclose(file);
+	return text;
+}
+
+bool unit_exists(const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", unit_dir, name);
+	return access(path, F_OK) == 0;
+}

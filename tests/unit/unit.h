@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the unit tests share. */
+#ifndef UNIT_H
+#define UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "modeswitch.h"
+#include "state.h"
+
+/* A directory of its own for each test; it is also the state directory. */
+extern char unit_dir[64];
+int unit_setup(void **state);
+int unit_teardown(void **state);
+
+/* Writes a file below unit_dir, and the directories above it. Returns its whole path. */
+const char *unit_file(const char *name, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Its content; "" when there is none. Valid until the next call. */
+const char *unit_read(const char *name);
+bool unit_exists(const char *name);
+
+#define assert_has(text, part)                                                                     \
+	do {                                                                                       \
+		if (!strstr(text, part))                                                           \
+			fail_msg("wanted \"%s\" in: %s", part, text);                              \
+	} while (0)
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What mmap(2) and its relatives promise, and EFAULT from delegated calls. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#define MB (1UL << 20)
+#define PAGE 4096UL
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			printf("%s:%d: wrong: %s (errno %d)\n", __FILE__, __LINE__, #condition,    \
+			       errno);                                                             \
+			return 1;                                                                  \
+		}                                                                                  \
+	} while (0)
+
+static char *map(size_t size)
+{
+	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static char mark(size_t offset)
+{
+	return offset / PAGE + 1;
+}
+
+/* New memory is zero; a hole in a large page leaves its neighbours alone. */
+static int holes(void)
+{
+	char *memory = map(64 * MB);
+	size_t hole = 3 * MB + PAGE;
+
+	CHECK(memory != MAP_FAILED);
+	for (size_t i = 0; i < 64 * MB; i += PAGE) {
+		CHECK(memory[i] == 0);
+		memory[i] = mark(i);
+	}
+	CHECK(munmap(memory + hole, 2 * PAGE) == 0);
+	for (size_t i = 0; i < 64 * MB; i += PAGE)
+		CHECK((i >= hole && i < hole + 2 * PAGE) || memory[i] == mark(i));
+	CHECK(pipe((int *)(memory + hole)) == -1 && errno == EFAULT);
+	CHECK(munmap(memory, 64 * MB) == 0);
+	return 0;
+}
+
+/* Linux sees the same protection as the program, also after a change. */
+static int protection(void)
+{
+	int zero = open("/dev/zero", O_RDONLY);
+	char *memory = map(4 * MB);
+
+	memset(memory, 1, 4 * MB);
+	CHECK(read(zero, memory, PAGE) == (ssize_t)PAGE && memory[0] == 0);
+	CHECK(mprotect(memory, MB, PROT_READ) == 0);
+	CHECK(read(zero, memory, PAGE) == -1 && errno == EFAULT);
+	CHECK(memory[MB - 1] == 1);
+	CHECK(read(zero, memory + MB, MB) == (ssize_t)MB && memory[2 * MB - 1] == 0);
+	CHECK(mprotect(memory, MB, PROT_NONE) == 0);
+	CHECK(write(1, memory, 1) == -1 && errno == EFAULT);
+	CHECK(mprotect(memory, MB, PROT_READ | PROT_WRITE) == 0);
+	CHECK(memory[MB - 1] == 1 && read(zero, memory, PAGE) == (ssize_t)PAGE);
+	CHECK(mprotect(memory + 3 * MB, 16 * MB, PROT_READ) == -1 && errno == ENOMEM);
+	close(zero);
+	return 0;
+}
+
+/* Pages that Linux has looked at move, go and come back as they should. */
+static int moving(void)
+{
+	int zero = open("/dev/zero", O_RDONLY);
+	char *memory = map(16 * MB), *moved;
+
+	CHECK(read(zero, memory, 16 * MB) == (ssize_t)(16 * MB));
+	for (size_t i = 0; i < 16 * MB; i += PAGE)
+		memory[i] = mark(i);
+	moved = mremap(memory + 8 * MB, 4 * MB, 32 * MB, MREMAP_MAYMOVE);
+	CHECK(moved != MAP_FAILED);
+	for (size_t i = 0; i < 4 * MB; i += PAGE)
+		CHECK(moved[i] == mark(8 * MB + i));
+	CHECK(moved[5 * MB] == 0);
+	CHECK(memory[8 * MB - PAGE] == mark(8 * MB - PAGE));
+	CHECK(madvise(moved, 2 * MB, MADV_DONTNEED) == 0);
+	CHECK(moved[0] == 0 && moved[2 * MB] == mark(10 * MB));
+	CHECK(mremap(moved, 32 * MB, MB, 0) == moved);
+	close(zero);
+	return 0;
+}
+
+static int files(void)
+{
+	char name[] = "memory-XXXXXX", text[] = "in a file";
+	int file = mkstemp(name);
+	char *copy;
+
+	CHECK(write(file, text, sizeof(text)) == sizeof(text));
+	copy = mmap(NULL, sizeof(text), PROT_READ, MAP_PRIVATE, file, 0);
+	CHECK(copy != MAP_FAILED && memcmp(copy, text, sizeof(text)) == 0);
+	CHECK(mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, -1, 0) == MAP_FAILED && errno == EBADF);
+	unlink(name);
+	return 0;
+}
+
+static int limits(void)
+{
+	struct sysinfo info;
+	char *heap = sbrk(0), *grown;
+
+	CHECK(sysinfo(&info) == 0 && info.totalram * info.mem_unit < 4096 * MB);
+	CHECK(map(1UL << 40) == MAP_FAILED && errno == ENOMEM);
+	CHECK(malloc(1UL << 40) == NULL);
+	/* Room that is reserved and not touched costs nothing. */
+	CHECK(mmap(NULL, 1UL << 40, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+	CHECK(sbrk(8 * MB) == heap);
+	memset(heap, 1, 8 * MB);
+	CHECK(sbrk(-(long)(8 * MB)) == heap + 8 * MB && sbrk(0) == heap);
+	grown = realloc(malloc(100), 5 * MB);
+	memset(grown, 7, 5 * MB);
+	grown = realloc(grown, 30 * MB);
+	CHECK(grown && grown[5 * MB - 1] == 7);
+	return 0;
+}
+
+static int addresses(void)
+{
+	static char *const bad[] = { NULL,
+				     (char *)8,
+				     (char *)0x4ffffffff000,
+				     (char *)0x7ffffffff000,
+				     (char *)0x8000000000000000,
+				     (char *)0xffff900000000000,
+				     (char *)-1 };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CHECK(write(1, bad[i], 1) == -1 && errno == EFAULT);
+		CHECK(open(bad[i], O_RDONLY) == -1 && errno == EFAULT);
+		CHECK(pipe((int *)bad[i]) == -1 && errno == EFAULT);
+	}
+	return 0;
+}
+
+int main(void)
+{
+	if (holes() || protection() || moving() || files() || limits() || addresses())
+		return 1;
+	puts("all of it is right");
+	return 0;
+}
