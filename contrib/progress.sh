@@ -15,7 +15,7 @@
 # runs the command when the script ends, the latest first. (The library owns
 # the EXIT trap, because a step that ends the script must still be reported.)
 
-progress_tail_lines=${PROGRESS_TAIL_LINES:-25}
+progress_tail_lines=25
 progress_log=''
 progress_name=''
 progress_ticker=''

@@ -127,8 +127,7 @@ static void init_all_lent(void)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
-	{
+	for_each_possible_cpu(cpu) {
 		struct park_area *area = per_cpu(park_area, cpu);
 
 		if (area && READ_ONCE(area->seat) >= SEAT_PARKED)

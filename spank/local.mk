@@ -7,6 +7,7 @@ endif
 
 spank_lwk_la_SOURCES = \
 	spank/plugin.c \
+	spank/cgroups.c spank/cgroups.h \
 	spank/options.c spank/options.h \
 	spank/binding.c spank/binding.h \
 	spank/prolog.c spank/prolog.h \

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "cgroups.h"
 #include "modeswitch.h"
 #include "options.h"
 #include "request.h"
@@ -88,6 +89,7 @@ int prolog_switch_off(spank_t sp)
 		slurm_error("lwk: Slurm does not tell the job's id");
 		return -1;
 	}
+	cgroups_remove_empty(job_id);
 	if (ms_switch_off(job_id, &err) == 0)
 		return 0;
 	slurm_error("lwk: job %u: cannot switch this node back: %s", job_id, err.text);

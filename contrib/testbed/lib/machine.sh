@@ -18,7 +18,7 @@ machine_runs()
 		tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF -- "$state/pid$machine"
 }
 
-# True when the test bed was brought up completely and no machine died since.
+# True, and the settings are read, when the test bed was brought up completely and no machine died since.
 is_up()
 {
 	local machine
@@ -170,7 +170,7 @@ await_boot()
 
 	deadline=$((SECONDS + ${!timeout}))
 	for ((machine = 1; machine <= machines; machine++)); do
-		until grep -q "^$console_ready" "$state/console$machine.log"; do
+		until grep -q "$console_ready" "$state/console$machine.log"; do
 			! grep -qE "$console_failed" "$state/console$machine.log" ||
 				boot_failed "$machine" 'it gave up'
 			machine_runs "$machine" || boot_failed "$machine" 'its QEMU ended'
@@ -219,7 +219,9 @@ verb_up()
 			"give --mem $((128 * nodes * (mem / (128 * nodes) + 1)))"
 
 	take_lock lock "$state.lock"
-	if is_up; then
+	# In a subshell: the settings that it reads must not replace those asked for.
+	if (is_up); then
+		is_up
 		say "'$name' is up already ($machines machine(s) of $cpus CPUs, $nodes NUMA nodes, $mem MB); nothing done"
 		return
 	fi

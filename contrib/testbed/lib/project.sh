@@ -23,6 +23,8 @@ configure_project()
 {
 	if [[ ! -e $top/configure || $top/configure.ac -nt $top/configure ]]; then
 		(cd "$top" && autoreconf -i)
+		# autoreconf leaves a configure alone that would not change.
+		touch "$top/configure"
 	fi
 	# shellcheck disable=SC2046  # options, one word each
 	(cd "$top/build" && "$top/configure" $(configure_options))
@@ -32,7 +34,7 @@ configure_project()
 make_project()
 {
 	touch "$top/build/testbed-making"
-	make -C "$top/build" -j2
+	make -C "$top/build" -j"$(nproc)"
 	rm -rf "$stage"
 	make -C "$top/build" install DESTDIR="$stage"
 	mv "$top/build/testbed-making" "$top/build/testbed-made"
