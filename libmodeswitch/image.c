@@ -15,11 +15,19 @@
 
 #define LARGEST_IMAGE (64UL << 20)
 
-static int check_segments(Elf *elf, size_t size, const char *path, struct ms_error *err)
+static int check_segments(Elf *elf, const GElf_Ehdr *header, size_t size, const char *path,
+			  struct ms_error *err)
 {
-	size_t n;
+	size_t n, sections = (size_t)header->e_shnum * header->e_shentsize;
 	bool loads = false;
 
+	/* The table of sections comes last in the file; nobody needs it, but it shows an end. */
+	if (header->e_shoff > size || sections > size - header->e_shoff)
+		return ms_fail(
+			err,
+			"%s: wanted a whole file; found it truncated (%zu bytes; its sections "
+			"lie beyond); install it again",
+			path, size);
 	if (elf_getphdrnum(elf, &n) < 0)
 		return ms_fail(err, "%s: damaged ELF file: %s", path, elf_errmsg(-1));
 	for (size_t i = 0; i < n; i++) {
@@ -69,7 +77,7 @@ int image_check_elf(const void *data, size_t size, const char *path, struct ms_e
 		ret = ms_fail(err, "%s: wanted a linked kernel image; found ELF type %u", path,
 			      header.e_type);
 	else
-		ret = check_segments(elf, size, path, err);
+		ret = check_segments(elf, &header, size, path, err);
 	elf_end(elf);
 	return ret;
 }

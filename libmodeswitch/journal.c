@@ -101,8 +101,7 @@ static char *read_whole(int fd)
 	return text;
 }
 
-static int read_line(struct journal *journal, const char *line, unsigned number,
-		     struct ms_error *err)
+static void read_line(struct journal *journal, const char *line, unsigned number)
 {
 	struct json_object *object = json_tokener_parse(line);
 	bool good = object && json_object_is_type(object, json_type_object);
@@ -119,12 +118,8 @@ static int read_line(struct journal *journal, const char *line, unsigned number,
 		good = false;
 	}
 	json_object_put(object);
-	if (good)
-		return 0;
-	return ms_fail(err,
-		       "%s/jobs/%u.journal: line %u is damaged; what the job had can be given back "
-		       "with 'lwkctl reset' once that file is removed",
-		       state_dir, journal->job_id, number);
+	if (!good && !journal->damaged_line)
+		journal->damaged_line = number;
 }
 
 int journal_open(uint32_t job_id, struct journal **out, struct ms_error *err)
@@ -145,10 +140,9 @@ int journal_open(uint32_t job_id, struct journal **out, struct ms_error *err)
 		ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
 	else
 		ret = 1;
-	for (line = text; ret == 1 && (end = strchr(line, '\n')); line = end + 1) {
+	for (line = text; line && (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
-		if (read_line(journal, line, ++number, err) < 0)
-			ret = -1;
+		read_line(journal, line, ++number);
 	}
 	free(text);
 	if (fd >= 0)

@@ -4,7 +4,7 @@
  * line. The first line says whose it is, the others each name a step, with what its undo
  * needs to know. A line is written, durably, before what it tells is done; so an undo
  * may meet a thing that was never done. A last line without its end was never followed
- * by anything and is ignored.
+ * by anything and is ignored; any other line that cannot be read is damage.
  */
 #ifndef JOURNAL_H
 #define JOURNAL_H
@@ -17,7 +17,8 @@ struct journal {
 	uint32_t job_id;
 	uid_t uid;
 	char driver[16];
-	int fd;			     /* -1: only read */
+	int fd;		       /* -1: only read */
+	unsigned damaged_line; /* the first; 0: all could be read, 1: whose it is is unknown */
 	struct json_object *entries; /* array; the same as in the file */
 };
 

@@ -29,7 +29,8 @@ struct options {
 struct verb {
 	const char *name;
 	int (*run)(const struct options *options);
-	const char *letters; /* of the options that it takes; see main() */
+	const char *letters; /* of the options that it takes; see run_verb() */
+	bool for_root;
 	int most_arguments;
 	const char *usage;
 	const char *help;
@@ -371,17 +372,17 @@ static int run_reset(const struct options *options)
 /* ---- the command line ---- */
 
 static const struct verb verbs[] = {
-	{ "status", run_status, "j", 0, "status [--json]",
+	{ "status", run_status, "j", false, 0, "status [--json]",
 	  "Tells which jobs of this node have, wanted or lost an LWK; root also sees what is lent." },
-	{ "plan", run_plan, "CcmtIj", 0,
+	{ "plan", run_plan, "CcmtIj", false, 0,
 	  "plan --cpus LIST --mem SIZE [--image NAME] [--topology FILE.xml] [--json]",
 	  "Tells what a job with these CPUs and this memory would get here, or on the machine that\n"
 	  "an hwloc XML file describes. Changes nothing." },
-	{ "check", run_check, "Cj", 0, "check [--json]",
+	{ "check", run_check, "Cj", false, 0, "check [--json]",
 	  "Looks for what would break LWK jobs on this node, and tells what to do about it." },
-	{ "kmsg", run_kmsg, "", 1, "kmsg JOB|INSTANCE",
+	{ "kmsg", run_kmsg, "", true, 1, "kmsg JOB|INSTANCE",
 	  "Prints the console text of a job's LWK, or of an instance by its number. Root." },
-	{ "reset", run_reset, "", 1, "reset [JOB]",
+	{ "reset", run_reset, "", true, 1, "reset [JOB]",
 	  "Gives back what a job's LWK has, at once, whether it runs or not; without JOB that of\n"
 	  "all jobs and whatever else is lent. Root." },
 };
@@ -425,12 +426,11 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 	struct options options = { .config = MS_CONFIG_PATH };
 	int letter;
 
+	opterr = 0;
 	while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
 		if (letter == 'h')
 			return print_help(verb);
-		if (letter == '?')
-			return EXIT_USAGE;
-		if (!strchr(verb->letters, letter))
+		if (letter == '?' || !strchr(verb->letters, letter))
 			return usage_error(verb->usage, argv[optind - 1]);
 		switch (letter) {
 		case 'C':
@@ -457,6 +457,11 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 	options.n_arguments = argc - optind;
 	if (options.n_arguments > verb->most_arguments)
 		return usage_error(verb->usage, argv[optind + verb->most_arguments]);
+	if (verb->for_root && geteuid() != 0) {
+		fprintf(stderr, "lwkctl: %s wanted to run as root; found user %u; use sudo\n",
+			verb->name, geteuid());
+		return EXIT_FAILED;
+	}
 	return verb->run(&options);
 }
 

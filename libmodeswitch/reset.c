@@ -9,8 +9,10 @@
 
 #include "driver.h"
 #include "files.h"
+#include "journal.h"
 #include "memory.h"
 #include "process.h"
+#include "record.h"
 #include "state.h"
 #include "steps.h"
 #include "switch.h"
@@ -129,24 +131,50 @@ static int give_back_leftovers(struct switching *all, struct ms_error *err)
 	return ret;
 }
 
+/*
+ * A journal that cannot be read whole was undone as far as it can; when nothing at all is lent any
+ * more, it has served.
+ */
+static int forget_damaged(const struct switching *all, uint32_t job_id, struct ms_error *err)
+{
+	struct journal *journal;
+	bool damaged;
+
+	if (journal_open(job_id, &journal, err) < 1)
+		return -1;
+	damaged = journal->damaged_line;
+	journal_close(journal);
+	if (!damaged || journal_remove(job_id, err) < 0 || record_remove(job_id, err) < 0)
+		return -1;
+	switching_say(all, "the damaged journal of job %u is removed", job_id);
+	return 0;
+}
+
 static int reset_all(ms_say say, void *context, struct ms_error *err)
 {
 	struct switching all = { .say = say, .say_context = context };
 	uint32_t *jobs;
 	ssize_t n = known_jobs(&jobs, err);
 	struct ms_error why;
-	int ret = n < 0 ? -1 : 0;
+	int ret = n < 0 ? -1 : 0, left = 0;
 
 	for (ssize_t i = 0; i < n; i++) {
 		switching_say(&all, "job %u:", jobs[i]);
-		if (switch_off_locked(jobs[i], say, context, &why) < 0 && ret == 0)
+		if (switch_off_locked(jobs[i], say, context, &why) == 0)
+			jobs[i] = MS_ALL_JOBS; /* done */
+	}
+	for (size_t i = 0; (all.driver = driver_number(i)); i++) {
+		if (give_back_leftovers(&all, err) < 0)
+			left = ret = -1;
+	}
+	for (ssize_t i = 0; i < n; i++) {
+		if (jobs[i] == MS_ALL_JOBS ||
+		    (left == 0 && forget_damaged(&all, jobs[i], &why) == 0))
+			continue;
+		if (ret == 0 && switch_off_locked(jobs[i], say, context, &why) < 0)
 			ret = ms_fail(err, "job %u: %s", jobs[i], why.text);
 	}
 	free(jobs);
-	for (size_t i = 0; (all.driver = driver_number(i)); i++) {
-		if (give_back_leftovers(&all, &why) < 0 && ret == 0)
-			ret = ms_fail(err, "%s", why.text);
-	}
 	return ret;
 }
 

@@ -125,7 +125,10 @@ static int stuck(uint32_t job_id, uid_t uid, struct ms_error *err)
 /* Opens the driver for undoing. Without its module nothing can be lent. */
 static int open_for_undo(struct switching *switching, struct ms_error *err)
 {
+	/* A damaged first line: most sites have one driver. */
 	switching->driver = driver_find(switching->journal->driver);
+	if (!switching->driver && switching->journal->damaged_line == 1)
+		switching->driver = driver_number(0);
 	if (!switching->driver)
 		return ms_fail(err, "the journal names an unknown driver \"%s\"",
 			       switching->journal->driver);
@@ -138,6 +141,12 @@ static int undo_all(struct switching *switching, struct ms_error *err)
 {
 	if (steps_undo(all_steps, switching, err) < 0)
 		return -1;
+	if (switching->journal->damaged_line)
+		return ms_fail(
+			err,
+			"%s/jobs/%u.journal: line %u is damaged, so something of this job may "
+			"still be lent; the administrator's remedy is 'lwkctl reset'",
+			state_dir, switching->job_id, switching->journal->damaged_line);
 	return journal_remove(switching->job_id, err);
 }
 
@@ -153,12 +162,11 @@ int switch_undo(uint32_t job_id, ms_say say, void *context, struct ms_error *err
 	if (ret < 0)
 		return stuck(job_id, 0, err);
 	switching.uid = switching.journal->uid;
-	if (open_for_undo(&switching, err) < 0 || undo_all(&switching, err) < 0)
-		ret = stuck(job_id, switching.uid, err);
-	else
-		ret = 0;
+	ret = open_for_undo(&switching, err) < 0 || undo_all(&switching, err) < 0 ? -1 : 0;
 	if (switching.dev >= 0)
 		switching.driver->close(switching.dev);
+	if (ret < 0)
+		stuck(job_id, switching.uid, err);
 	journal_close(switching.journal);
 	return ret;
 }

@@ -95,6 +95,18 @@ static void truncated_anywhere(void **state)
 	kernel = good_kernel();
 	kernel.header.e_phoff = UINT64_MAX - 10;
 	assert_int_equal(check(sizeof(kernel)), -1);
+	/* All segments are there, but not what follows them. */
+	kernel = good_kernel();
+	kernel.header.e_shoff = sizeof(kernel) - 64;
+	kernel.header.e_shnum = 1;
+	kernel.header.e_shentsize = 64;
+	assert_int_equal(check(sizeof(kernel)), 0);
+	kernel.header.e_shnum = 2;
+	assert_int_equal(check(sizeof(kernel)), -1);
+	assert_has(err.text, "its sections lie beyond");
+	kernel.header.e_shoff = UINT64_MAX;
+	kernel.header.e_shnum = 0;
+	assert_int_equal(check(sizeof(kernel)), -1);
 }
 
 static void for_another_machine(void **state)

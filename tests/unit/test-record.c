@@ -142,6 +142,20 @@ static void reconciling_forgets_the_dead_only(void **state)
 	ms_job_release(&job);
 }
 
+static void a_damaged_journal_is_no_success(void **state)
+{
+	struct ms_error err;
+	struct ms_job job;
+
+	unit_file("jobs/6.journal", "rubbish\n");
+	assert_int_equal(ms_switch_off(6, &err), -1);
+	assert_has(err.text, "6.journal: line 1 is damaged");
+	assert_int_equal(ms_job_get(6, &job, &err), 1);
+	assert_int_equal(job.state, MS_JOB_STUCK);
+	ms_job_release(&job);
+	assert_true(unit_exists("jobs/6.journal"));
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, unit_setup, unit_teardown)
 
 int main(void)
@@ -152,6 +166,7 @@ int main(void)
 		TEST(jobs_are_listed_by_number),
 		TEST(what_is_no_record_is_an_error),
 		TEST(reconciling_forgets_the_dead_only),
+		TEST(a_damaged_journal_is_no_success),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

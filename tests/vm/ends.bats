@@ -76,7 +76,7 @@ running()
 	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/spin"
 	# As after a crash: slurmd and all of the job's processes die at once.
 	bed sh -s "$job" <<-'EOF'
-	kill -9 "$(cat /run/slurmd.pid)" $(pgrep slurmstepd) $(pgrep -u user1)
+	kill -9 "$(cat /run/slurmd.pid)" $(pgrep slurmstepd) $(pgrep -u user1) $(pgrep -x sleep)
 	scancel "$1"
 	sleep 1
 	setsid slurmd </dev/null >/dev/null 2>&1

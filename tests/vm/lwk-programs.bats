@@ -4,7 +4,6 @@
 # The bundled LWK: what it promises to programs, and what it survives. One allocation
 # for all; each program is started with lwkexec by hand.
 
-# shellcheck disable=SC2154  # what helpers.bash sets
 load helpers
 
 setup_file()
@@ -79,7 +78,6 @@ inside()
 	[[ $output != *PANIC* ]]
 }
 
-# shellcheck disable=SC2016  # the shell inside expands these
 @test "more programs than LWK CPUs: the one too many reads why" {
 	run inside sh -c 'lwkexec "$1/spin" & first=$!
 		lwkexec "$1/spin" & second=$!
@@ -94,7 +92,6 @@ inside()
 	((status == 125))
 }
 
-# shellcheck disable=SC2016
 @test "a proxy that is killed takes its program along, and frees the CPU" {
 	run -0 inside sh -c 'for i in 1 2 3; do
 			lwkexec "$1/spin" & proxy=$!

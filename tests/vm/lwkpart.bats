@@ -3,7 +3,6 @@
 #
 # lwkpart.ko alone: its whole ABI, with good and bad arguments (lwkpart-abi.c).
 
-# shellcheck disable=SC2154  # what helpers.bash sets
 load helpers
 
 setup_file()

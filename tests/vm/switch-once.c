@@ -32,7 +32,8 @@ static int print_record(uint32_t job_id)
 		return 0;
 	}
 	object = ms_job_to_json(&job);
-	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
+							    JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(object);
 	ms_job_release(&job);
 	return 0;
