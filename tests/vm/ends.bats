@@ -18,6 +18,14 @@ running()
 	wait_for 60 has_printed user1 "$job" 'spinning\|waiting\|kernel='
 }
 
+# One task on each of the node's CPUs but the system's, each bound to its own.
+# shellcheck disable=SC2016  # text for another shell
+knows_all_cpus()
+{
+	run -0 as user2 srun -n7 --cpu-bind=cores sh -c 'taskset -cp $$'
+	[[ $(grep -o '[0-9]*$' <<<"$output" | sort -n | tr '\n' ' ') == '1 2 3 4 5 6 7 ' ]]
+}
+
 @test "scancel, while a program computes" {
 	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/spin"
 	as user1 scancel "$job"
@@ -67,9 +75,9 @@ running()
 }
 
 @test "slurmd that was started while CPUs were lent knows all of them" {
-	# One task on each of the node's CPUs but the system's, each bound to its own.
-	run -0 as user2 srun -n7 --cpu-bind=cores sh -c 'taskset -cp $$'
-	[[ $(grep -o '[0-9]*$' <<<"$output" | sort -n | tr '\n' ' ') == '1 2 3 4 5 6 7 ' ]]
+	knows_all_cpus
+	bed scontrol reconfigure
+	knows_all_cpus
 }
 
 @test "a job that ended while slurmd was away" {

@@ -25,7 +25,7 @@ setup_file()
 			delay=$((RANDOM % 70))
 			sleep "$((delay / 10)).$((delay % 10))"
 			case $((RANDOM % 3)) in
-			0) bed scancel "$job" ;;
+			0) bed scancel "$job" || true ;;
 			1) bed scancel --signal=KILL --full "$job" || true ;;
 			2) bed pkill -KILL -u user$((1 + i % 2)) || true ;;
 			esac
