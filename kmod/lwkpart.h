@@ -283,7 +283,10 @@ struct lwk_instance_status {
  * when the instance is no longer RUNNING.
  */
 #define LWK_WAIT _IO(LWK_IOC, 0x02)
-/* Makes the LWK CPU look at the channel. */
+/*
+ * Makes the LWK CPU look at the channel: interrupts it if it has halted, or if a signal
+ * is pending. A reply that it has seen in the meantime is no reason to.
+ */
 #define LWK_DOORBELL _IO(LWK_IOC, 0x03)
 #define LWK_UNMAP _IOW(LWK_IOC, 0x04, struct lwk_unmap)
 

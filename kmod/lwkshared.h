@@ -246,7 +246,7 @@ struct lwk_channel {
 	struct lwk_ring to_linux;
 	struct lwk_ring to_lwk;
 
-	/* Written by the LWK: 1 when only a doorbell makes it look. */
+	/* Written by the LWK: 1 when it has halted and only a doorbell makes it look. */
 	__u32 lwk_sleeps LWK_LINE_ALIGNED;
 	/* Written by Linux: 1 when only a doorbell makes the proxy look. */
 	__u32 linux_sleeps LWK_LINE_ALIGNED;

@@ -152,7 +152,11 @@ static unsigned long first_obstacle(unsigned long start, unsigned long end, int 
 	return end;
 }
 
-/* Tries runs of 'count' pages at multiples of 'step'. The first page's number, or an error. */
+/*
+ * Tries runs of 'count' pages at multiples of 'step'. The first page's number, or an error.
+ * After a failed try an eighth of the run is passed over: a page in it could not be moved,
+ * Linux does not say which, and each try moves everything before that page once more.
+ */
 static long find_run(int node, unsigned long count, unsigned long step)
 {
 	unsigned long end = node_end_pfn(node), pfn = ALIGN(node_start_pfn(node), step);
@@ -174,7 +178,7 @@ static long find_run(int node, unsigned long count, unsigned long step)
 			return pfn;
 		if (error == -EINTR)
 			return error;
-		pfn += step;
+		pfn += max(step, ALIGN(count / 8, step));
 	}
 	return -ENOMEM;
 }

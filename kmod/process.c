@@ -234,8 +234,9 @@ static long process_doorbell(struct lwk_process *process)
 	long error = -EIO;
 
 	down_read(&instance->rwsem);
-	if (running(instance) && process->index >= 0) {
-		doorbell_ring(instance, process->index);
+	if (running(instance) && process->channel) {
+		if (READ_ONCE(process->channel->lwk_sleeps) || READ_ONCE(process->channel->signals))
+			doorbell_ring(instance, process->index);
 		error = 0;
 	}
 	up_read(&instance->rwsem);

@@ -18,13 +18,19 @@ static int remove_directory(const char *path, const struct stat *status, int typ
 	return 0;
 }
 
-static void remove_below(const char *hierarchy, uint32_t job_id)
+/* Where jobs are below a hierarchy. The parts of names that vary have the node's name. */
+static const struct {
+	const char *type;
+	const char *pattern;
+} layouts[] = {
+	{ "cgroup", "%s/slurm*/uid_*/job_%u" },
+	{ "cgroup2", "%s/system.slice/*slurmstepd.scope/job_%u" },
+};
+
+static void remove_matching(const char *pattern)
 {
-	char pattern[4096];
 	glob_t found;
 
-	/* "slurm", or "slurm_NODE" where several slurmd share a machine. */
-	snprintf(pattern, sizeof(pattern), "%s/slurm*/uid_*/job_%u", hierarchy, job_id);
 	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
 		return;
 	for (size_t i = 0; i < found.gl_pathc; i++)
@@ -36,12 +42,18 @@ void cgroups_remove_empty(uint32_t job_id)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	struct mntent *mount;
+	char pattern[4096];
 
 	if (!mounts)
 		return;
 	while ((mount = getmntent(mounts))) {
-		if (!strcmp(mount->mnt_type, "cgroup"))
-			remove_below(mount->mnt_dir, job_id);
+		for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+			if (strcmp(mount->mnt_type, layouts[i].type))
+				continue;
+			snprintf(pattern, sizeof(pattern), layouts[i].pattern, mount->mnt_dir,
+				 job_id);
+			remove_matching(pattern);
+		}
 	}
 	endmntent(mounts);
 }

@@ -36,15 +36,10 @@ static bool something_waits(void)
 
 static void wait(void)
 {
-	struct cpu *cpu = this_cpu();
-
-	WRITE_ONCE(cpu->channel->lwk_sleeps, 0);
 	for (unsigned int i = 0; i < SPIN && !something_waits(); i++)
 		cpu_relax();
 	if (!something_waits())
 		cpu_sleep(something_waits);
-	/* Whatever comes next, user code included, only a doorbell interrupts it. */
-	WRITE_ONCE(cpu->channel->lwk_sleeps, 1);
 	if (!channel_ordered())
 		process_abandon();
 	channel_serve_fault();
@@ -56,7 +51,6 @@ void channel_reset(void)
 
 	cpu->sent = 0;
 	cpu->received = 0;
-	WRITE_ONCE(cpu->channel->lwk_sleeps, 1);
 }
 
 void channel_serve_fault(void)

@@ -80,6 +80,7 @@ void cpu_sleep(bool (*ready)(void))
 	memory_barrier();
 	if (!ready())
 		halt_with_interrupts();
+	WRITE_ONCE(cpu->channel->lwk_sleeps, 0);
 }
 
 void cpu_loop(void)
