@@ -120,11 +120,11 @@ int main(int argc, char **argv)
 		disturbances = lwk_fact("disturbances") - disturbances;
 	write_and_read_back(a);
 
-	printf("triad on CPU %d under %s: %zu MB verified, %.0f MB/s, file of %d KB read back\n",
+	printf("triad on CPU %d, %s: %zu MB verified, %.0f MB/s, %d KB file read back\n",
 	       sched_getcpu(), kernel.release, megabytes,
 	       3 * sizeof(double) * n / seconds / (1 << 20), FILE_BYTES >> 10);
 	if (disturbances >= 0)
-		printf("  LWK CPU %lld of %lld: %lld pages of 2 MB and %lld of 4 KB, %lld interrupts while it computed, %lld delegated calls\n",
+		printf("  LWK CPU %lld/%lld: pages %lld of 2 MB, %lld of 4 KB; interrupts %lld; delegated calls %lld\n",
 		       lwk_fact("cpu_index"), lwk_fact("cpus"), lwk_fact("pages_2m"),
 		       lwk_fact("pages_4k"), disturbances, lwk_fact("delegated_calls"));
 	return 0;
