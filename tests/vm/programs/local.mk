@@ -25,5 +25,5 @@ all-local: tests/vm/programs/memory-calls-pie
 tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static-pie $< -o $@
 
-EXTRA_DIST += $(vm_programs:=.c)
+EXTRA_DIST += $(vm_programs:=.c) tests/vm/programs/check.h
 CLEANFILES += $(vm_programs) tests/vm/programs/memory-calls-pie

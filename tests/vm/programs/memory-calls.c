@@ -10,17 +10,10 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "check.h"
+
 #define MB (1UL << 20)
 #define PAGE 4096UL
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("%s:%d: wrong: %s (errno %d)\n", __FILE__, __LINE__, #condition,    \
-			       errno);                                                             \
-			return 1;                                                                  \
-		}                                                                                  \
-	} while (0)
 
 static char *map(size_t size)
 {

@@ -12,17 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check.h"
+
 /* Handlers have the arguments that signal(7) gives them. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("%s:%d: wrong: %s (errno %d)\n", __FILE__, __LINE__, #condition,    \
-			       errno);                                                             \
-			return 1;                                                                  \
-		}                                                                                  \
-	} while (0)
 
 static volatile sig_atomic_t count;
 static volatile double in_handler;
