@@ -34,7 +34,9 @@ static struct spank_option table[OPTION_COUNT] = {
 	},
 };
 
-static bool lwk_step; /* this process is an srun, and its step one of an LWK job */
+/* About srun: whether it has --lwk, and whether it is inside an LWK job. */
+static bool given;
+static bool inside_lwk;
 
 /*
  * The callbacks run in the user's process, where a refusal costs nobody
@@ -43,6 +45,7 @@ static bool lwk_step; /* this process is an srun, and its step one of an LWK job
  */
 static int check_lwk(int val, const char *arg, int remote)
 {
+	given = true;
 	if (remote || !arg || !*arg || ms_image_name_valid(arg))
 		return 0;
 	slurm_error("lwk: --lwk wants the name of an LWK image: a letter or digit, then letters, "
@@ -72,12 +75,12 @@ static void forget_inherited(void)
 	unsetenv(LWK_OPTION_VARIABLE);
 	if (getenv("SLURM_JOB_ID"))
 		unsetenv("SLURM_SPANK_" LWK_OPTION_VARIABLE);
-	if (!lwk_step)
+	if (!inside_lwk)
 		unsetenv("LWK_DEVICE");
 }
 
-/* Looks at srun's own arguments; that the program's are among them does no harm. */
-static bool asks_for_lwk(void)
+/* True also for a program's argument of that name. */
+static bool has_argument(void)
 {
 	FILE *file = fopen("/proc/self/cmdline", "re");
 	char *argument = NULL;
@@ -99,9 +102,14 @@ static bool inside_lwk_job(void)
 	return getenv("SLURM_JOB_ID") && (getenv("LWK_DEVICE") || getenv(LWK_OPTION_VARIABLE));
 }
 
+bool options_maybe_lwk_step(void)
+{
+	return inside_lwk || (spank_context() == S_CTX_LOCAL && has_argument());
+}
+
 bool options_lwk_step(void)
 {
-	return lwk_step;
+	return inside_lwk || (spank_context() == S_CTX_LOCAL && given);
 }
 
 int options_register(spank_t sp)
@@ -109,7 +117,7 @@ int options_register(spank_t sp)
 	spank_context_t context = spank_context();
 
 	if (context == S_CTX_LOCAL)
-		lwk_step = asks_for_lwk() || inside_lwk_job();
+		inside_lwk = inside_lwk_job();
 	if (context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR)
 		forget_inherited();
 	else if (context != S_CTX_REMOTE)

@@ -15,8 +15,12 @@ int options_register(spank_t sp);
  */
 bool options_lwk(spank_t sp, const char **image);
 
-/* In srun: true when its step is one of an LWK job. */
+/*
+ * In srun: true when its step is one of an LWK job; known when srun has read its
+ * options. Before that, true when it may be one.
+ */
 bool options_lwk_step(void);
+bool options_maybe_lwk_step(void);
 
 /* False when the user wants to call lwkexec himself (--lwk-launch=none). */
 bool options_launch(spank_t sp);

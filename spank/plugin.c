@@ -17,7 +17,7 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 {
 	int ret = options_register(sp);
 
-	if (options_lwk_step())
+	if (options_maybe_lwk_step())
 		binding_default();
 	return ret;
 }

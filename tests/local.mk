@@ -51,3 +51,17 @@ tests_unit_test_steps_LDADD = tests/unit/libunit.la
 
 tests_unit_test_switch_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_switch_LDADD = tests/unit/libunit.la
+
+EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
+	tests/vm/allocations.bats \
+	tests/vm/beside.bats \
+	tests/vm/ends.bats \
+	tests/vm/lwk-job.bats \
+	tests/vm/lwk-programs.bats \
+	tests/vm/lwkpart.bats \
+	tests/vm/panic.bats \
+	tests/vm/recovery.bats \
+	tests/vm/refusals.bats \
+	tests/vm/steps.bats \
+	tests/vm/testbed.bats \
+	tests/vm/twenty-jobs.bats

@@ -60,6 +60,11 @@ lwk_step()
 	[[ $(bed sh -c 'scontrol -o show job | wc -l') == "$before" ]]
 }
 
+@test "--cpu-bind of a Linux-only job is nobody's business, whatever its program is told" {
+	run -0 as user1 srun -n2 --cpu-bind=cores "$programs/hello" --lwk
+	[[ $output == *Debian* ]]
+}
+
 @test "an LWK job for the steps that follow" {
 	job=$(submit user1 --ntasks=4 --mem=512 --lwk --wrap 'echo "$LWK_DEVICE"; sleep 600')
 	echo "$job" >"$BATS_FILE_TMPDIR/job"
