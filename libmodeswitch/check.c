@@ -175,19 +175,21 @@ static bool has_word(const char *list, const char *word)
 
 /* A word that a setting of slurm.conf must have; 'since' of what happens without it. */
 struct wanted_word {
+	int level; /* of its absence */
 	const char *key, *word, *to_do, *without;
 };
 
 static const struct wanted_word wanted_words[] = {
-	{ "PrologFlags", "Alloc", "write PrologFlags=Alloc,Contain in slurm.conf",
+	{ MS_PROBLEM, "PrologFlags", "Alloc", "write PrologFlags=Alloc,Contain in slurm.conf",
 	  "jobs would begin before their LWK has booted" },
-	{ "PrologFlags", "Contain", "write PrologFlags=Alloc,Contain in slurm.conf",
+	{ MS_PROBLEM, "PrologFlags", "Contain", "write PrologFlags=Alloc,Contain in slurm.conf",
 	  "the job_container plugin would not be called" },
-	{ "SlurmdParameters", "config_overrides",
+	{ MS_PROBLEM, "SlurmdParameters", "config_overrides",
 	  "write SlurmdParameters=config_overrides in slurm.conf",
 	  "a node that has lent CPUs or memory would be drained when slurmd registers" },
-	{ "TaskPluginParam", "none", "write TaskPluginParam=none in slurm.conf",
-	  "Slurm would bind tasks to CPUs that an LWK has, and they could not start" },
+	/* The SPANK plugin sees to it for srun. */
+	{ MS_NOTE, "TaskPluginParam", "none", "write TaskPluginParam=none in slurm.conf",
+	  "other launchers than srun may bind tasks to CPUs that an LWK has" },
 };
 
 static void check_slurm(struct checking *checking)
@@ -208,7 +210,7 @@ static void check_slurm(struct checking *checking)
 			find(checking, MS_FINE, "slurm", NULL, "%s has %s", wanted->key,
 			     wanted->word);
 		else
-			find(checking, MS_PROBLEM, "slurm", wanted->to_do, "%s=%s lacks %s: %s",
+			find(checking, wanted->level, "slurm", wanted->to_do, "%s=%s lacks %s: %s",
 			     wanted->key, value, wanted->word, wanted->without);
 	}
 	setting(checking->slurm, "JobContainerType", value, sizeof(value));
@@ -222,7 +224,10 @@ static void check_slurm(struct checking *checking)
 		     "JobContainerType=%s: nothing would tidy up after a crash of slurmd", value);
 }
 
-/* Looks for our plugin in plugstack.conf and what it includes. */
+/*
+ * Looks for our plugin in plugstack.conf and what it includes. Of an optional plugin Slurm
+ * ignores the refusals: a job that cannot have its LWK would run on Linux without a word.
+ */
 static bool stack_has_plugin(const char *path, int depth)
 {
 	FILE *file = fopen(path, "re");
@@ -239,7 +244,7 @@ static bool stack_has_plugin(const char *path, int depth)
 			for (size_t i = 0; i < files.gl_pathc; i++)
 				found |= stack_has_plugin(files.gl_pathv[i], depth + 1);
 			globfree(&files);
-		} else if (strcmp(word, "required") == 0 || strcmp(word, "optional") == 0) {
+		} else if (strcmp(word, "required") == 0) {
 			const char *base = strrchr(argument, '/');
 
 			found = strcmp(base ? base + 1 : argument, "lwk.so") == 0;
@@ -262,7 +267,8 @@ static void check_plugstack(struct checking *checking)
 		find(checking, MS_FINE, "plugstack", NULL, "%s loads lwk.so", path);
 	else
 		find(checking, MS_PROBLEM, "plugstack", "add the line: required lwk.so",
-		     "%s does not load lwk.so: Slurm would not know --lwk", path);
+		     "%s does not require lwk.so: Slurm would not know --lwk, or ignore refusals",
+		     path);
 }
 
 static void check_cpusets(struct checking *checking)

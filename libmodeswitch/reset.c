@@ -107,7 +107,7 @@ static int give_back_blocks(const struct switching *all, const struct ms_lent *l
 /* What the ledger has: no journal names it any more. */
 static int give_back_leftovers(struct switching *all, struct ms_error *err)
 {
-	struct ms_lent *lent;
+	struct ms_lent *lent = NULL;
 	struct ms_error why;
 	int ret = 0;
 	size_t n;
@@ -123,10 +123,9 @@ static int give_back_leftovers(struct switching *all, struct ms_error *err)
 		else if (lent[i].is_blocks)
 			ret = give_back_blocks(all, &lent[i], err);
 	}
-	if (ret == 0) {
-		free(lent);
-		ret = give_back_runs(all, &why) < 0 ? ms_fail(err, "%s", why.text) : 0;
-	}
+	free(lent);
+	if (ret == 0 && give_back_runs(all, &why) < 0)
+		ret = ms_fail(err, "%s", why.text);
 	all->driver->close(all->dev);
 	return ret;
 }

@@ -38,10 +38,14 @@ static int load(const char *xml, hwloc_topology_t *out, struct ms_error *err)
 	forget_hwloc_environment();
 	if (hwloc_topology_init(&topology) < 0)
 		return ms_fail(err, "hwloc: %m");
-	/* The cpuset that we are in ourselves must not hide anything. */
+	/*
+	 * The cpuset that we are in ourselves, Slurm's for system processes, must hide
+	 * nothing: not here, and not from slurmd, which may read the kept topology.
+	 */
 	if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
 	    (!xml || hwloc_topology_set_xml(topology, xml) == 0) &&
-	    hwloc_topology_load(topology) == 0) {
+	    hwloc_topology_load(topology) == 0 &&
+	    hwloc_topology_allow(topology, NULL, NULL, HWLOC_ALLOW_FLAG_ALL) == 0) {
 		*out = topology;
 		return 0;
 	}

@@ -199,7 +199,11 @@ void fpu_load(void *area)
 
 void fpu_reset(void)
 {
-	static u8 initial[XSAVE_LEGACY + XSAVE_HEADER] __attribute__((aligned(64)));
+	/* XSTATE_BV 0: every component in its initial state, but for MXCSR. */
+	static const u8 initial[XSAVE_LEGACY + XSAVE_HEADER] __attribute__((aligned(64))) = {
+		[MXCSR_OFFSET] = MXCSR_DEFAULT & 0xff,
+		[MXCSR_OFFSET + 1] = MXCSR_DEFAULT >> 8,
+	};
 
 	if (!xsave_bytes) {
 		u32 mxcsr = MXCSR_DEFAULT;
@@ -207,8 +211,6 @@ void fpu_reset(void)
 		__asm__ volatile("fninit; ldmxcsr %0" ::"m"(mxcsr));
 		return;
 	}
-	/* XSTATE_BV 0: every component in its initial state. MXCSR is taken from the area. */
-	__atomic_store_n((u32 *)(initial + MXCSR_OFFSET), MXCSR_DEFAULT, __ATOMIC_RELAXED);
 	__asm__ volatile("xrstor64 (%0)" ::"r"(initial), "a"(-1), "d"(-1) : "memory");
 }
 

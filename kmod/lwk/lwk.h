@@ -127,7 +127,6 @@ struct process {
 	bool interrupted; /* the call being left was cut short: EINTR, or restart */
 	bool out_of_memory;
 	struct sigstack altstack;
-	u64 clear_tid;
 };
 
 struct cpu {
@@ -303,7 +302,6 @@ void process_abandon(void) __attribute__((noreturn));
 void signal_init(struct process *process);
 /* A fault of the process itself: cannot be blocked or ignored. */
 void signal_fault(struct frame *frame, int signal, int code, u64 addr);
-void signal_post(struct process *process, int signal);
 /* Moves what the proxy has passed on into 'pending'. */
 void signal_collect(struct process *process);
 bool signal_waiting(const struct process *process);

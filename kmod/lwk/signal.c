@@ -70,11 +70,6 @@ void signal_init(struct process *process)
 	process->altstack.flags = SS_DISABLE;
 }
 
-void signal_post(struct process *process, int signal)
-{
-	process->pending |= BIT(signal);
-}
-
 void signal_collect(struct process *process)
 {
 	struct lwk_channel *channel = this_cpu()->channel;
@@ -432,7 +427,7 @@ static s64 send_signal(struct frame *frame, u64 nr, u64 target, u64 signal)
 	if (signal > SIGNALS)
 		return -EINVAL;
 	if (signal)
-		signal_post(process, signal);
+		process->pending |= BIT(signal);
 	return 0;
 }
 

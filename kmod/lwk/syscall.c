@@ -17,12 +17,6 @@ static s64 sys_getpid(struct frame *frame)
 	return this_process()->pid;
 }
 
-static s64 sys_set_tid_address(struct frame *frame)
-{
-	this_process()->clear_tid = frame->rdi;
-	return this_process()->pid;
-}
-
 static s64 sys_done(struct frame *frame)
 {
 	return 0;
@@ -552,7 +546,7 @@ static const struct call calls[] = {
 	[__NR_getrandom] = DELEGATED,
 	[__NR_prctl] = LOCAL(sys_prctl),
 	[__NR_uname] = LOCAL(sys_uname),
-	[__NR_set_tid_address] = LOCAL(sys_set_tid_address),
+	[__NR_set_tid_address] = LOCAL(sys_getpid),
 	[__NR_arch_prctl] = LOCAL(sys_arch_prctl),
 	[__NR_wait4] = DELEGATED,
 	[__NR_waitid] = DELEGATED,

@@ -33,6 +33,7 @@ static const char *exception_name(u64 vector)
 static void kernel_fault(const struct frame *frame) __attribute__((noreturn));
 static void kernel_fault(const struct frame *frame)
 {
+	status->panic_cpu = this_cpu()->index;
 	panic("CPU %u: %s (vector %llu, error %llx) at %llx, address %llx, stack %llx",
 	      this_cpu()->index, exception_name(frame->vector), frame->vector, frame->error,
 	      frame->rip, (u64)read_cr2(), frame->rsp);

@@ -129,3 +129,14 @@ record_has()
 			{ echo "not helpful: $output"; return 1; }
 	done
 }
+
+@test "lwkctl check finds nothing here, and a plugin that is only optional" {
+	run -0 bed lwkctl check
+	[[ ${lines[-1]} == '0 problems' ]]
+	bed sh -c 'cp -p /etc/slurm/plugstack.conf /root/plugstack.before
+		sed -i s/required/optional/ /etc/slurm/plugstack.conf'
+	run bed lwkctl check
+	bed mv /root/plugstack.before /etc/slurm/plugstack.conf
+	((status == 1))
+	[[ $output == *'does not require lwk.so'*'add the line: required lwk.so'* ]]
+}
