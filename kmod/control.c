@@ -212,6 +212,8 @@ static int __init lwkpart_init(void)
 {
 	int error;
 
+	/* Memory blocks may go off-line before we are told, and a node's last one with them. */
+	cpusets_keep_lent();
 	error = cpus_init();
 	if (error)
 		goto fail;

@@ -253,6 +253,8 @@ int cpu_lend(unsigned int cpu)
 	if (error)
 		goto free_area;
 	per_cpu(park_area, cpu) = area;
+	/* Cpusets may have been mounted since the module was loaded. */
+	cpusets_keep_lent();
 	error = take(cpu);
 	if (error)
 		goto remove;

@@ -3,6 +3,7 @@
  * What the files of lwkpart.ko share. One file, one thing:
  *   control.c   /dev/lwkpart: checks every ioctl, calls the others
  *   ledger.c    what is lent, CPUs and memory ranges, and to whom
+ *   cpuset.c    keeps lent CPUs in version 1 cpusets
  *   cpu.c       takes CPUs from Linux, parks them, starts and stops them
  *   park.h      the mailbox of a parked CPU
  *   park.S      the code a parked CPU runs
@@ -123,6 +124,10 @@ bool ledger_is_empty(void);
 void ledger_count(struct lwkpart_info *info);
 /* LWKPART_GET_LEDGER: 0 or -EFAULT. */
 int ledger_copy(struct lwkpart_ledger *request);
+
+/* cpuset.c */
+/* Call before anything leaves Linux that a cpuset may name. */
+void cpusets_keep_lent(void);
 
 /* cpu.c; call with lwkpart_mutex held */
 int cpus_init(void);

@@ -2,9 +2,9 @@
 # lwkpart.ko. The kernel's own build runs in kmod/module of the build tree, on links to
 # the sources, so that the source tree stays clean (and may be read-only).
 
-kmod_module_sources = kmod/Kbuild kmod/control.c kmod/cpu.c kmod/doorbell.c kmod/image.c \
-	kmod/instance.c kmod/internal.h kmod/ledger.c kmod/lwkpart.h kmod/lwkshared.h \
-	kmod/memory.c kmod/park.S kmod/park.h kmod/process.c
+kmod_module_sources = kmod/Kbuild kmod/control.c kmod/cpu.c kmod/cpuset.c kmod/doorbell.c \
+	kmod/image.c kmod/instance.c kmod/internal.h kmod/ledger.c kmod/lwkpart.h \
+	kmod/lwkshared.h kmod/memory.c kmod/park.S kmod/park.h kmod/process.c
 EXTRA_DIST += $(kmod_module_sources)
 
 if HAVE_KERNEL

@@ -15,7 +15,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "cpusets.h"
 #include "driver.h"
 #include "files.h"
 #include "image.h"
@@ -271,37 +270,6 @@ static void check_plugstack(struct checking *checking)
 		     path);
 }
 
-static void check_cpusets(struct checking *checking)
-{
-	char path[512], value[64] = "";
-
-	if (checking->slurm)
-		setting(checking->slurm, "ConstrainCores", value, sizeof(value));
-	switch (cpusets_find(path, sizeof(path))) {
-	case CPUSETS_NONE:
-		find(checking, MS_FINE, "cpusets", NULL, "cgroup version 2, or no cpusets");
-		return;
-	case CPUSETS_V2_MODE:
-		find(checking, MS_FINE, "cpusets", NULL, "%s is mounted with cpuset_v2_mode", path);
-		return;
-	case CPUSETS_PLAIN:
-		break;
-	}
-	if (strcasecmp(value, "yes") == 0)
-		find(checking, MS_PROBLEM, "cpusets",
-		     "mount it with the option cpuset_v2_mode, early in boot, or use cgroup version "
-		     "2, or write ConstrainCores=no in cgroup.conf",
-		     "%s is mounted without cpuset_v2_mode while ConstrainCores=yes: jobs that begin "
-		     "beside an LWK job would fail, with the node still idle",
-		     path);
-	else
-		find(checking, MS_NOTE, "cpusets",
-		     "mount it with the option cpuset_v2_mode, early in boot, if something else than "
-		     "Slurm uses cpusets",
-		     "%s is mounted without cpuset_v2_mode: cpusets lose lent CPUs until they return",
-		     path);
-}
-
 /* CPU 0 never goes; a job that gets it just has less for its LWK. */
 static void check_reserved(struct checking *checking)
 {
@@ -434,7 +402,6 @@ int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, vo
 	check_images(&checking);
 	for (size_t i = 0; driver_number(i); i++)
 		check_module(&checking, driver_number(i));
-	check_cpusets(&checking);
 	check_slurm(&checking);
 	check_plugstack(&checking);
 	check_reserved(&checking);

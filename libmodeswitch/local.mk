@@ -8,7 +8,6 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/modeswitch.h \
 	libmodeswitch/check.c \
 	libmodeswitch/configuration.c libmodeswitch/configuration.h \
-	libmodeswitch/cpusets.h \
 	libmodeswitch/driver.c libmodeswitch/driver.h \
 	libmodeswitch/driver_lwkpart.c \
 	libmodeswitch/error.c \
@@ -23,7 +22,6 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/reset.c \
 	libmodeswitch/state.c libmodeswitch/state.h \
 	libmodeswitch/step_cpus.c \
-	libmodeswitch/step_cpusets.c \
 	libmodeswitch/step_instance.c \
 	libmodeswitch/step_memory.c \
 	libmodeswitch/step_module.c \

@@ -234,7 +234,7 @@ int ms_kmsg(unsigned instance, char **text, struct ms_error *err);
 /* One finding of ms_check(). */
 struct ms_finding {
 	enum { MS_FINE, MS_NOTE, MS_PROBLEM } level;
-	const char *subject; /* a stable name, "cpusets" */
+	const char *subject; /* a stable name, "module" */
 	const char *text;    /* what was found */
 	const char *to_do;   /* what to do about it; NULL with MS_FINE */
 };

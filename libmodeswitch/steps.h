@@ -46,8 +46,8 @@ struct step {
 	int (*check)(struct switching *switching, struct json_object *entry, struct ms_error *err);
 };
 
-extern const struct step step_module, step_cpusets, step_cpus, step_memory, step_instance,
-	step_assign, step_load, step_boot;
+extern const struct step step_module, step_cpus, step_memory, step_instance, step_assign, step_load,
+	step_boot;
 
 /* All of them, in their order; NULL at the end. */
 extern const struct step *const all_steps[];

@@ -342,6 +342,20 @@ static void an_unknown_step_is_an_error(void **state)
 	journal_close(switching.journal);
 }
 
+static void a_journal_of_the_former_version_can_be_undone(void **state)
+{
+	struct ms_error err;
+	struct switching switching = { .job_id = 7 };
+
+	assert_int_equal(journal_create(7, 1000, "lwkpart", &switching.journal, &err), 0);
+	assert_int_equal(journal_record(switching.journal, "a", NULL, &err), 0);
+	assert_int_equal(journal_record(switching.journal, "cpusets", NULL, &err), 0);
+	world->marks[0][0] = true;
+	assert_int_equal(steps_undo(steps, &switching, &err), 0);
+	assert_false(world->marks[0][0]);
+	journal_close(switching.journal);
+}
+
 static void time_over_is_a_failure(void **state)
 {
 	struct switching switching = {
@@ -385,6 +399,7 @@ int main(void)
 		TEST(what_cannot_be_undone_does_not_stop_the_rest),
 		TEST(an_undo_is_checked),
 		TEST(an_unknown_step_is_an_error),
+		TEST(a_journal_of_the_former_version_can_be_undone),
 		TEST(time_over_is_a_failure),
 		TEST(a_signal_is_a_failure),
 	};

@@ -16,7 +16,6 @@
 #define MB (1UL << 20)
 #define BLOCK (128 * MB)
 #define JOB 7
-#define CPUSET "sys/fs/cgroup/cpuset"
 
 /* What lwkpart.ko would know. */
 static struct ledger {
@@ -83,25 +82,6 @@ static void put_cpu(unsigned cpu, bool online)
 		kernel_write(online ? "1" : "0", "/sys/devices/system/cpu/cpu%u/online", cpu), 0);
 }
 
-/* As the kernel without cpuset_v2_mode does. */
-static void cpu_leaves_cpusets(unsigned cpu)
-{
-	static const char *const cpusets[] = { "slurm", "slurm/job", "other" };
-	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-	char path[128], *list;
-
-	for (size_t i = 0; i < 3; i++) {
-		snprintf(path, sizeof(path), "/" CPUSET "/%s/cpuset.cpus", cpusets[i]);
-		if (kernel_read_list(cpus, path) < 0)
-			continue;
-		hwloc_bitmap_clr(cpus, cpu);
-		hwloc_bitmap_list_asprintf(&list, cpus);
-		unit_file(path + 1, "%s\n", list);
-		free(list);
-	}
-	hwloc_bitmap_free(cpus);
-}
-
 static int fake_open(struct ms_error *err)
 {
 	return 5;
@@ -118,7 +98,6 @@ static int lend_cpu(int dev, unsigned cpu)
 	if (error)
 		return error;
 	put_cpu(cpu, false);
-	cpu_leaves_cpusets(cpu);
 	add((struct ms_lent){ .is_cpu = true, .cpu = cpu });
 	return done(0);
 }
@@ -302,7 +281,7 @@ static void make_block(unsigned index, unsigned node, const char *zones)
 	unit_file(name, "%s", "");
 }
 
-static void make_machine(const char *cpuset_options)
+static void make_machine(void)
 {
 	char name[128];
 
@@ -322,36 +301,10 @@ static void make_machine(const char *cpuset_options)
 	unit_file("sys/devices/system/memory/memory37/node0", "%s", ""); /* on two nodes */
 	unit_file("proc/meminfo", "MemTotal: 4000000 kB\nMemAvailable: 3000000 kB\n");
 	unit_file("proc/sys/vm/min_free_kbytes", "65536\n");
-	unit_file("proc/self/mounts",
-		  "proc /proc proc rw 0 0\n"
-		  "cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n"
-		  "cgroup /sys/fs/cgroup/cpuset cgroup rw,%s 0 0\n",
-		  cpuset_options);
-	unit_file(CPUSET "/cpuset.cpus", "0-7\n");
-	unit_file(CPUSET "/slurm/cpuset.cpus", "0-7\n");
-	unit_file(CPUSET "/slurm/job/cpuset.cpus", "4-7\n");
-	unit_file(CPUSET "/other/cpuset.cpus", "1-2,7\n");
-	unit_file(CPUSET "/apart/cpuset.cpus", "0-3\n");
 	memset(ledger, 0, sizeof(*ledger));
 	ledger->largest_run = 64 * MB;
 	ledger->free_runs = 1024 * MB;
 	ledger->next_run = 1UL << 40;
-}
-
-static bool cpuset_is(const char *name, const char *cpus)
-{
-	hwloc_bitmap_t found = hwloc_bitmap_alloc(), wanted = hwloc_bitmap_alloc();
-	char path[128];
-	struct ms_error err;
-	bool same;
-
-	snprintf(path, sizeof(path), "/" CPUSET "/%s/cpuset.cpus", name);
-	assert_int_equal(kernel_read_list(found, path), 0);
-	assert_int_equal(ms_parse_cpus(cpus, wanted, &err), 0);
-	same = hwloc_bitmap_isequal(found, wanted);
-	hwloc_bitmap_free(found);
-	hwloc_bitmap_free(wanted);
-	return same;
 }
 
 static void assert_block(unsigned index, const char *state)
@@ -380,10 +333,6 @@ static void assert_all_is_back(void)
 		assert_block(index, "online");
 	for (unsigned index = 32; index < 38; index++)
 		assert_block(index, "online");
-	assert_true(cpuset_is("slurm", "0-7"));
-	assert_true(cpuset_is("slurm/job", "4-7"));
-	assert_true(cpuset_is("other", "1-2,7"));
-	assert_true(cpuset_is("apart", "0-3"));
 }
 
 /* ---- a switch ---- */
@@ -474,7 +423,7 @@ static int setup(void **state)
 	hwloc_bitmap_set(plan.linux_cpus, 4);
 	plan_memory[0].bytes = 360 * MB; /* two movable blocks, and 104 MB in runs of 52 */
 	plan_memory[1].bytes = 0;
-	make_machine("cpuset");
+	make_machine();
 	return 0;
 }
 
@@ -512,13 +461,12 @@ static void on_and_off(void **state)
 	assert_block(36, "offline");
 	assert_int_equal(lent_bytes(1, true), 2 * BLOCK);
 	assert_int_equal(lent_bytes(1, false), 104 * MB);
-	assert_true(cpuset_is("slurm", "0-4"));
 	said = 0;
 	assert_int_equal(switch_off(&err), 0);
 	assert_all_is_back();
 	assert_block(35, "online_movable");
-	/* An instance, two blocks, two runs, three CPUs, three cpusets. */
-	assert_int_equal(said, 11);
+	/* An instance, two blocks, two runs, three CPUs. */
+	assert_int_equal(said, 8);
 }
 
 static void kernel_blocks_return_to_the_kernel(void **state)
@@ -609,33 +557,6 @@ static void a_boot_that_fails_tells_the_console(void **state)
 	assert_all_is_back();
 }
 
-static void cpusets_with_v2_mode_are_left_alone(void **state)
-{
-	struct ms_error err;
-
-	make_machine("cpuset,cpuset_v2_mode");
-	assert_int_equal(switch_on(&err), 0);
-	assert_has(unit_read("jobs/7.journal"), "\"cpusets\":[]");
-	assert_int_equal(switch_off(&err), 0);
-	assert_true(cpuset_is("slurm", "0-4")); /* our kernel does not know that mode */
-}
-
-static void cpusets_may_have_changed_meanwhile(void **state)
-{
-	struct ms_error err;
-	char path[128];
-
-	assert_int_equal(switch_on(&err), 0);
-	snprintf(path, sizeof(path), "%s/" CPUSET "/other/cpuset.cpus", unit_dir);
-	assert_int_equal(remove(path), 0);
-	/* Another job's CPU 2 has gone from slurm, and must not come back by us. */
-	unit_file(CPUSET "/slurm/cpuset.cpus", "0-1,3-4\n");
-	assert_int_equal(switch_off(&err), 0);
-	assert_true(cpuset_is("slurm", "0-1,3-7"));
-	assert_true(cpuset_is("slurm/job", "4-7"));
-	assert_false(unit_exists(CPUSET "/other/cpuset.cpus"));
-}
-
 static void a_failure_anywhere_gives_all_back(void **state)
 {
 	struct ms_error err;
@@ -644,7 +565,7 @@ static void a_failure_anywhere_gives_all_back(void **state)
 	for (at = 1;; at++) {
 		int ret;
 
-		make_machine("cpuset");
+		make_machine();
 		ledger->stop_at = at;
 		ledger->how = FAIL;
 		ret = switch_on(&err);
@@ -669,7 +590,7 @@ static void a_crash_anywhere_gives_all_back(void **state)
 	int crashes = 0;
 
 	for (int at = 1;; at++) {
-		make_machine("cpuset");
+		make_machine();
 		ledger->stop_at = at;
 		ledger->how = CRASH;
 		/* A crash of the helper that looks for a run is a failure, and undone by us. */
@@ -691,7 +612,7 @@ static void a_crash_while_switching_off_too(void **state)
 	int crashes = 0;
 
 	for (int at = 1;; at++) {
-		make_machine("cpuset");
+		make_machine();
 		assert_int_equal(switch_on(&err), 0);
 		ledger->actions = 0;
 		ledger->stop_at = at;
@@ -733,8 +654,6 @@ int main(void)
 		TEST(linux_keeps_enough),
 		TEST(a_block_that_the_module_does_not_want),
 		TEST(a_boot_that_fails_tells_the_console),
-		TEST(cpusets_with_v2_mode_are_left_alone),
-		TEST(cpusets_may_have_changed_meanwhile),
 		TEST(a_failure_anywhere_gives_all_back),
 		TEST(a_crash_anywhere_gives_all_back),
 		TEST(a_crash_while_switching_off_too),
