@@ -6,7 +6,8 @@ include_HEADERS = libmodeswitch/modeswitch.h
 noinst_LTLIBRARIES += libmodeswitch/libmodeswitch_all.la
 libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/modeswitch.h \
-	libmodeswitch/check.c \
+	libmodeswitch/check.c libmodeswitch/check.h \
+	libmodeswitch/check_slurm.c \
 	libmodeswitch/configuration.c libmodeswitch/configuration.h \
 	libmodeswitch/driver.c libmodeswitch/driver.h \
 	libmodeswitch/driver_lwkpart.c \

@@ -9,6 +9,7 @@ include $(srcdir)/tests/vm/programs/local.mk
 # ---- unit tests: no root, no virtual machine ----
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test-parse \
+	tests/unit/test-check \
 	tests/unit/test-configuration \
 	tests/unit/test-plan \
 	tests/unit/test-journal \
@@ -27,6 +28,9 @@ tests_unit_libunit_la_LIBADD = libmodeswitch/libmodeswitch_all.la $(CMOCKA_LIBS)
 
 tests_unit_test_parse_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_parse_LDADD = tests/unit/libunit.la
+
+tests_unit_test_check_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_check_LDADD = tests/unit/libunit.la
 
 tests_unit_test_configuration_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_configuration_LDADD = tests/unit/libunit.la
