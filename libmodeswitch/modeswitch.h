@@ -38,6 +38,23 @@ int ms_parse_size(const char *text, uint64_t *bytes, struct ms_error *err);
 /* "0-3,8": Linux's list format, nothing looser. "" gives the empty set. */
 int ms_parse_cpus(const char *text, hwloc_bitmap_t cpus, struct ms_error *err);
 
+/* From which NUMA nodes an LWK's memory comes; see lwk.conf(5). */
+enum ms_numa_policy {
+	MS_NUMA_SITE,	    /* as lwk.conf says; in a request only */
+	MS_NUMA_LOCAL,	    /* the nodes of its CPUs, in proportion to the CPUs */
+	MS_NUMA_INTERLEAVE, /* all nodes that jobs may use, evenly */
+	MS_NUMA_BIND,	    /* the nodes that are named, and no others */
+};
+
+struct ms_numa {
+	enum ms_numa_policy policy;
+	hwloc_bitmap_t nodes; /* MS_NUMA_BIND; NULL otherwise */
+};
+
+/* "local", "interleave" or "bind=0,2-3". Free what it holds with ms_numa_release(). */
+int ms_parse_numa(const char *text, struct ms_numa *numa, struct ms_error *err);
+void ms_numa_release(struct ms_numa *numa);
+
 /* ---- configuration (lwk.conf) ---- */
 
 /* A kernel that the site offers. */
@@ -50,11 +67,13 @@ struct ms_image {
 };
 
 struct ms_config {
-	unsigned linux_cpus;	    /* LinuxCpus=: CPUs of a job that stay with Linux */
-	uint64_t linux_memory;	    /* LinuxMemory=: bytes of a job's memory that stay */
-	hwloc_bitmap_t os_cpus;	    /* OsCpus=: never lent; CPU 0 is always among them */
-	unsigned boot_timeout_ms;   /* BootTimeout=, given in seconds */
-	unsigned switch_timeout_ms; /* SwitchTimeout=: for the whole switch */
+	unsigned linux_cpus;	     /* LinuxCpus=: CPUs of a job that stay with Linux */
+	uint64_t linux_memory;	     /* LinuxMemory=: bytes of a job's memory that stay */
+	hwloc_bitmap_t os_cpus;	     /* OsCpus=: never lent; CPU 0 is always among them */
+	hwloc_bitmap_t system_nodes; /* SystemNodes=; NULL: by default */
+	struct ms_numa numa;	     /* Numa=; never MS_NUMA_SITE */
+	unsigned boot_timeout_ms;    /* BootTimeout=, given in seconds */
+	unsigned switch_timeout_ms;  /* SwitchTimeout=: for the whole switch */
 	struct ms_image *images;
 	size_t n_images;
 };

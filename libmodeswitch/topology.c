@@ -84,20 +84,93 @@ int topology_keep(hwloc_topology_t topology, struct ms_error *err)
 	return 0;
 }
 
+static bool has_subtype(hwloc_obj_t node)
+{
+	/* hwloc's words, from the firmware's tables or from what it knows of the processor. */
+	return node->subtype &&
+	       (strcmp(node->subtype, "MCDRAM") == 0 || strcmp(node->subtype, "HBM") == 0 ||
+		strcmp(node->subtype, "GPUMemory") == 0 || strcmp(node->subtype, "SPM") == 0);
+}
+
+bool topology_node_is_special(hwloc_topology_t topology, hwloc_obj_t node)
+{
+	hwloc_obj_t other = NULL;
+
+	if (!has_subtype(node))
+		return false;
+	/* Where all memory is of that kind (A64FX, some Xeon Max), it is the ordinary one. */
+	while ((other = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, other))) {
+		if (!has_subtype(other))
+			return true;
+	}
+	return false;
+}
+
 int topology_node_of_cpu(hwloc_topology_t topology, unsigned cpu)
 {
-	hwloc_obj_t node = NULL;
-	int found = -1;
+	hwloc_obj_t node = NULL, found = NULL;
+	bool special, found_special = false;
 
 	if (!hwloc_get_pu_obj_by_os_index(topology, cpu))
 		return -1;
 	while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node))) {
-		/* A CPU can be in several: nodes of high-bandwidth memory have higher numbers. */
-		if (hwloc_bitmap_isset(node->cpuset, cpu) &&
-		    (found < 0 || node->os_index < (unsigned)found))
-			found = node->os_index;
+		if (!hwloc_bitmap_isset(node->cpuset, cpu))
+			continue;
+		special = topology_node_is_special(topology, node);
+		if (found && (special > found_special ||
+			      (special == found_special && node->os_index > found->os_index)))
+			continue;
+		found = node;
+		found_special = special;
 	}
-	return found;
+	return found ? (int)found->os_index : -1;
+}
+
+/* What stays with the system when the site does not say. */
+static void default_system_nodes(hwloc_topology_t topology, hwloc_const_bitmap_t os_cpus,
+				 hwloc_bitmap_t nodes)
+{
+	int n_ordinary = 0, cpu, first = -1, number;
+	hwloc_obj_t node = NULL;
+
+	hwloc_bitmap_zero(nodes);
+	while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)))
+		n_ordinary += !topology_node_is_special(topology, node) &&
+			      node->attr->numanode.local_memory;
+	if (n_ordinary < 2)
+		return;
+	hwloc_bitmap_foreach_begin(cpu, os_cpus) {
+		number = topology_node_of_cpu(topology, cpu);
+		if (number < 0)
+			continue;
+		hwloc_bitmap_set(nodes, number);
+		if (first < 0)
+			first = number;
+	}
+	hwloc_bitmap_foreach_end();
+	if (hwloc_bitmap_weight(nodes) >= n_ordinary)
+		hwloc_bitmap_only(nodes, first);
+}
+
+int topology_system_nodes(hwloc_topology_t topology, const struct ms_config *config,
+			  hwloc_bitmap_t nodes, struct ms_error *err)
+{
+	hwloc_const_bitmap_t machine = hwloc_topology_get_topology_nodeset(topology);
+	char wanted[256], found[256];
+
+	if (!config->system_nodes) {
+		default_system_nodes(topology, config->os_cpus, nodes);
+		return 0;
+	}
+	hwloc_bitmap_copy(nodes, config->system_nodes);
+	if (hwloc_bitmap_isincluded(nodes, machine))
+		return 0;
+	hwloc_bitmap_list_snprintf(wanted, sizeof(wanted), nodes);
+	hwloc_bitmap_list_snprintf(found, sizeof(found), machine);
+	return ms_fail(err,
+		       "lwk.conf keeps the NUMA nodes %s for the system (SystemNodes=); this "
+		       "machine has only %s; the administrator's remedy is to name only those",
+		       wanted, found);
 }
 
 uint64_t topology_distance(hwloc_topology_t topology, unsigned a, unsigned b)
