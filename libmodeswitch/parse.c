@@ -67,6 +67,32 @@ int ms_parse_cpus(const char *text, hwloc_bitmap_t cpus, struct ms_error *err)
 	return 0;
 }
 
+int ms_parse_amount(const char *text, struct ms_amount *amount, struct ms_error *err)
+{
+	struct ms_amount parsed = { 0 };
+	struct ms_error ignored;
+	char rest;
+
+	if (strcmp(text, "all") == 0) {
+		*amount = parsed;
+		return 0;
+	}
+	if (strspn(text, "0123456789") <= 3 && strchr(text, '%') &&
+	    sscanf(text, "%3u%%%c", &parsed.percent, &rest) == 1 && isdigit((unsigned char)*text) &&
+	    parsed.percent >= 1 && parsed.percent <= 100) {
+		*amount = parsed;
+		return 0;
+	}
+	if (ms_parse_size(text, &parsed.bytes, &ignored) < 0 || !parsed.bytes)
+		return ms_fail(err,
+			       "wanted all, 1%% to 100%%, or a size with its unit such as 512M; "
+			       "found \"%s\"",
+			       text);
+	parsed.percent = 0;
+	*amount = parsed;
+	return 0;
+}
+
 int ms_parse_numa(const char *text, struct ms_numa *numa, struct ms_error *err)
 {
 	static const char bind[] = "bind=";
