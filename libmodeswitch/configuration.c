@@ -51,6 +51,34 @@ static int parse_cpus(const char *text, void *field, size_t size, struct ms_erro
 	return ms_parse_cpus(text, *(hwloc_bitmap_t *)field, err);
 }
 
+static int parse_nodes(const char *text, void *field, size_t size, struct ms_error *err)
+{
+	hwloc_bitmap_t *nodes = field, list;
+	struct ms_error ignored;
+
+	if (strcasecmp(text, "auto") == 0) {
+		*nodes = NULL;
+		return 0;
+	}
+	list = hwloc_bitmap_alloc();
+	if (!list)
+		return ms_fail(err, "out of memory");
+	if (strcasecmp(text, "none") != 0 && (!*text || ms_parse_cpus(text, list, &ignored) < 0)) {
+		hwloc_bitmap_free(list);
+		return ms_fail(err,
+			       "wanted auto, none, or a list of NUMA nodes such as 0,2-3; found "
+			       "\"%s\"",
+			       text);
+	}
+	*nodes = list;
+	return 0;
+}
+
+static int parse_numa(const char *text, void *field, size_t size, struct ms_error *err)
+{
+	return ms_parse_numa(text, field, err);
+}
+
 static int parse_text(const char *text, void *field, size_t size, struct ms_error *err)
 {
 	size_t length = strlen(text);
@@ -106,6 +134,8 @@ static const struct key node_keys[] = {
 	{ "LinuxCpus", parse_count, FIELD(ms_config, linux_cpus), "1" },
 	{ "LinuxMemory", parse_size, FIELD(ms_config, linux_memory), "64M" },
 	{ "OsCpus", parse_cpus, FIELD(ms_config, os_cpus), "0" },
+	{ "SystemNodes", parse_nodes, FIELD(ms_config, system_nodes), "auto" },
+	{ "Numa", parse_numa, FIELD(ms_config, numa), "local" },
 	{ "BootTimeout", parse_seconds, FIELD(ms_config, boot_timeout_ms), "10" },
 	{ "SwitchTimeout", parse_seconds, FIELD(ms_config, switch_timeout_ms), "60" },
 	{ NULL },
@@ -119,7 +149,7 @@ static const struct key image_keys[] = {
 	{ NULL },
 };
 
-#define MAX_KEYS 8
+#define MAX_KEYS 16
 
 /* One file being read. */
 struct reading {
@@ -352,6 +382,8 @@ void ms_config_free(struct ms_config *config)
 	if (!config)
 		return;
 	hwloc_bitmap_free(config->os_cpus);
+	hwloc_bitmap_free(config->system_nodes);
+	ms_numa_release(&config->numa);
 	free(config->images);
 	free(config);
 }

@@ -17,7 +17,8 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/journal.c libmodeswitch/journal.h \
 	libmodeswitch/memory.h \
 	libmodeswitch/parse.c libmodeswitch/parse.h \
-	libmodeswitch/plan.c libmodeswitch/plan.h \
+	libmodeswitch/plan.c libmodeswitch/plan.h libmodeswitch/planning.h \
+	libmodeswitch/plan_cpus.c libmodeswitch/plan_memory.c \
 	libmodeswitch/process.c libmodeswitch/process.h \
 	libmodeswitch/record.c libmodeswitch/record.h \
 	libmodeswitch/reset.c \

@@ -38,6 +38,32 @@ int ms_parse_size(const char *text, uint64_t *bytes, struct ms_error *err);
 /* "0-3,8": Linux's list format, nothing looser. "" gives the empty set. */
 int ms_parse_cpus(const char *text, hwloc_bitmap_t cpus, struct ms_error *err);
 
+/* How much of a job's memory its LWK gets; all that Linux does not keep when both are 0. */
+struct ms_amount {
+	unsigned percent; /* of the allocation, 1 to 100 */
+	uint64_t bytes;
+};
+
+/* "all", "75%", or a size as for ms_parse_size() that is not 0. */
+int ms_parse_amount(const char *text, struct ms_amount *amount, struct ms_error *err);
+
+/* From which NUMA nodes an LWK's memory comes; see lwk.conf(5). */
+enum ms_numa_policy {
+	MS_NUMA_SITE,	    /* as lwk.conf says; in a request only */
+	MS_NUMA_LOCAL,	    /* the nodes of its CPUs, in proportion to the CPUs */
+	MS_NUMA_INTERLEAVE, /* all nodes that jobs may use, evenly */
+	MS_NUMA_BIND,	    /* the nodes that are named, and no others */
+};
+
+struct ms_numa {
+	enum ms_numa_policy policy;
+	hwloc_bitmap_t nodes; /* MS_NUMA_BIND; NULL otherwise */
+};
+
+/* "local", "interleave" or "bind=0,2-3". Free what it holds with ms_numa_release(). */
+int ms_parse_numa(const char *text, struct ms_numa *numa, struct ms_error *err);
+void ms_numa_release(struct ms_numa *numa);
+
 /* ---- configuration (lwk.conf) ---- */
 
 /* A kernel that the site offers. */
@@ -50,11 +76,13 @@ struct ms_image {
 };
 
 struct ms_config {
-	unsigned linux_cpus;	    /* LinuxCpus=: CPUs of a job that stay with Linux */
-	uint64_t linux_memory;	    /* LinuxMemory=: bytes of a job's memory that stay */
-	hwloc_bitmap_t os_cpus;	    /* OsCpus=: never lent; CPU 0 is always among them */
-	unsigned boot_timeout_ms;   /* BootTimeout=, given in seconds */
-	unsigned switch_timeout_ms; /* SwitchTimeout=: for the whole switch */
+	unsigned linux_cpus;	     /* LinuxCpus=: CPUs of a job that stay with Linux */
+	uint64_t linux_memory;	     /* LinuxMemory=: bytes of a job's memory that stay */
+	hwloc_bitmap_t os_cpus;	     /* OsCpus=: never lent; CPU 0 is always among them */
+	hwloc_bitmap_t system_nodes; /* SystemNodes=; NULL: by default */
+	struct ms_numa numa;	     /* Numa=; never MS_NUMA_SITE */
+	unsigned boot_timeout_ms;    /* BootTimeout=, given in seconds */
+	unsigned switch_timeout_ms;  /* SwitchTimeout=: for the whole switch */
 	struct ms_image *images;
 	size_t n_images;
 };
@@ -86,6 +114,9 @@ struct ms_request {
 	char image[MS_IMAGE_NAME_MAX + 1]; /* "" for the default */
 	hwloc_bitmap_t cpus;		   /* the allocation, Linux's numbers */
 	uint64_t memory;		   /* the allocation, bytes */
+	struct ms_amount lwk_memory;	   /* of that for the LWK */
+	struct ms_numa numa;
+	bool one_per_core; /* one LWK CPU for each core, its other hardware threads idle */
 };
 
 /* ---- planning ---- */
@@ -101,16 +132,23 @@ struct ms_plan_cpu {
 struct ms_plan_memory {
 	unsigned node;
 	uint64_t bytes;
+	bool system; /* the node is one of those kept for the system */
+	bool remote; /* no CPU of the LWK is local to it */
 };
 
 /* What a switch will do. */
 struct ms_plan {
 	struct ms_image image;
-	hwloc_bitmap_t lwk_cpus;   /* the CPUs of 'cpus' */
+	hwloc_bitmap_t lwk_cpus;   /* leave Linux: those of 'cpus', and 'idle_cpus' */
+	hwloc_bitmap_t idle_cpus;  /* hardware threads that nobody shall use */
 	hwloc_bitmap_t linux_cpus; /* the rest of the allocation */
 	struct ms_plan_cpu *cpus;
 	size_t n_cpus;
-	struct ms_plan_memory *memory; /* nearest node first; 0 bytes: in reserve */
+	/*
+	 * The nodes that shall give some, the nearest first; then those in reserve, with 0 bytes, in
+	 * the order in which they would be asked. With MS_NUMA_BIND no others than those.
+	 */
+	struct ms_plan_memory *memory;
 	size_t n_memory;
 	uint64_t bytes; /* of 'memory', in all */
 };

@@ -67,6 +67,66 @@ int ms_parse_cpus(const char *text, hwloc_bitmap_t cpus, struct ms_error *err)
 	return 0;
 }
 
+int ms_parse_amount(const char *text, struct ms_amount *amount, struct ms_error *err)
+{
+	struct ms_amount parsed = { 0 };
+	struct ms_error ignored;
+	char rest;
+
+	if (strcmp(text, "all") == 0) {
+		*amount = parsed;
+		return 0;
+	}
+	if (strspn(text, "0123456789") <= 3 && strchr(text, '%') &&
+	    sscanf(text, "%3u%%%c", &parsed.percent, &rest) == 1 && isdigit((unsigned char)*text) &&
+	    parsed.percent >= 1 && parsed.percent <= 100) {
+		*amount = parsed;
+		return 0;
+	}
+	if (ms_parse_size(text, &parsed.bytes, &ignored) < 0 || !parsed.bytes)
+		return ms_fail(err,
+			       "wanted all, 1%% to 100%%, or a size with its unit such as 512M; "
+			       "found \"%s\"",
+			       text);
+	parsed.percent = 0;
+	*amount = parsed;
+	return 0;
+}
+
+int ms_parse_numa(const char *text, struct ms_numa *numa, struct ms_error *err)
+{
+	static const char bind[] = "bind=";
+	struct ms_numa parsed = { 0 };
+	struct ms_error ignored;
+
+	if (strcmp(text, "local") == 0) {
+		parsed.policy = MS_NUMA_LOCAL;
+	} else if (strcmp(text, "interleave") == 0) {
+		parsed.policy = MS_NUMA_INTERLEAVE;
+	} else if (strncmp(text, bind, strlen(bind)) == 0) {
+		parsed.policy = MS_NUMA_BIND;
+		parsed.nodes = hwloc_bitmap_alloc();
+		if (!parsed.nodes)
+			return ms_fail(err, "out of memory");
+		if (ms_parse_cpus(text + strlen(bind), parsed.nodes, &ignored) < 0 ||
+		    hwloc_bitmap_iszero(parsed.nodes))
+			ms_numa_release(&parsed);
+	}
+	if (parsed.policy == MS_NUMA_SITE)
+		return ms_fail(err,
+			       "wanted local, interleave, or bind= with NUMA nodes such as "
+			       "bind=0,2-3; found \"%s\"",
+			       text);
+	*numa = parsed;
+	return 0;
+}
+
+void ms_numa_release(struct ms_numa *numa)
+{
+	hwloc_bitmap_free(numa->nodes);
+	*numa = (struct ms_numa){ 0 };
+}
+
 const char *format_size(uint64_t bytes, char text[FORMAT_SIZE])
 {
 	static const char *const units[] = { "bytes", "KB", "MB", "GB", "TB" };

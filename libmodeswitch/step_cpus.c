@@ -47,11 +47,13 @@ static int lend(struct switching *switching, unsigned cpu, struct ms_error *err)
 
 static int run(struct switching *switching, struct ms_error *err)
 {
-	for (size_t i = 0; i < switching->plan->n_cpus; i++) {
-		if (switching_may_go_on(switching, err) < 0 ||
-		    lend(switching, switching->plan->cpus[i].cpu, err) < 0)
+	int cpu;
+
+	hwloc_bitmap_foreach_begin(cpu, switching->plan->lwk_cpus) {
+		if (switching_may_go_on(switching, err) < 0 || lend(switching, cpu, err) < 0)
 			return -1;
 	}
+	hwloc_bitmap_foreach_end();
 	return 0;
 }
 

@@ -95,8 +95,11 @@ int supply_of_topology(hwloc_topology_t topology, struct supply **out, struct ms
 		return ms_fail(err, "out of memory");
 	hwloc_bitmap_copy(supply->online_cpus, hwloc_topology_get_topology_cpuset(topology));
 	add_nodes(supply, topology, false);
-	for (size_t i = 0; i < supply->n_nodes; i++)
-		supply->bytes += supply->nodes[i].bytes;
+	for (size_t i = 0; i < supply->n_nodes; i++) {
+		/* A file can claim anything. */
+		if (__builtin_add_overflow(supply->bytes, supply->nodes[i].bytes, &supply->bytes))
+			supply->bytes = UINT64_MAX;
+	}
 	*out = supply;
 	return 0;
 }

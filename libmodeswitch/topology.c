@@ -2,6 +2,7 @@
 #include "topology.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,10 @@
 #include <unistd.h>
 
 #include "state.h"
+
+/* The largest machines need a few megabytes. */
+#define LARGEST_FILE (64 << 20)
+#define MAX_CPU 65535
 
 extern char **environ;
 
@@ -31,7 +36,9 @@ static void forget_hwloc_environment(void)
 	}
 }
 
-static int load(const char *xml, hwloc_topology_t *out, struct ms_error *err)
+/* With XML from memory, or this machine. */
+static int load(char *xml, size_t size, const char *name, hwloc_topology_t *out,
+		struct ms_error *err)
 {
 	hwloc_topology_t topology;
 
@@ -43,7 +50,7 @@ static int load(const char *xml, hwloc_topology_t *out, struct ms_error *err)
 	 * nothing: not here, and not from slurmd, which may read the kept topology.
 	 */
 	if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
-	    (!xml || hwloc_topology_set_xml(topology, xml) == 0) &&
+	    (!xml || hwloc_topology_set_xmlbuffer(topology, xml, size) == 0) &&
 	    hwloc_topology_load(topology) == 0 &&
 	    hwloc_topology_allow(topology, NULL, NULL, HWLOC_ALLOW_FLAG_ALL) == 0) {
 		*out = topology;
@@ -51,12 +58,78 @@ static int load(const char *xml, hwloc_topology_t *out, struct ms_error *err)
 	}
 	hwloc_topology_destroy(topology);
 	return ms_fail(err, "%s: wanted an hwloc topology (XML, as lstopo writes it); found: %s",
-		       xml ? xml : "this machine", strerror(errno));
+		       name, xml ? "something else" : strerror(errno));
+}
+
+/* Some memory for some CPUs, and numbers that a CPU list can have. */
+static int check_usable(hwloc_topology_t topology, const char *path, struct ms_error *err)
+{
+	hwloc_const_bitmap_t cpus = hwloc_topology_get_topology_cpuset(topology);
+	hwloc_const_bitmap_t nodes = hwloc_topology_get_topology_nodeset(topology);
+	int n_cpus = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+	int n_nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+
+	if (n_cpus < 1 || n_nodes < 1)
+		return ms_fail(err,
+			       "%s: wanted a machine with CPUs and NUMA nodes; found one with %d "
+			       "CPUs and %d NUMA nodes",
+			       path, n_cpus, n_nodes);
+	if (hwloc_bitmap_last(cpus) < 0 || hwloc_bitmap_last(cpus) > MAX_CPU ||
+	    hwloc_bitmap_last(nodes) < 0 || hwloc_bitmap_last(nodes) > MAX_CPU)
+		return ms_fail(err,
+			       "%s: wanted CPUs and NUMA nodes with numbers up to %d; found higher "
+			       "ones",
+			       path, MAX_CPU);
+	return 0;
+}
+
+/* All of a regular file, with a NUL at its end. */
+static char *read_whole(const char *path, size_t *size, struct ms_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char *text = NULL;
+	struct stat st;
+	ssize_t got;
+
+	*size = 0;
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		ms_fail(err, "%s: %m", path);
+	} else if (!S_ISREG(st.st_mode)) {
+		ms_fail(err, "%s: wanted a regular file with an hwloc topology; found another kind",
+			path);
+	} else if (st.st_size > LARGEST_FILE) {
+		ms_fail(err,
+			"%s: wanted an hwloc topology of at most %d MB; found %jd MB, so it "
+			"is something else",
+			path, LARGEST_FILE >> 20, (intmax_t)st.st_size >> 20);
+	} else if (!(text = malloc(st.st_size + 1))) {
+		ms_fail(err, "out of memory");
+	} else {
+		while (*size < (size_t)st.st_size &&
+		       (got = read(fd, text + *size, st.st_size - *size)) > 0)
+			*size += got;
+		text[(*size)++] = '\0';
+	}
+	if (fd >= 0)
+		close(fd);
+	return text;
 }
 
 int topology_load_xml(const char *path, hwloc_topology_t *out, struct ms_error *err)
 {
-	return load(path, out, err);
+	size_t size;
+	char *xml = read_whole(path, &size, err);
+	int ret;
+
+	if (!xml)
+		return -1;
+	ret = load(xml, size, path, out, err);
+	free(xml);
+	if (ret == 0 && check_usable(*out, path, err) < 0) {
+		hwloc_topology_destroy(*out);
+		ret = -1;
+	}
+	return ret;
 }
 
 static void kept_path(char *path, size_t size)
@@ -69,7 +142,9 @@ int topology_load_node(bool lent, hwloc_topology_t *out, struct ms_error *err)
 	char path[PATH_MAX];
 
 	kept_path(path, sizeof(path));
-	return load(lent && access(path, R_OK) == 0 ? path : NULL, out, err);
+	if (lent && access(path, R_OK) == 0)
+		return topology_load_xml(path, out, err);
+	return load(NULL, 0, "this machine", out, err);
 }
 
 int topology_keep(hwloc_topology_t topology, struct ms_error *err)
@@ -84,20 +159,93 @@ int topology_keep(hwloc_topology_t topology, struct ms_error *err)
 	return 0;
 }
 
+static bool has_subtype(hwloc_obj_t node)
+{
+	/* hwloc's words, from the firmware's tables or from what it knows of the processor. */
+	return node->subtype &&
+	       (strcmp(node->subtype, "MCDRAM") == 0 || strcmp(node->subtype, "HBM") == 0 ||
+		strcmp(node->subtype, "GPUMemory") == 0 || strcmp(node->subtype, "SPM") == 0);
+}
+
+bool topology_node_is_special(hwloc_topology_t topology, hwloc_obj_t node)
+{
+	hwloc_obj_t other = NULL;
+
+	if (!has_subtype(node))
+		return false;
+	/* Where all memory is of that kind (A64FX, some Xeon Max), it is the ordinary one. */
+	while ((other = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, other))) {
+		if (!has_subtype(other))
+			return true;
+	}
+	return false;
+}
+
 int topology_node_of_cpu(hwloc_topology_t topology, unsigned cpu)
 {
-	hwloc_obj_t node = NULL;
-	int found = -1;
+	hwloc_obj_t node = NULL, found = NULL;
+	bool special, found_special = false;
 
 	if (!hwloc_get_pu_obj_by_os_index(topology, cpu))
 		return -1;
 	while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node))) {
-		/* A CPU can be in several: nodes of high-bandwidth memory have higher numbers. */
-		if (hwloc_bitmap_isset(node->cpuset, cpu) &&
-		    (found < 0 || node->os_index < (unsigned)found))
-			found = node->os_index;
+		if (!hwloc_bitmap_isset(node->cpuset, cpu))
+			continue;
+		special = topology_node_is_special(topology, node);
+		if (found && (special > found_special ||
+			      (special == found_special && node->os_index > found->os_index)))
+			continue;
+		found = node;
+		found_special = special;
 	}
-	return found;
+	return found ? (int)found->os_index : -1;
+}
+
+/* What stays with the system when the site does not say. */
+static void default_system_nodes(hwloc_topology_t topology, hwloc_const_bitmap_t os_cpus,
+				 hwloc_bitmap_t nodes)
+{
+	int n_ordinary = 0, cpu, first = -1, number;
+	hwloc_obj_t node = NULL;
+
+	hwloc_bitmap_zero(nodes);
+	while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)))
+		n_ordinary += !topology_node_is_special(topology, node) &&
+			      node->attr->numanode.local_memory;
+	if (n_ordinary < 2)
+		return;
+	hwloc_bitmap_foreach_begin(cpu, os_cpus) {
+		number = topology_node_of_cpu(topology, cpu);
+		if (number < 0)
+			continue;
+		hwloc_bitmap_set(nodes, number);
+		if (first < 0)
+			first = number;
+	}
+	hwloc_bitmap_foreach_end();
+	if (hwloc_bitmap_weight(nodes) >= n_ordinary)
+		hwloc_bitmap_only(nodes, first);
+}
+
+int topology_system_nodes(hwloc_topology_t topology, const struct ms_config *config,
+			  hwloc_bitmap_t nodes, struct ms_error *err)
+{
+	hwloc_const_bitmap_t machine = hwloc_topology_get_topology_nodeset(topology);
+	char wanted[256], found[256];
+
+	if (!config->system_nodes) {
+		default_system_nodes(topology, config->os_cpus, nodes);
+		return 0;
+	}
+	hwloc_bitmap_copy(nodes, config->system_nodes);
+	if (hwloc_bitmap_isincluded(nodes, machine))
+		return 0;
+	hwloc_bitmap_list_snprintf(wanted, sizeof(wanted), nodes);
+	hwloc_bitmap_list_snprintf(found, sizeof(found), machine);
+	return ms_fail(err,
+		       "lwk.conf keeps the NUMA nodes %s for the system (SystemNodes=); this "
+		       "machine has only %s; the administrator's remedy is to name only those",
+		       wanted, found);
 }
 
 uint64_t topology_distance(hwloc_topology_t topology, unsigned a, unsigned b)
@@ -116,5 +264,7 @@ uint64_t topology_distance(hwloc_topology_t topology, unsigned a, unsigned b)
 	}
 	if (found == 0)
 		return value;
-	return a == b ? 10 : 20;
+	/* Nobody says. Nodes of the same CPUs (numa=fake=, high-bandwidth memory) are equally near. */
+	return a == b || (from && to && hwloc_bitmap_intersects(from->cpuset, to->cpuset)) ? 10
+											   : 20;
 }

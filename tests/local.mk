@@ -11,7 +11,10 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test-parse \
 	tests/unit/test-check \
 	tests/unit/test-configuration \
+	tests/unit/test-topology \
 	tests/unit/test-plan \
+	tests/unit/test-plan-machines \
+	tests/unit/test-plan-random \
 	tests/unit/test-journal \
 	tests/unit/test-record \
 	tests/unit/test-image \
@@ -21,8 +24,10 @@ check_PROGRAMS += tests/unit/test-parse \
 noinst_LTLIBRARIES += tests/unit/libunit.la
 endif
 
-tests_unit_libunit_la_SOURCES = tests/unit/unit.c tests/unit/unit.h
-tests_unit_libunit_la_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_libunit_la_SOURCES = tests/unit/unit.c tests/unit/unit.h \
+	tests/unit/machine.c tests/unit/machine.h
+tests_unit_libunit_la_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DTOPOLOGIES='"$(abs_top_srcdir)/tests/unit/topologies"'
 tests_unit_libunit_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_libunit_la_LIBADD = libmodeswitch/libmodeswitch_all.la $(CMOCKA_LIBS)
 
@@ -37,6 +42,15 @@ tests_unit_test_configuration_LDADD = tests/unit/libunit.la
 
 tests_unit_test_plan_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_plan_LDADD = tests/unit/libunit.la
+
+tests_unit_test_topology_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_topology_LDADD = tests/unit/libunit.la
+
+tests_unit_test_plan_machines_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_plan_machines_LDADD = tests/unit/libunit.la
+
+tests_unit_test_plan_random_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_plan_random_LDADD = tests/unit/libunit.la
 
 tests_unit_test_journal_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_journal_LDADD = tests/unit/libunit.la
@@ -64,8 +78,17 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/lwk-programs.bats \
 	tests/vm/lwkpart.bats \
 	tests/vm/panic.bats \
+	tests/vm/plans.bats \
 	tests/vm/recovery.bats \
 	tests/vm/refusals.bats \
 	tests/vm/steps.bats \
 	tests/vm/testbed.bats \
 	tests/vm/twenty-jobs.bats
+EXTRA_DIST += tests/unit/topologies/README tests/unit/topologies/COPYING.hwloc \
+	tests/unit/topologies/a64fx.xml \
+	tests/unit/topologies/epyc-7451-8n.xml \
+	tests/unit/topologies/hidden-nodes.xml \
+	tests/unit/topologies/knl-snc4-flat.xml \
+	tests/unit/topologies/node-without-cpus.xml \
+	tests/unit/topologies/offline-threads.xml \
+	tests/unit/topologies/xeon-2s-smt.xml

@@ -29,6 +29,8 @@ static void defaults(void **state)
 	assert_int_equal(config->switch_timeout_ms, 60000);
 	assert_int_equal(hwloc_bitmap_weight(config->os_cpus), 1);
 	assert_true(hwloc_bitmap_isset(config->os_cpus, 0));
+	assert_null(config->system_nodes);
+	assert_int_equal(config->numa.policy, MS_NUMA_LOCAL);
 	assert_int_equal(config->n_images, 1);
 	assert_string_equal(config->images[0].name, "lwk");
 	assert_string_equal(config->images[0].driver, "lwkpart");
@@ -46,6 +48,8 @@ static void everything(void **state)
 				   "  linuxcpus = 2 ; inline\n"
 				   "\tLinuxMemory=1G\n"
 				   "OsCpus: 2-3\n"
+				   "SystemNodes=0,2\n"
+				   "Numa=bind=1,3\n"
 				   "BootTimeout=3600\n"
 				   "SwitchTimeout=1\n"
 				   "\n"
@@ -67,6 +71,11 @@ static void everything(void **state)
 	assert_int_equal(config->boot_timeout_ms, 3600000);
 	assert_int_equal(config->switch_timeout_ms, 1000);
 	assert_int_equal(hwloc_bitmap_weight(config->os_cpus), 3); /* and CPU 0 */
+	assert_int_equal(hwloc_bitmap_weight(config->system_nodes), 2);
+	assert_true(hwloc_bitmap_isset(config->system_nodes, 2));
+	assert_int_equal(config->numa.policy, MS_NUMA_BIND);
+	assert_int_equal(hwloc_bitmap_weight(config->numa.nodes), 2);
+	assert_true(hwloc_bitmap_isset(config->numa.nodes, 3));
 	assert_int_equal(config->n_images, 2);
 	assert_string_equal(config->images[1].name, "b.2");
 	assert_string_equal(config->images[1].args, "debug loglevel=7");
@@ -75,6 +84,20 @@ static void everything(void **state)
 	assert_ptr_equal(ms_config_image(config, "a", &err), &config->images[0]);
 	assert_null(ms_config_image(config, "A", &err));
 	assert_has(err.text, "there are: a, b.2");
+	ms_config_free(config);
+}
+
+static void no_system_nodes_is_not_the_default(void **state)
+{
+	struct ms_config *config;
+	struct ms_error err;
+
+	assert_int_equal(parse(IMAGE "[node]\nSystemNodes=none\n", &config, &err), 0);
+	assert_non_null(config->system_nodes);
+	assert_true(hwloc_bitmap_iszero(config->system_nodes));
+	ms_config_free(config);
+	assert_int_equal(parse(IMAGE "[node]\nSystemNodes=Auto\n", &config, &err), 0);
+	assert_null(config->system_nodes);
 	ms_config_free(config);
 }
 
@@ -104,7 +127,7 @@ static void errors_tell_line_found_and_allowed(void **state)
 		  "lwk.conf:", "found two, a and b" },
 		{ IMAGE "[node]\nLinuxCpu=1\n", "lwk.conf:4:",
 		  "unknown key \"LinuxCpu\"; known here: LinuxCpus, LinuxMemory, OsCpus, "
-		  "BootTimeout, SwitchTimeout" },
+		  "SystemNodes, Numa, BootTimeout, SwitchTimeout" },
 		{ IMAGE "Pfad=/x\n", "lwk.conf:3:", "known here: Driver, Path, Args, Default" },
 		{ "\n[nodes]\nLinuxCpus=1\n" IMAGE,
 		  "lwk.conf:3:", "unknown section \"[nodes]\"; known are [node] and [image NAME]" },
@@ -126,6 +149,14 @@ static void errors_tell_line_found_and_allowed(void **state)
 		{ "[node]\nLinuxMemory=64\n" IMAGE, "lwk.conf:2:",
 		  "LinuxMemory: wanted a size with its unit, such as 64M or 2G; found \"64\"" },
 		{ "[node]\nOsCpus=3-1\n" IMAGE, "lwk.conf:2:", "OsCpus: wanted a list of CPU" },
+		{ "[node]\nSystemNodes=\n" IMAGE, "lwk.conf:2:",
+		  "SystemNodes: wanted auto, none, or a list of NUMA nodes such as 0,2-3; found" },
+		{ "[node]\nSystemNodes=node0\n" IMAGE, "lwk.conf:2:", "found \"node0\"" },
+		{ "[node]\nNuma=near\n" IMAGE, "lwk.conf:2:",
+		  "Numa: wanted local, interleave, or bind= with NUMA nodes such as bind=0,2-3; "
+		  "found \"near\"" },
+		{ "[node]\nNuma=bind=\n" IMAGE, "lwk.conf:2:", "found \"bind=\"" },
+		{ "[node]\nNuma=bind=1-\n" IMAGE, "lwk.conf:2:", "found \"bind=1-\"" },
 		{ "[node]\nBootTimeout=0\n" IMAGE,
 		  "lwk.conf:2:", "BootTimeout: wanted seconds, 1 to 3600; found \"0\"" },
 		{ "[node]\nSwitchTimeout=3601\n" IMAGE, "lwk.conf:2:", "found \"3601\"" },
@@ -196,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(everything),
+		cmocka_unit_test(no_system_nodes_is_not_the_default),
 		cmocka_unit_test(one_image_is_the_default_and_of_two_none),
 		cmocka_unit_test(errors_tell_line_found_and_allowed),
 		cmocka_unit_test(long_lines_are_not_cut),

@@ -72,6 +72,72 @@ static void cpu_lists(void **state)
 	hwloc_bitmap_free(cpus);
 }
 
+static void amounts(void **state)
+{
+	static const char *const bad[] = { "",
+					   "ALL",
+					   "0%",
+					   "101%",
+					   "-1",
+					   "-1%",
+					   "1e3",
+					   "%",
+					   "50",
+					   "50 %",
+					   "5.5%",
+					   "0",
+					   "0M",
+					   "50%%",
+					   "1000%",
+					   "+5%",
+					   " 5%",
+					   "4294967297%",
+					   "18446744073709551615T",
+					   "0x10M" };
+	struct ms_amount amount;
+	struct ms_error err;
+
+	assert_int_equal(ms_parse_amount("all", &amount, &err), 0);
+	assert_true(!amount.percent && !amount.bytes);
+	assert_int_equal(ms_parse_amount("1%", &amount, &err), 0);
+	assert_true(amount.percent == 1 && !amount.bytes);
+	assert_int_equal(ms_parse_amount("100%", &amount, &err), 0);
+	assert_int_equal(amount.percent, 100);
+	assert_int_equal(ms_parse_amount("512M", &amount, &err), 0);
+	assert_true(!amount.percent && amount.bytes == 512UL << 20);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		if (ms_parse_amount(bad[i], &amount, &err) == 0)
+			fail_msg("\"%s\" was taken for an amount", bad[i]);
+		assert_has(err.text, "wanted all, 1% to 100%, or a size");
+		assert_has(err.text, bad[i]);
+	}
+}
+
+static void numa_policies(void **state)
+{
+	static const char *const bad[] = { "",		 "Local",   "bind",	    "bind=",
+					   "bind=a",	 "bind=0-", "bind=-1",	    "bind=0,",
+					   "bind=70000", "local,",  "interleave=0", "bind=1 ",
+					   "preferred=0" };
+	struct ms_numa numa;
+	struct ms_error err;
+
+	assert_int_equal(ms_parse_numa("local", &numa, &err), 0);
+	assert_true(numa.policy == MS_NUMA_LOCAL && !numa.nodes);
+	assert_int_equal(ms_parse_numa("interleave", &numa, &err), 0);
+	assert_true(numa.policy == MS_NUMA_INTERLEAVE && !numa.nodes);
+	assert_int_equal(ms_parse_numa("bind=0,2-3", &numa, &err), 0);
+	assert_int_equal(numa.policy, MS_NUMA_BIND);
+	assert_int_equal(hwloc_bitmap_weight(numa.nodes), 3);
+	ms_numa_release(&numa);
+	assert_true(numa.policy == MS_NUMA_SITE && !numa.nodes);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		if (ms_parse_numa(bad[i], &numa, &err) == 0)
+			fail_msg("\"%s\" was taken for a policy", bad[i]);
+		assert_has(err.text, bad[i]);
+	}
+}
+
 static void image_names(void **state)
 {
 	static const char *const good[] = { "lwk",     "a",
@@ -120,6 +186,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(cpu_lists),
+		cmocka_unit_test(amounts),
+		cmocka_unit_test(numa_policies),
 		cmocka_unit_test(image_names),
 		cmocka_unit_test(sizes_are_written),
 		cmocka_unit_test(errors_may_quote_themselves),

@@ -339,7 +339,7 @@ static void assert_all_is_back(void)
 
 static struct ms_config config = { .boot_timeout_ms = 10000, .switch_timeout_ms = 60000 };
 static struct ms_plan_cpu plan_cpus[] = { { 5, 1, 4 }, { 6, 1, 4 }, { 7, 1, 4 } };
-static struct ms_plan_memory plan_memory[] = { { 1, 0 }, { 0, 0 } };
+static struct ms_plan_memory plan_memory[] = { { .node = 1 }, { .node = 0 } };
 static struct ms_plan plan = { .image = { .name = "lwk" },
 			       .cpus = plan_cpus,
 			       .n_cpus = 3,
