@@ -12,7 +12,8 @@ spank_lwk_la_SOURCES = \
 	spank/binding.c spank/binding.h \
 	spank/prolog.c spank/prolog.h \
 	spank/request.c spank/request.h \
-	spank/task.c spank/task.h
+	spank/task.c spank/task.h \
+	spank/verdict.c spank/verdict.h
 spank_lwk_la_CPPFLAGS = $(AM_CPPFLAGS) -DLWKEXEC_PATH='"$(bindir)/lwkexec"'
 spank_lwk_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 # Slurm's programs export thousands of names: ours must not meet theirs.

@@ -7,20 +7,23 @@
 #include "modeswitch.h"
 #include "options.h"
 #include "request.h"
+#include "verdict.h"
 
 static int refuse(uint32_t job_id, uid_t uid, const char *reason)
 {
 	struct ms_error err;
 
 	slurm_error("lwk: job %u: refused: %s", job_id, reason);
-	if (ms_switch_refuse(job_id, uid, reason, &err) == 0)
+	if (ms_switch_refuse(job_id, uid, reason, &err) == 0) {
+		verdict_refuse(job_id, reason);
 		return 0;
+	}
 	/* With no record the job's programs would run on Linux, and nobody would know. */
 	slurm_error("lwk: job %u: cannot record that: %s", job_id, err.text);
 	return -1;
 }
 
-static void log_job(uint32_t job_id)
+static void report_job(uint32_t job_id)
 {
 	struct ms_job job;
 	struct ms_error err;
@@ -35,6 +38,7 @@ static void log_job(uint32_t job_id)
 			   job.switch_on_ms);
 	} else if (job.state == MS_JOB_REFUSED) {
 		slurm_error("lwk: job %u: refused: %s", job_id, job.reason);
+		verdict_refuse(job_id, job.reason);
 	}
 	ms_job_release(&job);
 }
@@ -52,7 +56,7 @@ static int switch_on(const struct ms_request *request)
 		slurm_error("lwk: job %u: switching to LWK mode left this node unsound: %s",
 			    request->job_id, err.text);
 	else
-		log_job(request->job_id);
+		report_job(request->job_id);
 	ms_config_free(config);
 	return ret;
 }

@@ -11,6 +11,7 @@
 
 #include "modeswitch.h"
 #include "options.h"
+#include "verdict.h"
 
 /* What task_look() found. */
 static struct ms_job job;
@@ -99,6 +100,9 @@ int task_look(spank_t sp)
 	}
 	check_record(job_id, found, asked, image);
 	active = found && job.state == MS_JOB_ACTIVE;
+
+	if (active && step_id == SLURM_BATCH_SCRIPT && verdict_await(job_id, &err) < 0)
+		refuse("%s", err.text);
 
 	/* The batch script, and salloc's shell on a node, are the job's Linux side. */
 	is_step = step_id <= SLURM_MAX_NORMAL_STEP_ID;

@@ -34,7 +34,7 @@ refused()
 @test "the test bed is up, and status says so" {
 	run -0 testbed status
 	[[ ${lines[0]} == 'default: up since '* ]]
-	[[ $output == *'node1: ssh port '* ]]
+	[[ $output == *'node1: 8 CPUs in 2 NUMA nodes, 4096 MB; ssh port '* ]]
 	[[ $output == *'node1 idle'* || $output == *'node1 mixed'* || $output == *'node1 allocated'* ]]
 }
 
@@ -159,6 +159,16 @@ refused()
 	refused '--cpus as a multiple of --nodes' up --cpus 7 --nodes 2
 	refused '--mem as a multiple of 128 MB per node' up --mem 4000
 	refused 'a value after --mem' up --mem
+	refused 'one value of --cpus for all machines, or one for each of --machines 2' up --machines 2 --cpus 8,6,4
+	refused 'one for each of --machines 1' up --mem 2048,1024
+	refused "found ''" up --machines 2 --cpus 8,
+	refused "found ''" up --machines 2 --nodes ,2
+	refused "found ''" up --mem ''
+	refused "found 'two'" up --machines 2 --nodes 2,two
+	refused "found '4 4'" up --machines 2 --cpus '4 4,4'
+	refused '--cpus as a multiple of --nodes; found 6 CPUs for 4 nodes' up --machines 2 --cpus 8,6 --nodes 2,4
+	refused '--mem as a multiple of 128 MB per node; found 1280 MB for 4 nodes' up --machines 2 --mem 2048,1280 --nodes 2,4 --cpus 8
+	refused '--machines' up --machines 0 --cpus 8,6
 	refused "'--frob'" up --frob
 	refused 'a command' exec
 	refused '--user as one of: root user1 user2' exec --user nobody -- true

@@ -100,9 +100,20 @@ network_options()
 	network_options+=(-device "virtio-net-pci,netdev=cluster,romfile=,mac=52:54:00:77:00:$(printf %02x "$machine")")
 }
 
+# shape_of MACHINE: sets cpus, nodes and mem for the caller, who makes them local.
+shape_of()
+{
+	cpus=${all_cpus[$1 - 1]-${all_cpus[0]}}
+	nodes=${all_nodes[$1 - 1]-${all_nodes[0]}}
+	mem=${all_mem[$1 - 1]-${all_mem[0]}}
+}
+
 topology_options()
 {
-	local node per_node=$((cpus / nodes))
+	local machine=$1 cpus nodes mem node per_node
+
+	shape_of "$machine"
+	per_node=$((cpus / nodes))
 
 	topology_options=(-smp "$cpus,sockets=$nodes,cores=$per_node,threads=1" -m "$mem")
 	for ((node = 0; node < nodes; node++)); do
@@ -117,7 +128,7 @@ start_machine()
 {
 	local machine=$1 tries port
 
-	topology_options
+	topology_options "$machine"
 	network_options "$machine"
 	for ((tries = 0; tries < 20; tries++)); do
 		# No port can be reserved for another process: take one, and
@@ -183,20 +194,62 @@ await_boot()
 
 write_settings()
 {
-	local variable
+	local since
+	since=$(date +%s)
 
-	for variable in cpus nodes mem cgroup init machines accelerator append; do
-		printf '%s=%q\n' "$variable" "${!variable}"
-	done >"$state/settings.new"
-	printf 'since=%s\n' "$(date +%s)" >>"$state/settings.new"
+	# Read back inside a function: as globals, or they would be that function's.
+	declare -p all_cpus all_nodes all_mem cgroup init machines accelerator append since |
+		sed 's/^declare -[^ ]* //' >"$state/settings.new"
 	mv "$state/settings.new" "$state/settings"
+}
+
+# take_shapes OPTION LIST LOWEST HIGHEST: one value for all machines, or one for
+# each, as the array all_OPTION.
+take_shapes()
+{
+	local -n values=all_${1#--}
+	local list=$2 value
+
+	# The comma at the end makes an empty last value one that is seen.
+	mapfile -d , -t values <<<"$list,"
+	unset 'values[-1]'
+	((${#values[@]} == 1 || ${#values[@]} == machines)) ||
+		die_usage "one value of $1 for all machines, or one for each of --machines $machines" \
+			"${#values[@]} in '$list'" 'separate them with commas'
+	for value in "${values[@]}"; do
+		require_number "$1" "$value" "$3" "$4"
+	done
+}
+
+require_shapes_that_divide()
+{
+	local machine cpus nodes mem
+
+	for ((machine = 1; machine <= machines; machine++)); do
+		shape_of "$machine"
+		((cpus % nodes == 0)) ||
+			die_usage "--cpus as a multiple of --nodes" "$cpus CPUs for $nodes nodes" \
+				"give --cpus $((nodes * (cpus / nodes + 1)))"
+		# Linux plugs memory in blocks of 128 MB.
+		((mem % (128 * nodes) == 0)) ||
+			die_usage "--mem as a multiple of 128 MB per node" "$mem MB for $nodes nodes" \
+				"give --mem $((128 * nodes * (mem / (128 * nodes) + 1)))"
+	done
+}
+
+# The shapes in words, as lists when they differ.
+join_shapes()
+{
+	local IFS=,
+
+	echo "${all_cpus[*]} CPUs, ${all_nodes[*]} NUMA nodes, ${all_mem[*]} MB"
 }
 
 verb_up()
 {
-	local lock project=yes
+	local lock project=yes cpus=8 nodes=2 mem=4096
 
-	cpus=8 nodes=2 mem=4096 cgroup=v1 init=tiny append='' machines=1
+	cgroup=v1 init=tiny append='' machines=1
 	while (($#)); do
 		case $1 in
 		--cpus | --nodes | --mem | --cgroup | --init | --append | --machines | --name)
@@ -205,24 +258,19 @@ verb_up()
 		*) die_usage 'an option of up' "'$1'" 'see testbed --help' ;;
 		esac
 	done
-	require_number --cpus "$cpus" 2 255
-	require_number --nodes "$nodes" 1 16
-	require_number --mem "$mem" 1024 1048576
 	require_number --machines "$machines" 1 8
 	require_one_of --cgroup "$cgroup" v1 v2
 	require_one_of --init "$init" tiny systemd
-	((cpus % nodes == 0)) ||
-		die_usage "--cpus as a multiple of --nodes" "$cpus CPUs for $nodes nodes" "give --cpus $((nodes * (cpus / nodes + 1)))"
-	# Linux plugs memory in blocks of 128 MB.
-	((mem % (128 * nodes) == 0)) ||
-		die_usage "--mem as a multiple of 128 MB per node" "$mem MB for $nodes nodes" \
-			"give --mem $((128 * nodes * (mem / (128 * nodes) + 1)))"
+	take_shapes --cpus "$cpus" 2 255
+	take_shapes --nodes "$nodes" 1 16
+	take_shapes --mem "$mem" 1024 1048576
+	require_shapes_that_divide
 
 	take_lock lock "$state.lock"
 	# In a subshell: the settings that it reads must not replace those asked for.
 	if (is_up); then
 		is_up
-		say "'$name' is up already ($machines machine(s) of $cpus CPUs, $nodes NUMA nodes, $mem MB); nothing done"
+		say "'$name' is up already ($machines machine(s) of $(join_shapes)); nothing done"
 		return
 	fi
 	remove_state
@@ -286,7 +334,7 @@ verb_down()
 
 verb_status()
 {
-	local machine
+	local machine cpus nodes mem
 
 	parse_name_only status "$@"
 	if ! is_up; then
@@ -300,11 +348,12 @@ verb_status()
 	fi
 	cat <<-EOF
 	$name: up since $(date -d "@$since" '+%F %T')
-	machines: $machines, each of $cpus CPUs in $nodes NUMA nodes, $mem MB; accelerator $accelerator
+	machines: $machines; accelerator $accelerator
 	guest: init $init, cgroup $cgroup${append:+, kernel arguments: $append}
 	EOF
 	for ((machine = 1; machine <= machines; machine++)); do
-		echo "node$machine: ssh port $(<"$state/port$machine"), console $state/console$machine.log, monitor $state/monitor$machine"
+		shape_of "$machine"
+		echo "node$machine: $cpus CPUs in $nodes NUMA nodes, $mem MB; ssh port $(<"$state/port$machine"), console $state/console$machine.log, monitor $state/monitor$machine"
 	done
 	echo 'Slurm:'
 	remote root 1 sinfo -N -h -o '  %N %T %E'

@@ -8,6 +8,16 @@
 
 slurm_plugins=usr/lib/x86_64-linux-gnu/slurm-wlm
 
+node_lines()
+{
+	local machine cpus nodes mem
+
+	for ((machine = 1; machine <= machines; machine++)); do
+		shape_of "$machine"
+		echo "NodeName=node$machine CPUs=$cpus Boards=1 SocketsPerBoard=$nodes CoresPerSocket=$((cpus / nodes)) ThreadsPerCore=1 CpuSpecList=0 RealMemory=$((mem - 384))"
+	done
+}
+
 slurm_conf()
 {
 	local tree=$1 container=''
@@ -52,7 +62,7 @@ slurm_conf()
 	JobCompType=jobcomp/filetxt
 	JobCompLoc=/var/log/slurm/jobs.log
 
-	NodeName=node[1-$machines] CPUs=$cpus Boards=1 SocketsPerBoard=$nodes CoresPerSocket=$((cpus / nodes)) ThreadsPerCore=1 CpuSpecList=0 RealMemory=$((mem - 384))
+	$(node_lines)
 	PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefMemPerCPU=128 OverSubscribe=NO
 	EOF
 }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "verdict.h"
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <slurm/spank.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FAILED_WITH_1 (1 << 8)
+
+/* What a job's AdminComment has in it, which only Slurm's administrators can write. */
+#define MARK "lwk: "
+
+/*
+ * Slurmctld sends the text, and what ends srun and salloc, independently. Nothing
+ * tells when the text has arrived; it mostly takes a tenth of this.
+ */
+#define NOTIFY_SECONDS 2
+
+/* Slurmctld may be away for a while, and a node may take long: SwitchTimeout= and more. */
+#define POLL_US 300000
+#define UNANSWERED_MAX 200
+
+static slurm_job_info_t *find(job_info_msg_t *message, uint32_t job_id)
+{
+	for (uint32_t i = 0; i < message->record_count; i++) {
+		if (message->job_array[i].job_id == job_id)
+			return &message->job_array[i];
+	}
+	return NULL;
+}
+
+/* A heterogeneous job is its components; its script and its end are the leader's. */
+static uint32_t leader_of(const slurm_job_info_t *job)
+{
+	return job->het_job_id ? job->het_job_id : job->job_id;
+}
+
+static const char *reason_of(const slurm_job_info_t *job)
+{
+	return job->admin_comment ? strstr(job->admin_comment, MARK) : NULL;
+}
+
+static void log_failure(uint32_t job_id, const char *what)
+{
+	slurm_error("lwk: job %u: cannot %s: %s", job_id, what, slurm_strerror(slurm_get_errno()));
+}
+
+/* One reason is enough; and an administrator's own comment is not lost by it. */
+static void keep_with_job(const slurm_job_info_t *job, const char *text)
+{
+	job_desc_msg_t update;
+	char *comment;
+
+	if (reason_of(job))
+		return;
+	if (asprintf(&comment, "%s%s%s", job->admin_comment ? job->admin_comment : "",
+		     job->admin_comment ? "; " : "", text) < 0)
+		return;
+	slurm_init_job_desc_msg(&update);
+	update.job_id = job->job_id;
+	update.admin_comment = comment;
+	if (slurm_update_job(&update) != 0)
+		log_failure(job->job_id, "keep the reason with the job");
+	free(comment);
+}
+
+static void end_job(uint32_t job_id, char *text)
+{
+	/* There may be nobody left to tell, as after salloc --no-shell. */
+	if (slurm_notify_job(job_id, text) == 0)
+		sleep(NOTIFY_SECONDS);
+	if (slurm_complete_job(job_id, FAILED_WITH_1) != 0)
+		log_failure(job_id, "end the job");
+}
+
+static void refuse_job(job_info_msg_t *message, slurm_job_info_t *job, const char *reason)
+{
+	slurm_job_info_t *leader = find(message, leader_of(job));
+	const char *node = getenv("SLURMD_NODENAME");
+	struct ms_error text;
+
+	if (!leader || (leader->num_nodes == 1 && !leader->het_job_id))
+		return;
+	ms_fail(&text, MARK "job %u cannot have LWK mode on its node %s: %s", job->job_id,
+		node ? node : "(unknown)", reason);
+	keep_with_job(leader, text.text);
+	if (!leader->batch_flag)
+		end_job(leader->job_id, text.text);
+}
+
+void verdict_refuse(uint32_t job_id, const char *reason)
+{
+	job_info_msg_t *message;
+	slurm_job_info_t *job;
+
+	if (slurm_load_job(&message, job_id, SHOW_ALL) != 0) {
+		log_failure(job_id, "tell the job's other nodes");
+		return;
+	}
+	job = find(message, job_id);
+	if (job)
+		refuse_job(message, job, reason);
+	slurm_free_job_info_msg(message);
+}
+
+enum progress { WAIT, GO, STOP };
+
+static enum progress judge_component(const slurm_job_info_t *job, struct ms_error *err)
+{
+	const char *reason = reason_of(job);
+
+	if (reason) {
+		ms_fail(err, "%s", reason + strlen(MARK));
+		return STOP;
+	}
+	if ((job->job_state & JOB_COMPLETING) ||
+	    (job->job_state & JOB_STATE_BASE) > JOB_SUSPENDED) {
+		ms_fail(err, "job %u ended before all of its nodes were in LWK mode", job->job_id);
+		return STOP;
+	}
+	return job->state_reason == WAIT_PROLOG ? WAIT : GO;
+}
+
+/* The job's array siblings are jobs of their own, and no business of this one. */
+static enum progress judge(job_info_msg_t *message, uint32_t job_id, struct ms_error *err)
+{
+	enum progress all = STOP, one;
+
+	ms_fail(err, "slurmctld knows no job %u", job_id);
+	for (uint32_t i = 0; i < message->record_count; i++) {
+		if (leader_of(&message->job_array[i]) != job_id)
+			continue;
+		one = judge_component(&message->job_array[i], err);
+		if (one == STOP)
+			return STOP;
+		if (all != WAIT)
+			all = one;
+	}
+	return all;
+}
+
+int verdict_await(uint32_t job_id, struct ms_error *err)
+{
+	enum progress progress = WAIT;
+	job_info_msg_t *message;
+
+	for (int unanswered = 0; progress == WAIT; usleep(POLL_US)) {
+		if (slurm_load_job(&message, job_id, SHOW_ALL) == 0) {
+			progress = judge(message, job_id, err);
+			slurm_free_job_info_msg(message);
+			if (progress != WAIT)
+				break;
+		} else if (++unanswered == UNANSWERED_MAX) {
+			return ms_fail(err,
+				       "slurmctld does not answer whether all nodes of job %u "
+				       "are in LWK mode: %s",
+				       job_id, slurm_strerror(slurm_get_errno()));
+		}
+	}
+	return progress == GO ? 0 : -1;
+}
