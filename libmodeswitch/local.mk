@@ -30,6 +30,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/steps.c libmodeswitch/steps.h \
 	libmodeswitch/supply.c libmodeswitch/supply.h \
 	libmodeswitch/switch.c libmodeswitch/switch.h \
+	libmodeswitch/times.c libmodeswitch/times.h \
 	libmodeswitch/topology.c libmodeswitch/topology.h
 libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"'
 libmodeswitch_libmodeswitch_all_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) \

@@ -104,7 +104,7 @@ static struct json_object *lent_to_json(const struct ms_lent *lent)
 
 static void print_job(const struct ms_job *job)
 {
-	char cpus[256], linux_cpus[256], nodes[128], since[32];
+	char cpus[256], linux_cpus[256], nodes[128], since[32], parts[512];
 	time_t when = job->since;
 	struct tm tm;
 
@@ -115,10 +115,11 @@ static void print_job(const struct ms_job *job)
 		hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), job->lwk_cpus);
 		hwloc_bitmap_list_snprintf(linux_cpus, sizeof(linux_cpus), job->linux_cpus);
 		hwloc_bitmap_list_snprintf(nodes, sizeof(nodes), job->nodes);
-		printf("  image %s (%s) as %s, switched in %u ms\n"
+		ms_times_print(&job->times, parts, sizeof(parts));
+		printf("  image %s (%s) as %s, switched in %u ms (%s)\n"
 		       "  CPUs %s, with Linux %s\n"
 		       "  memory %ju MB on NUMA nodes %s, %u run%s, the largest %ju MB\n",
-		       job->image, job->driver, job->device, job->switch_on_ms, cpus,
+		       job->image, job->driver, job->device, job->switch_on_ms, parts, cpus,
 		       *linux_cpus ? linux_cpus : "none", (uintmax_t)(job->memory >> 20), nodes,
 		       job->runs, job->runs == 1 ? "" : "s", (uintmax_t)(job->largest_run >> 20));
 	}

@@ -164,6 +164,22 @@ void ms_plan_free(struct ms_plan *plan);
 
 /* ---- switching ---- */
 
+#define MS_MAX_PARTS 16
+
+/* What the parts of a switch took, in the order in which they were done. */
+struct ms_times {
+	int64_t began_us; /* clock_us(); only while the switch goes on */
+	uint64_t total_us;
+	size_t n;
+	struct ms_part {
+		char name[16];
+		uint64_t us;
+	} parts[MS_MAX_PARTS];
+};
+
+/* "plan 12.3, cpus 230.1, ...": milliseconds. */
+void ms_times_print(const struct ms_times *times, char *text, size_t size);
+
 /* How far a job's switch got. */
 enum ms_job_state {
 	MS_JOB_SWITCHING, /* steps are being done, or undone */
@@ -188,7 +204,8 @@ struct ms_job {
 	uint64_t memory;	   /* bytes lent */
 	unsigned runs;		   /* physically contiguous runs of it */
 	uint64_t largest_run;	   /* bytes */
-	unsigned switch_on_ms;	   /* what the switch took */
+	unsigned switch_on_ms;	   /* ACTIVE: what the switch took */
+	struct ms_times times;	   /* ACTIVE: the same, by its parts */
 	int64_t since;		   /* realtime seconds at which 'state' was reached */
 };
 
@@ -216,9 +233,10 @@ int ms_switch_refuse(uint32_t job_id, uid_t uid, const char *reason, struct ms_e
 /*
  * Switches the job's share back by its journal, newest step first, and forgets
  * the job. 0 also when this node knows no such job. -1: some of it is still lent;
- * the record is MS_JOB_STUCK, and a later call tries again.
+ * the record is MS_JOB_STUCK, and a later call tries again. 'times' tells what it took; it
+ * may be NULL, and has no parts when there was nothing to do.
  */
-int ms_switch_off(uint32_t job_id, struct ms_error *err);
+int ms_switch_off(uint32_t job_id, struct ms_times *times, struct ms_error *err);
 
 /*
  * Reads one job's record. 1: found, free what it holds with ms_job_release(); 0:

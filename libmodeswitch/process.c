@@ -22,12 +22,17 @@
 static sigset_t held, mask_before;
 static bool holding;
 
-int64_t clock_ms(void)
+int64_t clock_us(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
+int64_t clock_ms(void)
+{
+	return clock_us() / 1000;
 }
 
 void signals_hold(void)

@@ -9,8 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Milliseconds of a clock that only goes forward. */
+/* Milliseconds, microseconds of a clock that only goes forward. */
 int64_t clock_ms(void);
+int64_t clock_us(void);
 /* True when a signal that wants this process to end is waiting to be delivered. */
 bool signal_is_pending(void);
 /* Keeps those signals waiting, and lets them through again. */

@@ -10,6 +10,7 @@
 
 #include "journal.h"
 #include "state.h"
+#include "times.h"
 
 static const char *const state_words[] = {
 	[MS_JOB_SWITCHING] = "switching",
@@ -64,6 +65,7 @@ struct json_object *ms_job_to_json(const struct ms_job *job)
 	add_number(object, "runs", job->runs);
 	add_number(object, "largest_run", job->largest_run);
 	add_number(object, "switch_on_ms", job->switch_on_ms);
+	json_object_object_add(object, "steps", times_to_json(&job->times));
 	add_number(object, "since", job->since);
 	return object;
 }
@@ -141,6 +143,7 @@ static int from_json(struct json_object *object, uint32_t job_id, struct ms_job 
 	job->runs = journal_number(object, "runs");
 	job->largest_run = journal_number(object, "largest_run");
 	job->switch_on_ms = journal_number(object, "switch_on_ms");
+	times_from_json(json_object_object_get(object, "steps"), &job->times);
 	job->since = journal_number(object, "since");
 	return 0;
 }

@@ -49,7 +49,7 @@ int ms_reconcile(bool (*alive)(uint32_t job_id, void *context), void *context, s
 	int ret = n < 0 ? -1 : 0;
 
 	for (ssize_t i = 0; i < n; i++) {
-		if (!alive(jobs[i], context) && ms_switch_off(jobs[i], &why) < 0 && ret == 0)
+		if (!alive(jobs[i], context) && ms_switch_off(jobs[i], NULL, &why) < 0 && ret == 0)
 			ret = ms_fail(err, "job %u: %s", jobs[i], why.text);
 	}
 	free(jobs);
@@ -159,7 +159,7 @@ static int reset_all(ms_say say, void *context, struct ms_error *err)
 
 	for (ssize_t i = 0; i < n; i++) {
 		switching_say(&all, "job %u:", jobs[i]);
-		if (switch_off_locked(jobs[i], say, context, &why) == 0)
+		if (switch_off_locked(jobs[i], NULL, say, context, &why) == 0)
 			jobs[i] = MS_ALL_JOBS; /* done */
 	}
 	for (size_t i = 0; (all.driver = driver_number(i)); i++) {
@@ -170,7 +170,7 @@ static int reset_all(ms_say say, void *context, struct ms_error *err)
 		if (jobs[i] == MS_ALL_JOBS ||
 		    (left == 0 && forget_damaged(&all, jobs[i], &why) == 0))
 			continue;
-		if (ret == 0 && switch_off_locked(jobs[i], say, context, &why) < 0)
+		if (ret == 0 && switch_off_locked(jobs[i], NULL, say, context, &why) < 0)
 			ret = ms_fail(err, "job %u: %s", jobs[i], why.text);
 	}
 	free(jobs);
@@ -186,7 +186,7 @@ int ms_reset(uint32_t job_id, ms_say say, void *context, struct ms_error *err)
 	if (job_id == MS_ALL_JOBS)
 		ret = reset_all(say, context, err);
 	else
-		ret = switch_off_locked(job_id, say, context, err);
+		ret = switch_off_locked(job_id, NULL, say, context, err);
 	close(lock);
 	return ret;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "process.h"
+#include "times.h"
 
 const struct step *const all_steps[] = {
 	&step_module, &step_cpus, &step_memory, &step_instance,
@@ -79,6 +80,7 @@ int steps_run(const struct step *const *steps, struct switching *switching, stru
 		}
 		if (step->run(switching, err) < 0)
 			return -1;
+		times_lap(switching->times, step->name);
 	}
 	return 0;
 }
@@ -98,6 +100,19 @@ static bool is_retired(struct json_object *entry)
 	return strcmp(journal_text(entry, "step"), "cpusets") == 0;
 }
 
+static int undo_entry(const struct step *const *steps, struct switching *switching,
+		      struct json_object *entry, struct ms_error *err)
+{
+	const struct step *step = find_step(steps, entry);
+
+	if (is_retired(entry))
+		return 0;
+	if (!step || !step->undo)
+		return ms_fail(err, "the journal names an unknown step \"%s\"",
+			       journal_text(entry, "step"));
+	return step->undo(switching, entry, err);
+}
+
 int steps_undo(const struct step *const *steps, struct switching *switching, struct ms_error *err)
 {
 	struct json_object *entries = switching->journal->entries;
@@ -106,17 +121,10 @@ int steps_undo(const struct step *const *steps, struct switching *switching, str
 
 	for (size_t i = json_object_array_length(entries); i-- > 0;) {
 		struct json_object *entry = json_object_array_get_idx(entries, i);
-		const struct step *step = find_step(steps, entry);
 
-		if (is_retired(entry))
-			continue;
-		if (!step || !step->undo)
-			ms_fail(&why, "the journal names an unknown step \"%s\"",
-				journal_text(entry, "step"));
-		else if (step->undo(switching, entry, &why) == 0)
-			continue;
-		if (ret == 0)
+		if (undo_entry(steps, switching, entry, &why) < 0 && ret == 0)
 			ret = ms_fail(err, "%s", why.text);
+		times_lap(switching->times, journal_text(entry, "step"));
 	}
 	for (size_t i = 0; ret == 0 && i < json_object_array_length(entries); i++) {
 		struct json_object *entry = json_object_array_get_idx(entries, i);

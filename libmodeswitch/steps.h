@@ -17,6 +17,7 @@ struct switching {
 	const struct driver *driver;
 	int dev; /* of the driver; -1 when its module is not loaded */
 	struct journal *journal;
+	struct ms_times *times; /* NULL: nobody wants to know */
 	/* Says what is undone; NULL: nobody wants to know. */
 	ms_say say;
 	void *say_context;

@@ -18,6 +18,7 @@
 #include "state.h"
 #include "steps.h"
 #include "supply.h"
+#include "times.h"
 #include "topology.h"
 
 /* Is anything lent, or might it be? */
@@ -150,10 +151,11 @@ static int undo_all(struct switching *switching, struct ms_error *err)
 	return journal_remove(switching->job_id, err);
 }
 
-int switch_undo(uint32_t job_id, ms_say say, void *context, struct ms_error *err)
+int switch_undo(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
+		struct ms_error *err)
 {
 	struct switching switching = {
-		.job_id = job_id, .dev = -1, .say = say, .say_context = context
+		.job_id = job_id, .dev = -1, .times = times, .say = say, .say_context = context
 	};
 	int ret = journal_open(job_id, &switching.journal, err);
 
@@ -197,7 +199,7 @@ static void measure_memory(struct switching *switching, struct ms_job *job)
 	}
 }
 
-static int publish_active(struct switching *switching, int64_t start, struct ms_error *err)
+static int publish_active(struct switching *switching, struct ms_error *err)
 {
 	const struct ms_plan *plan = switching->plan;
 	struct ms_job job;
@@ -213,7 +215,9 @@ static int publish_active(struct switching *switching, int64_t start, struct ms_
 	job.linux_cpus = hwloc_bitmap_dup(plan->linux_cpus);
 	job.nodes = hwloc_bitmap_alloc();
 	measure_memory(switching, &job);
-	job.switch_on_ms = clock_ms() - start;
+	times_lap(switching->times, "record");
+	job.times = *switching->times;
+	job.switch_on_ms = job.times.total_us / 1000;
 	ret = record_publish(&job, err);
 	ms_job_release(&job);
 	return ret;
@@ -223,14 +227,14 @@ static int publish_active(struct switching *switching, int64_t start, struct ms_
  * Nothing has been touched before this. 0: in LWK mode; 1: it failed and all is as before;
  * -1: it failed and could not be undone.
  */
-static int run_and_publish(struct switching *switching, int64_t start, struct ms_error *err)
+static int run_and_publish(struct switching *switching, struct ms_error *err)
 {
 	struct ms_error undo_error;
 
 	if (journal_create(switching->job_id, switching->uid, switching->driver->name,
 			   &switching->journal, err) < 0)
 		return 1;
-	if (steps_run(all_steps, switching, err) == 0 && publish_active(switching, start, err) == 0)
+	if (steps_run(all_steps, switching, err) == 0 && publish_active(switching, err) == 0)
 		return 0;
 	if (undo_all(switching, &undo_error) == 0)
 		return 1;
@@ -242,24 +246,25 @@ static int plan_and_run(struct switching *switching, const struct ms_request *re
 {
 	const struct ms_config *config = switching->config;
 	const struct ms_image *image = ms_config_image(config, request->image, err);
-	int64_t start = clock_ms();
 	struct ms_plan *plan = NULL;
 	void *data = NULL;
 	int ret = 1;
 
 	if (!image)
 		return 1;
-	switching->deadline = start + config->switch_timeout_ms;
 	switching->driver = driver_find(image->driver);
 	switching->dev = switching->driver->open(err);
 	if (switching->dev < 0 && switching->dev != -ENOENT)
 		return 1;
-	if (image_read(image, &data, &switching->image_size, err) == 0 &&
-	    plan_for_node(config, request, switching->driver, switching->dev, true, &plan, err) ==
-		    0) {
+	if (image_read(image, &data, &switching->image_size, err) < 0)
+		return 1;
+	times_lap(switching->times, "image");
+	if (plan_for_node(config, request, switching->driver, switching->dev, true, &plan, err) ==
+	    0) {
+		times_lap(switching->times, "plan");
 		switching->plan = plan;
 		switching->image = data;
-		ret = run_and_publish(switching, start, err);
+		ret = run_and_publish(switching, err);
 	}
 	free(data);
 	ms_plan_free(plan);
@@ -268,23 +273,26 @@ static int plan_and_run(struct switching *switching, const struct ms_request *re
 
 /* With the lock held. As plan_and_run(). */
 static int switch_on(const struct ms_config *config, const struct ms_request *request,
-		     struct ms_error *err)
+		     struct ms_times *times, struct ms_error *err)
 {
 	struct switching switching = { .job_id = request->job_id,
 				       .uid = request->uid,
 				       .dev = -1,
+				       .times = times,
 				       .config = config,
+				       .deadline = clock_ms() + config->switch_timeout_ms,
 				       .instance = MS_NO_INSTANCE };
 	struct ms_job job;
 	int ret;
 
 	/* What an earlier run of a requeued job may have left. */
-	if (switch_undo(request->job_id, NULL, NULL, err) < 0)
+	if (switch_undo(request->job_id, NULL, NULL, NULL, err) < 0)
 		return -1;
 	job_init(&job, request->job_id, request->uid, MS_JOB_SWITCHING);
 	snprintf(job.image, sizeof(job.image), "%s", request->image);
 	if (record_publish(&job, err) < 0)
 		return 1;
+	times_lap(times, "begin");
 	ret = plan_and_run(&switching, request, err);
 	if (switching.dev >= 0)
 		switching.driver->close(switching.dev);
@@ -297,12 +305,15 @@ int ms_switch_on(const struct ms_config *config, const struct ms_request *reques
 		 struct ms_error *err)
 {
 	struct ms_error reason;
+	struct ms_times times;
 	int lock, ret = 1;
 
+	times_begin(&times);
 	signals_hold();
 	lock = state_lock(config->switch_timeout_ms, &reason);
+	times_lap(&times, "lock");
 	if (lock >= 0)
-		ret = switch_on(config, request, &reason);
+		ret = switch_on(config, request, &times, &reason);
 	if (ret > 0) {
 		ret = ms_switch_refuse(request->job_id, request->uid, reason.text, err);
 	} else if (ret < 0) {
@@ -315,24 +326,30 @@ int ms_switch_on(const struct ms_config *config, const struct ms_request *reques
 	return ret;
 }
 
-int switch_off_locked(uint32_t job_id, ms_say say, void *context, struct ms_error *err)
+int switch_off_locked(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
+		      struct ms_error *err)
 {
-	if (switch_undo(job_id, say, context, err) < 0)
+	if (switch_undo(job_id, times, say, context, err) < 0)
 		return -1;
 	return record_remove(job_id, err);
 }
 
-int ms_switch_off(uint32_t job_id, struct ms_error *err)
+int ms_switch_off(uint32_t job_id, struct ms_times *times, struct ms_error *err)
 {
+	struct ms_times unwanted;
 	int lock, ret;
 
+	times = times ? times : &unwanted;
+	times_begin(times);
 	/* Every job of the node ends with this call, most without ever having had an LWK. */
 	if (!state_knows_job(job_id))
 		return 0;
 	lock = state_lock(UNDO_LOCK_MS, err);
 	if (lock < 0)
 		return -1;
-	ret = switch_off_locked(job_id, NULL, NULL, err);
+	times_lap(times, "lock");
+	ret = switch_off_locked(job_id, times, NULL, NULL, err);
+	times_lap(times, "record");
 	close(lock);
 	return ret;
 }

@@ -2,6 +2,7 @@
 #include "prolog.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #include "cgroups.h"
 #include "modeswitch.h"
@@ -23,19 +24,28 @@ static int refuse(uint32_t job_id, uid_t uid, const char *reason)
 	return -1;
 }
 
+static int64_t clock_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
 static void report_job(uint32_t job_id)
 {
 	struct ms_job job;
 	struct ms_error err;
-	char cpus[256];
+	char cpus[256], parts[512];
 
 	if (ms_job_get(job_id, &job, &err) != 1)
 		return;
 	if (job.state == MS_JOB_ACTIVE) {
 		hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), job.lwk_cpus);
-		slurm_info("lwk: job %u: image %s on CPUs %s with %ju MB as %s, in %u ms", job_id,
-			   job.image, cpus, (uintmax_t)(job.memory >> 20), job.device,
-			   job.switch_on_ms);
+		ms_times_print(&job.times, parts, sizeof(parts));
+		slurm_info("lwk: job %u: image %s on CPUs %s with %ju MB as %s, in %u ms (%s)",
+			   job_id, job.image, cpus, (uintmax_t)(job.memory >> 20), job.device,
+			   job.switch_on_ms, parts);
 	} else if (job.state == MS_JOB_REFUSED) {
 		slurm_error("lwk: job %u: refused: %s", job_id, job.reason);
 		verdict_refuse(job_id, job.reason);
@@ -64,6 +74,7 @@ static int switch_on(const struct ms_request *request)
 int prolog_switch_on(spank_t sp)
 {
 	struct ms_request request;
+	int64_t start = clock_ms();
 	struct ms_error err;
 	const char *image;
 	uint32_t job_id;
@@ -79,13 +90,26 @@ int prolog_switch_on(spank_t sp)
 	}
 	if (request_build(job_id, uid, image, &request, &err) < 0)
 		return refuse(job_id, uid, err.text);
+	slurm_info("lwk: job %u: slurmctld told what it was allocated, in %jd ms", job_id,
+		   (intmax_t)(clock_ms() - start));
 	ret = switch_on(&request);
 	request_release(&request);
 	return ret;
 }
 
+static void log_times(uint32_t job_id, const struct ms_times *times)
+{
+	char parts[512];
+
+	ms_times_print(times, parts, sizeof(parts));
+	if (times->n)
+		slurm_info("lwk: job %u: back in Linux-only mode in %ju ms (%s)", job_id,
+			   (uintmax_t)(times->total_us / 1000), parts);
+}
+
 int prolog_switch_off(spank_t sp)
 {
+	struct ms_times times;
 	struct ms_error err;
 	uint32_t job_id;
 
@@ -94,8 +118,10 @@ int prolog_switch_off(spank_t sp)
 		return -1;
 	}
 	cgroups_remove_empty(job_id);
-	if (ms_switch_off(job_id, &err) == 0)
+	if (ms_switch_off(job_id, &times, &err) == 0) {
+		log_times(job_id, &times);
 		return 0;
+	}
 	slurm_error("lwk: job %u: cannot switch this node back: %s", job_id, err.text);
 	return -1;
 }

@@ -4,6 +4,11 @@ noinst_PROGRAMS = tests/vm/switch-once tests/vm/lwkpart-abi
 tests_vm_switch_once_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS)
 tests_vm_switch_once_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS)
 
+# ---- and the benches ----
+noinst_PROGRAMS += tests/bench/raw-switch
+tests_bench_raw_switch_CPPFLAGS = $(AM_CPPFLAGS)
+EXTRA_DIST += tests/bench/switch tests/bench/switch.jq
+
 include $(srcdir)/tests/vm/programs/local.mk
 
 # ---- unit tests: no root, no virtual machine ----

@@ -24,6 +24,11 @@ static void fill(struct ms_job *job, uint32_t id)
 	job->runs = 2;
 	job->largest_run = 1UL << 39;
 	job->switch_on_ms = 799;
+	job->times.n = 2;
+	strcpy(job->times.parts[0].name, "plan");
+	job->times.parts[0].us = 123456;
+	strcpy(job->times.parts[1].name, "boot");
+	job->times.parts[1].us = 7;
 	job->since = 1795266648;
 }
 
@@ -52,6 +57,11 @@ static void round_trip(void **state)
 	assert_int_equal(again.runs, job.runs);
 	assert_int_equal(again.largest_run, job.largest_run);
 	assert_int_equal(again.switch_on_ms, job.switch_on_ms);
+	assert_int_equal(again.times.n, 2);
+	assert_string_equal(again.times.parts[0].name, "plan");
+	assert_int_equal(again.times.parts[0].us, 123456);
+	assert_int_equal(again.times.parts[1].us, 7);
+	assert_int_equal(again.times.total_us, 123463);
 	assert_int_equal(again.since, job.since);
 	ms_job_release(&again);
 	snprintf(path, sizeof(path), "%s/jobs/4294967294.json", unit_dir);
@@ -74,7 +84,7 @@ static void refusing_needs_no_configuration(void **state)
 	assert_int_equal(job.instance, MS_NO_INSTANCE);
 	assert_string_equal(job.reason, "because");
 	ms_job_release(&job);
-	assert_int_equal(ms_switch_off(9, &err), 0);
+	assert_int_equal(ms_switch_off(9, NULL, &err), 0);
 	assert_int_equal(ms_job_get(9, &job, &err), 0);
 }
 
@@ -148,7 +158,7 @@ static void a_damaged_journal_is_no_success(void **state)
 	struct ms_job job;
 
 	unit_file("jobs/6.journal", "rubbish\n");
-	assert_int_equal(ms_switch_off(6, &err), -1);
+	assert_int_equal(ms_switch_off(6, NULL, &err), -1);
 	assert_has(err.text, "6.journal: line 1 is damaged");
 	assert_int_equal(ms_job_get(6, &job, &err), 1);
 	assert_int_equal(job.state, MS_JOB_STUCK);

@@ -3,12 +3,14 @@
  * What Slurm's prolog and epilog do, without Slurm:
  *   switch-once on JOB UID CPUS MEMORY [IMAGE]
  *   switch-once off JOB
- * Prints the job's record. Exit status 0 as long as the node is sound.
+ * Prints the job's record, with what the whole call took as call_us; and for "off" just what it
+ * took. Exit status 0 as long as the node is sound.
  */
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "modeswitch.h"
 
@@ -18,7 +20,24 @@ static int fail(const struct ms_error *err)
 	return 1;
 }
 
-static int print_record(uint32_t job_id)
+static int64_t now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
+static int print_json(struct json_object *object, int64_t call_us)
+{
+	json_object_object_add(object, "call_us", json_object_new_int64(call_us));
+	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
+							    JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(object);
+	return 0;
+}
+
+static int print_record(uint32_t job_id, int64_t call_us)
 {
 	struct json_object *object;
 	struct ms_error err;
@@ -32,11 +51,8 @@ static int print_record(uint32_t job_id)
 		return 0;
 	}
 	object = ms_job_to_json(&job);
-	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
-							    JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(object);
 	ms_job_release(&job);
-	return 0;
+	return print_json(object, call_us);
 }
 
 static int switch_on(int argc, char **argv)
@@ -46,6 +62,7 @@ static int switch_on(int argc, char **argv)
 				      .cpus = hwloc_bitmap_alloc() };
 	struct ms_config *config;
 	struct ms_error err;
+	int64_t start;
 	int ret;
 
 	snprintf(request.image, sizeof(request.image), "%s", argc > 6 ? argv[6] : "");
@@ -53,20 +70,41 @@ static int switch_on(int argc, char **argv)
 	    ms_parse_size(argv[5], &request.memory, &err) < 0 ||
 	    ms_config_load(MS_CONFIG_PATH, &config, &err) < 0)
 		return fail(&err);
-	ret = ms_switch_on(config, &request, &err) < 0 ? fail(&err) : print_record(request.job_id);
+	start = now_us();
+	ret = ms_switch_on(config, &request, &err);
+	ret = ret < 0 ? fail(&err) : print_record(request.job_id, now_us() - start);
 	ms_config_free(config);
 	hwloc_bitmap_free(request.cpus);
 	return ret;
 }
 
-int main(int argc, char **argv)
+static int switch_off(uint32_t job_id)
 {
+	struct json_object *object = json_object_new_object(), *steps = json_object_new_array();
+	int64_t start = now_us();
+	struct ms_times times;
 	struct ms_error err;
 
+	if (ms_switch_off(job_id, &times, &err) < 0)
+		return fail(&err);
+	start = now_us() - start;
+	for (size_t i = 0; i < times.n; i++) {
+		struct json_object *part = json_object_new_object();
+
+		json_object_object_add(part, "name", json_object_new_string(times.parts[i].name));
+		json_object_object_add(part, "us", json_object_new_int64(times.parts[i].us));
+		json_object_array_add(steps, part);
+	}
+	json_object_object_add(object, "steps", steps);
+	return print_json(object, start);
+}
+
+int main(int argc, char **argv)
+{
 	if (argc >= 6 && strcmp(argv[1], "on") == 0)
 		return switch_on(argc, argv);
 	if (argc == 3 && strcmp(argv[1], "off") == 0)
-		return ms_switch_off(strtoul(argv[2], NULL, 10), &err) < 0 ? fail(&err) : 0;
+		return switch_off(strtoul(argv[2], NULL, 10));
 	fputs("Usage: switch-once on JOB UID CPUS MEMORY [IMAGE] | off JOB\n", stderr);
 	return 2;
 }

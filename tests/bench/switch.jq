@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The bench's rounds (an array of objects) as a table for people or as the line of goals.
+
+def median: sort | if length % 2 == 1 then .[length / 2 | floor]
+	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
+def ms: . / 1000;
+def to_1: . * 10 | round / 10;
+def to_3: . * 1000 | round / 1000;
+def spread: {median: (median | ms | to_1), least: (min | ms | to_1), most: (max | ms | to_1)};
+def pad($n): tostring | " " * ([0, $n - length] | max) + .;
+def step($name): ([.steps[] | select(.name == $name) | .us] | add) // 0;
+
+def raw_off: .raw.cpu_off + .raw.block_off + .raw.run_off;
+def raw_on: .raw.cpu_on + .raw.block_on + .raw.run_on;
+
+# What is ours beyond the 100 ms, as a share of what is Linux's.
+def own_share($total; $raw): ($total - $raw - 100000) / $raw;
+
+def sizes: group_by([.cpus, .mb]) | map({
+	cpus: .[0].cpus,
+	mb: .[0].mb,
+	switch_on_ms: map(.on.call_us) | spread,
+	raw_on_ms: map(raw_off) | spread,
+	switch_off_ms: map(.off.call_us) | spread,
+	raw_off_ms: map(raw_on) | spread,
+	own_share_on: (own_share(map(.on.call_us) | median; map(raw_off) | median) | to_3),
+	own_share_off: (own_share(map(.off.call_us) | median; map(raw_on) | median) | to_3),
+	boot_ms: map(.on | step("boot")) | spread,
+	boot_ms_less_5_per_cpu: (((map(.on | step("boot")) | median | ms) - 5 * .[0].cpus) | to_1),
+	steps_on_ms: (. as $rounds | [.[0].on.steps[].name] | map(. as $name
+		| {key: $name, value: ([$rounds[].on | step($name)] | median | ms | to_1)}) | from_entries),
+	steps_off_ms: (. as $rounds | [.[0].off.steps[].name] | map(. as $name
+		| {key: $name, value: ([$rounds[].off | step($name)] | median | ms | to_1)}) | from_entries),
+	raw_parts_ms: (. as $rounds | [.[0].raw | keys_unsorted[]] | map(. as $name
+		| {key: $name, value: ([$rounds[].raw[$name]] | median | ms | to_1)}) | from_entries)});
+
+def row: map(pad(10)) | add;
+def steps_table($key): (.[0][$key] | keys_unsorted) as $names
+	| (["CPUs", "MB"] + $names | row), (.[] | [.cpus, .mb] + [.[$key][$names[]]] | row);
+
+def table:
+	"medians of \(length / ([sizes[]] | length)) rounds, in ms; own share: (switch - Linux - 100 ms) / Linux", "",
+	(["CPUs", "MB", "on", "Linux", "share", "off", "Linux", "share", "boot"] | row),
+	(sizes[] | [.cpus, .mb, .switch_on_ms.median, .raw_on_ms.median, .own_share_on,
+		.switch_off_ms.median, .raw_off_ms.median, .own_share_off, .boot_ms.median] | row),
+	"", "switch-on, by its steps", (sizes | steps_table("steps_on_ms")),
+	"", "switch-off, by its steps", (sizes | steps_table("steps_off_ms")),
+	"", "Linux alone", (sizes | steps_table("raw_parts_ms"));
+
+def goal($name; $value; $goal): {name: $name, value: $value, op: "<=", goal: $goal, holds: ($value <= $goal)};
+
+def goals: sizes as $sizes | {
+	bench: "switch",
+	goals: [
+		goal("own share of switch-on"; $sizes | map(.own_share_on) | max; 0.15),
+		goal("own share of switch-off"; $sizes | map(.own_share_off) | max; 0.15),
+		goal("LWK boot to RUNNING"; $sizes | map(.boot_ms_less_5_per_cpu) | max; 50)],
+	figures: {
+		rounds: (length / ($sizes | length)),
+		sizes: $sizes,
+		slurm: {
+			srun_lwk_ms: $slurm | map(.lwk_us) | spread,
+			srun_linux_ms: $slurm | map(.linux_us) | spread,
+			asking_slurmctld_ms: $asked | map(. * 1000) | spread}}};
+
+if $what == "table" then table else goals end
