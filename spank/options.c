@@ -39,6 +39,15 @@ static bool given;
 static bool inside_lwk;
 
 /*
+ * An option without argument is "(null)" in Slurm's own environment variables,
+ * which the prolog reads, and sbatch before each further component of a job.
+ */
+static bool has_name(const char *arg)
+{
+	return arg && *arg && strcmp(arg, "(null)");
+}
+
+/*
  * The callbacks run in the user's process, where a refusal costs nobody
  * anything; slurmstepd calls them again, where a failure would have Slurm call
  * the job completed. What counts there is checked where it is used.
@@ -46,7 +55,7 @@ static bool inside_lwk;
 static int check_lwk(int val, const char *arg, int remote)
 {
 	given = true;
-	if (remote || !arg || !*arg || ms_image_name_valid(arg))
+	if (remote || !has_name(arg) || ms_image_name_valid(arg))
 		return 0;
 	slurm_error("lwk: --lwk wants the name of an LWK image: a letter or digit, then letters, "
 		    "digits, '.', '_' or '-', at most %d characters in all; found \"%s\". Leave "
@@ -139,8 +148,7 @@ bool options_lwk(spank_t sp, const char **image)
 
 	if (spank_option_getopt(sp, &table[OPTION_LWK], &arg) != ESPANK_SUCCESS)
 		return false;
-	/* Slurm's own spelling, in the prolog's environment, of an option without argument. */
-	*image = arg && strcmp(arg, "(null)") ? arg : "";
+	*image = has_name(arg) ? arg : "";
 	return true;
 }
 
