@@ -26,6 +26,15 @@ bed()
 	testbed exec -- "$@"
 }
 
+# on MACHINE COMMAND...: as root.
+on()
+{
+	local machine=$1
+	shift
+
+	testbed exec --machine "$machine" -- "$@"
+}
+
 # as USER COMMAND...
 as()
 {
@@ -35,19 +44,21 @@ as()
 	testbed exec --user "$user" -- "$@"
 }
 
-# Call it from setup_file.
+# prepare [MACHINE]: node1 by itself. Call it from setup_file.
 prepare()
 {
-	if ! bed test -e "$programs/ready"; then
-		bed mkdir -p "$programs"
+	local machine=${1-1}
+
+	if ! on "$machine" test -e "$programs/ready"; then
+		on "$machine" mkdir -p "$programs"
 		(
 			cd "$top/build/tests/vm/programs" &&
 				find . -type f -executable -print0 | tar -c --null -T -
-		) | bed tar -x --no-same-owner -C "$programs"
-		bed touch "$programs/ready"
+		) | on "$machine" tar -x --no-same-owner -C "$programs"
+		on "$machine" touch "$programs/ready"
 	fi
 	# What Linux has before the first LWK job; later tests compare with it.
-	bed sh -c 'test -e /run/lwk-tests.before || {
+	on "$machine" sh -c 'test -e /run/lwk-tests.before || {
 		cat /sys/devices/system/cpu/online; grep MemTotal /proc/meminfo; } >/run/lwk-tests.before'
 }
 
@@ -131,11 +142,15 @@ refused()
 	done
 }
 
-# node_is_clean: in Linux-only mode with all it had before, and ready for jobs.
+# node_is_clean [MACHINE]: in Linux-only mode with all it had before, and ready for
+# jobs; node1 by itself.
 node_is_clean()
 {
-	wait_for 60 bed sh -c '[ "$(sinfo -h -o %T)" = idle ] && [ -z "$(squeue -h)" ]'
-	bed sh -s <<-'EOF'
+	local machine=${1-1}
+
+	wait_for 60 on "$machine" sh -c '[ "$(sinfo -h -n "$(hostname)" -o %T)" = idle ] &&
+		[ -z "$(squeue -h -w "$(hostname)")" ]'
+	on "$machine" sh -s <<-'EOF'
 	status=0
 	bad() { echo "node is not clean: $*"; status=1; }
 
@@ -150,7 +165,7 @@ node_is_clean()
 	[ -z "$leftover" ] || bad "cgroups: $leftover"
 	log=$(dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace')
 	[ -z "$log" ] || bad "kernel log: $log"
-	node=$(scontrol -o show node)
+	node=$(scontrol -o show node "$(hostname)")
 	case $node in
 	*' State=IDLE '*) ;;
 	*) bad "Slurm: $node" ;;
