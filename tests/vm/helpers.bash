@@ -148,8 +148,11 @@ node_is_clean()
 {
 	local machine=${1-1}
 
-	wait_for 60 on "$machine" sh -c '[ "$(sinfo -h -n "$(hostname)" -o %T)" = idle ] &&
-		[ -z "$(squeue -h -w "$(hostname)")" ]'
+	wait_for 60 on "$machine" sh -c '
+		now=$(sinfo -h -n "$(hostname)" -o %T; squeue -h -w "$(hostname)")
+		echo "Slurm: $now"
+		# The backfill scheduler takes its time to forget that it had plans.
+		[ "$now" = idle ] || [ "$now" = planned ]'
 	on "$machine" sh -s <<-'EOF'
 	status=0
 	bad() { echo "node is not clean: $*"; status=1; }
@@ -167,7 +170,7 @@ node_is_clean()
 	[ -z "$log" ] || bad "kernel log: $log"
 	node=$(scontrol -o show node "$(hostname)")
 	case $node in
-	*' State=IDLE '*) ;;
+	*' State=IDLE '* | *' State=IDLE+PLANNED '*) ;;
 	*) bad "Slurm: $node" ;;
 	esac
 	exit $status
