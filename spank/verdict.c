@@ -77,15 +77,14 @@ static void end_job(uint32_t job_id, char *text)
 		log_failure(job_id, "end the job");
 }
 
-static void refuse_job(job_info_msg_t *message, slurm_job_info_t *job, const char *reason)
+static void refuse_job(const slurm_job_info_t *leader, uint32_t job_id, const char *reason)
 {
-	slurm_job_info_t *leader = find(message, leader_of(job));
 	const char *node = getenv("SLURMD_NODENAME");
 	struct ms_error text;
 
-	if (!leader || (leader->num_nodes == 1 && !leader->het_job_id))
+	if (leader->num_nodes == 1 && !leader->het_job_id)
 		return;
-	ms_fail(&text, MARK "job %u cannot have LWK mode on its node %s: %s", job->job_id,
+	ms_fail(&text, MARK "job %u cannot have LWK mode on its node %s: %s", job_id,
 		node ? node : "(unknown)", reason);
 	keep_with_job(leader, text.text);
 	if (!leader->batch_flag)
@@ -94,17 +93,23 @@ static void refuse_job(job_info_msg_t *message, slurm_job_info_t *job, const cha
 
 void verdict_refuse(uint32_t job_id, const char *reason)
 {
+	uint32_t asked, leader_id = job_id;
 	job_info_msg_t *message;
 	slurm_job_info_t *job;
 
-	if (slurm_load_job(&message, job_id, SHOW_ALL) != 0) {
-		log_failure(job_id, "tell the job's other nodes");
-		return;
-	}
-	job = find(message, job_id);
-	if (job)
-		refuse_job(message, job, reason);
-	slurm_free_job_info_msg(message);
+	/* Asked for a component, slurmctld tells of that only; asked for the leader, of all. */
+	do {
+		asked = leader_id;
+		if (slurm_load_job(&message, asked, SHOW_ALL) != 0) {
+			log_failure(job_id, "tell the job's other nodes");
+			return;
+		}
+		job = find(message, asked);
+		leader_id = job ? leader_of(job) : asked;
+		if (job && leader_id == asked)
+			refuse_job(job, job_id, reason);
+		slurm_free_job_info_msg(message);
+	} while (leader_id != asked);
 }
 
 enum progress { WAIT, GO, STOP };
