@@ -11,8 +11,12 @@
 
 #define FAILED_WITH_1 (1 << 8)
 
-/* What a job's AdminComment has in it, which only Slurm's administrators can write. */
-#define MARK "lwk: "
+/*
+ * Stands before the reason in a job's AdminComment, which only Slurm's administrators can write.
+ * A job that is requeued keeps the comment of its former run.
+ */
+#define MARK "lwk run %u: "
+#define MARK_SIZE 32
 
 /*
  * Slurmctld sends the text, and what ends srun and salloc, independently. Nothing
@@ -39,9 +43,15 @@ static uint32_t leader_of(const slurm_job_info_t *job)
 	return job->het_job_id ? job->het_job_id : job->job_id;
 }
 
+/* Of this run of the job; NULL when there is none. */
 static const char *reason_of(const slurm_job_info_t *job)
 {
-	return job->admin_comment ? strstr(job->admin_comment, MARK) : NULL;
+	const char *reason;
+	char mark[MARK_SIZE];
+
+	snprintf(mark, sizeof(mark), MARK, job->restart_cnt + 1);
+	reason = job->admin_comment ? strstr(job->admin_comment, mark) : NULL;
+	return reason ? reason + strlen(mark) : NULL;
 }
 
 static void log_failure(uint32_t job_id, const char *what)
@@ -57,8 +67,8 @@ static void keep_with_job(const slurm_job_info_t *job, const char *text)
 
 	if (reason_of(job))
 		return;
-	if (asprintf(&comment, "%s%s%s", job->admin_comment ? job->admin_comment : "",
-		     job->admin_comment ? "; " : "", text) < 0)
+	if (asprintf(&comment, "%s%s" MARK "%s", job->admin_comment ? job->admin_comment : "",
+		     job->admin_comment ? "; " : "", job->restart_cnt + 1, text) < 0)
 		return;
 	slurm_init_job_desc_msg(&update);
 	update.job_id = job->job_id;
@@ -68,10 +78,13 @@ static void keep_with_job(const slurm_job_info_t *job, const char *text)
 	free(comment);
 }
 
-static void end_job(uint32_t job_id, char *text)
+static void end_job(uint32_t job_id, const char *text)
 {
+	char message[sizeof(((struct ms_error *)0)->text) + 8];
+
+	snprintf(message, sizeof(message), "lwk: %s", text);
 	/* There may be nobody left to tell, as after salloc --no-shell. */
-	if (slurm_notify_job(job_id, text) == 0)
+	if (slurm_notify_job(job_id, message) == 0)
 		sleep(NOTIFY_SECONDS);
 	if (slurm_complete_job(job_id, FAILED_WITH_1) != 0)
 		log_failure(job_id, "end the job");
@@ -84,7 +97,7 @@ static void refuse_job(const slurm_job_info_t *leader, uint32_t job_id, const ch
 
 	if (leader->num_nodes == 1 && !leader->het_job_id)
 		return;
-	ms_fail(&text, MARK "job %u cannot have LWK mode on its node %s: %s", job_id,
+	ms_fail(&text, "job %u cannot have LWK mode on its node %s: %s", job_id,
 		node ? node : "(unknown)", reason);
 	keep_with_job(leader, text.text);
 	if (!leader->batch_flag)
@@ -119,7 +132,7 @@ static enum progress judge_component(const slurm_job_info_t *job, struct ms_erro
 	const char *reason = reason_of(job);
 
 	if (reason) {
-		ms_fail(err, "%s", reason + strlen(MARK));
+		ms_fail(err, "%s", reason);
 		return STOP;
 	}
 	if ((job->job_state & JOB_COMPLETING) ||

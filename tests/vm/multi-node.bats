@@ -75,7 +75,7 @@ failed_with()
 		echo "wanted of node2: $1; found: $output"
 		return 1
 	}
-	job_is "$2" JobState=FAILED ExitCode=1:0 Restarts=0 "AdminComment=lwk: job $2 *"
+	job_is "$2" JobState=FAILED ExitCode=1:0 Restarts=0 "AdminComment=lwk run 1: job $2 *"
 	both_are_clean
 }
 
