@@ -162,6 +162,12 @@ int ms_plan_make(const struct ms_config *config, const struct ms_request *reques
 		 const char *topology, struct ms_plan **out, struct ms_error *err);
 void ms_plan_free(struct ms_plan *plan);
 
+/*
+ * The machine of such a plan: what the file describes, or this node as it is when nothing is
+ * lent. Free with hwloc_topology_destroy(). Removes HWLOC_* from the environment.
+ */
+int ms_topology_load(const char *path, hwloc_topology_t *out, struct ms_error *err);
+
 /* ---- switching ---- */
 
 #define MS_MAX_PARTS 16

@@ -351,6 +351,10 @@ static void assistant_cores_keep_no_memory_from_their_neighbours(void **state)
 	assert_true(memory_entry(&m, 0)->system && memory_entry(&m, 1)->system);
 	assert_int_equal(plan(&m, "36-59", 4 * GB + 64 * MB), 0);
 	assert_memory(&m, "2:2048 3:2048");
+	/* What node 2 lacks comes from node 3, though it is remote, before more of the system's. */
+	m.supply->nodes[2].bytes = GB;
+	assert_int_equal(plan(&m, "12-47", 6 * GB + 64 * MB), 0);
+	assert_memory(&m, "0:2048 1:2048 2:1024 3:1024");
 	machine_free(&m);
 }
 
