@@ -114,7 +114,8 @@ struct ms_request {
 	char image[MS_IMAGE_NAME_MAX + 1]; /* "" for the default */
 	hwloc_bitmap_t cpus;		   /* the allocation, Linux's numbers */
 	uint64_t memory;		   /* the allocation, bytes */
-	struct ms_amount lwk_memory;	   /* of that for the LWK */
+	bool whole_memory;	     /* --mem=0: no number was asked for, what can be had will do */
+	struct ms_amount lwk_memory; /* of that for the LWK */
 	struct ms_numa numa;
 	bool one_per_core; /* one LWK CPU for each core, its other hardware threads idle */
 };
@@ -151,6 +152,7 @@ struct ms_plan {
 	struct ms_plan_memory *memory;
 	size_t n_memory;
 	uint64_t bytes; /* of 'memory', in all */
+	uint64_t least; /* with less the job is refused */
 };
 
 /*

@@ -79,6 +79,9 @@ static int size_memory(struct planning *p)
 	else if (check_amount(p, wanted, most) < 0)
 		return -1;
 	p->plan->bytes = wanted / LARGE_PAGE * LARGE_PAGE;
+	p->plan->least = p->plan->bytes;
+	if (p->request->whole_memory && !amount->percent && !amount->bytes)
+		p->plan->least = SMALLEST_PARTITION;
 	return 0;
 }
 
@@ -305,8 +308,12 @@ static int divide(struct planning *p, struct source *sources, size_t n)
 		available += sources[i].has;
 	if (available > p->supply->bytes / LARGE_PAGE)
 		available = p->supply->bytes / LARGE_PAGE;
-	if (available < left)
+	if (available < p->plan->least / LARGE_PAGE)
 		return fail_for_lack(p, available);
+	if (available < left) {
+		left = available;
+		p->plan->bytes = left * LARGE_PAGE;
+	}
 	if (policy(p)->policy == MS_NUMA_INTERLEAVE) {
 		claim_interleaved(p, sources, n);
 	} else {

@@ -107,6 +107,7 @@ static int read_job(slurm_job_info_t *job, struct ms_request *request, struct ms
 			       job->user_id, request->uid);
 	if (read_cpus(job, node, request->cpus, err) < 0)
 		return -1;
+	request->whole_memory = job->pn_min_memory == 0;
 	/* So does --hint=nomultithread reach the job's record. */
 	request->one_per_core = job->threads_per_core == 1;
 	return read_memory(job, node, &request->memory, err);

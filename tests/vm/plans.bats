@@ -58,6 +58,15 @@ run_memory()
 	[[ $output == '1 536 1:536' ]]
 }
 
+@test "--mem=0: all that the node can spare, or a share of the whole" {
+	run -0 as user1 srun -n7 --mem=0 --lwk --lwk-launch=none sh -c '
+		[ "$SLURM_PROCID" != 0 ] || cat /run/slurm-lwk/jobs/$SLURM_JOB_ID.json'
+	[[ $(jq .memory <<<"$output") -gt $((1 << 30)) ]]
+	run_memory --mem=0 --lwk-mem=25%
+	quarter=$(bed scontrol show node | awk -F'[= ]+' '/RealMemory/ { print int($3 / 8) * 2 }')
+	[[ $output == "1 $quarter "* ]]
+}
+
 @test "--lwk-numa: from other nodes" {
 	run_memory --mem=320 --lwk-numa=bind=0
 	[[ $output == '0 256 0:256' ]]
@@ -148,6 +157,8 @@ run_memory()
 		sed -i "/^\[node\]/r /tmp/line" /etc/slurm/lwk.conf'
 	refused 'NUMA nodes 4 for the system (SystemNodes=); this machine has only 0-1' -- \
 		as user1 srun -c2 --mem=320 --lwk "$programs/hello"
+	run ! bed lwkctl check
+	[[ $output == *'problem numa'*'NUMA nodes 4 for the system'* ]]
 }
 
 @test "lwkctl plan: anybody plans, for this node and for other machines" {
