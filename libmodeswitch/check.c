@@ -20,6 +20,7 @@
 #include "modeswitch.h"
 #include "process.h"
 #include "state.h"
+#include "topology.h"
 
 #define TOOL_MS 20000
 
@@ -198,6 +199,42 @@ static void check_memory(struct checking *checking)
 	hwloc_bitmap_free(nodes);
 }
 
+/* What lwk.conf says about NUMA nodes must be true of this machine. */
+static void check_numa(struct checking *checking)
+{
+	static const char to_do[] =
+		"correct SystemNodes= and Numa= in lwk.conf; 'numactl -H' tells "
+		"which NUMA nodes there are";
+	const struct ms_config *config = checking->config;
+	hwloc_topology_t topology;
+	struct ms_error err;
+	hwloc_bitmap_t nodes;
+	char list[256];
+
+	if (!config)
+		return;
+	if (ms_topology_load(NULL, &topology, &err) < 0) {
+		check_tell(checking, MS_PROBLEM, "numa", "look after hwloc", "%s", err.text);
+		return;
+	}
+	nodes = hwloc_bitmap_alloc();
+	if (topology_system_nodes(topology, config, nodes, &err) < 0) {
+		check_tell(checking, MS_PROBLEM, "numa", to_do, "%s", err.text);
+	} else if (config->numa.nodes &&
+		   !hwloc_bitmap_isincluded(config->numa.nodes,
+					    hwloc_topology_get_topology_nodeset(topology))) {
+		hwloc_bitmap_list_snprintf(list, sizeof(list), config->numa.nodes);
+		check_tell(checking, MS_PROBLEM, "numa", to_do,
+			   "Numa=bind=%s names NUMA nodes that this machine has not", list);
+	} else {
+		hwloc_bitmap_list_snprintf(list, sizeof(list), nodes);
+		check_tell(checking, MS_FINE, "numa", NULL, "NUMA nodes kept for the system: %s",
+			   *list ? list : "none");
+	}
+	hwloc_bitmap_free(nodes);
+	hwloc_topology_destroy(topology);
+}
+
 int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, void *context),
 	     void *context)
 {
@@ -210,6 +247,7 @@ int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, vo
 		check_module(&checking, driver_number(i));
 	check_slurm(&checking);
 	check_memory(&checking);
+	check_numa(&checking);
 	check_jobs(&checking);
 	check_journals(&checking);
 	ms_config_free(checking.config);

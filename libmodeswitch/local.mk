@@ -15,6 +15,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/files.c libmodeswitch/files.h \
 	libmodeswitch/image.c libmodeswitch/image.h \
 	libmodeswitch/journal.c libmodeswitch/journal.h \
+	libmodeswitch/json.c libmodeswitch/json.h \
 	libmodeswitch/memory.h \
 	libmodeswitch/parse.c libmodeswitch/parse.h \
 	libmodeswitch/plan.c libmodeswitch/plan.h libmodeswitch/planning.h \
@@ -44,6 +45,10 @@ libmodeswitch_libmodeswitch_la_LDFLAGS = -version-info 0:0:0 -export-symbols-reg
 	-no-undefined
 
 bin_PROGRAMS += lwkctl
-lwkctl_SOURCES = libmodeswitch/lwkctl.c
+lwkctl_SOURCES = libmodeswitch/lwkctl.c libmodeswitch/lwkctl.h \
+	libmodeswitch/lwkctl_plan.c \
+	libmodeswitch/drawing.c libmodeswitch/drawing.h \
+	libmodeswitch/drawing_svg.c \
+	libmodeswitch/json.c libmodeswitch/json.h
 lwkctl_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS)
 lwkctl_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS)

@@ -4,27 +4,15 @@
  */
 #include <getopt.h>
 #include <inttypes.h>
-#include <json-c/json.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "modeswitch.h"
-
-enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
-
-struct options {
-	const char *config;
-	const char *cpus;
-	const char *memory;
-	const char *topology;
-	const char *image;
-	bool json;
-	char **arguments;
-	int n_arguments;
-};
+#include "json.h"
+#include "lwkctl.h"
 
 struct verb {
 	const char *name;
@@ -36,13 +24,13 @@ struct verb {
 	const char *help;
 };
 
-static int fail(const struct ms_error *err)
+int fail(const struct ms_error *err)
 {
 	fprintf(stderr, "lwkctl: %s\n", err->text);
 	return EXIT_FAILED;
 }
 
-static int usage_error(const char *what, const char *found)
+int usage_error(const char *what, const char *found)
 {
 	fprintf(stderr, "lwkctl: wanted %s; found \"%s\"; see lwkctl --help\n", what, found);
 	return EXIT_USAGE;
@@ -57,31 +45,12 @@ static bool parse_id(const char *text, uint32_t *id)
 	       sscanf(text, "%" SCNu32 "%c", id, &rest) == 1;
 }
 
-static int print_json(struct json_object *object)
+int print_json(struct json_object *object)
 {
 	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
 							    JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(object);
 	return EXIT_OK;
-}
-
-static void add_text(struct json_object *object, const char *key, const char *text)
-{
-	json_object_object_add(object, key, json_object_new_string(text));
-}
-
-static void add_number(struct json_object *object, const char *key, int64_t number)
-{
-	json_object_object_add(object, key, json_object_new_int64(number));
-}
-
-static void add_list(struct json_object *object, const char *key, hwloc_const_bitmap_t list)
-{
-	char *text = NULL;
-
-	hwloc_bitmap_list_asprintf(&text, list);
-	add_text(object, key, text ? text : "");
-	free(text);
 }
 
 /* ---- status ---- */
@@ -90,14 +59,14 @@ static struct json_object *lent_to_json(const struct ms_lent *lent)
 {
 	struct json_object *object = json_object_new_object();
 
-	add_text(object, "kind", lent->is_cpu ? "cpu" : lent->is_blocks ? "blocks" : "run");
-	add_number(object, "instance", lent->instance);
-	add_number(object, "node", lent->node);
+	json_add_text(object, "kind", lent->is_cpu ? "cpu" : lent->is_blocks ? "blocks" : "run");
+	json_add_number(object, "instance", lent->instance);
+	json_add_number(object, "node", lent->node);
 	if (lent->is_cpu) {
-		add_number(object, "cpu", lent->cpu);
+		json_add_number(object, "cpu", lent->cpu);
 	} else {
-		add_number(object, "start", lent->start);
-		add_number(object, "bytes", lent->bytes);
+		json_add_number(object, "start", lent->start);
+		json_add_number(object, "bytes", lent->bytes);
 	}
 	return object;
 }
@@ -181,98 +150,6 @@ static int run_status(const struct options *options)
 	return EXIT_OK;
 }
 
-/* ---- plan ---- */
-
-static void print_plan(const struct ms_plan *plan)
-{
-	char list[256];
-
-	hwloc_bitmap_list_snprintf(list, sizeof(list), plan->linux_cpus);
-	printf("image %s (%s): %s\nwith Linux stay CPUs: %s\n", plan->image.name,
-	       plan->image.driver, plan->image.path, *list ? list : "none");
-	for (size_t i = 0; i < plan->n_cpus; i++)
-		printf("LWK CPU %zu: CPU %u on NUMA node %u, doorbells to CPU %u\n", i,
-		       plan->cpus[i].cpu, plan->cpus[i].node, plan->cpus[i].doorbell_cpu);
-	for (size_t i = 0; i < plan->n_memory; i++) {
-		if (plan->memory[i].bytes)
-			printf("memory: %ju MB of NUMA node %u\n",
-			       (uintmax_t)(plan->memory[i].bytes >> 20), plan->memory[i].node);
-	}
-}
-
-static struct json_object *plan_to_json(const struct ms_plan *plan)
-{
-	struct json_object *object = json_object_new_object();
-	struct json_object *cpus = json_object_new_array(), *memory = json_object_new_array();
-
-	add_text(object, "image", plan->image.name);
-	add_text(object, "driver", plan->image.driver);
-	add_list(object, "lwk_cpus", plan->lwk_cpus);
-	add_list(object, "linux_cpus", plan->linux_cpus);
-	add_number(object, "bytes", plan->bytes);
-	for (size_t i = 0; i < plan->n_cpus; i++) {
-		struct json_object *cpu = json_object_new_object();
-
-		add_number(cpu, "cpu", plan->cpus[i].cpu);
-		add_number(cpu, "node", plan->cpus[i].node);
-		add_number(cpu, "doorbell_cpu", plan->cpus[i].doorbell_cpu);
-		json_object_array_add(cpus, cpu);
-	}
-	for (size_t i = 0; i < plan->n_memory; i++) {
-		struct json_object *from = json_object_new_object();
-
-		add_number(from, "node", plan->memory[i].node);
-		add_number(from, "bytes", plan->memory[i].bytes);
-		json_object_array_add(memory, from);
-	}
-	json_object_object_add(object, "cpus", cpus);
-	json_object_object_add(object, "memory", memory);
-	return object;
-}
-
-static int plan_with(const struct options *options, const struct ms_config *config,
-		     struct ms_request *request)
-{
-	struct ms_plan *plan;
-	struct ms_error err;
-
-	if (ms_plan_make(config, request, options->topology, &plan, &err) < 0)
-		return fail(&err);
-	if (options->json)
-		print_json(plan_to_json(plan));
-	else
-		print_plan(plan);
-	ms_plan_free(plan);
-	return EXIT_OK;
-}
-
-static int run_plan(const struct options *options)
-{
-	struct ms_request request = { .uid = getuid(), .cpus = hwloc_bitmap_alloc() };
-	struct ms_config *config;
-	struct ms_error err;
-	int status;
-
-	if (!options->cpus || ms_parse_cpus(options->cpus, request.cpus, &err) < 0)
-		status = usage_error("--cpus LIST, such as --cpus 4-7",
-				     options->cpus ? options->cpus : "no --cpus");
-	else if (!options->memory || ms_parse_size(options->memory, &request.memory, &err) < 0)
-		status = usage_error("--mem SIZE, such as --mem 512M",
-				     options->memory ? options->memory : "no --mem");
-	else if (options->image && !ms_image_name_valid(options->image))
-		status = usage_error("--image NAME", options->image);
-	else if (ms_config_load(options->config, &config, &err) < 0)
-		status = fail(&err);
-	else {
-		snprintf(request.image, sizeof(request.image), "%s",
-			 options->image ? options->image : "");
-		status = plan_with(options, config, &request);
-		ms_config_free(config);
-	}
-	hwloc_bitmap_free(request.cpus);
-	return status;
-}
-
 /* ---- check ---- */
 
 static const char *const level_words[] = {
@@ -290,10 +167,10 @@ static void collect_finding(const struct ms_finding *finding, void *context)
 {
 	struct json_object *object = json_object_new_object();
 
-	add_text(object, "level", level_words[finding->level]);
-	add_text(object, "subject", finding->subject);
-	add_text(object, "text", finding->text);
-	add_text(object, "to_do", finding->to_do ? finding->to_do : "");
+	json_add_text(object, "level", level_words[finding->level]);
+	json_add_text(object, "subject", finding->subject);
+	json_add_text(object, "text", finding->text);
+	json_add_text(object, "to_do", finding->to_do ? finding->to_do : "");
 	json_object_array_add(context, object);
 }
 
@@ -375,10 +252,12 @@ static int run_reset(const struct options *options)
 static const struct verb verbs[] = {
 	{ "status", run_status, "j", false, 0, "status [--json]",
 	  "Tells which jobs of this node have, wanted or lost an LWK; root also sees what is lent." },
-	{ "plan", run_plan, "CcmtIj", false, 0,
-	  "plan --cpus LIST --mem SIZE [--image NAME] [--topology FILE.xml] [--json]",
-	  "Tells what a job with these CPUs and this memory would get here, or on the machine that\n"
-	  "an hwloc XML file describes. Changes nothing." },
+	{ "plan", run_plan, "CcmMnHtIjs", false, 0,
+	  "plan --cpus LIST --mem SIZE [--lwk-mem SIZE|PERCENT|all]\n"
+	  "              [--numa local|interleave|bind=NODES] [--hint HINT] [--image NAME]\n"
+	  "              [--topology FILE.xml] [--json] [--svg FILE]",
+	  "Tells and draws what a job with these CPUs and this memory would get here, or on the\n"
+	  "machine that an hwloc XML file describes. Changes nothing." },
 	{ "check", run_check, "Cj", false, 0, "check [--json]",
 	  "Looks for what would break LWK jobs on this node, and tells what to do about it." },
 	{ "kmsg", run_kmsg, "", true, 1, "kmsg JOB|INSTANCE",
@@ -418,6 +297,10 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 		{ "config", required_argument, NULL, 'C' },
 		{ "cpus", required_argument, NULL, 'c' },
 		{ "mem", required_argument, NULL, 'm' },
+		{ "lwk-mem", required_argument, NULL, 'M' },
+		{ "numa", required_argument, NULL, 'n' },
+		{ "hint", required_argument, NULL, 'H' },
+		{ "svg", required_argument, NULL, 's' },
 		{ "topology", required_argument, NULL, 't' },
 		{ "image", required_argument, NULL, 'I' },
 		{ "json", no_argument, NULL, 'j' },
@@ -442,6 +325,18 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 			break;
 		case 'm':
 			options.memory = optarg;
+			break;
+		case 'M':
+			options.lwk_memory = optarg;
+			break;
+		case 'n':
+			options.numa = optarg;
+			break;
+		case 'H':
+			options.hint = optarg;
+			break;
+		case 's':
+			options.svg = optarg;
 			break;
 		case 't':
 			options.topology = optarg;
@@ -470,6 +365,7 @@ int main(int argc, char **argv)
 {
 	const struct verb *verb;
 
+	setlocale(LC_CTYPE, "");
 	if (argc < 2)
 		return usage_error("a verb: status, plan, check, kmsg or reset", "nothing");
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||

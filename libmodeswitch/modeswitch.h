@@ -114,7 +114,8 @@ struct ms_request {
 	char image[MS_IMAGE_NAME_MAX + 1]; /* "" for the default */
 	hwloc_bitmap_t cpus;		   /* the allocation, Linux's numbers */
 	uint64_t memory;		   /* the allocation, bytes */
-	struct ms_amount lwk_memory;	   /* of that for the LWK */
+	bool whole_memory;	     /* --mem=0: no number was asked for, what can be had will do */
+	struct ms_amount lwk_memory; /* of that for the LWK */
 	struct ms_numa numa;
 	bool one_per_core; /* one LWK CPU for each core, its other hardware threads idle */
 };
@@ -151,6 +152,7 @@ struct ms_plan {
 	struct ms_plan_memory *memory;
 	size_t n_memory;
 	uint64_t bytes; /* of 'memory', in all */
+	uint64_t least; /* with less the job is refused */
 };
 
 /*
@@ -161,6 +163,12 @@ struct ms_plan {
 int ms_plan_make(const struct ms_config *config, const struct ms_request *request,
 		 const char *topology, struct ms_plan **out, struct ms_error *err);
 void ms_plan_free(struct ms_plan *plan);
+
+/*
+ * The machine of such a plan: what the file describes, or this node as it is when nothing is
+ * lent. Free with hwloc_topology_destroy(). Removes HWLOC_* from the environment.
+ */
+int ms_topology_load(const char *path, hwloc_topology_t *out, struct ms_error *err);
 
 /* ---- switching ---- */
 

@@ -71,15 +71,16 @@ int ms_parse_amount(const char *text, struct ms_amount *amount, struct ms_error 
 {
 	struct ms_amount parsed = { 0 };
 	struct ms_error ignored;
-	char rest;
+	size_t digits;
 
 	if (strcmp(text, "all") == 0) {
 		*amount = parsed;
 		return 0;
 	}
-	if (strspn(text, "0123456789") <= 3 && strchr(text, '%') &&
-	    sscanf(text, "%3u%%%c", &parsed.percent, &rest) == 1 && isdigit((unsigned char)*text) &&
-	    parsed.percent >= 1 && parsed.percent <= 100) {
+	digits = strspn(text, "0123456789");
+	if (digits >= 1 && digits <= 3 && strcmp(text + digits, "%") == 0 &&
+	    sscanf(text, "%3u", &parsed.percent) == 1 && parsed.percent >= 1 &&
+	    parsed.percent <= 100) {
 		*amount = parsed;
 		return 0;
 	}

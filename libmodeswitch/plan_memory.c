@@ -20,8 +20,15 @@ struct source {
 	uint64_t has, gives;
 	uint64_t weight;   /* its share is in proportion to that; 0: in reserve */
 	uint64_t distance; /* from the LWK's CPUs, on the whole */
-	bool system, special, remote;
+	unsigned tier;	   /* the lower, the rather it gives */
+	bool system, remote;
 };
+
+/*
+ * Ordinary memory first, then high-bandwidth memory, which is scarce and for those who ask for it,
+ * then the system's. Who names the nodes wants them all alike.
+ */
+enum { TIER_ORDINARY = 0, TIER_SPECIAL = 1, TIER_SYSTEM = 2, N_TIERS = 4 };
 
 /* ---- how much ---- */
 
@@ -72,6 +79,9 @@ static int size_memory(struct planning *p)
 	else if (check_amount(p, wanted, most) < 0)
 		return -1;
 	p->plan->bytes = wanted / LARGE_PAGE * LARGE_PAGE;
+	p->plan->least = p->plan->bytes;
+	if (p->request->whole_memory && !amount->percent && !amount->bytes)
+		p->plan->least = SMALLEST_PARTITION;
 	return 0;
 }
 
@@ -123,17 +133,14 @@ static size_t list_sources(struct planning *p, struct source *sources)
 			continue;
 		source->has = supply->nodes[i].bytes / LARGE_PAGE;
 		source->system = hwloc_bitmap_isset(p->system_nodes, number);
-		source->special = topology_node_is_special(p->topology, source->node);
+		if (policy(p)->policy != MS_NUMA_BIND)
+			source->tier =
+				topology_node_is_special(p->topology, source->node) * TIER_SPECIAL +
+				source->system * TIER_SYSTEM;
 		measure_distance(p, source);
 		n++;
 	}
 	return n;
-}
-
-/* The lower, the rather it gives: ordinary memory, then high-bandwidth memory, then the system's. */
-static unsigned tier(const struct source *source)
-{
-	return source->special + 2 * source->system;
 }
 
 static bool is_local(const struct source *source, unsigned cpu)
@@ -142,37 +149,32 @@ static bool is_local(const struct source *source, unsigned cpu)
 }
 
 /*
- * Divides one CPU's claim evenly among the nodes that it is local to. Several there are with
- * numa=fake= or with high-bandwidth memory; then the best of them (tier()), but all that the user
- * has bound his job to. Without any, the claim goes to the nearest.
+ * Divides one CPU's claim evenly among the nodes that it is local to, of the lowest tier there is.
+ * Several there are with numa=fake= or with high-bandwidth memory. Without any, the claim goes to
+ * the nearest.
  */
 static void claim_local(struct planning *p, struct source *sources, size_t n,
 			const struct ms_plan_cpu *cpu)
 {
-	bool bind = policy(p)->policy == MS_NUMA_BIND;
 	uint64_t distance, least = UINT64_MAX;
-	unsigned best = UINT32_MAX;
 	size_t count = 0, nearest = 0;
+	unsigned best = N_TIERS;
 
 	for (size_t i = 0; i < n; i++) {
-		if (is_local(&sources[i], cpu->cpu)) {
-			if (bind || tier(&sources[i]) == best)
-				count++;
-			else if (tier(&sources[i]) < best)
-				count = 1;
-			if (tier(&sources[i]) < best)
-				best = tier(&sources[i]);
-		}
 		distance = topology_distance(p->topology, cpu->node, sources[i].node->os_index);
 		if (distance < least) {
 			least = distance;
 			nearest = i;
 		}
+		if (!is_local(&sources[i], cpu->cpu) || sources[i].tier > best)
+			continue;
+		count = sources[i].tier < best ? 1 : count + 1;
+		best = sources[i].tier;
 	}
 	if (!count)
 		sources[nearest].weight += CLAIM;
 	for (size_t i = 0; count && i < n; i++) {
-		if (is_local(&sources[i], cpu->cpu) && (bind || tier(&sources[i]) == best))
+		if (is_local(&sources[i], cpu->cpu) && sources[i].tier == best)
 			sources[i].weight += CLAIM / count;
 	}
 }
@@ -186,7 +188,7 @@ static void claim_interleaved(struct planning *p, struct source *sources, size_t
 	for (size_t i = 0; i < p->plan->n_cpus; i++)
 		claim_local(p, sources, n, &p->plan->cpus[i]);
 	for (size_t i = 0; i < n; i++)
-		sources[i].weight = sources[i].weight || tier(&sources[i]) == 0;
+		sources[i].weight = sources[i].weight || sources[i].tier == TIER_ORDINARY;
 }
 
 static int compare_sources(const void *a, const void *b)
@@ -195,8 +197,8 @@ static int compare_sources(const void *a, const void *b)
 
 	if (!x->weight != !y->weight)
 		return x->weight ? -1 : 1;
-	if (!x->weight && tier(x) != tier(y))
-		return tier(x) < tier(y) ? -1 : 1;
+	if (!x->weight && x->tier != y->tier)
+		return x->tier < y->tier ? -1 : 1;
 	if (x->distance != y->distance)
 		return x->distance < y->distance ? -1 : 1;
 	return x->node->os_index < y->node->os_index ? -1 : 1;
@@ -212,27 +214,54 @@ static void take(struct source *source, uint64_t pages, uint64_t *left)
 	*left -= pages;
 }
 
-/* In proportion to the weights, among those that have some left. */
-static void take_weighted(struct source *sources, size_t n, uint64_t *left)
+static bool has_left(const struct source *source, unsigned tiers)
 {
-	uint64_t pages, before, weights;
+	return source->tier < tiers && source->gives < source->has;
+}
 
-	do {
-		before = pages = *left;
-		weights = 0;
-		for (size_t i = 0; i < n; i++)
-			weights += sources[i].gives < sources[i].has ? sources[i].weight : 0;
-		for (size_t i = 0; weights && i < n; i++) {
-			uint64_t weight = sources[i].gives < sources[i].has ? sources[i].weight : 0;
+/* Divides what is left in proportion to the weights, among those below 'tiers' that have some. */
+static void take_weighted(struct source *sources, size_t n, unsigned tiers, uint64_t *left)
+{
+	uint64_t pages = *left, rest = pages, weights = 0;
 
-			/* pages * weight could overflow. */
-			take(&sources[i],
-			     pages / weights * weight + pages % weights * weight / weights, left);
+	for (size_t i = 0; i < n; i++)
+		weights += has_left(&sources[i], tiers) ? sources[i].weight : 0;
+	for (size_t i = 0; weights && i < n; i++) {
+		uint64_t weight = has_left(&sources[i], tiers) ? sources[i].weight : 0;
+		/* pages * weight could overflow. */
+		uint64_t due = pages / weights * weight + pages % weights * weight / weights;
+
+		rest -= due;
+		take(&sources[i], due, left);
+	}
+	/* What rounding leaves is less than a page for each. */
+	for (size_t i = 0; weights && rest && i < n; i++) {
+		if (!has_left(&sources[i], tiers) || !sources[i].weight)
+			continue;
+		take(&sources[i], 1, left);
+		rest--;
+	}
+}
+
+/*
+ * To each what is due by its weight. What some have not, the others with a weight give, in
+ * proportion again, but not the system: it only gives what it must. The rest comes by tiers.
+ */
+static void take_all(struct source *sources, size_t n, uint64_t left)
+{
+	uint64_t before = left + 1;
+
+	take_weighted(sources, n, N_TIERS, &left);
+	while (left && left < before) {
+		before = left;
+		take_weighted(sources, n, TIER_SYSTEM, &left);
+	}
+	for (unsigned tier = 0; tier < N_TIERS; tier++) {
+		for (size_t i = 0; i < n; i++) {
+			if (sources[i].tier == tier)
+				take(&sources[i], left, &left);
 		}
-	} while (*left && *left < before);
-	/* What rounding left: less than a page for each. */
-	for (size_t i = 0; *left && i < n; i++)
-		take(&sources[i], sources[i].weight ? 1 : 0, left);
+	}
 }
 
 static int check_nodes(struct planning *p)
@@ -274,14 +303,17 @@ static int fail_for_lack(struct planning *p, uint64_t available)
 static int divide(struct planning *p, struct source *sources, size_t n)
 {
 	uint64_t available = 0, left = p->plan->bytes / LARGE_PAGE;
-	size_t weighted = 0;
 
 	for (size_t i = 0; i < n; i++)
 		available += sources[i].has;
 	if (available > p->supply->bytes / LARGE_PAGE)
 		available = p->supply->bytes / LARGE_PAGE;
-	if (available < left)
+	if (available < p->plan->least / LARGE_PAGE)
 		return fail_for_lack(p, available);
+	if (available < left) {
+		left = available;
+		p->plan->bytes = left * LARGE_PAGE;
+	}
 	if (policy(p)->policy == MS_NUMA_INTERLEAVE) {
 		claim_interleaved(p, sources, n);
 	} else {
@@ -289,18 +321,10 @@ static int divide(struct planning *p, struct source *sources, size_t n)
 			claim_local(p, sources, n, &p->plan->cpus[i]);
 	}
 	qsort(sources, n, sizeof(*sources), compare_sources);
-	while (weighted < n && sources[weighted].weight)
-		weighted++;
-	take_weighted(sources, weighted, &left);
-	for (size_t i = weighted; i < n; i++)
-		take(&sources[i], left, &left);
+	take_all(sources, n, left);
 	return 0;
 }
 
-/*
- * Each node gives in proportion to its weight, in whole large pages, as far as it has some; what is
- * missing comes from the others with a weight, then from those in reserve.
- */
 static int place_memory(struct planning *p)
 {
 	struct source *sources = calloc(p->supply->n_nodes, sizeof(*sources));

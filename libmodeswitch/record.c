@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "journal.h"
+#include "json.h"
 #include "state.h"
 #include "times.h"
 
@@ -24,49 +25,29 @@ const char *ms_job_state_word(enum ms_job_state state)
 	return state_words[state];
 }
 
-static void add_text(struct json_object *object, const char *key, const char *text)
-{
-	json_object_object_add(object, key, json_object_new_string(text));
-}
-
-static void add_number(struct json_object *object, const char *key, int64_t number)
-{
-	json_object_object_add(object, key, json_object_new_int64(number));
-}
-
-static void add_list(struct json_object *object, const char *key, hwloc_const_bitmap_t list)
-{
-	char *text = NULL;
-
-	if (list)
-		hwloc_bitmap_list_asprintf(&text, list);
-	add_text(object, key, text ? text : "");
-	free(text);
-}
-
 struct json_object *ms_job_to_json(const struct ms_job *job)
 {
 	struct json_object *object = json_object_new_object();
 
 	if (!object)
 		return NULL;
-	add_number(object, "job_id", job->job_id);
-	add_number(object, "uid", job->uid);
-	add_text(object, "state", state_words[job->state]);
-	add_text(object, "image", job->image);
-	add_text(object, "driver", job->driver);
-	add_text(object, "reason", job->reason);
-	add_number(object, "instance", job->instance);
-	add_text(object, "device", job->device);
-	add_list(object, "lwk_cpus", job->lwk_cpus);
-	add_list(object, "linux_cpus", job->linux_cpus);
-	add_list(object, "nodes", job->nodes);
-	add_number(object, "memory", job->memory);
-	add_number(object, "runs", job->runs);
-	add_number(object, "largest_run", job->largest_run);
-	add_number(object, "switch_on_ms", job->switch_on_ms);
+	json_add_number(object, "job_id", job->job_id);
+	json_add_number(object, "uid", job->uid);
+	json_add_text(object, "state", state_words[job->state]);
+	json_add_text(object, "image", job->image);
+	json_add_text(object, "driver", job->driver);
+	json_add_text(object, "reason", job->reason);
+	json_add_number(object, "instance", job->instance);
+	json_add_text(object, "device", job->device);
+	json_add_list(object, "lwk_cpus", job->lwk_cpus);
+	json_add_list(object, "linux_cpus", job->linux_cpus);
+	json_add_list(object, "nodes", job->nodes);
+	json_add_number(object, "memory", job->memory);
+	json_add_number(object, "runs", job->runs);
+	json_add_number(object, "largest_run", job->largest_run);
+	json_add_number(object, "switch_on_ms", job->switch_on_ms);
 	json_object_object_add(object, "steps", times_to_json(&job->times));
-	add_number(object, "since", job->since);
+	json_add_number(object, "since", job->since);
 	return object;
 }
 

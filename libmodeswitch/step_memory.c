@@ -387,7 +387,7 @@ static int take_from_node(struct switching *switching, unsigned node, uint64_t *
 
 /*
  * First each node's share; then what some node could not give, from the nearest that could. The
- * plan has every node, by distance.
+ * plan has every node that may give some, in the order in which they are asked.
  */
 static int run(struct switching *switching, struct ms_error *err)
 {
@@ -410,7 +410,7 @@ static int run(struct switching *switching, struct ms_error *err)
 			ret = take_from_node(switching, plan->memory[i].node, &missing, err);
 	}
 	hwloc_bitmap_free(empty);
-	if (ret < 0 || !missing)
+	if (ret < 0 || plan->bytes - missing >= plan->least)
 		return ret;
 	return ms_fail(
 		err,

@@ -32,6 +32,13 @@ static bool anything_lent(void)
 	return n != 0;
 }
 
+int ms_topology_load(const char *path, hwloc_topology_t *out, struct ms_error *err)
+{
+	if (path)
+		return topology_load_xml(path, out, err);
+	return topology_load_node(anything_lent(), out, err);
+}
+
 static int plan_for_node(const struct ms_config *config, const struct ms_request *request,
 			 const struct driver *driver, int dev, bool keep, struct ms_plan **out,
 			 struct ms_error *err)

@@ -14,6 +14,11 @@ struct slurm_options;
 extern struct slurm_options opt __attribute__((weak));
 char *slurm_option_get(struct slurm_options *options, const char *name) __attribute__((weak));
 
+const char *binding_option(const char *name)
+{
+	return &opt && slurm_option_get ? slurm_option_get(&opt, name) : NULL;
+}
+
 void binding_default(void)
 {
 	setenv("SLURM_CPU_BIND", "none", 0);
@@ -21,7 +26,7 @@ void binding_default(void)
 
 int binding_check(void)
 {
-	const char *chosen = &opt && slurm_option_get ? slurm_option_get(&opt, "cpu-bind") : NULL;
+	const char *chosen = binding_option("cpu-bind");
 
 	/* srun has no text left of "none". */
 	if (!chosen || strstr(chosen, "none"))

@@ -7,6 +7,9 @@
 #ifndef SPANK_BINDING_H
 #define SPANK_BINDING_H
 
+/* What an option of srun, sbatch or salloc was given, by its name; or NULL. */
+const char *binding_option(const char *name);
+
 /* Before srun reads its options: no binding, unless the user asks for one. */
 void binding_default(void);
 

@@ -10,6 +10,7 @@ spank_lwk_la_SOURCES = \
 	spank/cgroups.c spank/cgroups.h \
 	spank/options.c spank/options.h \
 	spank/binding.c spank/binding.h \
+	spank/memory_binding.c spank/memory_binding.h \
 	spank/prolog.c spank/prolog.h \
 	spank/request.c spank/request.h \
 	spank/task.c spank/task.h \

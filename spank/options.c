@@ -8,10 +8,12 @@
 
 #include "modeswitch.h"
 
-enum option_id { OPTION_LWK, OPTION_LAUNCH, OPTION_COUNT };
+enum option_id { OPTION_LWK, OPTION_LAUNCH, OPTION_MEMORY, OPTION_NUMA, OPTION_COUNT };
 
 static int check_lwk(int val, const char *arg, int remote);
 static int check_launch(int val, const char *arg, int remote);
+static int check_memory(int val, const char *arg, int remote);
+static int check_numa(int val, const char *arg, int remote);
 
 static struct spank_option table[OPTION_COUNT] = {
 	[OPTION_LWK] = {
@@ -32,10 +34,28 @@ static struct spank_option table[OPTION_COUNT] = {
 		.val = OPTION_LAUNCH,
 		.cb = check_launch,
 	},
+	[OPTION_MEMORY] = {
+		.name = "lwk-mem",
+		.arginfo = "SIZE|PERCENT|all",
+		.usage = "with --lwk: how much of the job's memory on each node the LWK gets, such "
+			 "as 2G or 50%; the rest stays with Linux. All but a little by default",
+		.has_arg = required_argument,
+		.val = OPTION_MEMORY,
+		.cb = check_memory,
+	},
+	[OPTION_NUMA] = {
+		.name = "lwk-numa",
+		.arginfo = "local|interleave|bind=NODES",
+		.usage = "with --lwk: from which NUMA nodes the LWK's memory comes: those of its "
+			 "CPUs, all evenly, or only those named, such as bind=0,2-3",
+		.has_arg = required_argument,
+		.val = OPTION_NUMA,
+		.cb = check_numa,
+	},
 };
 
-/* About srun: whether it has --lwk, and whether it is inside an LWK job. */
-static bool given;
+/* Which options this command was given; and, about srun, whether it is inside an LWK job. */
+static bool given[OPTION_COUNT];
 static bool inside_lwk;
 
 /*
@@ -54,7 +74,7 @@ static bool has_name(const char *arg)
  */
 static int check_lwk(int val, const char *arg, int remote)
 {
-	given = true;
+	given[OPTION_LWK] = true;
 	if (remote || !has_name(arg) || ms_image_name_valid(arg))
 		return 0;
 	slurm_error("lwk: --lwk wants the name of an LWK image: a letter or digit, then letters, "
@@ -72,7 +92,41 @@ static int check_launch(int val, const char *arg, int remote)
 	return -1;
 }
 
+static int check_memory(int val, const char *arg, int remote)
+{
+	struct ms_amount amount;
+	struct ms_error err;
+
+	given[OPTION_MEMORY] = true;
+	if (remote || ms_parse_amount(arg, &amount, &err) == 0)
+		return 0;
+	slurm_error("lwk: --lwk-mem: %s", err.text);
+	return -1;
+}
+
+static int check_numa(int val, const char *arg, int remote)
+{
+	struct ms_numa numa;
+	struct ms_error err;
+
+	given[OPTION_NUMA] = true;
+	if (remote)
+		return 0;
+	if (ms_parse_numa(arg, &numa, &err) == 0) {
+		ms_numa_release(&numa);
+		return 0;
+	}
+	slurm_error("lwk: --lwk-numa: %s", err.text);
+	return -1;
+}
+
 #define LWK_OPTION_VARIABLE "_SLURM_SPANK_OPTION_lwk_lwk"
+/* The options that belong to one allocation. */
+static const char *const allocation_variables[] = {
+	LWK_OPTION_VARIABLE,
+	LWK_OPTION_VARIABLE "_mem",
+	LWK_OPTION_VARIABLE "_numa",
+};
 
 /*
  * Slurm hands a job's SPANK options down to everything that is started inside
@@ -81,9 +135,16 @@ static int check_launch(int val, const char *arg, int remote)
  */
 static void forget_inherited(void)
 {
-	unsetenv(LWK_OPTION_VARIABLE);
+	char in_job[64];
+
+	for (size_t i = 0; i < sizeof(allocation_variables) / sizeof(*allocation_variables); i++) {
+		unsetenv(allocation_variables[i]);
+		snprintf(in_job, sizeof(in_job), "SLURM_SPANK_%s", allocation_variables[i]);
+		if (getenv("SLURM_JOB_ID"))
+			unsetenv(in_job);
+	}
 	if (getenv("SLURM_JOB_ID"))
-		unsetenv("SLURM_SPANK_" LWK_OPTION_VARIABLE);
+		unsetenv("SLURM_SPANK_LWK_NUMA");
 	if (!inside_lwk)
 		unsetenv("LWK_DEVICE");
 }
@@ -118,7 +179,36 @@ bool options_maybe_lwk_step(void)
 
 bool options_lwk_step(void)
 {
-	return inside_lwk || (spank_context() == S_CTX_LOCAL && given);
+	return inside_lwk || (spank_context() == S_CTX_LOCAL && given[OPTION_LWK]);
+}
+
+int options_check(void)
+{
+	static const enum option_id of_allocation[] = { OPTION_MEMORY, OPTION_NUMA };
+	bool step = spank_context() == S_CTX_LOCAL && getenv("SLURM_JOB_ID");
+
+	for (size_t i = 0; i < sizeof(of_allocation) / sizeof(*of_allocation); i++) {
+		if (!given[of_allocation[i]] || (given[OPTION_LWK] && !step))
+			continue;
+		slurm_error("lwk: --%s goes with --lwk, at the sbatch, salloc or srun that makes "
+			    "the allocation. Give it there, or leave it out.",
+			    table[of_allocation[i]].name);
+		return -1;
+	}
+	return 0;
+}
+
+bool options_allocation(void)
+{
+	spank_context_t context = spank_context();
+
+	return given[OPTION_LWK] &&
+	       (context == S_CTX_ALLOCATOR || (context == S_CTX_LOCAL && !getenv("SLURM_JOB_ID")));
+}
+
+bool options_numa_given(void)
+{
+	return given[OPTION_NUMA];
 }
 
 int options_register(spank_t sp)
@@ -152,11 +242,26 @@ bool options_lwk(spank_t sp, const char **image)
 	return true;
 }
 
-bool options_launch(spank_t sp)
+static const char *argument(spank_t sp, enum option_id id)
 {
 	char *arg = NULL;
 
-	if (spank_option_getopt(sp, &table[OPTION_LAUNCH], &arg) != ESPANK_SUCCESS)
-		return true;
+	return spank_option_getopt(sp, &table[id], &arg) == ESPANK_SUCCESS ? arg : NULL;
+}
+
+bool options_launch(spank_t sp)
+{
+	const char *arg = argument(sp, OPTION_LAUNCH);
+
 	return !arg || strcmp(arg, "none");
+}
+
+const char *options_memory(spank_t sp)
+{
+	return argument(sp, OPTION_MEMORY);
+}
+
+const char *options_numa(spank_t sp)
+{
+	return argument(sp, OPTION_NUMA);
 }

@@ -22,6 +22,19 @@ bool options_lwk(spank_t sp, const char **image);
 bool options_lwk_step(void);
 bool options_maybe_lwk_step(void);
 
+/* What --lwk-mem and --lwk-numa were given, or NULL. Unchecked text of the user's, too. */
+const char *options_memory(spank_t sp);
+const char *options_numa(spank_t sp);
+
+/*
+ * In sbatch, salloc and srun, when all options are known: -1 when they contradict each
+ * other; the user has been told then.
+ */
+int options_check(void);
+/* There: true when this command makes an allocation with --lwk. */
+bool options_allocation(void);
+bool options_numa_given(void);
+
 /* False when the user wants to call lwkexec himself (--lwk-launch=none). */
 bool options_launch(spank_t sp);
 

@@ -7,6 +7,7 @@
 #include <slurm/spank.h>
 
 #include "binding.h"
+#include "memory_binding.h"
 #include "options.h"
 #include "prolog.h"
 #include "task.h"
@@ -24,7 +25,14 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 
 int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 {
-	return options_lwk_step() ? binding_check() : 0;
+	spank_context_t context = spank_context();
+
+	if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR)
+		return 0;
+	if (options_check() < 0 || (options_lwk_step() && binding_check() < 0))
+		return -1;
+	/* An explicit --lwk-numa wins over --mem-bind. */
+	return options_allocation() && !options_numa_given() ? memory_binding_hand_over(sp) : 0;
 }
 
 int slurm_spank_job_prolog(spank_t sp, int ac, char **av)

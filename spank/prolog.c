@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "cgroups.h"
+#include "memory_binding.h"
 #include "modeswitch.h"
 #include "options.h"
 #include "request.h"
@@ -76,19 +77,23 @@ int prolog_switch_on(spank_t sp)
 	struct ms_request request;
 	int64_t start = clock_ms();
 	struct ms_error err;
-	const char *image;
+	struct asked asked;
 	uint32_t job_id;
 	uid_t uid;
 	int ret;
 
-	if (!options_lwk(sp, &image))
+	if (!options_lwk(sp, &asked.image))
 		return 0;
+	asked.memory = options_memory(sp);
+	asked.numa = options_numa(sp);
+	if (!asked.numa)
+		asked.numa = memory_binding();
 	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
 	    spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS) {
 		slurm_error("lwk: Slurm does not tell the job's id and user");
 		return -1;
 	}
-	if (request_build(job_id, uid, image, &request, &err) < 0)
+	if (request_build(job_id, uid, &asked, &request, &err) < 0)
 		return refuse(job_id, uid, err.text);
 	slurm_info("lwk: job %u: slurmctld told what it was allocated, in %jd ms", job_id,
 		   (intmax_t)(clock_ms() - start));

@@ -107,6 +107,9 @@ static int read_job(slurm_job_info_t *job, struct ms_request *request, struct ms
 			       job->user_id, request->uid);
 	if (read_cpus(job, node, request->cpus, err) < 0)
 		return -1;
+	request->whole_memory = job->pn_min_memory == 0;
+	/* So does --hint=nomultithread reach the job's record. */
+	request->one_per_core = job->threads_per_core == 1;
 	return read_memory(job, node, &request->memory, err);
 }
 
@@ -128,23 +131,34 @@ static int ask_slurm(struct ms_request *request, struct ms_error *err)
 	return ret;
 }
 
-int request_build(uint32_t job_id, uid_t uid, const char *image, struct ms_request *request,
-		  struct ms_error *err)
+static int read_asked(const struct asked *asked, struct ms_request *request, struct ms_error *err)
 {
-	memset(request, 0, sizeof(*request));
-	if (*image && !ms_image_name_valid(image))
+	struct ms_error why;
+
+	if (*asked->image && !ms_image_name_valid(asked->image))
 		return ms_fail(err,
 			       "--lwk was given something that is no image name: a letter or "
 			       "digit, then letters, digits, '.', '_' or '-', at most %d "
 			       "characters in all",
 			       MS_IMAGE_NAME_MAX);
-	snprintf(request->image, sizeof(request->image), "%s", image);
+	snprintf(request->image, sizeof(request->image), "%s", asked->image);
+	if (asked->memory && ms_parse_amount(asked->memory, &request->lwk_memory, &why) < 0)
+		return ms_fail(err, "--lwk-mem: %s", why.text);
+	if (asked->numa && ms_parse_numa(asked->numa, &request->numa, &why) < 0)
+		return ms_fail(err, "--lwk-numa (or --mem-bind): %s", why.text);
+	return 0;
+}
+
+int request_build(uint32_t job_id, uid_t uid, const struct asked *asked, struct ms_request *request,
+		  struct ms_error *err)
+{
+	memset(request, 0, sizeof(*request));
 	request->job_id = job_id;
 	request->uid = uid;
 	request->cpus = hwloc_bitmap_alloc();
 	if (!request->cpus)
 		return ms_fail(err, "out of memory");
-	if (ask_slurm(request, err) == 0)
+	if (read_asked(asked, request, err) == 0 && ask_slurm(request, err) == 0)
 		return 0;
 	request_release(request);
 	return -1;
@@ -154,4 +168,5 @@ void request_release(struct ms_request *request)
 {
 	hwloc_bitmap_free(request->cpus);
 	request->cpus = NULL;
+	ms_numa_release(&request->numa);
 }

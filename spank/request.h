@@ -5,12 +5,18 @@
 
 #include "modeswitch.h"
 
+/* What the user wrote, checked by nobody. */
+struct asked {
+	const char *image;	   /* "" for the default */
+	const char *memory, *numa; /* --lwk-mem, --lwk-numa; or NULL */
+};
+
 /*
- * Asks slurmctld. 'image' is unchecked text of the user's. Only in the process
+ * Asks slurmctld, and checks what the user asked for. Only in the process
  * that slurmd starts for job_prolog: nowhere else is Slurm's CPU map at hand.
  * Free what it holds with request_release().
  */
-int request_build(uint32_t job_id, uid_t uid, const char *image, struct ms_request *request,
+int request_build(uint32_t job_id, uid_t uid, const struct asked *asked, struct ms_request *request,
 		  struct ms_error *err);
 void request_release(struct ms_request *request);
 

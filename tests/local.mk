@@ -20,6 +20,7 @@ check_PROGRAMS += tests/unit/test-parse \
 	tests/unit/test-plan \
 	tests/unit/test-plan-machines \
 	tests/unit/test-plan-random \
+	tests/unit/test-drawing \
 	tests/unit/test-journal \
 	tests/unit/test-record \
 	tests/unit/test-image \
@@ -56,6 +57,11 @@ tests_unit_test_plan_machines_LDADD = tests/unit/libunit.la
 
 tests_unit_test_plan_random_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_plan_random_LDADD = tests/unit/libunit.la
+
+tests_unit_test_drawing_SOURCES = tests/unit/test-drawing.c \
+	libmodeswitch/drawing.c libmodeswitch/drawing_svg.c libmodeswitch/drawing.h
+tests_unit_test_drawing_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_drawing_LDADD = tests/unit/libunit.la
 
 tests_unit_test_journal_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_journal_LDADD = tests/unit/libunit.la

@@ -351,6 +351,10 @@ static void assistant_cores_keep_no_memory_from_their_neighbours(void **state)
 	assert_true(memory_entry(&m, 0)->system && memory_entry(&m, 1)->system);
 	assert_int_equal(plan(&m, "36-59", 4 * GB + 64 * MB), 0);
 	assert_memory(&m, "2:2048 3:2048");
+	/* What node 2 lacks comes from node 3, though it is remote, before more of the system's. */
+	m.supply->nodes[2].bytes = GB;
+	assert_int_equal(plan(&m, "12-47", 6 * GB + 64 * MB), 0);
+	assert_memory(&m, "0:2048 1:2048 2:1024 3:1024");
 	machine_free(&m);
 }
 
@@ -419,6 +423,34 @@ static void how_much_the_lwk_gets(void **state)
 	machine_free(&m);
 }
 
+static void whole_memory_is_what_can_be_had(void **state)
+{
+	struct machine m;
+
+	machine_load(&m, EPYC);
+	for (unsigned i = 0; i < 8; i++)
+		m.supply->nodes[i].bytes = i ? 101 * MB : 0;
+	m.request.whole_memory = true;
+	assert_int_equal(plan(&m, "6-7,54-55", 256 * GB), 0);
+	assert_int_equal(m.plan->bytes, 700 * MB);
+	assert_int_equal(m.plan->least, 64 * MB);
+	assert_int_equal(memory_in_all(&m), 700 * MB);
+	machine_ask_numa(&m, "bind=2-3");
+	assert_int_equal(plan(&m, "6-7,54-55", 256 * GB), 0);
+	assert_memory(&m, "2:100 3:100");
+	machine_ask_numa(&m, "bind=0");
+	assert_int_equal(plan(&m, "6-7,54-55", 256 * GB), -1);
+	assert_has(m.err.text, "these can give away 0");
+	/* But who asks for a number gets that or nothing. */
+	machine_ask_numa(&m, "local");
+	machine_ask_memory(&m, "1G");
+	assert_int_equal(plan(&m, "6-7,54-55", 256 * GB), -1);
+	machine_ask_memory(&m, "all");
+	m.request.whole_memory = false;
+	assert_int_equal(plan(&m, "6-7,54-55", GB), -1);
+	machine_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -439,6 +471,7 @@ int main(void)
 		cmocka_unit_test(assistant_cores_keep_no_memory_from_their_neighbours),
 		cmocka_unit_test(one_numa_node),
 		cmocka_unit_test(how_much_the_lwk_gets),
+		cmocka_unit_test(whole_memory_is_what_can_be_had),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);

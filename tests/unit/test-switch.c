@@ -361,7 +361,7 @@ static int switch_on(struct ms_error *err)
 	struct ms_error ignored;
 	int ret;
 
-	plan.bytes = plan_memory[0].bytes + plan_memory[1].bytes;
+	plan.bytes = plan.least = plan_memory[0].bytes + plan_memory[1].bytes;
 	if (journal_create(JOB, 1000, "fake", &switching.journal, err) < 0)
 		return -1;
 	ret = steps_run(all_steps, &switching, err);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef JSON_H
+#define JSON_H
+
+#include <hwloc.h>
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+void json_add_text(struct json_object *object, const char *key, const char *text);
+void json_add_number(struct json_object *object, const char *key, int64_t number);
+void json_add_flag(struct json_object *object, const char *key, bool flag);
+/* As "0-3,8"; NULL is the empty list. */
+void json_add_list(struct json_object *object, const char *key, hwloc_const_bitmap_t list);
+
+#endif
