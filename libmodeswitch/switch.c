@@ -41,11 +41,9 @@ static int plan_for_node(const struct ms_config *config, const struct ms_request
 	struct supply *supply;
 	int ret;
 
-	if (topology_load_node(lent, &topology, err) < 0)
+	if (topology_load_node(lent, keep, &topology, err) < 0)
 		return -1;
-	ret = keep && !lent ? topology_keep(topology, err) : 0;
-	if (ret == 0)
-		ret = supply_of_node(topology, driver, dev, &supply, err);
+	ret = supply_of_node(topology, driver, dev, &supply, err);
 	if (ret == 0) {
 		ret = plan_decide(config, request, topology, supply, out, err);
 		supply_free(supply);
