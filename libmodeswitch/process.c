@@ -271,3 +271,21 @@ int process_run(const char *const argv[], int64_t deadline, char *text, size_t s
 		return -ECHILD;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
+
+int process_detach(const char *const argv[])
+{
+	pid_t pid = fork();
+	int null;
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+		/* Forked once more, it is nobody's child, whom nobody here has to reap. */
+		if (null < 0 || setsid() < 0 || fork() != 0)
+			_exit(0);
+		execute(argv, null);
+	}
+	reap(pid, 0);
+	return 0;
+}

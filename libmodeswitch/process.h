@@ -43,4 +43,10 @@ void process_end_calls(void);
  */
 int process_run(const char *const argv[], int64_t deadline, char *output, size_t size);
 
+/*
+ * Executes argv[0] the same way, but detached: it has a session of its own, none of our open files,
+ * and outlives us. 0 or a negative errno.
+ */
+int process_detach(const char *const argv[]);
+
 #endif
