@@ -48,7 +48,7 @@ static u64 lwk_address(u64 physical)
 	return LWK_DIRECT_MAP + physical;
 }
 
-/* Takes whole zeroed pages; NULL when the reserve is full. */
+/* Takes whole pages, and clears them; NULL when the reserve is full. */
 static void *take(struct layout *layout, u64 size)
 {
 	u64 at = layout->next;
@@ -57,7 +57,7 @@ static void *take(struct layout *layout, u64 size)
 	if (size > layout->end - at)
 		return NULL;
 	layout->next = at + size;
-	return phys_to_virt(at);
+	return memset(phys_to_virt(at), 0, size);
 }
 
 static u64 no_execute(void)
@@ -245,17 +245,6 @@ static u64 reserve_size(const struct instance *instance)
 	return min(total, instance->mem[0].size - LWKPART_MEM_ALIGN);
 }
 
-/* memset() of what can be gigabytes. */
-static void zero(u64 start, u64 size)
-{
-	u64 offset;
-
-	for (offset = 0; offset < size; offset += LWKPART_MEM_ALIGN) {
-		memset(phys_to_virt(start + offset), 0, LWKPART_MEM_ALIGN);
-		cond_resched();
-	}
-}
-
 static void fill_params(const struct instance *instance, const struct layout *layout)
 {
 	struct lwk_boot_params *params = instance->params;
@@ -297,7 +286,7 @@ static int sort_memory(struct instance *instance)
 	return 0;
 }
 
-/* Fills the zeroed reserve. 0, -ENOEXEC, -ENOMEM. */
+/* Fills the reserve. 0, -ENOEXEC, -ENOMEM. */
 static int fill_reserve(struct instance *instance, struct layout *layout, const void *file,
 			u64 size)
 {
@@ -347,7 +336,6 @@ int image_load(struct instance *instance, const void *file, u64 size)
 	layout.start = layout.next = instance->mem[0].start;
 	layout.end = layout.start + reserve_size(instance);
 	layout.levels = native_read_cr4() & X86_CR4_LA57 ? 5 : 4;
-	zero(layout.start, layout.end - layout.start);
 	error = fill_reserve(instance, &layout, file, size);
 	if (!error)
 		return 0;

@@ -24,6 +24,8 @@
  * shared areas, the first page tables and the stacks into its first reserve_used bytes.
  * All else is for processes, and only that can ever be seen through a proxy's
  * WINDOW: the LWK must keep its own data, page tables included, in the reserve.
+ * Behind reserve_used the memory holds what its users before left there, another job
+ * perhaps: the LWK clears each page before a process, or it itself, uses it.
  */
 #ifndef LWKSHARED_H
 #define LWKSHARED_H

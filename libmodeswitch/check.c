@@ -120,6 +120,10 @@ static void check_jobs(struct checking *checking)
 		check_tell(checking, MS_PROBLEM, "jobs", "run 'lwkctl reset'", "%s", err.text);
 		return;
 	}
+	if (ms_warm_left() == 0)
+		check_tell(checking, MS_PROBLEM, "warm",
+			   "run 'lwkctl cool'; the next job to start does it too",
+			   "CPUs and memory are kept warm for longer than KeepWarm= says");
 	for (size_t i = 0; i < n; i++) {
 		if (jobs[i].state == MS_JOB_STUCK && ++stuck)
 			check_tell(checking, MS_PROBLEM, "jobs",

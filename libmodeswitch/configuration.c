@@ -41,6 +41,17 @@ static int parse_seconds(const char *text, void *field, size_t size, struct ms_e
 	return 0;
 }
 
+static int parse_keep_seconds(const char *text, void *field, size_t size, struct ms_error *err)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (!isdigit((unsigned char)*text) || *end || number > MAX_SECONDS)
+		return ms_fail(err, "wanted seconds, 0 to %d; found \"%s\"", MAX_SECONDS, text);
+	*(unsigned *)field = number;
+	return 0;
+}
+
 static int parse_size(const char *text, void *field, size_t size, struct ms_error *err)
 {
 	return ms_parse_size(text, field, err);
@@ -138,6 +149,7 @@ static const struct key node_keys[] = {
 	{ "Numa", parse_numa, FIELD(ms_config, numa), "local" },
 	{ "BootTimeout", parse_seconds, FIELD(ms_config, boot_timeout_ms), "10" },
 	{ "SwitchTimeout", parse_seconds, FIELD(ms_config, switch_timeout_ms), "60" },
+	{ "KeepWarm", parse_keep_seconds, FIELD(ms_config, keep_warm), "0" },
 	{ NULL },
 };
 

@@ -32,8 +32,10 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/supply.c libmodeswitch/supply.h \
 	libmodeswitch/switch.c libmodeswitch/switch.h \
 	libmodeswitch/times.c libmodeswitch/times.h \
-	libmodeswitch/topology.c libmodeswitch/topology.h
-libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"'
+	libmodeswitch/topology.c libmodeswitch/topology.h \
+	libmodeswitch/warm.c libmodeswitch/warm.h
+libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"' \
+	-DLWKCTL_PATH='"$(bindir)/lwkctl"'
 libmodeswitch_libmodeswitch_all_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) \
 	$(INIH_CFLAGS) $(ELF_CFLAGS)
 libmodeswitch_libmodeswitch_all_la_LIBADD = $(HWLOC_LIBS) $(JSONC_LIBS) $(INIH_LIBS) $(ELF_LIBS)

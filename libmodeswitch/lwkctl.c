@@ -71,6 +71,16 @@ static struct json_object *lent_to_json(const struct ms_lent *lent)
 	return object;
 }
 
+static void print_warm(const struct ms_job *job)
+{
+	int64_t left = job->since + job->keep_warm - time(NULL);
+	char cpus[256];
+
+	hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), job->lwk_cpus);
+	printf("  CPUs %s and %ju MB of memory are kept for another LWK job, for %jd s\n", cpus,
+	       (uintmax_t)(job->memory >> 20), (intmax_t)(left > 0 ? left : 0));
+}
+
 static void print_job(const struct ms_job *job)
 {
 	char cpus[256], linux_cpus[256], nodes[128], since[32], parts[512];
@@ -92,6 +102,8 @@ static void print_job(const struct ms_job *job)
 		       *linux_cpus ? linux_cpus : "none", (uintmax_t)(job->memory >> 20), nodes,
 		       job->runs, job->runs == 1 ? "" : "s", (uintmax_t)(job->largest_run >> 20));
 	}
+	if (job->state == MS_JOB_WARM)
+		print_warm(job);
 	if (*job->reason)
 		printf("  %s\n", job->reason);
 }
@@ -247,6 +259,21 @@ static int run_reset(const struct options *options)
 	return EXIT_OK;
 }
 
+static int run_cool(const struct options *options)
+{
+	struct ms_error err;
+	bool said = false;
+	int64_t left;
+
+	while (options->wait && (left = ms_warm_left()) > 0)
+		sleep(left);
+	if (ms_cool(options->wait, say, &said, &err) < 0)
+		return fail(&err);
+	if (!said)
+		puts("nothing was warm");
+	return EXIT_OK;
+}
+
 /* ---- the command line ---- */
 
 static const struct verb verbs[] = {
@@ -265,6 +292,9 @@ static const struct verb verbs[] = {
 	{ "reset", run_reset, "", true, 1, "reset [JOB]",
 	  "Gives back what a job's LWK has, at once, whether it runs or not; without JOB that of\n"
 	  "all jobs and whatever else is lent. Root." },
+	{ "cool", run_cool, "w", true, 0, "cool [--wait]",
+	  "Gives back what is kept warm for another LWK job (KeepWarm=), at once; with --wait when\n"
+	  "its time is over and no job has taken it. Root." },
 };
 #define N_VERBS (sizeof(verbs) / sizeof(*verbs))
 
@@ -304,6 +334,7 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 		{ "topology", required_argument, NULL, 't' },
 		{ "image", required_argument, NULL, 'I' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "wait", no_argument, NULL, 'w' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -347,6 +378,9 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 		case 'j':
 			options.json = true;
 			break;
+		case 'w':
+			options.wait = true;
+			break;
 		}
 	}
 	options.arguments = argv + optind;
@@ -367,12 +401,12 @@ int main(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	if (argc < 2)
-		return usage_error("a verb: status, plan, check, kmsg or reset", "nothing");
+		return usage_error("a verb: status, plan, check, kmsg, reset or cool", "nothing");
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    strcmp(argv[1], "help") == 0)
 		return print_help(NULL);
 	verb = find_verb(argv[1]);
 	if (!verb)
-		return usage_error("a verb: status, plan, check, kmsg or reset", argv[1]);
+		return usage_error("a verb: status, plan, check, kmsg, reset or cool", argv[1]);
 	return run_verb(verb, argc - 1, argv + 1);
 }

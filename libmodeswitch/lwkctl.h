@@ -21,6 +21,7 @@ struct options {
 	const char *image;
 	const char *svg;
 	bool json;
+	bool wait;
 	char **arguments;
 	int n_arguments;
 };

@@ -83,6 +83,7 @@ struct ms_config {
 	struct ms_numa numa;	     /* Numa=; never MS_NUMA_SITE */
 	unsigned boot_timeout_ms;    /* BootTimeout=, given in seconds */
 	unsigned switch_timeout_ms;  /* SwitchTimeout=: for the whole switch */
+	unsigned keep_warm;	     /* KeepWarm=: seconds; 0: not at all */
 	struct ms_image *images;
 	size_t n_images;
 };
@@ -194,6 +195,7 @@ enum ms_job_state {
 	MS_JOB_ACTIVE,	  /* in LWK mode */
 	MS_JOB_REFUSED,	  /* back in Linux-only mode; 'reason' says why */
 	MS_JOB_STUCK,	  /* could not be undone; 'reason' says what is left */
+	MS_JOB_WARM,	  /* over, and what it had is kept for the next LWK job */
 };
 
 /* The published record of a job on this node. */
@@ -214,10 +216,11 @@ struct ms_job {
 	uint64_t largest_run;	   /* bytes */
 	unsigned switch_on_ms;	   /* ACTIVE: what the switch took */
 	struct ms_times times;	   /* ACTIVE: the same, by its parts */
+	unsigned keep_warm;	   /* ACTIVE, WARM: seconds, from the end of the job on */
 	int64_t since;		   /* realtime seconds at which 'state' was reached */
 };
 
-/* "switching", "active", "refused", "stuck" */
+/* "switching", "active", "refused", "stuck", "warm" */
 const char *ms_job_state_word(enum ms_job_state state);
 
 /* As it is published: lwkctl(8) documents the members. json_object_put() it. */
@@ -245,6 +248,16 @@ int ms_switch_refuse(uint32_t job_id, uid_t uid, const char *reason, struct ms_e
  * may be NULL, and has no parts when there was nothing to do.
  */
 int ms_switch_off(uint32_t job_id, struct ms_times *times, struct ms_error *err);
+
+/*
+ * The same for a job that has just ended, but with KeepWarm= its CPUs and memory stay lent that
+ * long for another LWK job that wants just these; any other job's ms_switch_on() or ms_cool() gives
+ * them back, and so does the end of that time.
+ */
+int ms_job_ended(uint32_t job_id, struct ms_times *times, struct ms_error *err);
+
+/* Seconds for which a partition is still kept warm; 0: they are over; -1: there is none. */
+int64_t ms_warm_left(void);
 
 /*
  * Reads one job's record. 1: found, free what it holds with ms_job_release(); 0:
@@ -275,6 +288,12 @@ typedef void (*ms_say)(const char *line, void *context);
  */
 #define MS_ALL_JOBS UINT32_MAX
 int ms_reset(uint32_t job_id, ms_say say, void *context, struct ms_error *err);
+
+/*
+ * Gives back what is kept warm (KeepWarm=); 'over': only if its time is over. Quick when there is
+ * nothing. Whoever starts a job that is no LWK job calls it first.
+ */
+int ms_cool(bool over, ms_say say, void *context, struct ms_error *err);
 
 #define MS_NO_INSTANCE (-1)
 

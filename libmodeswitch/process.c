@@ -60,33 +60,46 @@ bool signal_is_pending(void)
 		sigismember(&pending, SIGTERM));
 }
 
+/* 1: there is something to read, or will never be; else -EINTR or -ETIMEDOUT. */
+static int await(int fd, int64_t deadline)
+{
+	struct pollfd poller = { .fd = fd, .events = POLLIN };
+
+	while (poll(&poller, 1, TICK_MS) <= 0) {
+		if (signal_is_pending())
+			return -EINTR;
+		if (clock_ms() >= deadline)
+			return -ETIMEDOUT;
+	}
+	return 1;
+}
+
 /*
  * Reads what the child writes until it has ended or must end. 0, -ETIMEDOUT or -EINTR; what
  * does not fit is thrown away.
  */
 static int collect(int fd, int64_t deadline, char *output, size_t size, size_t *length)
 {
-	struct pollfd poller = { .fd = fd, .events = POLLIN };
 	char chunk[512];
+	int ready;
 
-	for (*length = 0;;) {
-		ssize_t got;
+	*length = 0;
+	while ((ready = await(fd, deadline)) > 0) {
+		ssize_t got = read(fd, chunk, sizeof(chunk));
 
-		if (poll(&poller, 1, TICK_MS) > 0) {
-			got = read(fd, chunk, sizeof(chunk));
-			if (got == 0)
-				return 0;
-			if (got > (ssize_t)(size - *length))
-				got = size - *length;
-			if (got > 0)
-				memcpy(output + *length, chunk, got);
-			*length += got > 0 ? got : 0;
-		}
+		if (got == 0)
+			return 0;
+		if (got > (ssize_t)(size - *length))
+			got = size - *length;
+		if (got > 0)
+			memcpy(output + *length, chunk, got);
+		*length += got > 0 ? got : 0;
 		if (signal_is_pending())
 			return -EINTR;
 		if (clock_ms() >= deadline)
 			return -ETIMEDOUT;
 	}
+	return ready;
 }
 
 /* Forks a child that has the writing end of *fd as 'output' and dies with us. */
@@ -131,24 +144,91 @@ static int reap(pid_t pid, int outcome)
 	return got == pid ? status : -1;
 }
 
-int process_call(int (*work)(void *context), void *context, int64_t deadline)
-{
-	int fd, output, outcome, result;
-	size_t length;
-	pid_t pid = fork_child(&fd, &output);
+/* What the child is to do next. */
+struct call {
+	int (*work)(void *context);
+	char context[PROCESS_CONTEXT_MAX] __attribute__((aligned(16)));
+};
 
-	if (pid < 0)
-		return -errno;
-	if (pid == 0) {
-		result = work(context);
-		_exit(write(output, &result, sizeof(result)) == sizeof(result) ? 0 : 1);
+static struct {
+	pid_t owner; /* whose child it is: we may have been forked ourselves */
+	pid_t pid;
+	int calls, results;
+} worker;
+
+static void __attribute__((noreturn)) serve(int calls, int results)
+{
+	struct call call;
+	int result;
+
+	while (read(calls, &call, sizeof(call)) == sizeof(call)) {
+		result = call.work(call.context);
+		if (write(results, &result, sizeof(result)) != sizeof(result))
+			break;
 	}
-	outcome = collect(fd, deadline, (char *)&result, sizeof(result), &length);
-	close(fd);
-	reap(pid, outcome);
+	_exit(0);
+}
+
+static void forget_worker(int outcome)
+{
+	close(worker.calls);
+	close(worker.results);
+	if (worker.owner == getpid())
+		reap(worker.pid, outcome);
+	worker.pid = 0;
+}
+
+void process_end_calls(void)
+{
+	if (worker.pid)
+		forget_worker(0);
+}
+
+static int need_worker(void)
+{
+	int calls[2], output;
+
+	if (worker.pid && worker.owner == getpid())
+		return 0;
+	process_end_calls();
+	if (pipe2(calls, O_CLOEXEC) < 0)
+		return -errno;
+	worker.owner = getpid();
+	worker.pid = fork_child(&worker.results, &output);
+	if (worker.pid == 0) {
+		close(calls[1]);
+		serve(calls[0], output);
+	}
+	close(calls[0]);
+	worker.calls = calls[1];
+	if (worker.pid > 0)
+		return 0;
+	worker.pid = 0;
+	close(calls[1]);
+	return -errno;
+}
+
+int process_call(int (*work)(void *context), const void *context, size_t size, int64_t deadline)
+{
+	struct call call = { .work = work };
+	int outcome, result;
+
+	if (size > sizeof(call.context))
+		return -E2BIG;
+	memcpy(call.context, context, size);
+	outcome = need_worker();
 	if (outcome < 0)
 		return outcome;
-	return length == sizeof(result) ? result : -ECHILD;
+	if (write(worker.calls, &call, sizeof(call)) != sizeof(call))
+		outcome = -ECHILD;
+	else
+		outcome = await(worker.results, deadline);
+	if (outcome > 0 && read(worker.results, &result, sizeof(result)) != sizeof(result))
+		outcome = -ECHILD;
+	if (outcome > 0)
+		return result;
+	forget_worker(outcome);
+	return outcome;
 }
 
 static void __attribute__((noreturn)) execute(const char *const argv[], int output)
@@ -190,4 +270,22 @@ int process_run(const char *const argv[], int64_t deadline, char *text, size_t s
 	if (status == -1)
 		return -ECHILD;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int process_detach(const char *const argv[])
+{
+	pid_t pid = fork();
+	int null;
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+		/* Forked once more, it is nobody's child, whom nobody here has to reap. */
+		if (null < 0 || setsid() < 0 || fork() != 0)
+			_exit(0);
+		execute(argv, null);
+	}
+	reap(pid, 0);
+	return 0;
 }

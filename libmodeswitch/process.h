@@ -18,15 +18,23 @@ bool signal_is_pending(void);
 void signals_hold(void);
 void signals_release(void);
 
+#define PROCESS_CONTEXT_MAX 64
+
 /*
- * Runs 'work' in a child process. Its result must be 0 or a negative errno and is
- * returned; -ETIMEDOUT when it had to be killed at 'deadline' (clock_ms()), -EINTR
- * when signal_is_pending(). 'work' may only use system calls.
+ * Runs 'work' in a child process, on a copy of *context, 'size' bytes. Its result must be 0 or a
+ * negative errno and is returned; -ETIMEDOUT when it had to be killed at 'deadline' (clock_ms()),
+ * -EINTR when signal_is_pending(). 'work' may only use system calls.
+ *
+ * One child serves all calls until process_end_calls(), because a young process costs Linux more
+ * than its fork: its new pages wait in caches of the CPUs, which must be emptied on each of them
+ * before a memory block goes off-line. So what *context points to is as it was at the first call.
  *
  * The child keeps our open files. With the lock of switching that is meant: if
  * we are killed, the lock is free only when the child has ended too.
  */
-int process_call(int (*work)(void *context), void *context, int64_t deadline);
+int process_call(int (*work)(void *context), const void *context, size_t size, int64_t deadline);
+/* Ends that child, if there is one. It must be before the lock can be given back. */
+void process_end_calls(void);
 
 /*
  * Executes argv[0], an absolute path, with a clean environment, nothing as its input
@@ -34,5 +42,11 @@ int process_call(int (*work)(void *context), void *context, int64_t deadline);
  * it, or a negative errno: -ETIMEDOUT as above.
  */
 int process_run(const char *const argv[], int64_t deadline, char *output, size_t size);
+
+/*
+ * Executes argv[0] the same way, but detached: it has a session of its own, none of our open files,
+ * and outlives us. 0 or a negative errno.
+ */
+int process_detach(const char *const argv[]);
 
 #endif

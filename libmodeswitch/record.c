@@ -14,10 +14,8 @@
 #include "times.h"
 
 static const char *const state_words[] = {
-	[MS_JOB_SWITCHING] = "switching",
-	[MS_JOB_ACTIVE] = "active",
-	[MS_JOB_REFUSED] = "refused",
-	[MS_JOB_STUCK] = "stuck",
+	[MS_JOB_SWITCHING] = "switching", [MS_JOB_ACTIVE] = "active", [MS_JOB_REFUSED] = "refused",
+	[MS_JOB_STUCK] = "stuck",	  [MS_JOB_WARM] = "warm",
 };
 
 const char *ms_job_state_word(enum ms_job_state state)
@@ -47,6 +45,7 @@ struct json_object *ms_job_to_json(const struct ms_job *job)
 	json_add_number(object, "largest_run", job->largest_run);
 	json_add_number(object, "switch_on_ms", job->switch_on_ms);
 	json_object_object_add(object, "steps", times_to_json(&job->times));
+	json_add_number(object, "keep_warm", job->keep_warm);
 	json_add_number(object, "since", job->since);
 	return object;
 }
@@ -125,6 +124,7 @@ static int from_json(struct json_object *object, uint32_t job_id, struct ms_job 
 	job->largest_run = journal_number(object, "largest_run");
 	job->switch_on_ms = journal_number(object, "switch_on_ms");
 	times_from_json(json_object_object_get(object, "steps"), &job->times);
+	job->keep_warm = journal_number(object, "keep_warm");
 	job->since = journal_number(object, "since");
 	return 0;
 }

@@ -246,7 +246,7 @@ static int take_block(struct switching *switching, struct memory_block *block, u
 		return -1;
 	if (deadline > switching->deadline)
 		deadline = switching->deadline;
-	process_call(write_offline, &block->index, deadline);
+	process_call(write_offline, &block->index, sizeof(block->index), deadline);
 	/* Whatever it told: it may have been killed just after it succeeded. */
 	if (!in_state(block->index, "offline"))
 		return switching_may_go_on(switching, err);
@@ -354,7 +354,7 @@ static int take_runs(struct switching *switching, unsigned node, uint64_t *left,
 			deadline = switching->deadline;
 		error = -ENOMEM;
 		if (memory_linux_can_spare() >= bytes)
-			error = process_call(search_run, &search, deadline);
+			error = process_call(search_run, &search, sizeof(search), deadline);
 		/* It may have been killed just after it succeeded. */
 		if (error == 0 || error == -ETIMEDOUT) {
 			int adopted = adopt_run(switching, bytes, err);

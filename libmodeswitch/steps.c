@@ -64,7 +64,8 @@ int switching_ledger(const struct switching *switching, struct ms_lent **lent, s
 	return error ? ms_fail(err, "the ledger cannot be read: %s", strerror(-error)) : 0;
 }
 
-int steps_run(const struct step *const *steps, struct switching *switching, struct ms_error *err)
+static int run_all(const struct step *const *steps, struct switching *switching,
+		   struct ms_error *err)
 {
 	for (; *steps; steps++) {
 		const struct step *step = *steps;
@@ -83,6 +84,14 @@ int steps_run(const struct step *const *steps, struct switching *switching, stru
 		times_lap(switching->times, step->name);
 	}
 	return 0;
+}
+
+int steps_run(const struct step *const *steps, struct switching *switching, struct ms_error *err)
+{
+	int ret = run_all(steps, switching, err);
+
+	process_end_calls();
+	return ret;
 }
 
 static const struct step *find_step(const struct step *const *steps, struct json_object *entry)

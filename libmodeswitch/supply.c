@@ -55,7 +55,16 @@ static void add_nodes(struct supply *supply, hwloc_topology_t topology, bool liv
 	}
 }
 
-int supply_of_node(hwloc_topology_t topology, const struct driver *driver, int dev,
+static void add_memory(struct supply *supply, const struct ms_lent *lent)
+{
+	supply->bytes += lent->bytes;
+	for (size_t i = 0; i < supply->n_nodes; i++) {
+		if (supply->nodes[i].node == lent->node)
+			supply->nodes[i].bytes += lent->bytes;
+	}
+}
+
+int supply_of_node(hwloc_topology_t topology, const struct driver *driver, int dev, int warm,
 		   struct supply **out, struct ms_error *err)
 {
 	struct supply *supply = new_supply();
@@ -74,15 +83,20 @@ int supply_of_node(hwloc_topology_t topology, const struct driver *driver, int d
 		supply_free(supply);
 		return ms_fail(err, "the ledger cannot be read: %s", strerror(-error));
 	}
-	for (size_t i = 0; i < n; i++) {
-		if (lent[i].is_cpu)
-			hwloc_bitmap_set(supply->lent_cpus, lent[i].cpu);
-	}
-	free(lent);
-	/* A lent CPU is off-line as well; the plan shall tell the better reason. */
-	hwloc_bitmap_or(supply->online_cpus, supply->online_cpus, supply->lent_cpus);
 	add_nodes(supply, topology, true);
 	supply->bytes = memory_linux_can_spare();
+	for (size_t i = 0; i < n; i++) {
+		bool is_warm = warm != MS_NO_INSTANCE && lent[i].instance == warm;
+
+		/* A lent CPU is off-line as well; the plan shall tell the better reason. */
+		if (lent[i].is_cpu)
+			hwloc_bitmap_set(supply->online_cpus, lent[i].cpu);
+		if (lent[i].is_cpu && !is_warm)
+			hwloc_bitmap_set(supply->lent_cpus, lent[i].cpu);
+		if (!lent[i].is_cpu && is_warm)
+			add_memory(supply, &lent[i]);
+	}
+	free(lent);
 	*out = supply;
 	return 0;
 }

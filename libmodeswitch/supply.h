@@ -6,10 +6,11 @@
 #include "plan.h"
 
 /*
- * What this node can still give; 'dev' is -1 when the driver's module is not loaded.
- * Free with supply_free().
+ * What this node can still give; 'dev' is -1 when the driver's module is not loaded. What the
+ * instance 'warm' has counts as if it were back; MS_NO_INSTANCE: there is none. Free with
+ * supply_free().
  */
-int supply_of_node(hwloc_topology_t topology, const struct driver *driver, int dev,
+int supply_of_node(hwloc_topology_t topology, const struct driver *driver, int dev, int warm,
 		   struct supply **out, struct ms_error *err);
 /* What the machine that is described can give when it is idle. */
 int supply_of_topology(hwloc_topology_t topology, struct supply **out, struct ms_error *err);

@@ -19,6 +19,7 @@
 #include "steps.h"
 #include "supply.h"
 #include "times.h"
+#include "warm.h"
 #include "topology.h"
 
 /* Is anything lent, or might it be? */
@@ -36,23 +37,21 @@ int ms_topology_load(const char *path, hwloc_topology_t *out, struct ms_error *e
 {
 	if (path)
 		return topology_load_xml(path, out, err);
-	return topology_load_node(anything_lent(), out, err);
+	return topology_load_node(anything_lent(), false, out, err);
 }
 
 static int plan_for_node(const struct ms_config *config, const struct ms_request *request,
-			 const struct driver *driver, int dev, bool keep, struct ms_plan **out,
-			 struct ms_error *err)
+			 const struct driver *driver, int dev, int warm, bool keep,
+			 struct ms_plan **out, struct ms_error *err)
 {
 	bool lent = anything_lent();
 	hwloc_topology_t topology;
 	struct supply *supply;
 	int ret;
 
-	if (topology_load_node(lent, &topology, err) < 0)
+	if (topology_load_node(lent, keep, &topology, err) < 0)
 		return -1;
-	ret = keep && !lent ? topology_keep(topology, err) : 0;
-	if (ret == 0)
-		ret = supply_of_node(topology, driver, dev, &supply, err);
+	ret = supply_of_node(topology, driver, dev, warm, &supply, err);
 	if (ret == 0) {
 		ret = plan_decide(config, request, topology, supply, out, err);
 		supply_free(supply);
@@ -93,7 +92,7 @@ int ms_plan_make(const struct ms_config *config, const struct ms_request *reques
 		return plan_for_topology(config, request, topology, out, err);
 	driver = driver_find(image->driver);
 	dev = driver->open(&ignored);
-	ret = plan_for_node(config, request, driver, dev, false, out, err);
+	ret = plan_for_node(config, request, driver, dev, MS_NO_INSTANCE, false, out, err);
 	if (dev >= 0)
 		driver->close(dev);
 	return ret;
@@ -225,37 +224,90 @@ static int publish_active(struct switching *switching, struct ms_error *err)
 	times_lap(switching->times, "record");
 	job.times = *switching->times;
 	job.switch_on_ms = job.times.total_us / 1000;
+	job.keep_warm = switching->config->keep_warm;
 	ret = record_publish(&job, err);
 	ms_job_release(&job);
 	return ret;
+}
+
+/* All but the taking of CPUs and memory. */
+static const struct step *const warm_steps[] = { &step_module, &step_instance, &step_assign,
+						 &step_load,   &step_boot,     NULL };
+
+static int run_steps(struct switching *switching, const struct warm *warm, struct ms_error *err)
+{
+	if (!warm)
+		return steps_run(all_steps, switching, err);
+	if (warm_adopt(switching, warm, err) < 0)
+		return -1;
+	times_lap(switching->times, "adopt");
+	return steps_run(warm_steps, switching, err);
 }
 
 /*
  * Nothing has been touched before this. 0: in LWK mode; 1: it failed and all is as before;
  * -1: it failed and could not be undone.
  */
-static int run_and_publish(struct switching *switching, struct ms_error *err)
+static int run_and_publish(struct switching *switching, const struct warm *warm,
+			   struct ms_error *err)
 {
 	struct ms_error undo_error;
 
 	if (journal_create(switching->job_id, switching->uid, switching->driver->name,
 			   &switching->journal, err) < 0)
 		return 1;
-	if (steps_run(all_steps, switching, err) == 0 && publish_active(switching, err) == 0)
+	if (run_steps(switching, warm, err) == 0 && publish_active(switching, err) == 0)
 		return 0;
 	if (undo_all(switching, &undo_error) == 0)
 		return 1;
 	return ms_fail(err, "%s; and it could not be undone: %s", err->text, undo_error.text);
 }
 
+static int plan_and_run_with(struct switching *switching, const struct ms_request *request,
+			     const struct warm *warm, struct ms_error *err)
+{
+	int instance = warm ? warm->instance : MS_NO_INSTANCE, ret = 1;
+	struct ms_plan *plan = NULL;
+
+	if (plan_for_node(switching->config, request, switching->driver, switching->dev, instance,
+			  true, &plan, err) < 0)
+		return 1;
+	times_lap(switching->times, "plan");
+	switching->plan = plan;
+	if (!warm || warm_fits(warm, plan))
+		ret = run_and_publish(switching, warm, err);
+	switching->plan = NULL;
+	ms_plan_free(plan);
+	return ret;
+}
+
+/* First with what is kept warm; when it does not fit, it is given back. */
 static int plan_and_run(struct switching *switching, const struct ms_request *request,
 			struct ms_error *err)
 {
-	const struct ms_config *config = switching->config;
-	const struct ms_image *image = ms_config_image(config, request->image, err);
-	struct ms_plan *plan = NULL;
+	struct warm warm;
+	int found = warm_find(switching->driver, switching->dev, &warm, err), ret;
+
+	if (found < 0)
+		return 1;
+	if (found) {
+		ret = plan_and_run_with(switching, request, &warm, err);
+		warm_release(&warm);
+		if (ret <= 0 || switching->journal)
+			return ret;
+		if (warm_end(false, NULL, NULL, err) < 0)
+			return -1;
+		times_lap(switching->times, "cool");
+	}
+	return plan_and_run_with(switching, request, NULL, err);
+}
+
+static int read_and_run(struct switching *switching, const struct ms_request *request,
+			struct ms_error *err)
+{
+	const struct ms_image *image = ms_config_image(switching->config, request->image, err);
 	void *data = NULL;
-	int ret = 1;
+	int ret;
 
 	if (!image)
 		return 1;
@@ -266,19 +318,13 @@ static int plan_and_run(struct switching *switching, const struct ms_request *re
 	if (image_read(image, &data, &switching->image_size, err) < 0)
 		return 1;
 	times_lap(switching->times, "image");
-	if (plan_for_node(config, request, switching->driver, switching->dev, true, &plan, err) ==
-	    0) {
-		times_lap(switching->times, "plan");
-		switching->plan = plan;
-		switching->image = data;
-		ret = run_and_publish(switching, err);
-	}
+	switching->image = data;
+	ret = plan_and_run(switching, request, err);
 	free(data);
-	ms_plan_free(plan);
 	return ret;
 }
 
-/* With the lock held. As plan_and_run(). */
+/* With the lock held. As run_and_publish(). */
 static int switch_on(const struct ms_config *config, const struct ms_request *request,
 		     struct ms_times *times, struct ms_error *err)
 {
@@ -300,7 +346,7 @@ static int switch_on(const struct ms_config *config, const struct ms_request *re
 	if (record_publish(&job, err) < 0)
 		return 1;
 	times_lap(times, "begin");
-	ret = plan_and_run(&switching, request, err);
+	ret = read_and_run(&switching, request, err);
 	if (switching.dev >= 0)
 		switching.driver->close(switching.dev);
 	journal_close(switching.journal);
@@ -321,6 +367,11 @@ int ms_switch_on(const struct ms_config *config, const struct ms_request *reques
 	times_lap(&times, "lock");
 	if (lock >= 0)
 		ret = switch_on(config, request, &times, &reason);
+	/* A job that was refused may do on Linux what it can. */
+	if (lock >= 0 && ret > 0 && warm_end(false, NULL, NULL, err) < 0) {
+		ms_fail(&reason, "%s", err->text);
+		ret = -1;
+	}
 	if (ret > 0) {
 		ret = ms_switch_refuse(request->job_id, request->uid, reason.text, err);
 	} else if (ret < 0) {
@@ -341,22 +392,34 @@ int switch_off_locked(uint32_t job_id, struct ms_times *times, ms_say say, void 
 	return record_remove(job_id, err);
 }
 
-int ms_switch_off(uint32_t job_id, struct ms_times *times, struct ms_error *err)
+/* Every job of the node ends with one of these, most without ever having had an LWK. */
+static int switch_off(uint32_t job_id, bool may_keep, struct ms_times *times, struct ms_error *err)
 {
 	struct ms_times unwanted;
 	int lock, ret;
 
 	times = times ? times : &unwanted;
 	times_begin(times);
-	/* Every job of the node ends with this call, most without ever having had an LWK. */
 	if (!state_knows_job(job_id))
 		return 0;
 	lock = state_lock(UNDO_LOCK_MS, err);
 	if (lock < 0)
 		return -1;
 	times_lap(times, "lock");
-	ret = switch_off_locked(job_id, times, NULL, NULL, err);
+	ret = may_keep ? warm_keep(job_id, times, err) : -1;
+	if (ret < 0)
+		ret = switch_off_locked(job_id, times, NULL, NULL, err);
 	times_lap(times, "record");
 	close(lock);
 	return ret;
+}
+
+int ms_switch_off(uint32_t job_id, struct ms_times *times, struct ms_error *err)
+{
+	return switch_off(job_id, false, times, err);
+}
+
+int ms_job_ended(uint32_t job_id, struct ms_times *times, struct ms_error *err)
+{
+	return switch_off(job_id, true, times, err);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "topology.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,11 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "state.h"
 
 /* The largest machines need a few megabytes. */
 #define LARGEST_FILE (64 << 20)
 #define MAX_CPU 65535
+/* Of the root object of a kept topology: describe_machine() when it was read. */
+#define MACHINE_KEY "LwkMachine"
 
 extern char **environ;
 
@@ -132,31 +136,80 @@ int topology_load_xml(const char *path, hwloc_topology_t *out, struct ms_error *
 	return ret;
 }
 
-static void kept_path(char *path, size_t size)
+/* What the topology of an idle machine depends on, as far as it can change before a reboot. */
+static int describe_machine(char *text, size_t size, struct ms_error *err)
 {
-	snprintf(path, size, "%s/topology.xml", state_dir);
-}
-
-int topology_load_node(bool lent, hwloc_topology_t *out, struct ms_error *err)
-{
+	static const char *const lists[] = { "/sys/devices/system/cpu/online",
+					     "/sys/devices/system/node/has_cpu",
+					     "/sys/devices/system/node/has_memory" };
 	char path[PATH_MAX];
+	struct dirent *entry;
+	unsigned blocks = 0;
+	size_t at = 0;
+	DIR *dir;
 
-	kept_path(path, sizeof(path));
-	if (lent && access(path, R_OK) == 0)
-		return topology_load_xml(path, out, err);
-	return load(NULL, 0, "this machine", out, err);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		char list[4096];
+
+		if (kernel_read(list, sizeof(list), "%s", lists[i]) < 0)
+			return ms_fail(err, "%s cannot be read", lists[i]);
+		at += snprintf(text + at, at < size ? size - at : 0, "%s;", list);
+	}
+	snprintf(path, sizeof(path), "%s/sys/devices/system/memory", files_root);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		blocks += strncmp(entry->d_name, "memory", strlen("memory")) == 0;
+	if (dir)
+		closedir(dir);
+	at += snprintf(text + at, at < size ? size - at : 0, "%u memory blocks", blocks);
+	return at < size ? 0 : ms_fail(err, "this machine's lists of CPUs are too long");
 }
 
-int topology_keep(hwloc_topology_t topology, struct ms_error *err)
+static int keep_topology(hwloc_topology_t topology, const char *machine, const char *path,
+			 struct ms_error *err)
 {
-	char path[PATH_MAX], fresh[PATH_MAX + 4];
+	char fresh[PATH_MAX + 4];
 
-	kept_path(path, sizeof(path));
 	snprintf(fresh, sizeof(fresh), "%s.new", path);
-	if (hwloc_topology_export_xml(topology, fresh, 0) < 0 || chmod(fresh, 0644) < 0 ||
+	if (hwloc_obj_add_info(hwloc_get_root_obj(topology), MACHINE_KEY, machine) < 0 ||
+	    hwloc_topology_export_xml(topology, fresh, 0) < 0 || chmod(fresh, 0644) < 0 ||
 	    rename(fresh, path) < 0)
 		return ms_fail(err, "%s: the topology cannot be kept: %m", path);
 	return 0;
+}
+
+/* What was kept, if it is still true. */
+static bool load_kept(const char *path, const char *machine, hwloc_topology_t *out)
+{
+	struct ms_error ignored;
+	const char *of;
+
+	if (access(path, R_OK) < 0 || topology_load_xml(path, out, &ignored) < 0)
+		return false;
+	of = hwloc_obj_get_info_by_name(hwloc_get_root_obj(*out), MACHINE_KEY);
+	if (of && strcmp(of, machine) == 0)
+		return true;
+	hwloc_topology_destroy(*out);
+	return false;
+}
+
+int topology_load_node(bool lent, bool keep, hwloc_topology_t *out, struct ms_error *err)
+{
+	char path[PATH_MAX], machine[16384];
+
+	snprintf(path, sizeof(path), "%s/topology.xml", state_dir);
+	if (lent && access(path, R_OK) == 0)
+		return topology_load_xml(path, out, err);
+	if (describe_machine(machine, sizeof(machine), err) < 0)
+		return -1;
+	if (load_kept(path, machine, out))
+		return 0;
+	if (load(NULL, 0, "this machine", out, err) < 0)
+		return -1;
+	if (!keep || lent || keep_topology(*out, machine, path, err) == 0)
+		return 0;
+	hwloc_topology_destroy(*out);
+	return -1;
 }
 
 static bool has_subtype(hwloc_obj_t node)

@@ -11,6 +11,17 @@
 #include "request.h"
 #include "verdict.h"
 
+/* What is kept warm for LWK jobs must not be missed by any other job. */
+static int cool(void)
+{
+	struct ms_error err;
+
+	if (ms_cool(false, NULL, NULL, &err) == 0)
+		return 0;
+	slurm_error("lwk: what was kept warm cannot be given back to Linux: %s", err.text);
+	return -1;
+}
+
 static int refuse(uint32_t job_id, uid_t uid, const char *reason)
 {
 	struct ms_error err;
@@ -18,7 +29,7 @@ static int refuse(uint32_t job_id, uid_t uid, const char *reason)
 	slurm_error("lwk: job %u: refused: %s", job_id, reason);
 	if (ms_switch_refuse(job_id, uid, reason, &err) == 0) {
 		verdict_refuse(job_id, reason);
-		return 0;
+		return cool();
 	}
 	/* With no record the job's programs would run on Linux, and nobody would know. */
 	slurm_error("lwk: job %u: cannot record that: %s", job_id, err.text);
@@ -83,7 +94,7 @@ int prolog_switch_on(spank_t sp)
 	int ret;
 
 	if (!options_lwk(sp, &asked.image))
-		return 0;
+		return cool();
 	asked.memory = options_memory(sp);
 	asked.numa = options_numa(sp);
 	if (!asked.numa)
@@ -108,7 +119,7 @@ static void log_times(uint32_t job_id, const struct ms_times *times)
 
 	ms_times_print(times, parts, sizeof(parts));
 	if (times->n)
-		slurm_info("lwk: job %u: back in Linux-only mode in %ju ms (%s)", job_id,
+		slurm_info("lwk: job %u: LWK mode ended in %ju ms (%s)", job_id,
 			   (uintmax_t)(times->total_us / 1000), parts);
 }
 
@@ -123,7 +134,7 @@ int prolog_switch_off(spank_t sp)
 		return -1;
 	}
 	cgroups_remove_empty(job_id);
-	if (ms_switch_off(job_id, &times, &err) == 0) {
+	if (ms_job_ended(job_id, &times, &err) == 0) {
 		log_times(job_id, &times);
 		return 0;
 	}

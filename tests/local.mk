@@ -94,7 +94,8 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/refusals.bats \
 	tests/vm/steps.bats \
 	tests/vm/testbed.bats \
-	tests/vm/twenty-jobs.bats
+	tests/vm/twenty-jobs.bats \
+	tests/vm/warm.bats
 EXTRA_DIST += tests/unit/topologies/README tests/unit/topologies/COPYING.hwloc \
 	tests/unit/topologies/a64fx.xml \
 	tests/unit/topologies/epyc-7451-8n.xml \

@@ -86,10 +86,20 @@ static void cpus_to(const char *state)
 		put(state, "/sys/devices/system/cpu/cpu%u/online", cpus[i]);
 }
 
-static void blocks_to(const char *state)
+static void blocks_offline(void)
 {
 	for (size_t i = 0; i < n_blocks; i++)
-		put(state ? state : blocks[i].online, "/sys/devices/system/memory/memory%u/state",
+		put("offline", "/sys/devices/system/memory/memory%u/state", blocks[i].number);
+}
+
+/*
+ * The last first, as a switch does. Linux fills first what came back first, so the other order
+ * would fill the block that goes next, and its pages would be moved from block to block.
+ */
+static void blocks_online(void)
+{
+	for (size_t i = n_blocks; i-- > 0;)
+		put(blocks[i].online, "/sys/devices/system/memory/memory%u/state",
 		    blocks[i].number);
 }
 
@@ -120,13 +130,13 @@ int main(int argc, char *argv[])
 	start = now_us();
 	cpus_to("0");
 	cpu_off = lap(&start);
-	blocks_to("offline");
+	blocks_offline();
 	block_off = lap(&start);
 	runs_to(LWKPART_LEND_MEM);
 	run_off = lap(&start);
 	runs_to(LWKPART_RETURN_MEM);
 	run_on = lap(&start);
-	blocks_to(NULL);
+	blocks_online();
 	block_on = lap(&start);
 	cpus_to("1");
 	cpu_on = lap(&start);

@@ -34,6 +34,15 @@ def sizes: group_by([.cpus, .mb]) | map({
 	raw_parts_ms: (. as $rounds | [.[0].raw | keys_unsorted[]] | map(. as $name
 		| {key: $name, value: ([$rounds[].raw[$name]] | median | ms | to_1)}) | from_entries)});
 
+def warm: $warm | group_by([.cpus, .mb]) | map({
+	cpus: .[0].cpus,
+	mb: .[0].mb,
+	cold_on_ms: map(.cold_on) | spread,
+	warm_on_ms: map(.warm_on) | spread,
+	cold_end_ms: map(.cold_end) | spread,
+	warm_end_ms: map(.warm_end) | spread,
+	saved_ms: (map(.cold_on + .cold_end - .warm_on - .warm_end) | median | ms | to_1)});
+
 def row: map(pad(10)) | add;
 def steps_table($key): (.[0][$key] | keys_unsorted) as $names
 	| (["CPUs", "MB"] + $names | row), (.[] | [.cpus, .mb] + [.[$key][$names[]]] | row);
@@ -43,6 +52,10 @@ def table:
 	(["CPUs", "MB", "on", "Linux", "share", "off", "Linux", "share", "boot"] | row),
 	(sizes[] | [.cpus, .mb, .switch_on_ms.median, .raw_on_ms.median, .own_share_on,
 		.switch_off_ms.median, .raw_off_ms.median, .own_share_off, .boot_ms.median] | row),
+	"", "the next job on what the last one had (KeepWarm): on and end, cold and warm",
+	(["CPUs", "MB", "on", "warm", "end", "warm", "saved"] | row),
+	(warm[] | [.cpus, .mb, .cold_on_ms.median, .warm_on_ms.median, .cold_end_ms.median,
+		.warm_end_ms.median, .saved_ms] | row),
 	"", "switch-on, by its steps", (sizes | steps_table("steps_on_ms")),
 	"", "switch-off, by its steps", (sizes | steps_table("steps_off_ms")),
 	"", "Linux alone", (sizes | steps_table("raw_parts_ms"));
@@ -58,6 +71,7 @@ def goals: sizes as $sizes | {
 	figures: {
 		rounds: (length / ($sizes | length)),
 		sizes: $sizes,
+		keep_warm: warm,
 		slurm: {
 			srun_lwk_ms: $slurm | map(.lwk_us) | spread,
 			srun_linux_ms: $slurm | map(.linux_us) | spread,

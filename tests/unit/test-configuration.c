@@ -127,7 +127,7 @@ static void errors_tell_line_found_and_allowed(void **state)
 		  "lwk.conf:", "found two, a and b" },
 		{ IMAGE "[node]\nLinuxCpu=1\n", "lwk.conf:4:",
 		  "unknown key \"LinuxCpu\"; known here: LinuxCpus, LinuxMemory, OsCpus, "
-		  "SystemNodes, Numa, BootTimeout, SwitchTimeout" },
+		  "SystemNodes, Numa, BootTimeout, SwitchTimeout, KeepWarm" },
 		{ IMAGE "Pfad=/x\n", "lwk.conf:3:", "known here: Driver, Path, Args, Default" },
 		{ "\n[nodes]\nLinuxCpus=1\n" IMAGE,
 		  "lwk.conf:3:", "unknown section \"[nodes]\"; known are [node] and [image NAME]" },
@@ -161,6 +161,8 @@ static void errors_tell_line_found_and_allowed(void **state)
 		  "lwk.conf:2:", "BootTimeout: wanted seconds, 1 to 3600; found \"0\"" },
 		{ "[node]\nSwitchTimeout=3601\n" IMAGE, "lwk.conf:2:", "found \"3601\"" },
 		{ "[node]\nSwitchTimeout=10s\n" IMAGE, "lwk.conf:2:", "found \"10s\"" },
+		{ "[node]\nKeepWarm=3601\n" IMAGE, "lwk.conf:2:", "found \"3601\"" },
+		{ "[node]\nKeepWarm=-1\n" IMAGE, "lwk.conf:2:", "found \"-1\"" },
 		{ "[image a]\nPath=lwk.elf\n",
 		  "lwk.conf:2:", "Path: wanted an absolute path; found \"lwk.elf\"" },
 		{ IMAGE "Driver=ihc\n", "lwk.conf:3:", "Driver: wanted one of: lwkpart; found" },

@@ -30,16 +30,68 @@ static void a_call_returns_its_result(void **state)
 	static const int results[] = { 0, -ENOMEM, -EBUSY };
 
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(process_call(give_back, (void *)&results[i], in_ms(10000)),
-				 results[i]);
+		assert_int_equal(
+			process_call(give_back, &results[i], sizeof(results[i]), in_ms(10000)),
+			results[i]);
 }
 
 static void a_call_is_killed_at_its_deadline(void **state)
 {
 	int64_t start = clock_ms();
 
-	assert_int_equal(process_call(never_end, NULL, in_ms(200)), -ETIMEDOUT);
+	assert_int_equal(process_call(never_end, "", 0, in_ms(200)), -ETIMEDOUT);
 	assert_true(clock_ms() - start >= 200);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+	assert_int_equal(errno, ECHILD);
+}
+
+static int tell_pid(void *context)
+{
+	return -getpid();
+}
+
+static int die(void *context)
+{
+	_exit(3);
+}
+
+static int call_pid(void)
+{
+	return -process_call(tell_pid, "", 0, in_ms(10000));
+}
+
+static void one_child_serves_until_it_is_ended_or_killed(void **state)
+{
+	char big[PROCESS_CONTEXT_MAX + 1] = "";
+	pid_t first, fork_of_us;
+	int status;
+
+	process_end_calls();
+	first = call_pid();
+	assert_true(first > 0 && first != getpid());
+	assert_int_equal(call_pid(), first);
+	assert_int_equal(process_call(tell_pid, big, sizeof(big), in_ms(10000)), -E2BIG);
+	assert_int_equal(process_call(die, "", 0, in_ms(10000)), -ECHILD);
+	assert_int_not_equal(call_pid(), first);
+	first = call_pid();
+	assert_int_equal(process_call(never_end, "", 0, in_ms(50)), -ETIMEDOUT);
+	assert_int_not_equal(call_pid(), first);
+
+	/* Who was forked from us has a child of its own, and leaves ours alone. */
+	first = call_pid();
+	fork_of_us = fork();
+	if (fork_of_us == 0) {
+		pid_t own = call_pid();
+
+		process_end_calls();
+		_exit(own > 0 && own != first ? 0 : 1);
+	}
+	assert_int_equal(waitpid(fork_of_us, &status, 0), fork_of_us);
+	assert_int_equal(status, 0);
+	assert_int_equal(call_pid(), first);
+
+	process_end_calls();
+	process_end_calls();
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 	assert_int_equal(errno, ECHILD);
 }
@@ -60,8 +112,9 @@ static void a_signal_cancels_and_is_kept(void **state)
 			kill(me, SIGTERM);
 			_exit(0);
 		}
-		if (process_call(never_end, NULL, in_ms(20000)) != -EINTR || !signal_is_pending() ||
-		    sigpending(&pending) < 0 || !sigismember(&pending, SIGTERM))
+		if (process_call(never_end, "", 0, in_ms(20000)) != -EINTR ||
+		    !signal_is_pending() || sigpending(&pending) < 0 ||
+		    !sigismember(&pending, SIGTERM))
 			_exit(1);
 		signals_release(); /* ends us */
 		_exit(2);
@@ -78,7 +131,7 @@ static void nobody_waits_for_ignored_children(void **state)
 	const char *const argv[] = { "/bin/true", NULL };
 
 	signal(SIGCHLD, SIG_IGN);
-	assert_int_equal(process_call(give_back, &busy, in_ms(10000)), -EBUSY);
+	assert_int_equal(process_call(give_back, &busy, sizeof(busy), in_ms(10000)), -EBUSY);
 	assert_int_equal(process_run(argv, in_ms(10000), output, sizeof(output)), -ECHILD);
 	signal(SIGCHLD, SIG_DFL);
 }
@@ -94,11 +147,21 @@ static void the_child_keeps_the_lock(void **state)
 	assert_has(err.text, "another job's switch holds this node's lock");
 	close(lock);
 
+	/* The child of a call has it too, and keeps it no longer than it must. */
+	lock = state_lock(0, &err);
+	assert_true(lock >= 0);
+	assert_true(call_pid() > 0);
+	process_end_calls();
+	close(lock);
+	lock = state_lock(0, &err);
+	assert_true(lock >= 0);
+	close(lock);
+
 	holder = fork();
 	if (holder == 0) {
 		if (state_lock(0, &err) < 0)
 			_exit(1);
-		process_call(never_end, NULL, in_ms(600000));
+		process_call(never_end, "", 0, in_ms(600000));
 		_exit(2);
 	}
 	while ((lock = state_lock(0, &err)) >= 0) {
@@ -154,6 +217,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_returns_its_result),
 		cmocka_unit_test(a_call_is_killed_at_its_deadline),
+		cmocka_unit_test(one_child_serves_until_it_is_ended_or_killed),
 		cmocka_unit_test(a_signal_cancels_and_is_kept),
 		cmocka_unit_test(nobody_waits_for_ignored_children),
 		cmocka_unit_test_setup_teardown(the_child_keeps_the_lock, unit_setup,

@@ -2,7 +2,8 @@
 /*
  * What Slurm's prolog and epilog do, without Slurm:
  *   switch-once on JOB UID CPUS MEMORY [IMAGE]
- *   switch-once off JOB
+ *   switch-once off JOB	gives back all
+ *   switch-once ended JOB	keeps it warm if lwk.conf says so
  * Prints the job's record, with what the whole call took as call_us; and for "off" just what it
  * took. Exit status 0 as long as the node is sound.
  */
@@ -78,14 +79,15 @@ static int switch_on(int argc, char **argv)
 	return ret;
 }
 
-static int switch_off(uint32_t job_id)
+static int switch_off(uint32_t job_id,
+		      int (*off)(uint32_t job_id, struct ms_times *times, struct ms_error *err))
 {
 	struct json_object *object = json_object_new_object(), *steps = json_object_new_array();
 	int64_t start = now_us();
 	struct ms_times times;
 	struct ms_error err;
 
-	if (ms_switch_off(job_id, &times, &err) < 0)
+	if (off(job_id, &times, &err) < 0)
 		return fail(&err);
 	start = now_us() - start;
 	for (size_t i = 0; i < times.n; i++) {
@@ -104,7 +106,9 @@ int main(int argc, char **argv)
 	if (argc >= 6 && strcmp(argv[1], "on") == 0)
 		return switch_on(argc, argv);
 	if (argc == 3 && strcmp(argv[1], "off") == 0)
-		return switch_off(strtoul(argv[2], NULL, 10));
-	fputs("Usage: switch-once on JOB UID CPUS MEMORY [IMAGE] | off JOB\n", stderr);
+		return switch_off(strtoul(argv[2], NULL, 10), ms_switch_off);
+	if (argc == 3 && strcmp(argv[1], "ended") == 0)
+		return switch_off(strtoul(argv[2], NULL, 10), ms_job_ended);
+	fputs("Usage: switch-once on JOB UID CPUS MEMORY [IMAGE] | off JOB | ended JOB\n", stderr);
 	return 2;
 }
