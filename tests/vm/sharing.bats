@@ -72,7 +72,8 @@ lwk_job()
 
 on_lwk()
 {
-	wait_for 90 has_printed "$1" "$2" kernel=slurm-lwk
+	# Jobs that begin at once are switched one after another.
+	wait_for 180 has_printed "$1" "$2" kernel=slurm-lwk
 }
 
 # confined USER JOB CPUS MB: what a Linux-only job's first step has printed.
