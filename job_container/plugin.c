@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "os_cores.h"
 #include "restore.h"
 #include "view.h"
 
@@ -58,7 +59,9 @@ int container_p_join(uint32_t job_id, uid_t uid)
 	 */
 	if (!job_id || !uid)
 		return SLURM_SUCCESS;
-	return view_enter(job_id) == 0 ? SLURM_SUCCESS : SLURM_ERROR;
+	if (os_cores_enter(job_id) < 0 || view_enter(job_id) < 0)
+		return SLURM_ERROR;
+	return SLURM_SUCCESS;
 }
 
 /* There is no namespace to hand out: each task has its own. 0 lets the next plugin answer. */

@@ -23,5 +23,17 @@ void check_tell(struct checking *checking, int level, const char *subject, const
 /* check_slurm.c: asks scontrol, free what it stores in 'checking'; and looks at its answers. */
 void check_ask_slurm(struct checking *checking);
 void check_slurm(struct checking *checking);
+/* check_node.c */
+void check_node(struct checking *checking);
+
+/*
+ * The value of "KEY = VALUE" in the lines of "show config", or of "KEY=VALUE" among the words
+ * of "show node"; "" when it is not there.
+ */
+const char *check_setting(const char *text, const char *key, char *value, size_t size);
+/* The same as a number; 0 when it is not there, or none. */
+unsigned long check_number(const char *text, const char *key);
+/* Is 'word' one of the comma-separated ones, in upper or lower case? */
+bool check_has_word(const char *list, const char *word);
 
 #endif

@@ -7,6 +7,7 @@ noinst_LTLIBRARIES += libmodeswitch/libmodeswitch_all.la
 libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/modeswitch.h \
 	libmodeswitch/check.c libmodeswitch/check.h \
+	libmodeswitch/check_node.c \
 	libmodeswitch/check_slurm.c \
 	libmodeswitch/configuration.c libmodeswitch/configuration.h \
 	libmodeswitch/driver.c libmodeswitch/driver.h \

@@ -51,9 +51,19 @@ int state_open_jobs_readonly(void)
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* When the lock was last taken: each holder sets the file's time. */
+static struct timespec lock_taken(int fd)
+{
+	struct stat st = { 0 };
+
+	fstat(fd, &st);
+	return st.st_mtim;
+}
+
 int state_lock(unsigned wait_ms, struct ms_error *err)
 {
 	int64_t start = clock_ms();
+	struct timespec turn, now;
 	char path[4096];
 	int fd;
 
@@ -63,7 +73,13 @@ int state_lock(unsigned wait_ms, struct ms_error *err)
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return ms_fail(err, "%s: %m", path);
+	turn = lock_taken(fd);
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		now = lock_taken(fd);
+		if (now.tv_sec != turn.tv_sec || now.tv_nsec != turn.tv_nsec) {
+			turn = now;
+			start = clock_ms();
+		}
 		if (clock_ms() - start >= wait_ms || signal_is_pending()) {
 			close(fd);
 			return ms_fail(
@@ -74,6 +90,7 @@ int state_lock(unsigned wait_ms, struct ms_error *err)
 		}
 		usleep(20000);
 	}
+	futimens(fd, NULL);
 	return fd;
 }
 

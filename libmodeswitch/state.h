@@ -20,7 +20,8 @@ int state_open_jobs(struct ms_error *err);
 int state_open_jobs_readonly(void);
 
 /*
- * Takes the lock of switching; waits at most so long. A file descriptor; closing it gives the
+ * Takes the lock of switching; waits at most so long for any one holder, because many jobs may
+ * begin or end at the same instant, and take turns. A file descriptor; closing it gives the
  * lock back, and so does the end of this process and of its children.
  */
 int state_lock(unsigned wait_ms, struct ms_error *err);

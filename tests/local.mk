@@ -92,6 +92,7 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/plans.bats \
 	tests/vm/recovery.bats \
 	tests/vm/refusals.bats \
+	tests/vm/sharing.bats \
 	tests/vm/steps.bats \
 	tests/vm/testbed.bats \
 	tests/vm/twenty-jobs.bats \

@@ -176,6 +176,42 @@ static void the_child_keeps_the_lock(void **state)
 	close(lock);
 }
 
+/* Each for a short time, all together for longer than one may wait. */
+static void hold_lock_again_and_again(int ready)
+{
+	struct ms_error err;
+	int lock;
+
+	for (int i = 0; i < 40; i++) {
+		lock = state_lock(10000, &err);
+		if (i == 0 && write(ready, "", 1) != 1)
+			_exit(1);
+		usleep(50000);
+		close(lock);
+	}
+	_exit(0);
+}
+
+static void others_that_take_turns_are_waited_for(void **state)
+{
+	struct ms_error err;
+	int ready[2], lock;
+	pid_t holder;
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	holder = fork();
+	if (holder == 0)
+		hold_lock_again_and_again(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	lock = state_lock(1000, &err);
+	assert_true(lock >= 0);
+	close(lock);
+	assert_int_equal(waitpid(holder, NULL, 0), holder);
+	close(ready[0]);
+	close(ready[1]);
+}
+
 static void a_program_runs_in_a_clean_environment(void **state)
 {
 	const char *const env[] = { "/usr/bin/env", NULL };
@@ -221,6 +257,8 @@ int main(void)
 		cmocka_unit_test(a_signal_cancels_and_is_kept),
 		cmocka_unit_test(nobody_waits_for_ignored_children),
 		cmocka_unit_test_setup_teardown(the_child_keeps_the_lock, unit_setup,
+						unit_teardown),
+		cmocka_unit_test_setup_teardown(others_that_take_turns_are_waited_for, unit_setup,
 						unit_teardown),
 		cmocka_unit_test(a_program_runs_in_a_clean_environment),
 		cmocka_unit_test(a_program_s_status_and_output),

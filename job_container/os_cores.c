@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "os_cores.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <limits.h>
+#include <mntent.h>
+#include <slurm/spank.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "modeswitch.h"
+
+static int fail(uint32_t job_id, const char *what)
+{
+	slurm_error("lwk: job %u: cannot put its Linux side on the OS cores: %s: %s", job_id, what,
+		    strerror(errno));
+	return -1;
+}
+
+/* This process's cgroup with the cpusets, below its mount point; "" when there is none. */
+static void own_cgroup(char *path, size_t size, bool version_1)
+{
+	FILE *file = fopen("/proc/self/cgroup", "re");
+	char line[PATH_MAX + 256];
+
+	*path = '\0';
+	while (file && !*path && fgets(line, sizeof(line), file)) {
+		char *controllers = strchr(line, ':');
+		char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+
+		if (!group)
+			continue;
+		*group++ = '\0';
+		group[strcspn(group, "\n")] = '\0';
+		controllers++;
+		for (char *rest = controllers, *name; !*path && (name = strsep(&rest, ","));) {
+			if (strcmp(name, version_1 ? "cpuset" : "") == 0)
+				snprintf(path, size, "%s", group);
+		}
+	}
+	if (file)
+		fclose(file);
+}
+
+/* A cpuset that says nothing has its parent's CPUs. */
+static int add_cpus(const char *directory, const char *cpus)
+{
+	char path[PATH_MAX], has[4096] = "";
+	FILE *file;
+	int ret;
+
+	if (snprintf(path, sizeof(path), "%s/cpuset.cpus", directory) >= (int)sizeof(path))
+		return 0;
+	file = fopen(path, "r+e");
+	if (!file)
+		return errno == ENOENT ? 0 : -1;
+	if (!fgets(has, sizeof(has), file) || has[0] == '\n') {
+		fclose(file);
+		return 0;
+	}
+	has[strcspn(has, "\n")] = '\0';
+	rewind(file);
+	/* One write(2): stdio holds it back until then. */
+	ret = fprintf(file, "%s,%s\n", has, cpus);
+	return fclose(file) == 0 && ret > 0 ? 0 : -1;
+}
+
+/* The job's cpuset and those below it that this process is in. */
+static int widen_cpusets(uint32_t job_id, const char *mount, bool version_1, const char *cpus)
+{
+	char group[PATH_MAX], whole[2 * PATH_MAX], job[32];
+	char *at;
+
+	own_cgroup(group, sizeof(group), version_1);
+	snprintf(whole, sizeof(whole), "%s%s/", mount, group);
+	snprintf(job, sizeof(job), "/job_%u/", job_id);
+	at = strstr(whole, job);
+	for (at = at ? strchr(at + 1, '/') : NULL; at; at = strchr(at + 1, '/')) {
+		int error;
+
+		*at = '\0';
+		error = add_cpus(whole, cpus);
+		if (error)
+			return fail(job_id, whole);
+		*at = '/';
+	}
+	return 0;
+}
+
+static int widen_all(uint32_t job_id, const char *cpus)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct mntent *mount;
+	int ret = 0;
+
+	if (!mounts)
+		return fail(job_id, "/proc/self/mounts");
+	while (ret == 0 && (mount = getmntent(mounts))) {
+		bool version_1 = strcmp(mount->mnt_type, "cgroup") == 0;
+
+		if ((version_1 && hasmntopt(mount, "cpuset")) ||
+		    strcmp(mount->mnt_type, "cgroup2") == 0)
+			ret = widen_cpusets(job_id, mount->mnt_dir, version_1, cpus);
+	}
+	endmntent(mounts);
+	return ret;
+}
+
+/* Without cpusets this is all there is to keep it there. */
+static int bind_process(uint32_t job_id, hwloc_const_bitmap_t cpus)
+{
+	cpu_set_t set;
+	int cpu;
+
+	CPU_ZERO(&set);
+	hwloc_bitmap_foreach_begin(cpu, cpus) {
+		if (cpu < CPU_SETSIZE)
+			CPU_SET(cpu, &set);
+	}
+	hwloc_bitmap_foreach_end();
+	return sched_setaffinity(0, sizeof(set), &set) == 0 ? 0 : fail(job_id, "sched_setaffinity");
+}
+
+static int enter(uint32_t job_id)
+{
+	struct ms_config *config;
+	struct ms_error err;
+	char *cpus = NULL;
+	int ret = -1;
+
+	if (ms_config_load(MS_CONFIG_PATH, &config, &err) < 0) {
+		slurm_error("lwk: job %u: cannot tell the OS cores: %s", job_id, err.text);
+		return -1;
+	}
+	if (hwloc_bitmap_list_asprintf(&cpus, config->os_cpus) < 0)
+		fail(job_id, "memory");
+	else if (widen_all(job_id, cpus) == 0)
+		ret = bind_process(job_id, config->os_cpus);
+	free(cpus);
+	ms_config_free(config);
+	return ret;
+}
+
+int os_cores_enter(uint32_t job_id)
+{
+	struct ms_job job;
+	struct ms_error err;
+	bool none_left;
+
+	/* A record that cannot be read is the SPANK plugin's to refuse. */
+	if (ms_job_get(job_id, &job, &err) != 1)
+		return 0;
+	none_left = job.state == MS_JOB_ACTIVE && hwloc_bitmap_iszero(job.linux_cpus);
+	ms_job_release(&job);
+	return none_left ? enter(job_id) : 0;
+}
