@@ -241,9 +241,9 @@ static uint64_t next_distance(const uint64_t *distances, size_t n, uint64_t dist
 /*
  * Nearest first: all pairs of one distance are made before any of the next, so that nobody is
  * driven from his neighbour by somebody from afar. No server gets more than an even share, even
- * when it is the nearest to all: with two, four, six requesters on one core a delegated call takes
- * 1.56, 2.85, 3.00 times as long, with three cores 1.36, 1.50, 1.76 times; the way to another node
- * costs less than that queue.
+ * when it is the nearest to all: as published for inter-OS delegation, with two, four, six requesters
+ * on one core a call takes 1.56, 2.85, 3.00 times as long, with three cores 1.36, 1.50, 1.76 times.
+ * The way to another node costs less than that queue.
  */
 static void pair(struct ms_plan *plan, struct server *servers, size_t n, const uint64_t *distances)
 {
