@@ -8,15 +8,16 @@
 int main(int argc, char *argv[])
 {
 	size_t size = argc == 3 ? strtoul(argv[2], NULL, 10) << 20 : 0, found = 0;
-	unsigned char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *memory =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		return 2;
 	if (strcmp(argv[1], "leave") == 0) {
 		memset(memory, 0x5e, size);
 		/* So that no compiler finds out that nobody reads it. */
-		printf("left %zu MB of %#x\n", size >> 20, ((volatile unsigned char *)memory)[size / 2]);
+		printf("left %zu MB of %#x\n", size >> 20,
+		       ((volatile unsigned char *)memory)[size / 2]);
 		return 0;
 	}
 	for (size_t i = 0; i < size; i++)
