@@ -280,6 +280,8 @@ int process_detach(const char *const argv[])
 	if (pid < 0)
 		return -errno;
 	if (pid == 0) {
+		/* At once: the lock of switching may be among them. */
+		syscall(SYS_close_range, 3, ~0U, 0);
 		null = open("/dev/null", O_RDWR | O_CLOEXEC);
 		/* Forked once more, it is nobody's child, whom nobody here has to reap. */
 		if (null < 0 || setsid() < 0 || fork() != 0)

@@ -19,8 +19,8 @@
 #include "steps.h"
 #include "supply.h"
 #include "times.h"
-#include "warm.h"
 #include "topology.h"
+#include "warm.h"
 
 /* Is anything lent, or might it be? */
 static bool anything_lent(void)

@@ -13,7 +13,8 @@ def step($name): ([.steps[] | select(.name == $name) | .us] | add) // 0;
 def raw_off: .raw.cpu_off + .raw.block_off + .raw.run_off;
 def raw_on: .raw.cpu_on + .raw.block_on + .raw.run_on;
 
-# What is ours beyond the 100 ms, as a share of what is Linux's.
+# What is ours beyond the 100 ms, as a share of what is Linux's; of one round, whose two halves the
+# host's load concerns alike.
 def own_share($total; $raw): ($total - $raw - 100000) / $raw;
 
 def sizes: group_by([.cpus, .mb]) | map({
@@ -23,8 +24,11 @@ def sizes: group_by([.cpus, .mb]) | map({
 	raw_on_ms: map(raw_off) | spread,
 	switch_off_ms: map(.off.call_us) | spread,
 	raw_off_ms: map(raw_on) | spread,
-	own_share_on: (own_share(map(.on.call_us) | median; map(raw_off) | median) | to_3),
-	own_share_off: (own_share(map(.off.call_us) | median; map(raw_on) | median) | to_3),
+	own_share_on: (map(own_share(.on.call_us; raw_off)) | median | to_3),
+	own_share_off: (map(own_share(.off.call_us; raw_on)) | median | to_3),
+	# Whatever the kernel calls themselves took in that very switch.
+	other_steps_on_ms: (map(.on.call_us - (.on | step("cpus") + step("memory"))) | spread),
+	other_steps_off_ms: (map(.off.call_us - (.off | step("cpus") + step("memory"))) | spread),
 	boot_ms: map(.on | step("boot")) | spread,
 	boot_ms_less_5_per_cpu: (((map(.on | step("boot")) | median | ms) - 5 * .[0].cpus) | to_1),
 	steps_on_ms: (. as $rounds | [.[0].on.steps[].name] | map(. as $name

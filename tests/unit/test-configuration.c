@@ -52,6 +52,7 @@ static void everything(void **state)
 				   "Numa=bind=1,3\n"
 				   "BootTimeout=3600\n"
 				   "SwitchTimeout=1\n"
+				   "KeepWarm=3600\n"
 				   "\n"
 				   "[image a]\n"
 				   "Path=/a\n"
@@ -70,6 +71,7 @@ static void everything(void **state)
 	assert_int_equal(config->linux_memory, 1UL << 30);
 	assert_int_equal(config->boot_timeout_ms, 3600000);
 	assert_int_equal(config->switch_timeout_ms, 1000);
+	assert_int_equal(config->keep_warm, 3600);
 	assert_int_equal(hwloc_bitmap_weight(config->os_cpus), 3); /* and CPU 0 */
 	assert_int_equal(hwloc_bitmap_weight(config->system_nodes), 2);
 	assert_true(hwloc_bitmap_isset(config->system_nodes, 2));

@@ -248,6 +248,37 @@ static void a_program_s_status_and_output(void **state)
 	assert_string_equal(output, "xxxxxxxxxxxxxxx");
 }
 
+static void a_detached_program_outlives_us_and_has_nothing_of_ours(void **state)
+{
+	char command[512];
+	const char *const argv[] = { "/bin/sh", "-c", command, NULL };
+	struct ms_error err;
+	pid_t starter;
+	int lock, status;
+
+	snprintf(command, sizeof(command),
+		 "cd %s; sleep 0.2; ls /proc/self/fd >new; cut -d' ' -f1,6 /proc/$$/stat >>new; "
+		 "mv new detached",
+		 unit_dir);
+	starter = fork();
+	if (starter == 0) {
+		lock = state_lock(0, &err);
+		/* No zombie of ours, and nobody to wait for. */
+		_exit(lock >= 0 && process_detach(argv) == 0 && waitpid(-1, NULL, 0) == -1 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(starter, &status, 0), starter);
+	assert_int_equal(status, 0);
+	lock = state_lock(0, &err);
+	assert_true(lock >= 0);
+	close(lock);
+	for (int i = 0; i < 500 && !unit_exists("detached"); i++)
+		usleep(20000);
+	snprintf(command, sizeof(command), "%s", unit_read("detached"));
+	assert_int_equal(strncmp(command, "0\n1\n2\n3\n", 8), 0); /* 3 is ls's own */
+	/* Its session is not ours. */
+	assert_int_not_equal(atoi(strrchr(command, ' ')), getsid(0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +293,9 @@ int main(void)
 						unit_teardown),
 		cmocka_unit_test(a_program_runs_in_a_clean_environment),
 		cmocka_unit_test(a_program_s_status_and_output),
+		cmocka_unit_test_setup_teardown(
+			a_detached_program_outlives_us_and_has_nothing_of_ours, unit_setup,
+			unit_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
