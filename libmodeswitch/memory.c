@@ -307,7 +307,7 @@ void memory_make_room(unsigned node, uint64_t bytes, int64_t deadline)
 	if (used > bytes)
 		used = bytes;
 	if (cached >= memory_block_bytes() && used + LINUX_KEEPS > free_elsewhere)
-		process_call(drop_file_cache, NULL, deadline);
+		process_call(drop_file_cache, &node, sizeof(node), deadline);
 }
 
 size_t memory_choose_row(const struct memory_block *blocks, const bool *fit, size_t n,

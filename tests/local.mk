@@ -8,6 +8,7 @@ tests_vm_switch_once_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSON
 noinst_PROGRAMS += tests/bench/raw-switch
 tests_bench_raw_switch_CPPFLAGS = $(AM_CPPFLAGS)
 EXTRA_DIST += tests/bench/switch tests/bench/switch.jq
+EXTRA_DIST += tests/bench/fragmentation tests/bench/memory-load.c
 
 include $(srcdir)/tests/vm/programs/local.mk
 
