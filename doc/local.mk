@@ -6,3 +6,7 @@ dist_man_MANS += doc/lwk.7 doc/lwk.conf.5 doc/lwkctl.8 doc/lwkexec.1 \
 dist_doc_DATA = contrib/lwk.conf.example
 bashcompletiondir = $(datadir)/bash-completion/completions
 dist_bashcompletion_DATA = contrib/completion/lwkctl
+
+# To be enabled on nodes that need it; slurm-lwk-admin(7) tells which.
+systemdunitdir = $(prefix)/lib/systemd/system
+dist_systemdunit_DATA = contrib/systemd/slurm-lwk-prepare.service

@@ -170,9 +170,59 @@ static void check_journals(struct checking *checking)
 		check_tell(checking, MS_FINE, "journals", NULL, "none is stale");
 }
 
+/* None when nobody can tell, or when there are none. */
+static hwloc_bitmap_t find_system_nodes(struct checking *checking)
+{
+	hwloc_bitmap_t system = hwloc_bitmap_alloc();
+	hwloc_topology_t topology;
+	struct ms_error err;
+
+	if (!checking->config || topology_load_node(true, false, &topology, &err) < 0)
+		return system;
+	if (topology_system_nodes(topology, checking->config, system, &err) < 0) {
+		check_tell(checking, MS_PROBLEM, "memory", "correct SystemNodes= in lwk.conf", "%s",
+			   err.text);
+		hwloc_bitmap_zero(system);
+	}
+	hwloc_topology_destroy(topology);
+	return system;
+}
+
+static void check_node_memory(struct checking *checking, unsigned node, bool is_system, bool alone)
+{
+	uint64_t bytes = memory_block_bytes();
+	size_t movable = 0, offline = 0, n;
+	struct memory_block *blocks;
+
+	n = memory_blocks(node, &blocks);
+	for (size_t i = 0; i < n; i++) {
+		movable += blocks[i].movable;
+		offline += !blocks[i].online;
+	}
+	free(blocks);
+	if (is_system) {
+		check_tell(checking, MS_FINE, "memory", NULL, "NUMA node %u is kept for the system",
+			   node);
+		return;
+	}
+	/* All of it may be lent. */
+	check_tell(
+		checking, movable || offline ? MS_FINE : MS_NOTE, "memory",
+		movable || offline ? NULL
+		: alone ? "divide this machine: boot with numa=fake=N, then run 'lwkctl prepare' early "
+			  "at boot; or boot with movablecore="
+			: "run 'lwkctl prepare' early at boot: systemctl enable "
+			  "slurm-lwk-prepare.service",
+		"NUMA node %u: %zu of %zu memory blocks (of %ju MB) are movable, %zu are off-line%s",
+		node, movable, n, (uintmax_t)(bytes >> 20), offline,
+		movable || offline
+			? ""
+			: "; it is not prepared: large contiguous memory gets scarce as it is used");
+}
+
 static void check_memory(struct checking *checking)
 {
-	hwloc_bitmap_t nodes = hwloc_bitmap_alloc();
+	hwloc_bitmap_t nodes = hwloc_bitmap_alloc(), system;
 	uint64_t bytes = memory_block_bytes();
 	unsigned node;
 
@@ -183,23 +233,13 @@ static void check_memory(struct checking *checking)
 		hwloc_bitmap_free(nodes);
 		return;
 	}
+	system = find_system_nodes(checking);
 	hwloc_bitmap_foreach_begin(node, nodes) {
-		struct memory_block *blocks;
-		size_t n = memory_blocks(node, &blocks), movable = 0;
-
-		for (size_t i = 0; i < n; i++)
-			movable += blocks[i].movable;
-		free(blocks);
-		check_tell(
-			checking, movable ? MS_FINE : MS_NOTE, "memory",
-			movable ? NULL
-				: "early after boot, put the blocks of the nodes for jobs off-line and "
-				  "write online_movable into their state, or boot with movablecore=",
-			"NUMA node %u: %zu of %zu memory blocks (of %ju MB) are movable%s", node,
-			movable, n, (uintmax_t)(bytes >> 20),
-			movable ? "" : ": large contiguous memory gets scarce as the node is used");
+		check_node_memory(checking, node, hwloc_bitmap_isset(system, node),
+				  hwloc_bitmap_iszero(system));
 	}
 	hwloc_bitmap_foreach_end();
+	hwloc_bitmap_free(system);
 	hwloc_bitmap_free(nodes);
 }
 

@@ -147,6 +147,7 @@ static const struct key node_keys[] = {
 	{ "OsCpus", parse_cpus, FIELD(ms_config, os_cpus), "0" },
 	{ "SystemNodes", parse_nodes, FIELD(ms_config, system_nodes), "auto" },
 	{ "Numa", parse_numa, FIELD(ms_config, numa), "local" },
+	{ "VacateRate", parse_size, FIELD(ms_config, vacate_rate), "0" },
 	{ "BootTimeout", parse_seconds, FIELD(ms_config, boot_timeout_ms), "10" },
 	{ "SwitchTimeout", parse_seconds, FIELD(ms_config, switch_timeout_ms), "60" },
 	{ "KeepWarm", parse_keep_seconds, FIELD(ms_config, keep_warm), "0" },

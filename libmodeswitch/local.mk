@@ -15,15 +15,18 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/error.c \
 	libmodeswitch/files.c libmodeswitch/files.h \
 	libmodeswitch/image.c libmodeswitch/image.h \
+	libmodeswitch/interrupts.c libmodeswitch/interrupts.h \
 	libmodeswitch/journal.c libmodeswitch/journal.h \
 	libmodeswitch/json.c libmodeswitch/json.h \
-	libmodeswitch/memory.h \
+	libmodeswitch/memory.c libmodeswitch/memory.h \
 	libmodeswitch/parse.c libmodeswitch/parse.h \
 	libmodeswitch/plan.c libmodeswitch/plan.h libmodeswitch/planning.h \
 	libmodeswitch/plan_cpus.c libmodeswitch/plan_memory.c \
+	libmodeswitch/prepare.c \
 	libmodeswitch/process.c libmodeswitch/process.h \
 	libmodeswitch/record.c libmodeswitch/record.h \
 	libmodeswitch/reset.c \
+	libmodeswitch/services.c libmodeswitch/services.h \
 	libmodeswitch/state.c libmodeswitch/state.h \
 	libmodeswitch/step_cpus.c \
 	libmodeswitch/step_instance.c \
@@ -50,6 +53,7 @@ libmodeswitch_libmodeswitch_la_LDFLAGS = -version-info 0:0:0 -export-symbols-reg
 bin_PROGRAMS += lwkctl
 lwkctl_SOURCES = libmodeswitch/lwkctl.c libmodeswitch/lwkctl.h \
 	libmodeswitch/lwkctl_plan.c \
+	libmodeswitch/lwkctl_prepare.c \
 	libmodeswitch/drawing.c libmodeswitch/drawing.h \
 	libmodeswitch/drawing_svg.c \
 	libmodeswitch/json.c libmodeswitch/json.h

@@ -287,6 +287,11 @@ static const struct verb verbs[] = {
 	  "machine that an hwloc XML file describes. Changes nothing." },
 	{ "check", run_check, "Cj", false, 0, "check [--json]",
 	  "Looks for what would break LWK jobs on this node, and tells what to do about it." },
+	{ "prepare", run_prepare, "Cjud", true, 0,
+	  "prepare [--undo | --dry-run] [--config FILE] [--json]",
+	  "Keeps the memory of the NUMA nodes for jobs free of what cannot be moved, and interrupts\n"
+	  "and services away from there; or undoes that. For early in boot:\n"
+	  "systemctl enable slurm-lwk-prepare.service. Root." },
 	{ "kmsg", run_kmsg, "", true, 1, "kmsg JOB|INSTANCE",
 	  "Prints the console text of a job's LWK, or of an instance by its number. Root." },
 	{ "reset", run_reset, "", true, 1, "reset [JOB]",
@@ -307,7 +312,7 @@ static int print_help(const struct verb *verb)
 	puts("Usage: lwkctl VERB [OPTION]...\n");
 	for (size_t i = 0; i < N_VERBS; i++)
 		printf("  lwkctl %s\n", verbs[i].usage);
-	puts("\nlwkctl VERB --help tells more; so does lwkctl(8). plan and check take --config FILE.\n"
+	puts("\nlwkctl VERB --help tells more; so does lwkctl(8). plan, check and prepare take --config FILE.\n"
 	     "Exit status: 0 done and all well, 1 failed or problems found, 2 bad command line.");
 	return EXIT_OK;
 }
@@ -335,6 +340,8 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 		{ "image", required_argument, NULL, 'I' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "wait", no_argument, NULL, 'w' },
+		{ "undo", no_argument, NULL, 'u' },
+		{ "dry-run", no_argument, NULL, 'd' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -381,6 +388,12 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 		case 'w':
 			options.wait = true;
 			break;
+		case 'u':
+			options.undo = true;
+			break;
+		case 'd':
+			options.dry_run = true;
+			break;
 		}
 	}
 	options.arguments = argv + optind;
@@ -401,12 +414,13 @@ int main(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	if (argc < 2)
-		return usage_error("a verb: status, plan, check, kmsg, reset or cool", "nothing");
+		return usage_error("a verb: status, plan, check, prepare, kmsg, reset or cool",
+				   "nothing");
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    strcmp(argv[1], "help") == 0)
 		return print_help(NULL);
 	verb = find_verb(argv[1]);
 	if (!verb)
-		return usage_error("a verb: status, plan, check, kmsg, reset or cool", argv[1]);
+		return usage_error("a verb: status, plan, check, prepare, kmsg or reset", argv[1]);
 	return run_verb(verb, argc - 1, argv + 1);
 }

@@ -22,6 +22,8 @@ struct options {
 	const char *svg;
 	bool json;
 	bool wait;
+	bool undo;
+	bool dry_run;
 	char **arguments;
 	int n_arguments;
 };
@@ -32,5 +34,6 @@ int usage_error(const char *what, const char *found);
 int print_json(struct json_object *object); /* and puts it */
 
 int run_plan(const struct options *options);
+int run_prepare(const struct options *options);
 
 #endif

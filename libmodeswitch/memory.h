@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory blocks, the pieces in which Linux puts memory on-line and off-line.
+ */
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -8,18 +11,70 @@
 
 #define ALL_PAGES (~0UL)
 
-/* A memory block of Linux that is on-line and wholly in one zone of one NUMA node. */
 struct memory_block {
 	unsigned long index; /* of /sys/devices/system/memory/memoryN */
 	uint64_t start;	     /* physical address */
-	bool movable;	     /* in ZONE_MOVABLE */
-	/* How many of its pages the kernel itself may be using, or ALL_PAGES: it surely does. */
+	bool online;
+	bool movable; /* on-line, in ZONE_MOVABLE */
+	/* Can never be taken: it has holes, or lies in several zones or on several NUMA nodes. */
+	bool unfit;
+};
+
+/* What the pages of a block are that its going off-line would fail at, by their number. */
+struct memory_obstacles {
+	unsigned long slab, page_tables, reserved, broken, holes;
+	/* Of those that the kernel does not tell about: its own, or in a cache of free ones. */
 	unsigned long doubtful;
 };
 
 uint64_t memory_block_bytes(void);
-/* Those of a node, the likeliest to go off-line first. Free with free(). */
+
+/* Those of a NUMA node, by their address. Free with free(). */
 size_t memory_blocks(unsigned node, struct memory_block **out);
+
+/* "online", "offline", or what it is going to be. */
+bool memory_block_is(unsigned long index, const char *state);
+
+/* On-line, in ZONE_MOVABLE. */
+bool memory_block_is_movable(unsigned long index);
+
+/*
+ * Puts a block off-line, in a process that is killed at 'deadline' (clock_ms()), when a signal is
+ * pending, or as soon as Linux runs short of memory: a block with a page that never goes is
+ * tried for ever. True when it is off-line.
+ */
+bool memory_block_take(unsigned long index, int64_t deadline);
+
+/* Puts it on-line: "online_movable" or "online_kernel". That ends soon. 0 or a negative errno. */
+int memory_block_return(unsigned long index, const char *how);
+
+/* A sensible deadline, from now: what a block holds must be copied elsewhere. */
+int64_t memory_block_deadline(void);
+
+/*
+ * Drops clean file cache when so much of a node is about to be emptied that the others have no
+ * free room for what it holds: else each page of cache that is moved there would first push
+ * another one out, in small portions.
+ */
+void memory_make_room(unsigned node, uint64_t bytes, int64_t deadline);
+
+/* Looks at each page of a block. */
+void memory_look_for_obstacles(const struct memory_block *block, struct memory_obstacles *found);
+
+/* How many of its pages the kernel itself may be using, or ALL_PAGES: it surely does. */
+unsigned long memory_block_doubtful(const struct memory_block *block);
+
+/* Bytes of the block that Linux uses now. */
+uint64_t memory_block_used(const struct memory_block *block);
+
+/*
+ * Chooses among blocks (by address; 'fit' of each says whether it is a candidate) at most
+ * 'wanted' that are neighbours: the lower end of the smallest row that is long enough, so that
+ * larger ones stay whole; where none is, the longest row. Returns how many, the first at *first.
+ */
+size_t memory_choose_row(const struct memory_block *blocks, const bool *fit, size_t n,
+			 size_t wanted, size_t *first);
+
 /* What can be taken before Linux gets into trouble. */
 uint64_t memory_linux_can_spare(void);
 

@@ -80,6 +80,7 @@ struct ms_config {
 	uint64_t linux_memory;	     /* LinuxMemory=: bytes of a job's memory that stay */
 	hwloc_bitmap_t os_cpus;	     /* OsCpus=: never lent; CPU 0 is always among them */
 	hwloc_bitmap_t system_nodes; /* SystemNodes=; NULL: by default */
+	uint64_t vacate_rate;	     /* VacateRate=: bytes per second; 0: no limit */
 	struct ms_numa numa;	     /* Numa=; never MS_NUMA_SITE */
 	unsigned boot_timeout_ms;    /* BootTimeout=, given in seconds */
 	unsigned switch_timeout_ms;  /* SwitchTimeout=: for the whole switch */
@@ -313,6 +314,26 @@ int ms_ledger(struct ms_lent **lent, size_t *n, struct ms_error *err);
 
 /* The console text of an instance; free with free(). */
 int ms_kmsg(unsigned instance, char **text, struct ms_error *err);
+
+/* What ms_prepare() is to do. */
+enum ms_prepare_mode {
+	MS_PREPARE_DRY_RUN, /* tell what would be done */
+	MS_PREPARE,
+	MS_PREPARE_UNDO,
+};
+
+/*
+ * Separates the NUMA nodes for jobs from those for the system (SystemNodes=): puts the memory
+ * blocks of job nodes into ZONE_MOVABLE, where the kernel never has pages of its own, and keeps
+ * interrupts and services on the OS CPUs and system nodes. Or undoes exactly what earlier calls
+ * have changed; 'config' may be NULL then. Root; fails while anything is lent.
+ *
+ * *report: what was got, what was not, and why; lwkctl(8) documents the members.
+ * json_object_put() it. 1: done, but not all job nodes are (--undo: not all was) as they should
+ * be; the report says why.
+ */
+int ms_prepare(const struct ms_config *config, enum ms_prepare_mode mode,
+	       struct json_object **report, struct ms_error *err);
 
 /* One finding of ms_check(). */
 struct ms_finding {

@@ -60,8 +60,8 @@ bool signal_is_pending(void)
 		sigismember(&pending, SIGTERM));
 }
 
-/* 1: there is something to read, or will never be; else -EINTR or -ETIMEDOUT. */
-static int await(int fd, int64_t deadline)
+/* 1: there is something to read, or will never be; else -EINTR, -ETIMEDOUT or -EAGAIN. */
+static int await(int fd, int64_t deadline, bool (*must_stop)(void))
 {
 	struct pollfd poller = { .fd = fd, .events = POLLIN };
 
@@ -70,6 +70,8 @@ static int await(int fd, int64_t deadline)
 			return -EINTR;
 		if (clock_ms() >= deadline)
 			return -ETIMEDOUT;
+		if (must_stop && must_stop())
+			return -EAGAIN;
 	}
 	return 1;
 }
@@ -84,7 +86,7 @@ static int collect(int fd, int64_t deadline, char *output, size_t size, size_t *
 	int ready;
 
 	*length = 0;
-	while ((ready = await(fd, deadline)) > 0) {
+	while ((ready = await(fd, deadline, NULL)) > 0) {
 		ssize_t got = read(fd, chunk, sizeof(chunk));
 
 		if (got == 0)
@@ -210,6 +212,12 @@ static int need_worker(void)
 
 int process_call(int (*work)(void *context), const void *context, size_t size, int64_t deadline)
 {
+	return process_call_watched(work, context, size, deadline, NULL);
+}
+
+int process_call_watched(int (*work)(void *context), const void *context, size_t size,
+			 int64_t deadline, bool (*must_stop)(void))
+{
 	struct call call = { .work = work };
 	int outcome, result;
 
@@ -222,7 +230,7 @@ int process_call(int (*work)(void *context), const void *context, size_t size, i
 	if (write(worker.calls, &call, sizeof(call)) != sizeof(call))
 		outcome = -ECHILD;
 	else
-		outcome = await(worker.results, deadline);
+		outcome = await(worker.results, deadline, must_stop);
 	if (outcome > 0 && read(worker.results, &result, sizeof(result)) != sizeof(result))
 		outcome = -ECHILD;
 	if (outcome > 0)

@@ -33,6 +33,9 @@ void signals_release(void);
  * we are killed, the lock is free only when the child has ended too.
  */
 int process_call(int (*work)(void *context), const void *context, size_t size, int64_t deadline);
+/* The same; -EAGAIN when it was killed because must_stop(), asked every 50 ms, said so. */
+int process_call_watched(int (*work)(void *context), const void *context, size_t size,
+			 int64_t deadline, bool (*must_stop)(void));
 /* Ends that child, if there is one. It must be before the lock can be given back. */
 void process_end_calls(void);
 

@@ -151,22 +151,47 @@ bool state_knows_job(uint32_t job_id)
 	return knows;
 }
 
-int state_replace_file(const char *name, const char *text, mode_t mode, struct ms_error *err)
+static int replace_in(int dir, const char *dir_name, const char *name, const char *text,
+		      mode_t mode, struct ms_error *err)
 {
-	int dir = state_open_jobs(err), fd, ret = 0;
 	size_t length = strlen(text);
 	char fresh[300];
+	int fd, ret = 0;
 
-	if (dir < 0)
-		return -1;
 	snprintf(fresh, sizeof(fresh), "%s.new", name);
 	unlinkat(dir, fresh, 0);
 	fd = openat(dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0 || fchmod(fd, mode) < 0 || write(fd, text, length) != (ssize_t)length ||
 	    fsync(fd) < 0 || renameat(dir, fresh, dir, name) < 0 || fsync(dir) < 0)
-		ret = ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
+		ret = ms_fail(err, "%s/%s: %m", dir_name, name);
 	if (fd >= 0)
 		close(fd);
+	return ret;
+}
+
+int state_replace_file(const char *name, const char *text, mode_t mode, struct ms_error *err)
+{
+	int dir = state_open_jobs(err), ret;
+	char path[4096];
+
+	if (dir < 0)
+		return -1;
+	snprintf(path, sizeof(path), "%s/jobs", state_dir);
+	ret = replace_in(dir, path, name, text, mode, err);
+	close(dir);
+	return ret;
+}
+
+int state_keep(const char *name, const char *text, struct ms_error *err)
+{
+	int dir, ret;
+
+	if (make_dir(state_dir, err) < 0)
+		return -1;
+	dir = open(state_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return ms_fail(err, "%s: %m", state_dir);
+	ret = replace_in(dir, state_dir, name, text, 0600, err);
 	close(dir);
 	return ret;
 }

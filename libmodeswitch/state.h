@@ -3,6 +3,7 @@
  * The state directory: what this node must remember of its jobs until it reboots.
  *   lock             held while a switch changes the machine
  *   topology.xml     the machine with nothing lent
+ *   prepared.json    prepare.c, for root
  *   jobs/ID.journal  journal.c, for root
  *   jobs/ID.json     record.c, for everybody
  * It is in /run, which is right: a reboot ends all that is recorded here.
@@ -34,5 +35,8 @@ bool state_knows_job(uint32_t job_id);
 
 /* Writes jobs/NAME whole or not at all, and durably. */
 int state_replace_file(const char *name, const char *text, mode_t mode, struct ms_error *err);
+
+/* Writes NAME of the state directory itself likewise, for root only. */
+int state_keep(const char *name, const char *text, struct ms_error *err);
 
 #endif

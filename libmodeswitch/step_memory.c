@@ -3,11 +3,7 @@
  * Takes the LWK's memory from Linux: whole memory blocks as far as they go off-line, the
  * rest as contiguous runs that the driver finds, the largest first.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <linux/kernel-page-flags.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,184 +15,8 @@
 #include "process.h"
 #include "steps.h"
 
-#define MEMORY_DIR "/sys/devices/system/memory"
-#define PAGE 4096UL
-/* Not among the kernel's headers for user space, though it is a file for it. */
-#define KPF_RESERVED 32
 #define LARGE_PAGE (2UL << 20)
-/*
- * A block of so many bytes that is not off-line by then has a page that never will be. What it
- * holds must be copied elsewhere, and an emulated machine does that at 200 MB/s.
- */
-#define BLOCK_TRY_MS(bytes) (2000 + 1000 * (int64_t)((bytes) / (128UL << 20)))
 #define RUN_TRY_MS 3000
-/* What Linux keeps in any case, on the whole machine. */
-#define LINUX_KEEPS (128UL << 20)
-
-uint64_t memory_linux_can_spare(void)
-{
-	char text[8192];
-	uint64_t keep = LINUX_KEEPS, available;
-
-	/* Below its own mark Linux would reclaim for ever, or kill. */
-	if (kernel_read(text, sizeof(text), "/proc/sys/vm/min_free_kbytes") > 0 &&
-	    2 * (strtoull(text, NULL, 10) << 10) > keep)
-		keep = 2 * (strtoull(text, NULL, 10) << 10);
-	if (kernel_read(text, sizeof(text), "/proc/meminfo") < 0)
-		return 0;
-	available = meminfo_bytes(text, "MemAvailable");
-	return available > keep ? available - keep : 0;
-}
-
-static uint64_t read_hex(const char *path)
-{
-	char text[32];
-
-	return kernel_read(text, sizeof(text), "%s", path) > 0 ? strtoull(text, NULL, 16) : 0;
-}
-
-static bool in_state(unsigned long block, const char *state)
-{
-	char text[32];
-
-	return kernel_read(text, sizeof(text), MEMORY_DIR "/memory%lu/state", block) > 0 &&
-	       strncmp(text, state, strlen(state)) == 0;
-}
-
-/* How many NUMA nodes the block is on; whether 'node' is one of them. */
-static unsigned count_nodes(unsigned long block, unsigned node, bool *there)
-{
-	char path[PATH_MAX], wanted[32];
-	struct dirent *entry;
-	unsigned n = 0;
-	DIR *dir;
-
-	*there = false;
-	snprintf(path, sizeof(path), "%s" MEMORY_DIR "/memory%lu", files_root, block);
-	snprintf(wanted, sizeof(wanted), "node%u", node);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir))) {
-		unsigned number;
-
-		if (sscanf(entry->d_name, "node%u", &number) != 1)
-			continue;
-		n++;
-		if (strcmp(entry->d_name, wanted) == 0)
-			*there = true;
-	}
-	if (dir)
-		closedir(dir);
-	return n;
-}
-
-/*
- * Looks at each page of a block, as far as user space can. A block that has a page of the
- * kernel's own never goes off-line, and the kernel complains into its log at each try.
- */
-static unsigned long count_doubtful(uint64_t start, uint64_t bytes)
-{
-	static const uint64_t fixed = 1ULL << KPF_SLAB | 1ULL << KPF_RESERVED |
-				      1ULL << KPF_PGTABLE | 1ULL << KPF_NOPAGE |
-				      1ULL << KPF_HWPOISON | 1ULL << KPF_OFFLINE;
-	static const uint64_t good =
-		1ULL << KPF_BUDDY | 1ULL << KPF_LRU | 1ULL << KPF_HUGE | 1ULL << KPF_COMPOUND_TAIL;
-	uint64_t flags[4096];
-	unsigned long doubtful = 0;
-	char path[PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/proc/kpageflags", files_root);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	for (uint64_t page = start / PAGE; fd >= 0 && page < (start + bytes) / PAGE;) {
-		ssize_t got = pread(fd, flags, sizeof(flags), page * sizeof(*flags));
-
-		if (got <= 0)
-			break;
-		for (size_t i = 0; i < got / sizeof(*flags); i++, page++) {
-			if (flags[i] & fixed)
-				doubtful = ALL_PAGES;
-			else if (doubtful != ALL_PAGES && !(flags[i] & good))
-				doubtful++;
-		}
-		if (doubtful == ALL_PAGES)
-			break;
-	}
-	if (fd >= 0)
-		close(fd);
-	return doubtful;
-}
-
-/* Fills in a block that could be taken: on-line, in one zone, and wholly on the node. */
-static bool look_at_block(unsigned long index, unsigned node, uint64_t block_bytes,
-			  struct memory_block *block)
-{
-	char path[PATH_MAX], zones[64];
-	bool there;
-
-	if (!in_state(index, "online") || count_nodes(index, node, &there) != 1 || !there)
-		return false;
-	if (kernel_read(zones, sizeof(zones), MEMORY_DIR "/memory%lu/valid_zones", index) <= 0 ||
-	    strcmp(zones, "none") == 0)
-		return false;
-	snprintf(path, sizeof(path), MEMORY_DIR "/memory%lu/phys_index", index);
-	block->index = index;
-	block->start = read_hex(path) * block_bytes;
-	block->movable = strcmp(zones, "Movable") == 0;
-	/* The kernel keeps its own pages out of ZONE_MOVABLE; large machines have many blocks. */
-	block->doubtful = block->movable ? 0 : count_doubtful(block->start, block_bytes);
-	return true;
-}
-
-static int compare_blocks(const void *a, const void *b)
-{
-	const struct memory_block *x = a, *y = b;
-
-	if (x->movable != y->movable)
-		return x->movable ? -1 : 1;
-	if (x->doubtful != y->doubtful)
-		return x->doubtful < y->doubtful ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
-uint64_t memory_block_bytes(void)
-{
-	return read_hex(MEMORY_DIR "/block_size_bytes");
-}
-
-size_t memory_blocks(unsigned node, struct memory_block **out)
-{
-	uint64_t block_bytes = memory_block_bytes();
-	struct memory_block *blocks = NULL, block;
-	struct dirent *entry;
-	char path[PATH_MAX];
-	unsigned long index;
-	size_t n = 0;
-	DIR *dir;
-
-	*out = NULL;
-	if (!block_bytes)
-		return 0;
-	snprintf(path, sizeof(path), "%s" MEMORY_DIR, files_root);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir))) {
-		void *more;
-
-		if (sscanf(entry->d_name, "memory%lu", &index) != 1 ||
-		    !look_at_block(index, node, block_bytes, &block))
-			continue;
-		more = reallocarray(blocks, n + 1, sizeof(*blocks));
-		if (!more)
-			break;
-		blocks = more;
-		blocks[n++] = block;
-	}
-	if (dir)
-		closedir(dir);
-	if (n)
-		qsort(blocks, n, sizeof(*blocks), compare_blocks);
-	*out = blocks;
-	return n;
-}
 
 static int remember(struct switching *switching, const struct ms_lent *lent, struct ms_error *err)
 {
@@ -210,10 +30,10 @@ static int remember(struct switching *switching, const struct ms_lent *lent, str
 	return 0;
 }
 
-/* In a process of its own. */
-static int write_offline(void *context)
+/* How the block comes back to where it was. */
+static const char *online_word(const struct memory_block *block)
 {
-	return kernel_write("offline", MEMORY_DIR "/memory%lu/state", *(unsigned long *)context);
+	return block->movable ? "online_movable" : "online_kernel";
 }
 
 static int record_block(struct switching *switching, const struct memory_block *block,
@@ -224,14 +44,29 @@ static int record_block(struct switching *switching, const struct memory_block *
 	json_object_object_add(details, "block", json_object_new_int64(block->index));
 	json_object_object_add(details, "start", json_object_new_uint64(block->start));
 	json_object_object_add(details, "bytes", json_object_new_uint64(bytes));
-	json_object_object_add(
-		details, "online",
-		json_object_new_string(block->movable ? "online_movable" : "online_kernel"));
+	json_object_object_add(details, "online", json_object_new_string(online_word(block)));
 	return journal_record(switching->journal, "memory", details, err);
 }
 
+/* Sleeps for as long as copying the bytes takes at VacateRate=. */
+static int keep_to_rate(struct switching *switching, uint64_t bytes, struct ms_error *err)
+{
+	uint64_t rate = switching->config->vacate_rate;
+	int64_t until;
+
+	if (!rate)
+		return 0;
+	until = clock_ms() + (int64_t)((double)bytes * 1000 / rate);
+	while (clock_ms() < until) {
+		if (switching_may_go_on(switching, err) < 0)
+			return -1;
+		usleep(20000);
+	}
+	return 0;
+}
+
 /* 1: taken; 0: it cannot be, try another; -1: stop. */
-static int take_block(struct switching *switching, struct memory_block *block, uint64_t bytes,
+static int take_block(struct switching *switching, const struct memory_block *block, uint64_t bytes,
 		      unsigned node, struct ms_error *err)
 {
 	struct ms_lent lent = { .is_blocks = true,
@@ -239,22 +74,23 @@ static int take_block(struct switching *switching, struct memory_block *block, u
 				.node = node,
 				.start = block->start,
 				.bytes = bytes };
-	int64_t deadline = clock_ms() + BLOCK_TRY_MS(bytes);
+	int64_t deadline = memory_block_deadline();
 	int error;
 
+	/* Before it goes, so that also the first one is slow. */
+	if (switching->config->vacate_rate &&
+	    keep_to_rate(switching, memory_block_used(block), err) < 0)
+		return -1;
 	if (record_block(switching, block, bytes, err) < 0)
 		return -1;
 	if (deadline > switching->deadline)
 		deadline = switching->deadline;
-	process_call(write_offline, &block->index, sizeof(block->index), deadline);
-	/* Whatever it told: it may have been killed just after it succeeded. */
-	if (!in_state(block->index, "offline"))
+	if (!memory_block_take(block->index, deadline))
 		return switching_may_go_on(switching, err);
 	error = switching->driver->lend_blocks(switching->dev, block->start, bytes, node);
 	if (error == -EINVAL || error == -EBUSY) {
 		/* Not fit for it, a broken page for example: give it back at once. */
-		kernel_write(block->movable ? "online_movable" : "online_kernel",
-			     MEMORY_DIR "/memory%lu/state", block->index);
+		memory_block_return(block->index, online_word(block));
 		return 0;
 	}
 	if (error)
@@ -263,28 +99,144 @@ static int take_block(struct switching *switching, struct memory_block *block, u
 	return remember(switching, &lent, err) < 0 ? -1 : 1;
 }
 
+/* The blocks of a node, while some are being taken. */
+struct taking {
+	struct switching *switching;
+	unsigned node;
+	uint64_t bytes; /* of a block */
+	uint64_t *left;
+	struct memory_block *blocks;
+	bool *fit; /* may still be tried */
+	size_t n;
+	bool no_room; /* more would make Linux short of memory */
+};
+
+static int take_one(struct taking *taking, size_t i, struct ms_error *err)
+{
+	int ret;
+
+	taking->fit[i] = false;
+	if (switching_may_go_on(taking->switching, err) < 0)
+		return -1;
+	if (memory_linux_can_spare() < taking->bytes) {
+		taking->no_room = true;
+		return 0;
+	}
+	ret = take_block(taking->switching, &taking->blocks[i], taking->bytes, taking->node, err);
+	if (ret == 1)
+		*taking->left -= taking->bytes;
+	return ret < 0 ? -1 : 0;
+}
+
+static int take_rows(struct taking *taking, struct ms_error *err)
+{
+	size_t first, count;
+
+	while (!taking->no_room &&
+	       (count = memory_choose_row(taking->blocks, taking->fit, taking->n,
+					  *taking->left / taking->bytes, &first))) {
+		for (size_t i = first; i < first + count && !taking->no_room; i++) {
+			if (take_one(taking, i, err) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* A run that some LWK has pins its block: off-lining would be tried in vain until time is over. */
+static int leave_out_lent(struct taking *taking, struct ms_error *err)
+{
+	struct ms_lent *ledger;
+	size_t n;
+
+	if (switching_ledger(taking->switching, &ledger, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < taking->n; i++) {
+		struct memory_block *block = &taking->blocks[i];
+
+		for (size_t j = 0; j < n; j++)
+			block->unfit |= !ledger[j].is_cpu &&
+					ledger[j].start < block->start + taking->bytes &&
+					block->start < ledger[j].start + ledger[j].bytes;
+	}
+	free(ledger);
+	return 0;
+}
+
+static int take_movable(struct taking *taking, struct ms_error *err)
+{
+	for (size_t i = 0; i < taking->n; i++)
+		taking->fit[i] = taking->blocks[i].movable && !taking->blocks[i].unfit;
+	return take_rows(taking, err);
+}
+
+struct candidate {
+	size_t at;
+	unsigned long doubtful;
+};
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->doubtful != y->doubtful)
+		return x->doubtful < y->doubtful ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/*
+ * Blocks where the kernel may have pages of its own, the likeliest to go first. Where it surely
+ * has some they never go, and the kernel complains into its log at each try.
+ */
+static int take_others(struct taking *taking, struct ms_error *err)
+{
+	struct candidate *candidates = calloc(taking->n + 1, sizeof(*candidates));
+	size_t n = 0;
+	int ret = 0;
+
+	if (!candidates)
+		return ms_fail(err, "out of memory");
+	for (size_t i = 0; i < taking->n; i++) {
+		const struct memory_block *block = &taking->blocks[i];
+
+		if (block->movable || block->unfit || !block->online)
+			continue;
+		candidates[n] = (struct candidate){ i, memory_block_doubtful(block) };
+		n += candidates[n].doubtful != ALL_PAGES;
+	}
+	qsort(candidates, n, sizeof(*candidates), compare_candidates);
+	for (size_t i = 0; i < n && ret == 0 && *taking->left >= taking->bytes && !taking->no_room;
+	     i++)
+		ret = take_one(taking, candidates[i].at, err);
+	free(candidates);
+	return ret;
+}
+
 static int take_blocks(struct switching *switching, unsigned node, uint64_t *left,
 		       struct ms_error *err)
 {
-	uint64_t bytes = memory_block_bytes();
-	struct memory_block *blocks = NULL;
-	size_t n = *left >= bytes ? memory_blocks(node, &blocks) : 0;
+	struct taking taking = {
+		.switching = switching, .node = node, .bytes = memory_block_bytes(), .left = left
+	};
 	int ret = 0;
 
-	for (size_t i = 0; i < n && *left >= bytes && ret >= 0; i++) {
-		if (blocks[i].doubtful == ALL_PAGES)
-			continue;
-		if (switching_may_go_on(switching, err) < 0)
-			ret = -1;
-		else if (memory_linux_can_spare() < bytes)
-			break;
-		else
-			ret = take_block(switching, &blocks[i], bytes, node, err);
-		if (ret == 1)
-			*left -= bytes;
+	if (!taking.bytes || *left < taking.bytes)
+		return 0;
+	taking.n = memory_blocks(node, &taking.blocks);
+	taking.fit = calloc(taking.n + 1, sizeof(*taking.fit));
+	if (!taking.fit)
+		ret = ms_fail(err, "out of memory");
+	if (ret == 0)
+		ret = leave_out_lent(&taking, err);
+	if (ret == 0) {
+		memory_make_room(node, *left, switching->deadline);
+		ret = take_movable(&taking, err);
 	}
-	free(blocks);
-	return ret < 0 ? -1 : 0;
+	if (ret == 0 && *left >= taking.bytes && !taking.no_room)
+		ret = take_others(&taking, err);
+	free(taking.fit);
+	free(taking.blocks);
+	return ret;
 }
 
 /* A run being looked for, in a process of its own: it can take seconds. */
@@ -474,9 +426,9 @@ static int give_back_block(struct switching *switching, struct json_object *entr
 	if (error && error != -ENOENT)
 		return ms_fail(err, "memory block %lu cannot be given back to Linux: %s", block,
 			       strerror(-error));
-	if (!in_state(block, "offline"))
+	if (!memory_block_is(block, "offline"))
 		return 0;
-	error = kernel_write(online, MEMORY_DIR "/memory%lu/state", block);
+	error = memory_block_return(block, online);
 	if (error)
 		return ms_fail(err, "memory block %lu does not come on-line (%s): %s", block,
 			       online, strerror(-error));

@@ -8,6 +8,7 @@ tests_vm_switch_once_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSON
 noinst_PROGRAMS += tests/bench/raw-switch
 tests_bench_raw_switch_CPPFLAGS = $(AM_CPPFLAGS)
 EXTRA_DIST += tests/bench/switch tests/bench/switch.jq
+EXTRA_DIST += tests/bench/fragmentation tests/bench/memory-load.c
 
 include $(srcdir)/tests/vm/programs/local.mk
 
@@ -24,6 +25,7 @@ check_PROGRAMS += tests/unit/test-parse \
 	tests/unit/test-journal \
 	tests/unit/test-record \
 	tests/unit/test-image \
+	tests/unit/test-memory \
 	tests/unit/test-process \
 	tests/unit/test-steps \
 	tests/unit/test-switch
@@ -72,6 +74,9 @@ tests_unit_test_record_LDADD = tests/unit/libunit.la
 tests_unit_test_image_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_image_LDADD = tests/unit/libunit.la
 
+tests_unit_test_memory_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_memory_LDADD = tests/unit/libunit.la
+
 tests_unit_test_process_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_process_LDADD = tests/unit/libunit.la
 
@@ -90,6 +95,8 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/lwkpart.bats \
 	tests/vm/panic.bats \
 	tests/vm/plans.bats \
+	tests/vm/prepare.bats \
+	tests/vm/prepare-machines.bats \
 	tests/vm/recovery.bats \
 	tests/vm/refusals.bats \
 	tests/vm/sharing.bats \

@@ -12,6 +12,7 @@ vm_programs = \
 	tests/vm/programs/nap \
 	tests/vm/programs/on-sigterm \
 	tests/vm/programs/own-status \
+	tests/vm/programs/pin-memory \
 	tests/vm/programs/secret \
 	tests/vm/programs/signal-calls \
 	tests/vm/programs/spin \

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which memory blocks are taken, what is known of them, and where interrupts go: on files that
+ * look like the kernel's.
+ */
+#include "unit.h"
+
+#include "files.h"
+#include "interrupts.h"
+#include "journal.h"
+#include "memory.h"
+
+#define MB (1UL << 20)
+#define MAX_BLOCKS 32
+
+static int setup(void **state)
+{
+	if (unit_setup(state) < 0)
+		return -1;
+	files_root = unit_dir;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	files_root = "";
+	return unit_teardown(state);
+}
+
+/* Blocks are letters: 'm' can be taken, '.' cannot, ' ' is not there. */
+static size_t choose(const char *map, size_t wanted, size_t *from)
+{
+	struct memory_block blocks[MAX_BLOCKS] = { 0 };
+	bool fit[MAX_BLOCKS];
+	size_t n = 0, first, count;
+
+	for (size_t i = 0; map[i]; i++) {
+		if (map[i] == ' ')
+			continue;
+		blocks[n].index = i;
+		fit[n++] = map[i] == 'm';
+	}
+	count = memory_choose_row(blocks, fit, n, wanted, &first);
+	*from = count ? blocks[first].index : 0;
+	return count;
+}
+
+#define assert_choice(map, wanted, count, from)                                                    \
+	do {                                                                                       \
+		size_t at;                                                                         \
+		assert_int_equal(choose(map, wanted, &at), count);                                 \
+		assert_int_equal(at, from);                                                        \
+	} while (0)
+
+static void the_smallest_row_that_is_long_enough(void **state)
+{
+	assert_choice("mmmmm.mmm.mm.", 2, 2, 10);
+	assert_choice("mmmmm.mmm.mm.", 3, 3, 6);
+	assert_choice("mm.mmm.mmmmm", 4, 4, 7);
+	assert_choice("mmmm.m.mm", 1, 1, 5);
+}
+
+static void the_lower_end_of_it(void **state)
+{
+	assert_choice(".mmmmm.", 2, 2, 1);
+	assert_choice("mmmmm", 1, 1, 0);
+}
+
+static void the_longest_row_where_none_is_long_enough(void **state)
+{
+	assert_choice("mm.mmm.m", 6, 3, 3);
+	assert_choice("m.m.m", 2, 1, 0);
+}
+
+static void a_hole_ends_a_row(void **state)
+{
+	assert_choice("mm mm", 4, 2, 0);
+	assert_choice("mmm mm", 2, 2, 4);
+}
+
+static void nothing_to_choose_from(void **state)
+{
+	assert_choice("", 3, 0, 0);
+	assert_choice("...", 1, 0, 0);
+	assert_choice("mmm", 0, 0, 0);
+}
+
+static void make_block(unsigned index, const char *state, const char *zones, int node)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "sys/devices/system/memory/memory%u/state", index);
+	unit_file(path, "%s\n", state);
+	snprintf(path, sizeof(path), "sys/devices/system/memory/memory%u/valid_zones", index);
+	unit_file(path, "%s\n", zones);
+	snprintf(path, sizeof(path), "sys/devices/system/memory/memory%u/phys_index", index);
+	unit_file(path, "%08x\n", index);
+	snprintf(path, sizeof(path), "sys/devices/system/memory/memory%u/node%d/here", index, node);
+	unit_file(path, "\n");
+}
+
+static void what_is_known_of_blocks(void **state)
+{
+	struct memory_block *blocks;
+
+	unit_file("sys/devices/system/memory/block_size_bytes", "8000000\n");
+	make_block(10, "online", "Movable", 1);
+	make_block(9, "online", "Normal", 1);
+	make_block(11, "offline", "Normal Movable", 1);
+	make_block(12, "online", "none", 1);
+	make_block(13, "online", "Normal", 1);
+	unit_file("sys/devices/system/memory/memory13/node0/here", "\n");
+	make_block(2, "online", "DMA32", 0);
+
+	assert_int_equal(memory_block_bytes(), 128 * MB);
+	assert_int_equal(memory_blocks(1, &blocks), 5);
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_equal(blocks[i].index, 9 + i);
+		assert_int_equal(blocks[i].start, (9 + i) * 128 * MB);
+		assert_int_equal(blocks[i].online, i != 2);
+		assert_int_equal(blocks[i].movable, i == 1);
+		assert_int_equal(blocks[i].unfit, i >= 3);
+	}
+	free(blocks);
+	assert_int_equal(memory_blocks(7, &blocks), 0);
+	free(blocks);
+}
+
+static void write_flags(const uint64_t *flags, size_t n)
+{
+	FILE *file = fopen(unit_file("proc/kpageflags", "%s", ""), "w");
+
+	assert_int_equal(fwrite(flags, sizeof(*flags), n, file), n);
+	fclose(file);
+}
+
+static void what_its_pages_are(void **state)
+{
+	enum { PAGES = 16 }; /* of a block, here */
+	enum { LRU = 1 << 5, SLAB = 1 << 7, BUDDY = 1 << 10 };
+	const struct memory_block second = { .index = 1, .start = PAGES * 4096 };
+	struct memory_obstacles found;
+	uint64_t flags[2 * PAGES];
+
+	unit_file("sys/devices/system/memory/block_size_bytes", "%x\n", PAGES * 4096);
+	/* The first block is full of slab, and must not be looked at. */
+	for (int i = 0; i < 2 * PAGES; i++)
+		flags[i] = i < PAGES ? SLAB : BUDDY;
+	flags[PAGES] = flags[PAGES + 1] = LRU;
+	write_flags(flags, 2 * PAGES);
+	assert_int_equal(memory_block_doubtful(&second), 0);
+	assert_int_equal(memory_block_used(&second), 2 * 4096);
+
+	flags[PAGES + 2] = 0;
+	write_flags(flags, 2 * PAGES);
+	assert_int_equal(memory_block_doubtful(&second), 1);
+
+	flags[2 * PAGES - 1] = SLAB;
+	flags[PAGES + 3] = 1ULL << 26; /* page table */
+	flags[PAGES + 4] = 1ULL << 32; /* reserved */
+	flags[PAGES + 5] = 1ULL << 19; /* broken */
+	flags[PAGES + 6] = 1ULL << 20; /* no page */
+	write_flags(flags, 2 * PAGES);
+	memory_look_for_obstacles(&second, &found);
+	assert_int_equal(found.slab, 1);
+	assert_int_equal(found.page_tables, 1);
+	assert_int_equal(found.reserved, 1);
+	assert_int_equal(found.broken, 1);
+	assert_int_equal(found.holes, 1);
+	assert_int_equal(memory_block_doubtful(&second), ALL_PAGES);
+}
+
+static void linux_keeps_what_it_needs(void **state)
+{
+	unit_file("proc/meminfo", "MemTotal: 4194304 kB\nMemAvailable: 1048576 kB\n");
+	unit_file("proc/sys/vm/min_free_kbytes", "8192\n");
+	assert_int_equal(memory_linux_can_spare(), (1024 - 128) * MB);
+	unit_file("proc/sys/vm/min_free_kbytes", "%u\n", 200 << 10);
+	assert_int_equal(memory_linux_can_spare(), (1024 - 400) * MB);
+	unit_file("proc/meminfo", "MemTotal: 4194304 kB\nMemAvailable: 1024 kB\n");
+	assert_int_equal(memory_linux_can_spare(), 0);
+}
+
+static void interrupts_of_other_cpus(void **state)
+{
+	struct json_object *found = json_object_new_array(), *one;
+	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+
+	hwloc_bitmap_set_range(cpus, 0, 1);
+	hwloc_bitmap_set(cpus, 40);
+	unit_file("proc/irq/default_smp_affinity", "ff,ffffffff\n");
+	unit_file("proc/irq/9/smp_affinity_list", "0-1\n");
+	unit_file("proc/irq/10/smp_affinity_list", "0-63\n");
+	unit_file("proc/irq/10/eth0-rx/x", "\n");
+	interrupts_find(cpus, found);
+	assert_int_equal(json_object_array_length(found), 2);
+
+	one = json_object_array_get_idx(found, 0);
+	assert_string_equal(journal_text(one, "irq"), "default");
+	assert_string_equal(journal_text(one, "now"), "100,00000003");
+	assert_int_equal(interrupt_set(one), 0);
+	assert_string_equal(unit_read("proc/irq/default_smp_affinity"), "100,00000003");
+	assert_int_equal(interrupt_restore(one), 0);
+	assert_string_equal(unit_read("proc/irq/default_smp_affinity"), "ff,ffffffff");
+
+	one = json_object_array_get_idx(found, 1);
+	assert_string_equal(journal_text(one, "irq"), "10");
+	assert_string_equal(journal_text(one, "name"), "eth0-rx");
+	assert_string_equal(journal_text(one, "now"), "0-1,40");
+	assert_int_equal(interrupt_set(one), 0);
+	/* Somebody else has set it since: it stays. */
+	unit_file("proc/irq/10/smp_affinity_list", "7\n");
+	assert_int_equal(interrupt_restore(one), 0);
+	assert_string_equal(unit_read("proc/irq/10/smp_affinity_list"), "7\n");
+
+	hwloc_bitmap_free(cpus);
+	json_object_put(found);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_smallest_row_that_is_long_enough),
+		TEST(the_lower_end_of_it),
+		TEST(the_longest_row_where_none_is_long_enough),
+		TEST(a_hole_ends_a_row),
+		TEST(nothing_to_choose_from),
+		TEST(what_is_known_of_blocks),
+		TEST(what_its_pages_are),
+		TEST(linux_keeps_what_it_needs),
+		TEST(interrupts_of_other_cpus),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
