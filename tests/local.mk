@@ -102,6 +102,7 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/sharing.bats \
 	tests/vm/steps.bats \
 	tests/vm/testbed.bats \
+	tests/vm/threads.bats \
 	tests/vm/twenty-jobs.bats \
 	tests/vm/warm.bats
 EXTRA_DIST += tests/unit/topologies/README tests/unit/topologies/COPYING.hwloc \

@@ -157,6 +157,8 @@ refused()
 	refused 'a whole number from 2' up --cpus many
 	refused 'a whole number from 2' up --cpus -1
 	refused '--cpus as a multiple of --nodes' up --cpus 7 --nodes 2
+	refused '4 CPUs for 4 nodes with 2 thread(s)' up --cpus 4 --nodes 4 --threads 2
+	refused '--threads' up --threads 3
 	refused '--mem as a multiple of 128 MB per node' up --mem 4000
 	refused 'a value after --mem' up --mem
 	refused 'one value of --cpus for all machines, or one for each of --machines 2' up --machines 2 --cpus 8,6,4
@@ -166,7 +168,7 @@ refused()
 	refused "found ''" up --mem ''
 	refused "found 'two'" up --machines 2 --nodes 2,two
 	refused "found '4 4'" up --machines 2 --cpus '4 4,4'
-	refused '--cpus as a multiple of --nodes; found 6 CPUs for 4 nodes' up --machines 2 --cpus 8,6 --nodes 2,4
+	refused '--cpus as a multiple of --nodes times --threads; found 6 CPUs for 4 nodes with' up --machines 2 --cpus 8,6 --nodes 2,4
 	refused '--mem as a multiple of 128 MB per node; found 1280 MB for 4 nodes' up --machines 2 --mem 2048,1280 --nodes 2,4 --cpus 8
 	refused '--machines' up --machines 0 --cpus 8,6
 	refused "'--frob'" up --frob

@@ -115,7 +115,11 @@ topology_options()
 	shape_of "$machine"
 	per_node=$((cpus / nodes))
 
-	topology_options=(-smp "$cpus,sockets=$nodes,cores=$per_node,threads=1" -m "$mem")
+	# QEMU tells an AMD CPU nothing of its threads.
+	topology_options=(
+		-cpu "max$( ((threads == 1)) || echo ,vendor=GenuineIntel)"
+		-smp "$cpus,sockets=$nodes,cores=$((per_node / threads)),threads=$threads" -m "$mem"
+	)
 	for ((node = 0; node < nodes; node++)); do
 		topology_options+=(
 			-object "memory-backend-ram,id=ram$node,size=$((mem / nodes))M"
@@ -136,7 +140,7 @@ start_machine()
 		port=$((20000 + SRANDOM % 40000))
 		# The overlay that snapshot=on makes is an unlinked file in TMPDIR.
 		if TMPDIR=$state detached qemu-system-x86_64 -name "testbed-$name-$machine" \
-			-machine q35 -accel "$accelerator" -cpu max "${topology_options[@]}" \
+			-machine q35 -accel "$accelerator" "${topology_options[@]}" \
 			-nodefaults -no-user-config -display none -no-reboot \
 			-kernel "$image/vmlinuz" -initrd "$image/initrd" \
 			-append "console=ttyS0 loglevel=5 panic=-1 net.ifnames=0 $clock $init_arguments $append" \
@@ -198,7 +202,7 @@ write_settings()
 	since=$(date +%s)
 
 	# Read back inside a function: as globals, or they would be that function's.
-	declare -p all_cpus all_nodes all_mem cgroup init machines accelerator append since |
+	declare -p all_cpus all_nodes all_mem threads cgroup init machines accelerator append since |
 		sed 's/^declare -[^ ]* //' >"$state/settings.new"
 	mv "$state/settings.new" "$state/settings"
 }
@@ -227,9 +231,10 @@ require_shapes_that_divide()
 
 	for ((machine = 1; machine <= machines; machine++)); do
 		shape_of "$machine"
-		((cpus % nodes == 0)) ||
-			die_usage "--cpus as a multiple of --nodes" "$cpus CPUs for $nodes nodes" \
-				"give --cpus $((nodes * (cpus / nodes + 1)))"
+		((cpus % (nodes * threads) == 0)) ||
+			die_usage "--cpus as a multiple of --nodes times --threads" \
+				"$cpus CPUs for $nodes nodes with $threads thread(s) a core" \
+				"give --cpus $((nodes * threads * (cpus / (nodes * threads) + 1)))"
 		# Linux plugs memory in blocks of 128 MB.
 		((mem % (128 * nodes) == 0)) ||
 			die_usage "--mem as a multiple of 128 MB per node" "$mem MB for $nodes nodes" \
@@ -249,16 +254,17 @@ verb_up()
 {
 	local lock project=yes cpus=8 nodes=2 mem=4096
 
-	cgroup=v1 init=tiny append='' machines=1
+	cgroup=v1 init=tiny append='' machines=1 threads=1
 	while (($#)); do
 		case $1 in
-		--cpus | --nodes | --mem | --cgroup | --init | --append | --machines | --name)
+		--cpus | --nodes | --mem | --cgroup | --init | --append | --machines | --threads | --name)
 			take_option "$@"; shift 2 ;;
 		--without-project) project=''; shift ;;
 		*) die_usage 'an option of up' "'$1'" 'see testbed --help' ;;
 		esac
 	done
 	require_number --machines "$machines" 1 8
+	require_number --threads "$threads" 1 2
 	require_one_of --cgroup "$cgroup" v1 v2
 	require_one_of --init "$init" tiny systemd
 	take_shapes --cpus "$cpus" 2 255
