@@ -32,6 +32,7 @@ union argument {
 	struct lwkpart_instance_info instance_info;
 	struct lwkpart_ledger ledger;
 	struct lwkpart_kmsg kmsg;
+	struct lwkpart_hang_limit hang_limit;
 };
 
 static int ioctl_get_info(union argument *argument)
@@ -130,6 +131,13 @@ static int ioctl_kmsg(union argument *argument)
 	return instance_kmsg(&argument->kmsg);
 }
 
+static int ioctl_hang_limit(union argument *argument)
+{
+	if (argument->hang_limit.limit_ms < MSEC_PER_SEC)
+		return -EINVAL;
+	return instance_hang_limit(&argument->hang_limit);
+}
+
 struct operation {
 	unsigned int command;
 	int (*run)(union argument *argument);
@@ -152,6 +160,7 @@ static const struct operation operations[] = {
 	{ LWKPART_GET_INSTANCE, ioctl_get_instance },
 	{ LWKPART_GET_LEDGER, ioctl_get_ledger },
 	{ LWKPART_KMSG, ioctl_kmsg },
+	{ LWKPART_HANG_LIMIT, ioctl_hang_limit },
 };
 
 static int run(const struct operation *operation, union argument *argument)

@@ -295,7 +295,7 @@ static int fill_reserve(struct instance *instance, struct layout *layout, const 
 	int error;
 
 	instance->params = take(layout, sizeof(*instance->params));
-	instance->status = take(layout, sizeof(*instance->status));
+	instance->status = take(layout, LWK_STATUS_BYTES(instance->n_cpus));
 	instance->console = take(layout, sizeof(*instance->console));
 	instance->controls = take(layout, instance->n_cpus * sizeof(*instance->controls));
 	instance->channels = take(layout, instance->n_cpus * sizeof(*instance->channels));

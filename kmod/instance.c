@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The life of an LWK instance: create, assign, load, boot, shut down, destroy; and
- * watching it meanwhile.
+ * The life of an LWK instance: create, assign, load, boot, shut down, destroy.
  *
  * What the LWK writes (status, console) is never trusted: it is copied once, bounded,
  * and text is made printable before anybody sees it.
@@ -19,12 +18,7 @@
 #include <linux/uaccess.h>
 #include <linux/uidgid.h>
 #include <linux/vmalloc.h>
-#include <asm/tsc.h>
-
 #include "internal.h"
-
-#define WATCH_INTERVAL HZ
-#define KMSG_CHUNK 256
 
 /* By id; with lwkpart_mutex held. */
 static struct instance *instances[LWKPART_MAX_INSTANCES];
@@ -58,8 +52,7 @@ unsigned int instance_count(void)
 	return count;
 }
 
-/* Copies text that an LWK wrote: at most size-1 bytes, printable, terminated. */
-static void copy_text(char *to, const char *from, size_t size)
+void copy_lwk_text(char *to, const char *from, size_t size)
 {
 	size_t i;
 
@@ -71,6 +64,17 @@ static void copy_text(char *to, const char *from, size_t size)
 		to[i] = isascii(c) && isprint(c) ? c : '?';
 	}
 	to[i] = 0;
+}
+
+void instance_set_state(struct instance *instance, enum lwk_state state)
+{
+	instance->state = state;
+	instance->since_ns = ktime_get_real_ns();
+	event_signal(instance, LWK_EVENT_STATE);
+	if (state == LWK_STATE_PANIC)
+		event_signal(instance, LWK_EVENT_PANIC);
+	if (state == LWK_STATE_HUNG)
+		event_signal(instance, LWK_EVENT_HANG);
 }
 
 /* Does the LWK have CPUs that were started and not stopped? */
@@ -97,12 +101,11 @@ enum lwk_state instance_state(struct instance *instance)
 	if (!says_panic(instance))
 		return instance->state;
 	/* The worker takes over the message, which needs the lock for writing. */
-	mod_delayed_work(system_wq, &instance->watch, 0);
+	watch_soon(instance);
 	return LWK_STATE_PANIC;
 }
 
-/* Changes the state when the LWK says that it has panicked. Takes rwsem. */
-static void notice_panic(struct instance *instance)
+void instance_notice_panic(struct instance *instance)
 {
 	u32 cpu = 0;
 	bool new;
@@ -111,8 +114,9 @@ static void notice_panic(struct instance *instance)
 	new = says_panic(instance);
 	if (new) {
 		cpu = READ_ONCE(instance->status->panic_cpu);
-		copy_text(instance->message, instance->status->message, sizeof(instance->message));
-		instance->state = LWK_STATE_PANIC;
+		copy_lwk_text(instance->message, instance->status->message,
+			      sizeof(instance->message));
+		instance_set_state(instance, LWK_STATE_PANIC);
 	}
 	up_write(&instance->rwsem);
 	if (!new)
@@ -127,10 +131,10 @@ void instance_hung(struct instance *instance, const char *why)
 	bool new;
 
 	down_write(&instance->rwsem);
-	new = instance->state == LWK_STATE_RUNNING;
+	new = state_has_processes(instance->state);
 	if (new) {
 		strscpy(instance->message, why, sizeof(instance->message));
-		instance->state = LWK_STATE_HUNG;
+		instance_set_state(instance, LWK_STATE_HUNG);
 	}
 	up_write(&instance->rwsem);
 	if (!new)
@@ -138,40 +142,6 @@ void instance_hung(struct instance *instance, const char *why)
 	pr_err("the LWK of job %u (instance %u) was to answer, but is hung: %s; end the job\n",
 	       instance->job_id, instance->id, why);
 	process_wake_all(instance);
-}
-
-/* Takes the clock for the LWK; see struct lwk_boot_params. One writer at a time. */
-static void set_clock(struct lwk_boot_params *params)
-{
-	u64 tsc;
-	s64 realtime, monotonic;
-	unsigned long flags;
-
-	local_irq_save(flags);
-	tsc = rdtsc_ordered();
-	realtime = ktime_get_real_ns();
-	monotonic = ktime_get_ns();
-	local_irq_restore(flags);
-
-	WRITE_ONCE(params->clock_seq, params->clock_seq + 1);
-	smp_wmb();
-	WRITE_ONCE(params->tsc_base, tsc);
-	WRITE_ONCE(params->realtime_ns, realtime);
-	WRITE_ONCE(params->monotonic_ns, monotonic);
-	smp_wmb();
-	WRITE_ONCE(params->clock_seq, params->clock_seq + 1);
-}
-
-/* Once a second while an LWK runs: is it well, and does it know the time? */
-static void watch(struct work_struct *work)
-{
-	struct instance *instance = container_of(to_delayed_work(work), struct instance, watch);
-
-	notice_panic(instance);
-	if (is_live(instance)) {
-		set_clock(instance->params);
-		schedule_delayed_work(&instance->watch, WATCH_INTERVAL);
-	}
 }
 
 int instance_create(struct lwkpart_create *request)
@@ -193,10 +163,12 @@ int instance_create(struct lwkpart_create *request)
 	kref_init(&instance->kref);
 	init_rwsem(&instance->rwsem);
 	mutex_init(&instance->process_mutex);
-	INIT_DELAYED_WORK(&instance->watch, watch);
+	watch_init(instance);
+	event_init(instance);
 	instance->id = id;
 	instance->uid = uid;
 	instance->job_id = request->job_id;
+	instance->since_ns = ktime_get_real_ns();
 	error = process_device_create(instance);
 	if (error) {
 		instance_put(instance);
@@ -220,7 +192,7 @@ static int check_assignable(const struct instance *instance)
 static void set_assigned(struct instance *instance)
 {
 	down_write(&instance->rwsem);
-	instance->state = LWK_STATE_ASSIGNED;
+	instance_set_state(instance, LWK_STATE_ASSIGNED);
 	up_write(&instance->rwsem);
 }
 
@@ -308,7 +280,7 @@ int instance_load(const struct lwkpart_load *request)
 	}
 	down_write(&instance->rwsem);
 	error = image_load(instance, file, request->size);
-	instance->state = error ? LWK_STATE_ASSIGNED : LWK_STATE_LOADED;
+	instance_set_state(instance, error ? LWK_STATE_ASSIGNED : LWK_STATE_LOADED);
 	up_write(&instance->rwsem);
 free_file:
 	vfree(file);
@@ -327,7 +299,7 @@ static void give_up_boot(struct instance *instance, const char *why)
 {
 	scnprintf(instance->message, sizeof(instance->message), "%s; %u of %u CPUs came up", why,
 		  READ_ONCE(instance->status->cpus_up), instance->n_cpus);
-	instance->state = LWK_STATE_HUNG;
+	instance_set_state(instance, LWK_STATE_HUNG);
 }
 
 /* What became of a boot: -EINPROGRESS, or what LWKPART_BOOT answers. */
@@ -336,14 +308,14 @@ static int boot_result(struct instance *instance, ktime_t deadline)
 	bool late = ktime_after(ktime_get(), deadline);
 	int result = -EINPROGRESS;
 
-	notice_panic(instance);
+	instance_notice_panic(instance);
 	down_write(&instance->rwsem);
 	if (instance->state == LWK_STATE_PANIC) {
 		result = -EIO;
 	} else if (instance->state != LWK_STATE_BOOTING) {
 		result = -ECANCELED; /* somebody has shut it down */
 	} else if (says_running(instance)) {
-		instance->state = LWK_STATE_RUNNING;
+		instance_set_state(instance, LWK_STATE_RUNNING);
 		result = 0;
 	} else if (late) {
 		give_up_boot(instance, "it was not running in time");
@@ -391,7 +363,7 @@ static int start_cpus(struct instance *instance)
 			down_write(&instance->rwsem);
 			scnprintf(instance->message, sizeof(instance->message),
 				  "CPU %u did not start", instance->cpus[i].linux_cpu);
-			instance->state = LWK_STATE_HUNG;
+			instance_set_state(instance, LWK_STATE_HUNG);
 			up_write(&instance->rwsem);
 			process_wake_all(instance);
 			return error;
@@ -408,17 +380,17 @@ static int start(struct instance *instance, const char *cmdline)
 	if (instance->state != LWK_STATE_LOADED)
 		return -EBUSY;
 	strscpy(instance->params->cmdline, cmdline, sizeof(instance->params->cmdline));
-	set_clock(instance->params);
+	watch_set_clock(instance);
 	error = doorbell_connect(instance);
 	if (error)
 		return error;
 	down_write(&instance->rwsem);
-	instance->state = LWK_STATE_BOOTING;
+	instance_set_state(instance, LWK_STATE_BOOTING);
 	up_write(&instance->rwsem);
 	error = start_cpus(instance);
 	if (error)
 		return error;
-	schedule_delayed_work(&instance->watch, WATCH_INTERVAL);
+	watch_start(instance);
 	return 0;
 }
 
@@ -449,7 +421,7 @@ static void stop(struct instance *instance)
 	if (instance->state == LWK_STATE_SHUTDOWN)
 		return;
 	down_write(&instance->rwsem);
-	instance->state = LWK_STATE_SHUTDOWN;
+	instance_set_state(instance, LWK_STATE_SHUTDOWN);
 	up_write(&instance->rwsem);
 	process_wake_all(instance);
 	if (!started)
@@ -457,7 +429,7 @@ static void stop(struct instance *instance)
 	process_revoke_all(instance);
 	cpu_stop(instance->cpus, instance->n_cpus);
 	doorbell_disconnect(instance);
-	cancel_delayed_work_sync(&instance->watch);
+	watch_stop(instance);
 }
 
 int instance_shutdown(u32 id)
@@ -496,7 +468,7 @@ int instance_info(struct lwkpart_instance_info *request)
 
 	if (!instance)
 		return -ENOENT;
-	notice_panic(instance);
+	instance_notice_panic(instance);
 	down_read(&instance->rwsem);
 	request->state = instance->state;
 	memcpy(request->message, instance->message, sizeof(request->message));
@@ -514,34 +486,16 @@ int instance_info(struct lwkpart_instance_info *request)
 int instance_kmsg(struct lwkpart_kmsg *request)
 {
 	struct instance *instance = find(request->instance);
-	char __user *to = u64_to_user_ptr(request->buffer);
-	char chunk[KMSG_CHUNK];
-	u64 head, at;
+
+	return instance ? console_copy(instance, request) : -ENOENT;
+}
+
+int instance_hang_limit(const struct lwkpart_hang_limit *request)
+{
+	struct instance *instance = find(request->instance);
 
 	if (!instance)
 		return -ENOENT;
-	if (!instance->console)
-		return 0; /* nothing is loaded, nothing was said */
-	head = READ_ONCE(instance->console->head);
-	at = request->position;
-	if (at > head)
-		at = head;
-	if (head - at > LWK_CONSOLE_BYTES)
-		at = head - LWK_CONSOLE_BYTES;
-	while (at < head && request->length < request->capacity) {
-		u32 i, count = min3(head - at, (u64)KMSG_CHUNK,
-				    (u64)(request->capacity - request->length));
-
-		for (i = 0; i < count; i++) {
-			char c = READ_ONCE(instance->console->text[(at + i) % LWK_CONSOLE_BYTES]);
-
-			chunk[i] = (isascii(c) && isprint(c)) || c == '\n' || c == '\t' ? c : '?';
-		}
-		if (copy_to_user(to + request->length, chunk, count))
-			return -EFAULT;
-		request->length += count;
-		at += count;
-	}
-	request->position = at;
+	WRITE_ONCE(instance->hang_ms, request->limit_ms);
 	return 0;
 }

@@ -12,6 +12,12 @@
  *   image.c     the image and the first page tables in the partition's memory
  *   doorbell.c  interrupts between Linux and the LWK, both ways
  *   process.c   /dev/lwk/N: processes, channels, windows
+ *   watch.c     notices panics and hangs, sets the LWK's clock, logs its console
+ *   usage.c     copies of the status area
+ *   console.c   copies of console text
+ *   event.c     eventfds that tell what happens to an instance
+ *   charge.c    charges a proxy with what its LWK process uses
+ *   freeze.c    makes processes stand still
  *
  * Locking: 'lwkpart_mutex' (control.c) serialises everything done through
  * /dev/lwkpart. 'instance->rwsem' protects the state against the users of
@@ -26,6 +32,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rwsem.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -36,8 +43,9 @@
 struct lwk_process;
 
 struct instance {
-	unsigned int id; /* N of /dev/lwk/N */
-	enum lwk_state state;
+	unsigned int id;	   /* N of /dev/lwk/N */
+	enum lwk_state state;	   /* changed by instance_set_state() only */
+	s64 since_ns;		   /* realtime at which it was reached */
 	struct rw_semaphore rwsem; /* protects 'state' and 'message' */
 	char message[LWKPART_MESSAGE_LEN];
 	kuid_t uid;
@@ -73,8 +81,22 @@ struct instance {
 	struct device device;		      /* holds a reference to the instance */
 	struct cdev cdev;
 
-	/* instance.c: notices a panic, sets the clock */
+	/* watch.c */
 	struct delayed_work watch;
+	unsigned int hang_ms;
+	struct {
+		u64 beat;	     /* the heartbeat when it changed last */
+		unsigned long since; /* jiffies */
+	} health[LWK_MAX_CPUS];
+	unsigned long clock_set; /* jiffies */
+	u64 out_of_memory;	 /* processes killed so far */
+	u64 console_logged;	 /* positions: in Linux's log, */
+	u64 console_read;	 /* read by anybody, */
+	u64 console_announced;	 /* and where LWK_EVENT_CONSOLE was sent last */
+
+	/* event.c */
+	spinlock_t event_lock;
+	struct list_head listeners;
 
 	/* doorbell.c */
 	int doorbell_irq[LWK_MAX_CPUS]; /* 0: none; CPUs that share a target share one */
@@ -198,6 +220,8 @@ void process_wake_all(struct instance *instance);
  * after the state has changed and before the CPUs are stopped.
  */
 void process_revoke_all(struct instance *instance);
+/* Lets each process stand still while its proxy is stopped (SIGSTOP), and go on with it. */
+void process_follow_proxies(struct instance *instance);
 
 /* instance.c: what /dev/lwkpart does with instances; call with lwkpart_mutex held */
 int instance_create(struct lwkpart_create *request);
@@ -210,7 +234,11 @@ int instance_boot(const struct lwkpart_boot *request);
 int instance_shutdown(u32 id);
 int instance_info(struct lwkpart_instance_info *request);
 int instance_kmsg(struct lwkpart_kmsg *request);
+int instance_hang_limit(const struct lwkpart_hang_limit *request);
 unsigned int instance_count(void);
+
+/* Changes the state when the LWK says that it has panicked. Takes rwsem. */
+void instance_notice_panic(struct instance *instance);
 
 void instance_get(struct instance *instance);
 void instance_put(struct instance *instance);
@@ -219,7 +247,75 @@ void instance_put(struct instance *instance);
  * and at whether its message is new. Call with rwsem held for reading or writing.
  */
 enum lwk_state instance_state(struct instance *instance);
+/* Enters a new state. With rwsem held for writing. */
+void instance_set_state(struct instance *instance, enum lwk_state state);
 /* Says that an instance that ran is HUNG, and why. Takes rwsem. */
 void instance_hung(struct instance *instance, const char *why);
+/* Has it processes, running or not? The LWK answers. */
+static inline bool state_has_processes(enum lwk_state state)
+{
+	return state == LWK_STATE_RUNNING || state == LWK_STATE_FREEZING ||
+	       state == LWK_STATE_FROZEN;
+}
+
+/* Text that an LWK wrote: at most size-1 bytes, printable, terminated. */
+void copy_lwk_text(char *to, const char *from, size_t size);
+
+/* watch.c */
+void watch_init(struct instance *instance);
+/* From the start of the CPUs until they are stopped; stop sleeps until it is over. */
+void watch_start(struct instance *instance);
+void watch_stop(struct instance *instance);
+/* Has a look at once. Any context. */
+void watch_soon(struct instance *instance);
+/* Takes the clock for the LWK; see struct lwk_boot_params. One caller at a time. */
+void watch_set_clock(struct instance *instance);
+
+/* usage.c; takes rwsem. 0, -ENODATA, -ENOSPC, -EFAULT, -ENOMEM */
+int usage_copy(struct instance *instance, struct lwk_usage *request);
+
+/* One group of the status area, which begins with its sequence count; odd: it is zeros. */
+void usage_copy_group(void *to, const void *from, size_t size);
+
+/* charge.c; with rwsem held and processes there, in the proxy's context */
+struct charge {
+	u64 user, system;     /* the CPU's TSC cycles that are charged, or were others' */
+	u64 when_ns;	      /* monotonic */
+	spinlock_t lock;      /* protects what follows */
+	struct mm_struct *mm; /* that has the window, or NULL */
+	long rss_pages;	      /* that it was charged with */
+};
+
+/* A process starts on the CPU. */
+void charge_begin(const struct instance *instance, unsigned int index, struct charge *charge);
+/* Once a second, however often it is called. One call at a time. */
+void charge_proxy(const struct instance *instance, unsigned int index, struct charge *charge);
+/* At the end, when the proxy's memory map is gone already. */
+void charge_cpu_time(const struct instance *instance, unsigned int index, struct charge *charge);
+/* The window is mapped, and is no longer; without rwsem. */
+void charge_open(struct charge *charge, struct mm_struct *mm);
+void charge_close(struct charge *charge, struct mm_struct *mm);
+
+/* console.c; takes rwsem. 0 or -EFAULT */
+int console_copy(struct instance *instance, struct lwkpart_kmsg *request);
+/* Console text from *position on, which moves; printable. Its length. With rwsem held. */
+u32 console_read(const struct instance *instance, u64 *position, char *text, u32 size);
+
+/* event.c */
+void event_init(struct instance *instance);
+/* 'owner' is the open file that wants to know. 0, -EBADF, -EINVAL, -ENOSPC, -ENOMEM */
+int event_listen(struct instance *instance, const void *owner, const struct lwk_eventfd *request);
+void event_forget(struct instance *instance, const void *owner);
+/* Any context. */
+void event_signal(struct instance *instance, enum lwk_event event);
+
+/* freeze.c */
+/* Why a process stands still: bits of struct lwk_control.freeze. */
+#define FREEZE_INSTANCE 1U
+#define FREEZE_PROXY 2U
+/* Sets or clears a reason for one CPU. With rwsem held and processes there. */
+void freeze_cpu(struct instance *instance, unsigned int index, u32 reason, bool frozen);
+/* LWK_FREEZE; takes rwsem. */
+int freeze_instance(struct instance *instance, const struct lwk_freeze *request);
 
 #endif

@@ -218,6 +218,16 @@ struct lwkpart_kmsg {
 	__u32 length;	/* out: bytes copied */
 };
 
+/*
+ * How long a CPU of the instance may stay in the LWK's kernel without a sign of life
+ * before the instance is HUNG; at least 1000. LWKPART_CREATE sets LWKPART_HANG_MS.
+ */
+#define LWKPART_HANG_MS 10000
+struct lwkpart_hang_limit {
+	__u32 instance;
+	__u32 limit_ms;
+};
+
 #define LWKPART_IOC 0xb7
 #define LWKPART_GET_INFO _IOR(LWKPART_IOC, 0x00, struct lwkpart_info)
 #define LWKPART_LEND_CPU _IOW(LWKPART_IOC, 0x01, struct lwkpart_cpu)
@@ -234,6 +244,7 @@ struct lwkpart_kmsg {
 #define LWKPART_GET_INSTANCE _IOWR(LWKPART_IOC, 0x0c, struct lwkpart_instance_info)
 #define LWKPART_GET_LEDGER _IOWR(LWKPART_IOC, 0x0d, struct lwkpart_ledger)
 #define LWKPART_KMSG _IOWR(LWKPART_IOC, 0x0e, struct lwkpart_kmsg)
+#define LWKPART_HANG_LIMIT _IOW(LWKPART_IOC, 0x0f, struct lwkpart_hang_limit)
 
 /* ---- /dev/lwk/N -------------------------------------------------------- */
 
@@ -275,6 +286,66 @@ struct lwk_instance_status {
 	char message[LWKPART_MESSAGE_LEN];
 };
 
+/* The instance in full, for its user; works as long as the file is open. */
+struct lwk_instance_details {
+	__u32 state; /* enum lwk_state */
+	__u32 uid;   /* owner */
+	__u32 job_id;
+	__u32 cpus;	 /* LWK CPUs */
+	__u32 processes; /* LWK processes that exist */
+	__u32 reserved32;
+	__u64 bytes;			   /* memory assigned */
+	__s64 since_ns;			   /* realtime at which 'state' was reached */
+	char message[LWKPART_MESSAGE_LEN]; /* why PANIC or HUNG */
+	__u64 reserved[4];
+};
+
+/*
+ * Copies the status area out: struct lwk_status with 'cpus' elements. Each group is one
+ * moment's; one that the LWK would not leave alone has an odd 'seq' and zeros. The LWK
+ * notices nothing. ENODATA: there is none (not loaded, or destroyed); ENOSPC: capacity
+ * is too small, 'length' tells what is needed.
+ */
+struct lwk_usage {
+	__u64 buffer;	/* in: user address */
+	__u32 capacity; /* in: bytes of buffer */
+	__u32 length;	/* out: bytes copied, or needed */
+	__u32 cpus;	/* out */
+	__u32 tsc_khz;	/* out */
+	__u64 tsc;	/* out: TSC value at this moment */
+	__u64 reserved[2];
+};
+
+enum lwk_event {
+	LWK_EVENT_STATE = 0, /* the instance's state is another one */
+	LWK_EVENT_PANIC,
+	LWK_EVENT_HANG,
+	LWK_EVENT_OUT_OF_MEMORY, /* a process was killed: the partition has no memory left */
+	LWK_EVENT_CONSOLE,	 /* half of the console's ring is text that nobody has read */
+	LWK_EVENT_EXIT,		 /* a process has ended */
+	LWK_EVENTS
+};
+
+/*
+ * From now on 'event' adds 1 to the eventfd(2) 'fd', until this file is closed. Any number of
+ * kinds may share an eventfd. EBADF, EINVAL; ENOSPC: LWK_MAX_EVENTFDS on this file.
+ */
+#define LWK_MAX_EVENTFDS 32
+struct lwk_eventfd {
+	__s32 fd;
+	__u32 event; /* enum lwk_event */
+};
+
+/*
+ * frozen 1: the LWK's processes stand still and its CPUs halt; 0: they go on. Returns when
+ * it is so. ETIMEDOUT: a CPU did not halt in timeout_ms, and all go on; EHOSTDOWN: the
+ * instance is neither RUNNING nor FROZEN.
+ */
+struct lwk_freeze {
+	__u32 frozen;
+	__u32 timeout_ms; /* 1…60000 */
+};
+
 #define LWK_IOC 0xb8
 #define LWK_GET_STATUS _IOR(LWK_IOC, 0x00, struct lwk_instance_status)
 #define LWK_PROC_CREATE _IOWR(LWK_IOC, 0x01, struct lwk_proc_create)
@@ -289,5 +360,11 @@ struct lwk_instance_status {
  */
 #define LWK_DOORBELL _IO(LWK_IOC, 0x03)
 #define LWK_UNMAP _IOW(LWK_IOC, 0x04, struct lwk_unmap)
+#define LWK_GET_DETAILS _IOR(LWK_IOC, 0x05, struct lwk_instance_details)
+#define LWK_GET_USAGE _IOWR(LWK_IOC, 0x06, struct lwk_usage)
+/* As LWKPART_KMSG; 'instance' must be 0. */
+#define LWK_KMSG _IOWR(LWK_IOC, 0x07, struct lwkpart_kmsg)
+#define LWK_EVENTFD _IOW(LWK_IOC, 0x08, struct lwk_eventfd)
+#define LWK_FREEZE _IOW(LWK_IOC, 0x09, struct lwk_freeze)
 
 #endif

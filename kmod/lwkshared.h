@@ -33,7 +33,7 @@
 #include <linux/types.h>
 
 #define LWK_SHARED_MAGIC 0x314b574c /* "LWK1" */
-#define LWK_SHARED_VERSION 1
+#define LWK_SHARED_VERSION 2
 
 #define LWK_MAX_CPUS 256
 #define LWK_MAX_MEM 1024
@@ -113,34 +113,100 @@ enum lwk_cpu_state {
 	LWK_CPU_OFF = 0,
 	LWK_CPU_IDLE,	    /* no process, halted */
 	LWK_CPU_LOADING,    /* has a process that has not started */
-	LWK_CPU_USER,	    /* running its process */
+	LWK_CPU_USER,	    /* running its process; short calls of it too, see below */
+	LWK_CPU_SYSTEM,	    /* at work in the LWK for it: page faults, calls about memory */
 	LWK_CPU_DELEGATING, /* waiting for a delegated call */
+	LWK_CPU_WAITING,    /* its process waits for a signal */
 	LWK_CPU_EXITED,	    /* its process has ended, the proxy has not */
+	LWK_CPU_FROZEN,	    /* halted until Linux thaws it */
 	LWK_CPU_STOPPED,    /* after a panic */
+	LWK_CPU_STATES
+};
+
+enum lwk_interrupt {
+	LWK_INTERRUPT_DOORBELL, /* from Linux, or another CPU of this LWK that panics */
+	LWK_INTERRUPT_LINUX,	/* a vector of Linux's: left over, or its broadcast */
+	LWK_INTERRUPT_SPURIOUS, /* the local APIC's own */
+	LWK_INTERRUPTS
+};
+
+/* What delegated calls are about. */
+enum lwk_call_kind {
+	LWK_CALLS_TRANSFER, /* read, write and their like, of files and whatever else */
+	LWK_CALLS_FILES,    /* names, attributes, descriptors */
+	LWK_CALLS_NETWORK,  /* sockets; their read and write are TRANSFER */
+	LWK_CALLS_WAIT,	    /* poll, select, sleep, waiting for children */
+	LWK_CALLS_PROCESS,  /* identity, limits, signals to others */
+	LWK_CALLS_TIME,	    /* timers */
+	LWK_CALLS_MEMORY,   /* pages taken back from the proxy, copies of files */
+	LWK_CALL_KINDS
 };
 
 /*
- * Per LWK CPU, written by that CPU only. Every field is written whole; 'seq' is
- * odd while fields that belong together change (a process starts or ends).
+ * Statistics. Each LWK CPU writes its own struct lwk_cpu_status and nothing else, with
+ * plain stores: no lock, no line that two LWK CPUs share, and none that a reader writes.
+ *
+ * A field that stands alone is one aligned word and cannot be torn. Fields that belong
+ * together are a group that begins with 'seq': odd while the CPU changes it. A reader
+ * copies the group between two looks at an even and equal 'seq', and gives up after some
+ * tries: an LWK may leave it odd for ever.
+ *
+ * Time is TSC cycles, and no tick is needed for it: tsc[state] is what the CPU has spent in
+ * the states it has left, and it is in 'state' since since_tsc.
  */
-struct lwk_cpu_status {
+struct lwk_cpu_times {
 	__u32 seq;
-	__u32 state;	       /* enum lwk_cpu_state */
-	__u64 page_root;       /* physical address of the process's page tables, or 0 */
-	__u64 start_tsc;       /* TSC value when its present process started, or 0 */
-	__u64 process_tsc;     /* TSC cycles of its former processes, start to end */
-	__u64 delegate_tsc;    /* … of all of them, waiting for delegated calls */
-	__u64 interrupts;      /* all, with doorbells */
-	__u64 doorbells;       /* from Linux */
-	__u64 local_calls;     /* system calls that the LWK did itself */
-	__u64 delegated_calls; /* … that Linux did */
-	__u64 faults;	       /* page faults of its processes */
-	__u64 pages_4k;	       /* now mapped in its process */
+	__u32 state; /* enum lwk_cpu_state */
+	__u64 since_tsc;
+	__u64 tsc[LWK_CPU_STATES];
+	__u64 reserved[4];
+} LWK_LINE_ALIGNED;
+
+/* Memory of one NUMA node that a CPU has taken and not given back. */
+struct lwk_node_pages {
+	__u64 pages_4k;
 	__u64 pages_2m;
-	__u64 peak_bytes;   /* most memory its present or last process had */
-	__u64 processes;    /* started so far */
-	__u64 disturbances; /* interrupts that came while its process computed */
+	/* Most that was taken of the node by all CPUs, as this CPU saw when it took some. */
+	__u64 peak_bytes;
 	__u64 reserved;
+};
+
+/* Nodes are Linux's; what is on higher ones is counted with the last. */
+#define LWK_STATUS_NODES 16
+
+struct lwk_cpu_memory {
+	__u32 seq;
+	__u32 reserved32;
+	/* Of its present process; the peak also of its last one. */
+	__u64 pages_4k;
+	__u64 pages_2m;
+	__u64 peak_bytes;
+	__u64 kernel_bytes;	 /* of the reserve that it has taken */
+	__u64 user_peak_bytes;	 /* most that all CPUs had, as peak_bytes of a node */
+	__u64 kernel_peak_bytes; /* … of the reserve */
+	__u64 reserved;
+	struct lwk_node_pages node[LWK_STATUS_NODES];
+} LWK_LINE_ALIGNED;
+
+struct lwk_cpu_status {
+	struct lwk_cpu_times times;
+	/*
+	 * Odd: in the LWK's kernel, with interrupts off. Even: in its process, or halted,
+	 * and a doorbell is answered. Who finds it odd and the same for long has found a
+	 * CPU that hangs; long work in the kernel adds 2 now and then.
+	 */
+	__u64 heartbeat LWK_LINE_ALIGNED;
+	__u64 local_calls;   /* system calls that the LWK did itself */
+	__u64 faults;	     /* page faults of its processes */
+	__u64 processes;     /* started so far */
+	__u64 out_of_memory; /* … and killed because the partition had no memory left */
+	__u64 disturbances;  /* interrupts that came while its process computed */
+	__u64 page_root;     /* physical address of the process's page tables, or 0 */
+	__u32 linux_cpu;     /* Linux's number of this CPU and its NUMA node: */
+	__u32 linux_node;    /* lwkpart.ko fills them in where it hands out a copy */
+	__u64 interrupts[8] LWK_LINE_ALIGNED; /* enum lwk_interrupt */
+	__u64 delegated_calls[8];	      /* enum lwk_call_kind */
+	struct lwk_cpu_memory memory;
 } LWK_LINE_ALIGNED;
 
 /* Written by the LWK, read by Linux, which must not trust a word of it. */
@@ -148,17 +214,21 @@ struct lwk_status {
 	__u32 magic; /* LWK_SHARED_MAGIC */
 	__u32 state; /* BOOTING, RUNNING, PANIC of enum lwk_state */
 	__u32 cpus_up;
-	__u32 panic_cpu;   /* index, with PANIC */
-	char message[128]; /* with PANIC; NUL terminated, or not */
-	char version[64];  /* what uname -v in the LWK says */
-	__u64 boot_tsc;	   /* cycles from the first CPU's entry to RUNNING */
-	__u64 user_bytes;  /* memory for processes, in all */
-	__u64 user_free;
+	__u32 panic_cpu;    /* index, with PANIC */
+	char message[128];  /* with PANIC; NUL terminated, or not */
+	char version[64];   /* what uname -v in the LWK says */
+	__u64 boot_tsc;	    /* cycles from the first CPU's entry to RUNNING */
+	__u64 user_bytes;   /* memory for processes, in all */
 	__u64 kernel_bytes; /* the reserve, in all */
-	__u64 kernel_free;
-	__u64 reserved[8];
-	struct lwk_cpu_status cpu[LWK_MAX_CPUS];
+	__u64 kernel_used;  /* … taken for ever while it booted */
+	__u64 reserved[10];
+	struct lwk_cpu_status cpu[LWK_MAX_CPUS]; /* n_cpus of them are there */
 };
+
+/* Bytes of the status area of an LWK with so many CPUs. */
+#define LWK_STATUS_BYTES(n_cpus)                                                                   \
+	(sizeof(struct lwk_status) -                                                               \
+	 (LWK_MAX_CPUS - (unsigned long)(n_cpus)) * sizeof(struct lwk_cpu_status))
 
 #define LWK_CONSOLE_BYTES (64 * 1024 - LWK_CACHE_LINE)
 /* Byte p of the console's text is text[p % LWK_CONSOLE_BYTES], for p < head. */
@@ -259,8 +329,8 @@ struct lwk_channel {
 
 /*
  * The part of a connection that a proxy cannot reach, an array of one line per
- * CPU: written by lwkpart.ko (order, pid, fault_addr, fault_write, fault_state ASKED)
- * and the LWK (obeyed, fault_state READY and REFUSED).
+ * CPU: written by lwkpart.ko (order, freeze, pid, fault_addr, fault_write, fault_state
+ * ASKED) and the LWK (obeyed, fault_state READY and REFUSED).
  */
 struct lwk_control {
 	__u32 order;  /* enum lwk_order */
@@ -269,7 +339,12 @@ struct lwk_control {
 	__u32 fault_state; /* enum lwk_fault_state */
 	__u64 fault_addr;
 	__u32 fault_write;
-	__u32 reserved[9];
+	/*
+	 * Not 0: after the next doorbell the CPU runs its process no further, says FROZEN,
+	 * and halts until this is 0 again. It still answers for pages and obeys orders.
+	 */
+	__u32 freeze;
+	__u32 reserved[8];
 } LWK_LINE_ALIGNED;
 
 #endif

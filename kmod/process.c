@@ -28,6 +28,8 @@
 /* How long a CPU may take to notice an order, and to make a page. */
 #define OBEY_TIMEOUT (5 * HZ)
 #define FAULT_TIMEOUT (10 * HZ)
+/* How often a proxy that sleeps is charged with what its process uses. */
+#define CHARGE_INTERVAL (2 * HZ)
 /* How many pages to show around one that was touched; a power of two. */
 #define SHOW_AROUND 64
 
@@ -39,14 +41,18 @@ struct lwk_process {
 	spinlock_t lock;	       /* protects 'channel' */
 	struct lwk_channel *channel;   /* NULL: no process, or revoked */
 	int index;		       /* LWK CPU, or -1; under instance->process_mutex */
+	struct pid *proxy;	       /* with index: the proxy */
+	struct mutex charge_mutex;     /* protects 'charge' */
+	struct charge charge;
 };
 
 static dev_t first_device;
 static struct class *device_class;
 
-static bool running(struct instance *instance)
+/* Does the LWK serve its processes? */
+static bool serves(struct instance *instance)
 {
-	return instance_state(instance) == LWK_STATE_RUNNING;
+	return state_has_processes(instance_state(instance));
 }
 
 /* ---- orders to an LWK CPU; with rwsem held and the instance running ---- */
@@ -69,7 +75,7 @@ static bool give_order(struct instance *instance, unsigned int index, u32 order)
 				return true;
 			usleep_range(20, 100);
 		}
-	} while (time_before(jiffies, deadline) && running(instance));
+	} while (time_before(jiffies, deadline) && serves(instance));
 	return obeyed(instance, index, order);
 }
 
@@ -79,7 +85,7 @@ static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_creat
 	struct instance *instance = process->instance;
 	unsigned int i;
 
-	if (!running(instance))
+	if (instance_state(instance) != LWK_STATE_RUNNING)
 		return -EHOSTDOWN;
 	if (process->index >= 0)
 		return -EALREADY;
@@ -91,6 +97,7 @@ static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_creat
 
 	memset(&instance->channels[i], 0, sizeof(instance->channels[i]));
 	instance->controls[i].fault_state = LWK_FAULT_IDLE;
+	instance->controls[i].freeze = 0;
 	instance->controls[i].pid = create->pid;
 	if (!give_order(instance, i, LWK_ORDER_PROCESS)) {
 		smp_store_release(&instance->controls[i].order, LWK_ORDER_NONE);
@@ -99,6 +106,8 @@ static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_creat
 	instance->processes[i] = process;
 	instance->n_processes++;
 	process->index = i;
+	process->proxy = get_task_pid(current, PIDTYPE_TGID);
+	charge_begin(instance, i, &process->charge);
 	spin_lock(&process->lock);
 	process->channel = &instance->channels[i];
 	spin_unlock(&process->lock);
@@ -146,13 +155,18 @@ static void process_end(struct lwk_process *process)
 	mutex_lock(&instance->process_mutex);
 	list_del(&process->link);
 	if (index >= 0 && instance->processes[index] == process) {
-		if (running(instance))
+		if (serves(instance) && task_tgid(current) == process->proxy)
+			charge_cpu_time(instance, index, &process->charge);
+		if (serves(instance))
 			hung = !give_order(instance, index, LWK_ORDER_NONE);
 		instance->processes[index] = NULL;
 		instance->n_processes--;
+		event_signal(instance, LWK_EVENT_EXIT);
+		watch_soon(instance);
 	}
 	mutex_unlock(&instance->process_mutex);
 	up_read(&instance->rwsem);
+	put_pid(process->proxy);
 	if (hung)
 		instance_hung(instance, "a CPU does not let go of its process");
 }
@@ -172,6 +186,50 @@ void process_revoke_all(struct instance *instance)
 	}
 	mutex_unlock(&instance->process_mutex);
 	process_wake_all(instance);
+}
+
+/* By a signal, or by the freezer of cgroup v1 or v2, which is how Slurm suspends a job. */
+static bool stands_still(const struct task_struct *task)
+{
+	if (READ_ONCE(task->signal->flags) & SIGNAL_STOP_STOPPED)
+		return true;
+#ifdef CONFIG_CGROUPS
+	if (task->frozen)
+		return true;
+#endif
+#ifdef TASK_FROZEN
+	return READ_ONCE(task->__state) & TASK_FROZEN;
+#else
+	return task->flags & PF_FROZEN;
+#endif
+}
+
+void process_follow_proxies(struct instance *instance)
+{
+	unsigned int i;
+
+	down_read(&instance->rwsem);
+	/* Who has the mutex may wait for the LWK for seconds: next time, then. */
+	if (!mutex_trylock(&instance->process_mutex)) {
+		up_read(&instance->rwsem);
+		return;
+	}
+	for (i = 0; i < instance->n_cpus && serves(instance); i++) {
+		struct lwk_process *process = instance->processes[i];
+		struct task_struct *task;
+		bool stopped = false;
+
+		if (!process)
+			continue;
+		rcu_read_lock();
+		task = pid_task(process->proxy, PIDTYPE_TGID);
+		if (task)
+			stopped = stands_still(task);
+		rcu_read_unlock();
+		freeze_cpu(instance, i, FREEZE_PROXY, stopped);
+	}
+	mutex_unlock(&instance->process_mutex);
+	up_read(&instance->rwsem);
 }
 
 /* ---- waiting for packets ---- */
@@ -205,27 +263,45 @@ static enum mail look_for_mail(struct lwk_process *process, bool then_sleep)
 		mail = READ_ONCE(channel->to_linux.head) != READ_ONCE(channel->to_linux.tail)
 			       ? MAIL_WAITS
 			       : MAIL_NONE;
-		if (mail == MAIL_NONE && READ_ONCE(process->instance->state) != LWK_STATE_RUNNING)
+		if (mail == MAIL_NONE && !state_has_processes(READ_ONCE(process->instance->state)))
 			mail = MAIL_NEVER;
 	}
 	spin_unlock(&process->lock);
 	return mail;
 }
 
+static void charge(struct lwk_process *process)
+{
+	struct instance *instance = process->instance;
+
+	if (task_tgid(current) != process->proxy || !mutex_trylock(&process->charge_mutex))
+		return;
+	down_read(&instance->rwsem);
+	if (serves(instance) && instance->processes[process->index] == process)
+		charge_proxy(instance, process->index, &process->charge);
+	up_read(&instance->rwsem);
+	mutex_unlock(&process->charge_mutex);
+}
+
 static long process_wait(struct lwk_process *process)
 {
 	struct instance *instance = process->instance;
-	int index = READ_ONCE(process->index), error;
+	int index = READ_ONCE(process->index);
 	enum mail mail;
+	long left;
 
 	if (index < 0)
 		return -EINVAL;
-	error = wait_event_interruptible(instance->wait[index],
-					 (mail = look_for_mail(process, true)) != MAIL_NONE);
+	do {
+		left = wait_event_interruptible_timeout(
+			instance->wait[index], (mail = look_for_mail(process, true)) != MAIL_NONE,
+			CHARGE_INTERVAL);
+		charge(process);
+	} while (!left);
 	mail = look_for_mail(process, false);
 	if (mail == MAIL_WAITS)
 		return 0;
-	return error ? -EINTR : -EIO;
+	return left < 0 ? -EINTR : -EIO;
 }
 
 static long process_doorbell(struct lwk_process *process)
@@ -234,7 +310,7 @@ static long process_doorbell(struct lwk_process *process)
 	long error = -EIO;
 
 	down_read(&instance->rwsem);
-	if (running(instance) && process->channel) {
+	if (serves(instance) && process->channel) {
 		if (READ_ONCE(process->channel->lwk_sleeps) || READ_ONCE(process->channel->signals))
 			doorbell_ring(instance, process->index);
 		error = 0;
@@ -347,7 +423,7 @@ static bool ask(struct lwk_process *process, unsigned long addr, bool write)
 	while (state == LWK_FAULT_ASKED && time_before(jiffies, deadline) &&
 	       !fatal_signal_pending(current)) {
 		down_read(&instance->rwsem);
-		if (!running(instance)) {
+		if (!serves(instance)) {
 			up_read(&instance->rwsem);
 			break;
 		}
@@ -383,7 +459,7 @@ static vm_fault_t touch_window(struct lwk_process *process, struct vm_area_struc
 		if (attempt && !ask(process, addr, write))
 			return VM_FAULT_SIGSEGV;
 		down_read(&instance->rwsem);
-		if (running(instance)) {
+		if (serves(instance)) {
 			result = show(process, vma, addr, write);
 			if (result == VM_FAULT_NOPAGE)
 				show_around(process, vma, addr);
@@ -411,13 +487,21 @@ static vm_fault_t window_write(struct vm_fault *vmf)
 	bool writable;
 
 	down_read(&instance->rwsem);
-	writable = running(instance) && walk(instance, process->index, addr, &view) &&
+	writable = serves(instance) && walk(instance, process->index, addr, &view) &&
 		   view.value & _PAGE_RW;
 	up_read(&instance->rwsem);
 	return writable ? 0 : VM_FAULT_SIGSEGV;
 }
 
+static void window_close(struct vm_area_struct *vma)
+{
+	struct lwk_process *process = vma->vm_private_data;
+
+	charge_close(&process->charge, vma->vm_mm);
+}
+
 static const struct vm_operations_struct window_ops = {
+	.close = window_close,
 	.fault = window_fault,
 	.pfn_mkwrite = window_write,
 };
@@ -434,7 +518,7 @@ static vm_fault_t area_fault(struct vm_fault *vmf)
 	void *area;
 
 	down_read(&instance->rwsem);
-	if (running(instance)) {
+	if (serves(instance) && (!is_status || offset < LWK_STATUS_BYTES(instance->n_cpus))) {
 		area = is_status ? (void *)instance->status : (void *)process->channel;
 		if (area)
 			result = vmf_insert_pfn(vmf->vma, vmf->address & PAGE_MASK,
@@ -474,6 +558,7 @@ static int process_mmap(struct file *file, struct vm_area_struct *vma)
 		    vma->vm_end != LWK_USER_END)
 			return -EINVAL;
 		vma->vm_ops = &window_ops;
+		charge_open(&process->charge, vma->vm_mm);
 		break;
 	default:
 		return -EINVAL;
@@ -513,17 +598,86 @@ static long process_unmap(struct lwk_process *process, struct lwk_unmap __user *
 static long process_status(struct lwk_process *process, struct lwk_instance_status __user *arg)
 {
 	struct instance *instance = process->instance;
-	struct lwk_instance_status status = {
-		.status_bytes = PAGE_ALIGN(sizeof(struct lwk_status)),
-	};
+	struct lwk_instance_status status = {};
 
 	down_read(&instance->rwsem);
 	status.state = instance_state(instance);
 	status.cpus = instance->n_cpus;
+	status.status_bytes = PAGE_ALIGN(LWK_STATUS_BYTES(instance->n_cpus));
 	status.processes = READ_ONCE(instance->n_processes);
 	memcpy(status.message, instance->message, sizeof(status.message));
 	up_read(&instance->rwsem);
 	return copy_to_user(arg, &status, sizeof(status)) ? -EFAULT : 0;
+}
+
+static long process_details(struct lwk_process *process, struct lwk_instance_details __user *arg)
+{
+	struct instance *instance = process->instance;
+	struct lwk_instance_details details = {
+		.uid = from_kuid_munged(current_user_ns(), instance->uid),
+		.job_id = instance->job_id,
+	};
+	unsigned int i;
+
+	instance_notice_panic(instance);
+	down_read(&instance->rwsem);
+	details.state = instance->state;
+	details.since_ns = instance->since_ns;
+	details.cpus = instance->n_cpus;
+	details.processes = READ_ONCE(instance->n_processes);
+	for (i = 0; i < instance->n_mem; i++)
+		details.bytes += instance->mem[i].size;
+	memcpy(details.message, instance->message, sizeof(details.message));
+	up_read(&instance->rwsem);
+	return copy_to_user(arg, &details, sizeof(details)) ? -EFAULT : 0;
+}
+
+static long process_usage(struct lwk_process *process, struct lwk_usage __user *arg)
+{
+	struct lwk_usage usage;
+	int error;
+
+	if (copy_from_user(&usage, arg, sizeof(usage)))
+		return -EFAULT;
+	if (usage.reserved[0] || usage.reserved[1])
+		return -EINVAL;
+	error = usage_copy(process->instance, &usage);
+	if ((!error || error == -ENOSPC) && copy_to_user(arg, &usage, sizeof(usage)))
+		return -EFAULT;
+	return error;
+}
+
+static long process_kmsg(struct lwk_process *process, struct lwkpart_kmsg __user *arg)
+{
+	struct lwkpart_kmsg kmsg;
+	int error;
+
+	if (copy_from_user(&kmsg, arg, sizeof(kmsg)))
+		return -EFAULT;
+	if (kmsg.flags || kmsg.instance)
+		return -EINVAL;
+	error = console_copy(process->instance, &kmsg);
+	if (error)
+		return error;
+	return copy_to_user(arg, &kmsg, sizeof(kmsg)) ? -EFAULT : 0;
+}
+
+static long process_eventfd(struct lwk_process *process, struct lwk_eventfd __user *arg)
+{
+	struct lwk_eventfd request;
+
+	if (copy_from_user(&request, arg, sizeof(request)))
+		return -EFAULT;
+	return event_listen(process->instance, process, &request);
+}
+
+static long process_freeze(struct lwk_process *process, struct lwk_freeze __user *arg)
+{
+	struct lwk_freeze request;
+
+	if (copy_from_user(&request, arg, sizeof(request)))
+		return -EFAULT;
+	return freeze_instance(process->instance, &request);
 }
 
 static int process_open(struct inode *inode, struct file *file)
@@ -536,6 +690,8 @@ static int process_open(struct inode *inode, struct file *file)
 	process->instance = instance;
 	process->mapping = file->f_mapping;
 	mutex_init(&process->fault_mutex);
+	mutex_init(&process->charge_mutex);
+	spin_lock_init(&process->charge.lock);
 	spin_lock_init(&process->lock);
 	process->index = -1;
 	file->private_data = process;
@@ -549,6 +705,7 @@ static int process_release(struct inode *inode, struct file *file)
 {
 	struct lwk_process *process = file->private_data;
 
+	event_forget(process->instance, process);
 	process_end(process);
 	kfree(process);
 	return 0;
@@ -570,6 +727,16 @@ static long process_ioctl(struct file *file, unsigned int command, unsigned long
 		return process_doorbell(process);
 	case LWK_UNMAP:
 		return process_unmap(process, user);
+	case LWK_GET_DETAILS:
+		return process_details(process, user);
+	case LWK_GET_USAGE:
+		return process_usage(process, user);
+	case LWK_KMSG:
+		return process_kmsg(process, user);
+	case LWK_EVENTFD:
+		return process_eventfd(process, user);
+	case LWK_FREEZE:
+		return process_freeze(process, user);
 	default:
 		return -ENOTTY;
 	}

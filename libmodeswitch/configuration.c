@@ -149,6 +149,7 @@ static const struct key node_keys[] = {
 	{ "Numa", parse_numa, FIELD(ms_config, numa), "local" },
 	{ "VacateRate", parse_size, FIELD(ms_config, vacate_rate), "0" },
 	{ "BootTimeout", parse_seconds, FIELD(ms_config, boot_timeout_ms), "10" },
+	{ "HangTimeout", parse_seconds, FIELD(ms_config, hang_timeout_ms), "10" },
 	{ "SwitchTimeout", parse_seconds, FIELD(ms_config, switch_timeout_ms), "60" },
 	{ "KeepWarm", parse_keep_seconds, FIELD(ms_config, keep_warm), "0" },
 	{ NULL },

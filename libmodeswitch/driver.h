@@ -17,6 +17,18 @@ struct instance_info {
 	char message[128]; /* why it does not run */
 };
 
+/* How an instance that exists is watched; 'fd' is what open() gave. Errors as below. */
+struct watching {
+	int (*open)(const char *device);
+	int (*info)(int fd, struct ms_instance_info *info);
+	/* -ENODATA: there is none (any more). Fills all but when_ns. */
+	int (*usage)(int fd, struct ms_usage *usage);
+	ssize_t (*console)(int fd, uint64_t *position, char *text, size_t size);
+	/* Makes the eventfd count this event, until fd is closed. */
+	int (*listen)(int fd, enum ms_event event, int eventfd);
+	int (*freeze)(int fd, bool frozen, unsigned timeout_ms);
+};
+
 struct driver {
 	const char *name;
 	const char *module;	/* what to load when open() says -ENOENT */
@@ -52,9 +64,14 @@ struct driver {
 	unsigned max_instances;
 	/* Console text from *position on, which is moved; the number of bytes. */
 	ssize_t (*kmsg)(int dev, unsigned instance, uint64_t *position, char *text, size_t size);
+	/* How long a CPU may show no sign of life before the instance is hung; NULL: fixed. */
+	int (*hang_limit)(int dev, unsigned instance, unsigned limit_ms);
+
+	const struct watching *watching;
 };
 
 extern const struct driver driver_lwkpart;
+extern const struct watching watching_lwkpart;
 
 const struct driver *driver_find(const char *name);
 /* "lwkpart, ihk" */

@@ -226,6 +226,13 @@ static ssize_t kmsg(int dev, unsigned instance, uint64_t *position, char *text, 
 	return error ? error : (ssize_t)argument.length;
 }
 
+static int hang_limit(int dev, unsigned instance, unsigned limit_ms)
+{
+	struct lwkpart_hang_limit argument = { .instance = instance, .limit_ms = limit_ms };
+
+	return request(dev, LWKPART_HANG_LIMIT, &argument);
+}
+
 const struct driver driver_lwkpart = {
 	.name = "lwkpart",
 	.module = "lwkpart",
@@ -248,4 +255,6 @@ const struct driver driver_lwkpart = {
 	.info = info,
 	.max_instances = LWKPART_MAX_INSTANCES,
 	.kmsg = kmsg,
+	.hang_limit = hang_limit,
+	.watching = &watching_lwkpart,
 };

@@ -25,6 +25,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/prepare.c \
 	libmodeswitch/process.c libmodeswitch/process.h \
 	libmodeswitch/record.c libmodeswitch/record.h \
+	libmodeswitch/report.c libmodeswitch/report.h \
 	libmodeswitch/reset.c \
 	libmodeswitch/services.c libmodeswitch/services.h \
 	libmodeswitch/state.c libmodeswitch/state.h \
@@ -37,7 +38,11 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/switch.c libmodeswitch/switch.h \
 	libmodeswitch/times.c libmodeswitch/times.h \
 	libmodeswitch/topology.c libmodeswitch/topology.h \
-	libmodeswitch/warm.c libmodeswitch/warm.h
+	libmodeswitch/warm.c libmodeswitch/warm.h \
+	libmodeswitch/usage.c libmodeswitch/usage.h \
+	libmodeswitch/usage_json.c \
+	libmodeswitch/watch.c \
+	libmodeswitch/watch_lwkpart.c
 libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"' \
 	-DLWKCTL_PATH='"$(bindir)/lwkctl"'
 libmodeswitch_libmodeswitch_all_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) \
@@ -56,6 +61,7 @@ lwkctl_SOURCES = libmodeswitch/lwkctl.c libmodeswitch/lwkctl.h \
 	libmodeswitch/lwkctl_prepare.c \
 	libmodeswitch/drawing.c libmodeswitch/drawing.h \
 	libmodeswitch/drawing_svg.c \
-	libmodeswitch/json.c libmodeswitch/json.h
-lwkctl_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS)
-lwkctl_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS)
+	libmodeswitch/json.c libmodeswitch/json.h \
+	libmodeswitch/lwkctl_metrics.c libmodeswitch/lwkctl_top.c libmodeswitch/lwkctl_watch.c
+lwkctl_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(NCURSES_CFLAGS)
+lwkctl_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS) $(NCURSES_LIBS)

@@ -36,13 +36,36 @@ int usage_error(const char *what, const char *found)
 	return EXIT_USAGE;
 }
 
-static bool parse_id(const char *text, uint32_t *id)
+bool parse_id(const char *text, uint32_t *id)
 {
 	char rest;
 
 	/* No sign, no blanks: sscanf() alone would take them. */
 	return *text >= '0' && *text <= '9' && strlen(text) < 11 &&
 	       sscanf(text, "%" SCNu32 "%c", id, &rest) == 1;
+}
+
+bool job_argument(const struct options *options, uint32_t *job_id)
+{
+	const char *found = options->n_arguments ? options->arguments[0] : "nothing";
+
+	if (options->n_arguments && parse_id(found, job_id))
+		return true;
+	usage_error("a job, a number", found);
+	return false;
+}
+
+bool interval_argument(const struct options *options, double *interval)
+{
+	char *end;
+
+	if (!options->interval)
+		return true;
+	*interval = strtod(options->interval, &end);
+	if (end != options->interval && !*end && *interval >= 0.001 && *interval <= 86400)
+		return true;
+	usage_error("--interval SECONDS, from 0.001 to 86400", options->interval);
+	return false;
 }
 
 int print_json(struct json_object *object)
@@ -201,41 +224,7 @@ static int run_check(const struct options *options)
 	return problems ? EXIT_FAILED : EXIT_OK;
 }
 
-/* ---- kmsg, reset ---- */
-
-/* A job's instance; or, when there is no such job, the instance of that number. */
-static int find_instance(uint32_t id, unsigned *instance, struct ms_error *err)
-{
-	struct ms_job job;
-	int got = ms_job_get(id, &job, err);
-
-	*instance = id;
-	if (got < 1)
-		return got;
-	*instance = job.instance;
-	ms_job_release(&job);
-	if (job.state != MS_JOB_ACTIVE)
-		return ms_fail(err, "job %u has no LWK instance: it is %s%s%s", id,
-			       ms_job_state_word(job.state), *job.reason ? ": " : "", job.reason);
-	return 0;
-}
-
-static int run_kmsg(const struct options *options)
-{
-	struct ms_error err;
-	unsigned instance;
-	uint32_t id;
-	char *text;
-
-	if (!options->n_arguments || !parse_id(options->arguments[0], &id))
-		return usage_error("a job or an instance, a number",
-				   options->n_arguments ? options->arguments[0] : "nothing");
-	if (find_instance(id, &instance, &err) < 0 || ms_kmsg(instance, &text, &err) < 0)
-		return fail(&err);
-	fputs(text, stdout);
-	free(text);
-	return EXIT_OK;
-}
+/* ---- reset ---- */
 
 static void say(const char *line, void *context)
 {
@@ -292,8 +281,25 @@ static const struct verb verbs[] = {
 	  "Keeps the memory of the NUMA nodes for jobs free of what cannot be moved, and interrupts\n"
 	  "and services away from there; or undoes that. For early in boot:\n"
 	  "systemctl enable slurm-lwk-prepare.service. Root." },
-	{ "kmsg", run_kmsg, "", true, 1, "kmsg JOB|INSTANCE",
-	  "Prints the console text of a job's LWK, or of an instance by its number. Root." },
+	{ "list", run_list, "j", false, 0, "list [--json]",
+	  "Lists the LWK instances of your jobs on this node; root sees all." },
+	{ "info", run_info, "j", false, 1, "info JOB [--json]",
+	  "Tells what a job's LWK has, what state it is in and since when." },
+	{ "stat", run_stat, "ijN", false, 1, "stat JOB [--interval SECONDS [--count N]] [--json]",
+	  "Prints what a job's LWK has done since it booted; then, each interval, since the line\n"
+	  "before. The LWK is not interrupted for it." },
+	{ "top", run_top, "i", false, 1, "top [JOB] [--interval SECONDS]",
+	  "Shows what your jobs' LWKs do, live: for each CPU a bar of its time in programs (|), in\n"
+	  "the LWK (+) and waiting for calls delegated to Linux (d). q quits. Root sees all." },
+	{ "metrics", run_metrics, "", true, 0, "metrics",
+	  "Prints the statistics of all LWKs in Prometheus' text format. Root." },
+	{ "kmsg", run_kmsg, "f", false, 1, "kmsg JOB|INSTANCE [--follow]",
+	  "Prints the console text of a job's LWK, or, for root, of an instance by its number." },
+	{ "events", run_events, "", false, 1, "events JOB",
+	  "Prints a line whenever something happens to a job's LWK, until the job ends." },
+	{ "freeze", run_freeze, "", false, 1, "freeze JOB",
+	  "Makes the programs of a job's LWK stand still, and its CPUs halt." },
+	{ "thaw", run_thaw, "", false, 1, "thaw JOB", "Lets them go on." },
 	{ "reset", run_reset, "", true, 1, "reset [JOB]",
 	  "Gives back what a job's LWK has, at once, whether it runs or not; without JOB that of\n"
 	  "all jobs and whatever else is lent. Root." },
@@ -338,6 +344,9 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 		{ "svg", required_argument, NULL, 's' },
 		{ "topology", required_argument, NULL, 't' },
 		{ "image", required_argument, NULL, 'I' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ "count", required_argument, NULL, 'N' },
+		{ "follow", no_argument, NULL, 'f' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "wait", no_argument, NULL, 'w' },
 		{ "undo", no_argument, NULL, 'u' },
@@ -382,6 +391,15 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 		case 'I':
 			options.image = optarg;
 			break;
+		case 'i':
+			options.interval = optarg;
+			break;
+		case 'N':
+			options.count = optarg;
+			break;
+		case 'f':
+			options.follow = true;
+			break;
 		case 'j':
 			options.json = true;
 			break;
@@ -414,13 +432,12 @@ int main(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	if (argc < 2)
-		return usage_error("a verb: status, plan, check, prepare, kmsg, reset or cool",
-				   "nothing");
+		return usage_error("a verb", "nothing");
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    strcmp(argv[1], "help") == 0)
 		return print_help(NULL);
 	verb = find_verb(argv[1]);
 	if (!verb)
-		return usage_error("a verb: status, plan, check, prepare, kmsg or reset", argv[1]);
+		return usage_error("a verb", argv[1]);
 	return run_verb(verb, argc - 1, argv + 1);
 }

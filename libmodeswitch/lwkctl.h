@@ -20,10 +20,13 @@ struct options {
 	const char *topology;
 	const char *image;
 	const char *svg;
+	const char *interval;
+	const char *count;
 	bool json;
 	bool wait;
 	bool undo;
 	bool dry_run;
+	bool follow;
 	char **arguments;
 	int n_arguments;
 };
@@ -35,5 +38,28 @@ int print_json(struct json_object *object); /* and puts it */
 
 int run_plan(const struct options *options);
 int run_prepare(const struct options *options);
+
+/* A number that is nothing else. */
+bool parse_id(const char *text, uint32_t *id);
+/* The job that the first argument names; false after a message. */
+bool job_argument(const struct options *options, uint32_t *job_id);
+
+/* --interval, seconds; leaves *interval alone when it is not given. False after a message. */
+bool interval_argument(const struct options *options, double *interval);
+
+/* lwkctl_watch.c */
+int run_list(const struct options *options);
+int run_info(const struct options *options);
+int run_stat(const struct options *options);
+int run_kmsg(const struct options *options);
+int run_events(const struct options *options);
+int run_freeze(const struct options *options);
+int run_thaw(const struct options *options);
+
+/* lwkctl_top.c */
+int run_top(const struct options *options);
+
+/* lwkctl_metrics.c */
+int run_metrics(const struct options *options);
 
 #endif

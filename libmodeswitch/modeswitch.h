@@ -20,6 +20,7 @@
 
 #define MS_CONFIG_PATH "/etc/slurm/lwk.conf"
 #define MS_STATE_DIR "/run/slurm-lwk"
+#define MS_LOG_DIR "/var/log/slurm-lwk"
 #define MS_IMAGE_NAME_MAX 32
 
 /* Why a call failed, for the person who can act on it. */
@@ -83,6 +84,7 @@ struct ms_config {
 	uint64_t vacate_rate;	     /* VacateRate=: bytes per second; 0: no limit */
 	struct ms_numa numa;	     /* Numa=; never MS_NUMA_SITE */
 	unsigned boot_timeout_ms;    /* BootTimeout=, given in seconds */
+	unsigned hang_timeout_ms;    /* HangTimeout=: a CPU without a sign of life */
 	unsigned switch_timeout_ms;  /* SwitchTimeout=: for the whole switch */
 	unsigned keep_warm;	     /* KeepWarm=: seconds; 0: not at all */
 	struct ms_image *images;
@@ -277,6 +279,158 @@ void ms_job_list_free(struct ms_job *jobs, size_t n);
  */
 int ms_reconcile(bool (*alive)(uint32_t job_id, void *context), void *context,
 		 struct ms_error *err);
+
+/*
+ * ---- watching an instance (LWK batch operation paper, table 1) ----
+ *
+ * What is read is memory that the LWK writes in any case: it is never interrupted, and it
+ * can write nonsense there, so every value is bounded and every text printable. The owner
+ * of a job may watch it, and root.
+ */
+
+enum ms_instance_state {
+	MS_INSTANCE_INACTIVE, /* not booted */
+	MS_INSTANCE_BOOTING,
+	MS_INSTANCE_RUNNING,
+	MS_INSTANCE_SHUTTING_DOWN,
+	MS_INSTANCE_PANIC,
+	MS_INSTANCE_HUNG,
+	MS_INSTANCE_FREEZING,
+	MS_INSTANCE_FROZEN,
+	MS_INSTANCE_STATES
+};
+
+struct ms_instance_info {
+	uint32_t job_id;
+	uid_t uid;
+	enum ms_instance_state state;
+	int64_t since_ns;  /* realtime at which it was reached */
+	char message[128]; /* PANIC, HUNG: why */
+	unsigned cpus;
+	unsigned processes; /* that exist now */
+	uint64_t memory;    /* bytes of the partition */
+};
+
+/* What a CPU does. */
+enum ms_cpu_doing {
+	MS_CPU_OFF,
+	MS_CPU_IDLE, /* or it waits for its program's next signal, or for a proxy */
+	MS_CPU_USER,
+	MS_CPU_SYSTEM,
+	MS_CPU_DELEGATING, /* waits for Linux to do a call */
+	MS_CPU_FROZEN,
+	MS_CPU_STOPPED, /* by a panic */
+	MS_CPU_DOINGS
+};
+
+enum ms_interrupt {
+	MS_INTERRUPT_DOORBELL,
+	MS_INTERRUPT_LINUX,
+	MS_INTERRUPT_SPURIOUS,
+	MS_INTERRUPTS
+};
+
+/* What delegated calls are about. */
+enum ms_call_kind {
+	MS_CALLS_TRANSFER,
+	MS_CALLS_FILES,
+	MS_CALLS_NETWORK,
+	MS_CALLS_WAIT,
+	MS_CALLS_PROCESS,
+	MS_CALLS_TIME,
+	MS_CALLS_MEMORY,
+	MS_CALL_KINDS
+};
+
+/* Since the instance booted. */
+struct ms_counts {
+	uint64_t user_ns, system_ns, delegating_ns, idle_ns;
+	uint64_t interrupts[MS_INTERRUPTS];
+	uint64_t disturbances; /* interrupts while a program computed */
+	uint64_t local_calls;  /* system calls that the LWK did itself */
+	uint64_t delegated_calls[MS_CALL_KINDS];
+	uint64_t faults;
+	uint64_t processes;	/* started */
+	uint64_t out_of_memory; /* … and killed for want of memory */
+};
+
+struct ms_cpu_usage {
+	unsigned cpu, node; /* Linux's numbers */
+	enum ms_cpu_doing doing;
+	bool has_process;
+	bool torn; /* its times or memory could not be read, and are 0 */
+	struct ms_counts counts;
+};
+
+struct ms_node_usage {
+	unsigned node;
+	uint64_t bytes_4k, bytes_2m; /* used now, by size of page */
+	uint64_t peak;		     /* most that was used */
+};
+
+struct ms_usage {
+	int64_t when_ns; /* realtime */
+	struct ms_cpu_usage *cpus;
+	size_t n_cpus;
+	struct ms_node_usage *nodes; /* those with memory in use, or that once was */
+	size_t n_nodes;
+	struct ms_counts total;
+	unsigned threads;			   /* now */
+	uint64_t memory, memory_used, memory_peak; /* for programs */
+	uint64_t kernel_memory, kernel_used, kernel_peak;
+};
+
+enum ms_event {
+	MS_EVENT_STATE,
+	MS_EVENT_PANIC,
+	MS_EVENT_HANG,
+	MS_EVENT_OUT_OF_MEMORY,
+	MS_EVENT_CONSOLE, /* half of the console's room is text that nobody has read */
+	MS_EVENT_EXIT,	  /* a process ended */
+	MS_EVENTS
+};
+
+/* Words for people and for JSON: "shutting down", "delegating", "doorbell", … */
+const char *ms_instance_state_word(enum ms_instance_state state);
+const char *ms_cpu_doing_word(enum ms_cpu_doing doing);
+const char *ms_interrupt_word(enum ms_interrupt interrupt);
+const char *ms_call_kind_word(enum ms_call_kind kind);
+const char *ms_event_word(enum ms_event event);
+
+struct ms_watch;
+
+/*
+ * Opens the instance of a job that is in LWK mode. It can be asked as long as it is open;
+ * when the job has ended it says MS_INSTANCE_SHUTTING_DOWN. Close with ms_watch_close().
+ */
+int ms_watch_open(uint32_t job_id, struct ms_watch **out, struct ms_error *err);
+void ms_watch_close(struct ms_watch *watch);
+
+int ms_watch_info(struct ms_watch *watch, struct ms_instance_info *info, struct ms_error *err);
+/* 1: read, free what it holds with ms_usage_release(); 0: the instance has ended; -1: error. */
+int ms_watch_usage(struct ms_watch *watch, struct ms_usage *usage, struct ms_error *err);
+void ms_usage_release(struct ms_usage *usage);
+/* As lwkctl(8) documents it. json_object_put() it. */
+struct json_object *ms_usage_to_json(const struct ms_usage *usage);
+
+/*
+ * Console text from *position on (0: all that is still there), which moves on. The number of
+ * bytes, 0 when there is no more, -1 on error. Not NUL terminated.
+ */
+ssize_t ms_watch_console(struct ms_watch *watch, uint64_t *position, char *text, size_t size,
+			 struct ms_error *err);
+
+/*
+ * A new eventfd(2), non-blocking, that counts the events of this kind from now on. The caller
+ * closes it; it tells nothing any more once the watch is closed.
+ */
+int ms_watch_eventfd(struct ms_watch *watch, enum ms_event event, struct ms_error *err);
+
+/*
+ * Makes the programs of the instance stand still while its CPUs halt, or go on; returns when
+ * it is so. -1 also when a CPU does not halt within timeout_ms; then all go on.
+ */
+int ms_watch_freeze(struct ms_watch *watch, bool frozen, unsigned timeout_ms, struct ms_error *err);
 
 /* ---- for the administrator; root ---- */
 

@@ -127,6 +127,9 @@ static int boot(struct switching *switching, struct ms_error *err)
 
 	if (left < (int64_t)timeout_ms)
 		timeout_ms = left > 0 ? left : 1;
+	if (driver->hang_limit)
+		driver->hang_limit(switching->dev, switching->instance,
+				   switching->config->hang_timeout_ms);
 	error = driver->boot(switching->dev, switching->instance, switching->plan->image.args,
 			     timeout_ms);
 	if (!error)

@@ -15,6 +15,7 @@
 #include "plan.h"
 #include "process.h"
 #include "record.h"
+#include "report.h"
 #include "state.h"
 #include "steps.h"
 #include "supply.h"
@@ -384,17 +385,28 @@ int ms_switch_on(const struct ms_config *config, const struct ms_request *reques
 	return ret;
 }
 
-int switch_off_locked(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
-		      struct ms_error *err)
+static int undo_and_forget(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
+			   struct ms_error *err)
 {
 	if (switch_undo(job_id, times, say, context, err) < 0)
 		return -1;
 	return record_remove(job_id, err);
 }
 
+int switch_off_locked(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
+		      struct ms_error *err)
+{
+	struct json_object *report = report_take(job_id);
+	int ret = undo_and_forget(job_id, times, say, context, err);
+
+	report_write(report, times, ret == 0);
+	return ret;
+}
+
 /* Every job of the node ends with one of these, most without ever having had an LWK. */
 static int switch_off(uint32_t job_id, bool may_keep, struct ms_times *times, struct ms_error *err)
 {
+	struct json_object *report;
 	struct ms_times unwanted;
 	int lock, ret;
 
@@ -406,9 +418,11 @@ static int switch_off(uint32_t job_id, bool may_keep, struct ms_times *times, st
 	if (lock < 0)
 		return -1;
 	times_lap(times, "lock");
+	report = report_take(job_id);
 	ret = may_keep ? warm_keep(job_id, times, err) : -1;
 	if (ret < 0)
-		ret = switch_off_locked(job_id, times, NULL, NULL, err);
+		ret = undo_and_forget(job_id, times, NULL, NULL, err);
+	report_write(report, times, ret == 0);
 	times_lap(times, "record");
 	close(lock);
 	return ret;

@@ -8,7 +8,14 @@
 
 #include "modeswitch.h"
 
-enum option_id { OPTION_LWK, OPTION_LAUNCH, OPTION_MEMORY, OPTION_NUMA, OPTION_COUNT };
+enum option_id {
+	OPTION_LWK,
+	OPTION_LAUNCH,
+	OPTION_MEMORY,
+	OPTION_NUMA,
+	OPTION_REPORT,
+	OPTION_COUNT
+};
 
 static int check_lwk(int val, const char *arg, int remote);
 static int check_launch(int val, const char *arg, int remote);
@@ -51,6 +58,13 @@ static struct spank_option table[OPTION_COUNT] = {
 		.has_arg = required_argument,
 		.val = OPTION_NUMA,
 		.cb = check_numa,
+	},
+	[OPTION_REPORT] = {
+		.name = "lwk-report",
+		.usage = "with --lwk: print what the job's LWK did, one line, when the last of a "
+			 "step's programs on a node has ended",
+		.has_arg = no_argument,
+		.val = OPTION_REPORT,
 	},
 };
 
@@ -264,4 +278,11 @@ const char *options_memory(spank_t sp)
 const char *options_numa(spank_t sp)
 {
 	return argument(sp, OPTION_NUMA);
+}
+
+bool options_report(spank_t sp)
+{
+	char *arg = NULL;
+
+	return spank_option_getopt(sp, &table[OPTION_REPORT], &arg) == ESPANK_SUCCESS;
 }

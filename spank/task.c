@@ -18,6 +18,7 @@ static struct ms_job job;
 static bool refused;
 static bool active;
 static bool launch;
+static bool report;
 
 static void refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void refuse(const char *format, ...)
@@ -107,6 +108,7 @@ int task_look(spank_t sp)
 	/* The batch script, and salloc's shell on a node, are the job's Linux side. */
 	is_step = step_id <= SLURM_MAX_NORMAL_STEP_ID;
 	launch = active && is_step && options_launch(sp);
+	report = active && options_report(sp);
 	if (launch && !refused)
 		check_program(sp);
 	return 0;
@@ -133,6 +135,21 @@ static int set_program(spank_t sp, const char *program)
 	return spank_setenv(sp, "LWK_ARGV0", path, 1);
 }
 
+/* What lwkexec cannot know, for its report. */
+static int set_report(spank_t sp)
+{
+	char text[512], cpus[256];
+
+	if (!report)
+		return spank_unsetenv(sp, "LWK_REPORT");
+	hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), job.lwk_cpus);
+	snprintf(text, sizeof(text),
+		 "job %u: LWK %s on CPUs %s, %ju MB in %u run%s, switched in %u ms", job.job_id,
+		 job.image, cpus, (uintmax_t)(job.memory >> 20), job.runs, job.runs == 1 ? "" : "s",
+		 job.switch_on_ms);
+	return spank_setenv(sp, "LWK_REPORT", text, 1);
+}
+
 int task_launch(spank_t sp)
 {
 	static char lwkexec[] = LWKEXEC_PATH;
@@ -142,6 +159,7 @@ int task_launch(spank_t sp)
 	if (!active)
 		return 0;
 	spank_unsetenv(sp, "LWK_ARGV0");
+	set_report(sp); /* a report that is not to be had is no reason to fail */
 	if (spank_setenv(sp, "LWK_DEVICE", job.device, 1) != ESPANK_SUCCESS) {
 		slurm_error("lwk: cannot tell the task its LWK: LWK_DEVICE cannot be set");
 		return -1;

@@ -9,6 +9,12 @@ noinst_PROGRAMS += tests/bench/raw-switch
 tests_bench_raw_switch_CPPFLAGS = $(AM_CPPFLAGS)
 EXTRA_DIST += tests/bench/switch tests/bench/switch.jq
 EXTRA_DIST += tests/bench/fragmentation tests/bench/memory-load.c
+# It runs on the LWK, as its users' programs do.
+all-local: tests/bench/kernels
+tests/bench/kernels: $(srcdir)/tests/bench/kernels.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static $< -o $@
+EXTRA_DIST += tests/bench/disturbance tests/bench/kernels.c
+CLEANFILES += tests/bench/kernels
 
 include $(srcdir)/tests/vm/programs/local.mk
 
@@ -28,7 +34,8 @@ check_PROGRAMS += tests/unit/test-parse \
 	tests/unit/test-memory \
 	tests/unit/test-process \
 	tests/unit/test-steps \
-	tests/unit/test-switch
+	tests/unit/test-switch \
+	tests/unit/test-usage
 noinst_LTLIBRARIES += tests/unit/libunit.la
 endif
 
@@ -86,6 +93,10 @@ tests_unit_test_steps_LDADD = tests/unit/libunit.la
 tests_unit_test_switch_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_switch_LDADD = tests/unit/libunit.la
 
+tests_unit_test_usage_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_test_usage_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_usage_LDADD = tests/unit/libunit.la $(JSONC_LIBS)
+
 EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/allocations.bats \
 	tests/vm/beside.bats \
@@ -99,12 +110,14 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/prepare-machines.bats \
 	tests/vm/recovery.bats \
 	tests/vm/refusals.bats \
+	tests/vm/report.bats \
 	tests/vm/sharing.bats \
 	tests/vm/steps.bats \
 	tests/vm/testbed.bats \
 	tests/vm/threads.bats \
 	tests/vm/twenty-jobs.bats \
-	tests/vm/warm.bats
+	tests/vm/warm.bats \
+	tests/vm/watch.bats
 EXTRA_DIST += tests/unit/topologies/README tests/unit/topologies/COPYING.hwloc \
 	tests/unit/topologies/a64fx.xml \
 	tests/unit/topologies/epyc-7451-8n.xml \

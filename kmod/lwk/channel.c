@@ -109,18 +109,15 @@ s64 channel_request(u64 nr, const u64 args[6])
 {
 	struct cpu *cpu = this_cpu();
 	struct lwk_packet packet = { .kind = LWK_PACKET_REQUEST, .id = ++cpu->next_id, .nr = nr };
-	u32 id = packet.id;
-	u64 start = rdtsc();
+	u32 id = packet.id, former = account(LWK_CPU_DELEGATING);
 
 	memcpy(packet.args, args, sizeof(packet.args));
-	WRITE_ONCE(cpu->status->state, LWK_CPU_DELEGATING);
 	send(&packet);
 	for (;;) {
 		/* A late reply to a call that nobody waits for is no reason to stop. */
 		while (receive(&packet)) {
 			if (packet.kind == LWK_PACKET_REPLY && packet.id == id) {
-				cpu->status->delegate_tsc += rdtsc() - start;
-				WRITE_ONCE(cpu->status->state, LWK_CPU_USER);
+				account(former);
 				return packet.args[0];
 			}
 		}

@@ -12,6 +12,7 @@
  *   process.c  the life of a process
  *   signal.c   signals
  *   clock.c    time
+ *   account.c  statistics that Linux reads
  *   syscall.c  the table of system calls, and the local ones
  *   console.c  console text, panic
  *
@@ -147,6 +148,7 @@ struct cpu {
 	u32 next_id;
 
 	u64 last_monotonic;
+	u64 start_tsc;	/* when its present process started */
 	void *fpu_area; /* fpu_size() bytes to move floating-point state through */
 	struct process process;
 
@@ -206,6 +208,8 @@ void cpu_loop(void) __attribute__((noreturn));
  * before the doorbell that announces it.
  */
 void cpu_sleep(bool (*ready)(void));
+/* Halts for as long as Linux wants the process of this CPU to stand still. */
+void cpu_freeze(void);
 
 /* entry.S */
 void enter_user(const struct frame *frame) __attribute__((noreturn));
@@ -240,6 +244,10 @@ void kernel_page_free(void *page);
 /* A zeroed 4 KB or 2 MB page for a process, near NUMA node 'node'; 0 when there is none. */
 u64 user_page_alloc(u32 node);
 u64 user_large_alloc(u32 node);
+/* What is not taken, bytes. */
+u64 user_free_bytes(void);
+/* A large page is from now on mapped as small ones. */
+void user_large_split(u64 phys);
 /* A 2 MB page may be freed as a whole, or in 4 KB pages. */
 void user_page_free(u64 phys);
 void user_large_free(u64 phys);
@@ -316,6 +324,41 @@ s64 sys_sigaltstack(struct frame *frame);
 s64 sys_kill(struct frame *frame);
 s64 sys_tkill(struct frame *frame);
 s64 sys_tgkill(struct frame *frame);
+
+/* account.c: this CPU's statistics (struct lwk_cpu_status) */
+/* The CPU does something else from now on; returns what it did before. */
+u32 account(u32 state);
+/*
+ * A group's fields may be written between these; for a reader it is all or nothing. x86
+ * keeps stores in order, so it is enough to keep the compiler from reordering them.
+ */
+static inline void group_begin(__u32 *seq)
+{
+	WRITE_ONCE(*seq, *seq + 1);
+	compiler_barrier();
+}
+
+static inline void group_end(__u32 *seq)
+{
+	compiler_barrier();
+	WRITE_ONCE(*seq, *seq + 1);
+}
+
+/* Into the kernel with interrupts off, and out of it again (lwkshared.h). */
+static inline void heartbeat(void)
+{
+	struct lwk_cpu_status *cpu = this_cpu()->status;
+
+	WRITE_ONCE(cpu->heartbeat, cpu->heartbeat + 1);
+}
+
+/* Long work in the kernel goes on. */
+static inline void still_alive(void)
+{
+	struct lwk_cpu_status *cpu = this_cpu()->status;
+
+	WRITE_ONCE(cpu->heartbeat, cpu->heartbeat + 2);
+}
 
 /* clock.c: nanoseconds */
 u64 clock_monotonic(void);

@@ -41,7 +41,9 @@ void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
 	cpu->channel = (struct lwk_channel *)phys_to_virt(boot->channels) + index;
 	cpu->control = (struct lwk_control *)phys_to_virt(boot->controls) + index;
 	cpu->status = &status->cpu[index];
+	cpu->status->times.since_tsc = rdtsc();
 	cpu_setup(cpu, stack_top);
+	heartbeat();
 	print("CPU %u: Linux's CPU %u, APIC %u, NUMA node %u", index, boot->cpus[index].linux_cpu,
 	      boot->cpus[index].apicid, cpu->node);
 	if (index == 0)
@@ -72,6 +74,28 @@ bool boot_option(const char *option)
 	return false;
 }
 
+static void halt(void)
+{
+	heartbeat();
+	halt_with_interrupts();
+	heartbeat();
+}
+
+void cpu_freeze(void)
+{
+	const struct lwk_control *control = this_cpu()->control;
+	u32 former;
+
+	if (!READ_ONCE(control->freeze))
+		return;
+	former = account(LWK_CPU_FROZEN);
+	while (READ_ONCE(control->freeze) && channel_ordered()) {
+		channel_serve_fault();
+		halt();
+	}
+	account(former);
+}
+
 void cpu_sleep(bool (*ready)(void))
 {
 	struct cpu *cpu = this_cpu();
@@ -79,15 +103,16 @@ void cpu_sleep(bool (*ready)(void))
 	WRITE_ONCE(cpu->channel->lwk_sleeps, 1);
 	memory_barrier();
 	if (!ready())
-		halt_with_interrupts();
+		halt();
 	WRITE_ONCE(cpu->channel->lwk_sleeps, 0);
+	cpu_freeze();
 }
 
 void cpu_loop(void)
 {
 	struct cpu *cpu = this_cpu();
 
-	WRITE_ONCE(cpu->status->state, LWK_CPU_IDLE);
+	account(LWK_CPU_IDLE);
 	STORE_RELEASE(cpu->control->obeyed, LWK_ORDER_NONE);
 	while (!channel_ordered())
 		cpu_sleep(channel_ordered);

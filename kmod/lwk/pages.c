@@ -30,6 +30,9 @@ static struct chunk *chunks; /* in the order of boot->mem */
 static u64 n_chunks;
 static struct chunk_list whole[MAX_NODES], partial[MAX_NODES];
 
+/* Bytes taken and not given back, in all and per node; under the lock. */
+static u64 user_taken, kernel_taken, node_taken[LWK_STATUS_NODES];
+
 static u64 reserve_next, reserve_end; /* never used so far */
 static void *kernel_free;	      /* pages that came back, linked by their first word */
 
@@ -50,6 +53,38 @@ static void list_remove(struct chunk_list *list, struct chunk *chunk)
 		list->head = chunk->next;
 	if (chunk->next)
 		chunk->next->previous = chunk->previous;
+}
+
+/*
+ * What this CPU has of a node changes by so many pages; tells Linux. With the lock held: a
+ * peak is of all CPUs together, and whoever reaches it writes it to its own line.
+ */
+static void account_pages(u32 node, s64 small, s64 large)
+{
+	struct lwk_cpu_memory *memory = &this_cpu()->status->memory;
+	u32 slot = MIN(node, LWK_STATUS_NODES - 1);
+	struct lwk_node_pages *pages = &memory->node[slot];
+	s64 bytes = small * (s64)PAGE_SIZE + large * (s64)LARGE_SIZE;
+
+	user_taken += bytes;
+	node_taken[slot] += bytes;
+	group_begin(&memory->seq);
+	pages->pages_4k += small;
+	pages->pages_2m += large;
+	pages->peak_bytes = MAX(pages->peak_bytes, node_taken[slot]);
+	memory->user_peak_bytes = MAX(memory->user_peak_bytes, user_taken);
+	group_end(&memory->seq);
+}
+
+static void account_kernel(s64 bytes)
+{
+	struct lwk_cpu_memory *memory = &this_cpu()->status->memory;
+
+	kernel_taken += bytes;
+	group_begin(&memory->seq);
+	memory->kernel_bytes += bytes;
+	memory->kernel_peak_bytes = MAX(memory->kernel_peak_bytes, kernel_taken);
+	group_end(&memory->seq);
 }
 
 void pages_init(void)
@@ -84,9 +119,9 @@ void pages_init(void)
 			user_bytes += LARGE_SIZE;
 		}
 	}
-	status->user_bytes = status->user_free = user_bytes;
+	status->user_bytes = user_bytes;
 	status->kernel_bytes = boot->reserve_size;
-	status->kernel_free = reserve_end - reserve_next;
+	status->kernel_used = kernel_taken = reserve_next - reserve;
 }
 
 void *kernel_boot_alloc(size_t size)
@@ -99,7 +134,8 @@ void *kernel_boot_alloc(size_t size)
 		panic("the kernel's reserve of %llu MB is too small", boot->reserve_size >> 20);
 	memory = phys_to_virt(reserve_next);
 	reserve_next += size;
-	status->kernel_free -= size;
+	kernel_taken += size;
+	status->kernel_used += size;
 	spin_unlock(&lock);
 	return memset(memory, 0, size);
 }
@@ -117,7 +153,7 @@ void *kernel_page_alloc(void)
 		reserve_next += PAGE_SIZE;
 	}
 	if (page)
-		status->kernel_free -= PAGE_SIZE;
+		account_kernel(PAGE_SIZE);
 	spin_unlock(&lock);
 	if (page)
 		memset(page, 0, PAGE_SIZE);
@@ -129,7 +165,7 @@ void kernel_page_free(void *page)
 	spin_lock(&lock);
 	*(void **)page = kernel_free;
 	kernel_free = page;
-	status->kernel_free += PAGE_SIZE;
+	account_kernel(-(s64)PAGE_SIZE);
 	spin_unlock(&lock);
 }
 
@@ -170,9 +206,10 @@ u64 user_large_alloc(u32 node)
 		list_remove(&whole[chunk->node], chunk);
 		chunk->state = CHUNK_USED;
 		chunk->free_pages = 0;
-		status->user_free -= LARGE_SIZE;
+		account_pages(chunk->node, 0, 1);
 	}
 	spin_unlock(&lock);
+	still_alive();
 	if (!chunk)
 		return 0;
 	memset(phys_to_virt(chunk->phys), 0, LARGE_SIZE);
@@ -205,9 +242,10 @@ u64 user_page_alloc(u32 node)
 			list_remove(&partial[chunk->node], chunk);
 			chunk->state = CHUNK_USED;
 		}
-		status->user_free -= PAGE_SIZE;
+		account_pages(chunk->node, 1, 0);
 	}
 	spin_unlock(&lock);
+	still_alive();
 	if (phys)
 		memset(phys_to_virt(phys), 0, PAGE_SIZE);
 	return phys;
@@ -234,7 +272,7 @@ void user_page_free(u64 phys)
 		chunk->state = CHUNK_WHOLE;
 		list_add(&whole[chunk->node], chunk);
 	}
-	status->user_free += PAGE_SIZE;
+	account_pages(chunk->node, -1, 0);
 	spin_unlock(&lock);
 }
 
@@ -247,6 +285,20 @@ void user_large_free(u64 phys)
 		panic("large page %llx freed twice", phys);
 	chunk->state = CHUNK_WHOLE;
 	list_add(&whole[chunk->node], chunk);
-	status->user_free += LARGE_SIZE;
+	account_pages(chunk->node, 0, -1);
 	spin_unlock(&lock);
+}
+
+void user_large_split(u64 phys)
+{
+	struct chunk *chunk = chunk_of(phys);
+
+	spin_lock(&lock);
+	account_pages(chunk->node, CHUNK_PAGES, -1);
+	spin_unlock(&lock);
+}
+
+u64 user_free_bytes(void)
+{
+	return status->user_bytes - READ_ONCE(user_taken);
 }

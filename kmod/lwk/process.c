@@ -36,11 +36,14 @@ static void start(u64 entry, u64 stack)
 	/* For sites and tests that want to see what a fault of the LWK itself does. */
 	if (boot_option("inject=fault"))
 		*(volatile u32 *)LWK_IMAGE_LIMIT = 0;
+	while (boot_option("inject=hang"))
+		cpu_relax();
 	fpu_reset();
 	write_msr(MSR_FS_BASE, 0);
 	write_msr(MSR_KERNEL_GS_BASE, 0);
-	WRITE_ONCE(this_cpu()->status->state, LWK_CPU_USER);
+	account(LWK_CPU_USER);
 	before_user(&frame);
+	heartbeat();
 	enter_user(&frame);
 }
 
@@ -54,11 +57,9 @@ void process_run(void)
 	process->pid = READ_ONCE(cpu->control->pid);
 	signal_init(process);
 	channel_reset();
-	cpu->status->seq++;
-	cpu->status->state = LWK_CPU_LOADING;
+	account(LWK_CPU_LOADING);
 	cpu->status->processes++;
-	cpu->status->start_tsc = rdtsc();
-	STORE_RELEASE(cpu->status->seq, cpu->status->seq + 1);
+	cpu->start_tsc = rdtsc();
 	STORE_RELEASE(cpu->control->obeyed, LWK_ORDER_PROCESS);
 
 	if (space_init(&process->space)) {
@@ -102,9 +103,11 @@ void process_exit(int wait_status)
 {
 	struct process *process = this_process();
 
-	if (process->out_of_memory)
+	if (process->out_of_memory) {
+		this_cpu()->status->out_of_memory++;
 		print("pid %u: killed, the partition is out of memory (it had %llu MB)",
 		      process->pid, process->space.peak_bytes >> 20);
+	}
 	channel_notice(LWK_CALL_EXIT, wait_status, process->out_of_memory);
 	process_abandon();
 }
@@ -113,7 +116,7 @@ void process_abandon(void)
 {
 	struct cpu *cpu = this_cpu();
 
-	WRITE_ONCE(cpu->status->state, LWK_CPU_EXITED);
+	account(LWK_CPU_EXITED);
 	/* Until the order goes the proxy may still look into the memory. */
 	while (!order_withdrawn()) {
 		channel_serve_fault();
@@ -123,9 +126,5 @@ void process_abandon(void)
 	space_leave();
 	if (cpu->process.space.root)
 		space_destroy(&cpu->process.space);
-	cpu->status->seq++;
-	cpu->status->process_tsc += rdtsc() - cpu->status->start_tsc;
-	cpu->status->start_tsc = 0;
-	STORE_RELEASE(cpu->status->seq, cpu->status->seq + 1);
 	restart_cpu();
 }

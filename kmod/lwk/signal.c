@@ -358,12 +358,14 @@ static bool signal_or_order(void)
 
 static s64 wait_for_signal(struct process *process)
 {
+	account(LWK_CPU_WAITING);
 	while (signal_collect(process), !signal_effective(process)) {
 		cpu_sleep(signal_or_order);
 		if (!channel_ordered())
 			process_abandon();
 		channel_serve_fault();
 	}
+	account(LWK_CPU_USER);
 	return -EINTR;
 }
 
@@ -422,8 +424,10 @@ static s64 send_signal(struct frame *frame, u64 nr, u64 target, u64 signal)
 	struct process *process = this_process();
 	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx };
 
-	if ((u32)target != process->pid)
+	if ((u32)target != process->pid) {
+		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
 		return channel_request(nr, args);
+	}
 	if (signal > SIGNALS)
 		return -EINVAL;
 	if (signal)

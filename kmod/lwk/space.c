@@ -206,6 +206,7 @@ static int large_split(struct space *space, u64 addr)
 	for (u64 i = 0; i < ENTRIES; i++)
 		table[i] = bits + i * PAGE_SIZE;
 	*entry = virt_to_phys(table) | PTE_P | PTE_W | PTE_U;
+	user_large_split(bits & PTE_ADDR);
 	space->pages_2m--;
 	space->pages_4k += ENTRIES;
 	return 0;
@@ -273,8 +274,10 @@ static void hide_from_proxy(struct space *space, u64 start, u64 end)
 	u64 args[6] = { start, end - start };
 
 	visit_pages(space, start, end, visit_seen, (u64)&seen);
-	if (seen)
-		channel_request(LWK_CALL_UNMAP, args);
+	if (!seen)
+		return;
+	channel_request(LWK_CALL_UNMAP, args);
+	this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
 }
 
 static int split_edges(struct space *space, u64 start, u64 end)
@@ -290,13 +293,15 @@ static int split_edges(struct space *space, u64 start, u64 end)
 
 static void publish(struct space *space)
 {
-	struct lwk_cpu_status *cpu = this_cpu()->status;
+	struct lwk_cpu_memory *memory = &this_cpu()->status->memory;
 	u64 bytes = space->pages_4k * PAGE_SIZE + space->pages_2m * LARGE_SIZE;
 
 	space->peak_bytes = MAX(space->peak_bytes, bytes);
-	cpu->pages_4k = space->pages_4k;
-	cpu->pages_2m = space->pages_2m;
-	cpu->peak_bytes = space->peak_bytes;
+	group_begin(&memory->seq);
+	memory->pages_4k = space->pages_4k;
+	memory->pages_2m = space->pages_2m;
+	memory->peak_bytes = space->peak_bytes;
+	group_end(&memory->seq);
 }
 
 /* ---- the space as a whole ---- */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table of system calls, and those that the LWK does itself. A row says LOCAL
- * (done here), DELEGATED (done by Linux through the proxy, restarted after a signal
- * where Linux would), UNRESTARTED (delegated, EINTR stays EINTR), or ABSENT (ENOSYS,
- * which glibc expects of an older kernel). What has no row is refused: ENOSYS and a
- * line on the console.
+ * (done here), WORK (done here, and long enough for its time to be counted), DELEGATED
+ * (done by Linux through the proxy, restarted after a signal where Linux would),
+ * UNRESTARTED (delegated, EINTR stays EINTR), or ABSENT (ENOSYS, which glibc expects of
+ * an older kernel). What has no row is refused: ENOSYS and a line on the console.
  */
 #include <asm/unistd.h>
 
@@ -133,6 +133,7 @@ static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u
 		u64 args[6] = { fd, addr + done, size - done, offset + done };
 
 		result = channel_request(__NR_pread64, args);
+		this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
 		if (result == -EINTR)
 			result = 0;
 		else if (result <= 0)
@@ -221,7 +222,7 @@ static s64 sys_sysinfo(struct frame *frame)
 	} info = {
 		.uptime = clock_monotonic() / 1000000000,
 		.total = status->user_bytes,
-		.free = status->user_free,
+		.free = user_free_bytes(),
 		.processes = boot->n_cpus,
 		.unit = 1,
 	};
@@ -237,9 +238,7 @@ struct timespec {
 
 static u64 process_ns(void)
 {
-	const struct lwk_cpu_status *cpu = this_cpu()->status;
-
-	return clock_cycles_to_ns(rdtsc() - cpu->start_tsc);
+	return clock_cycles_to_ns(rdtsc() - this_cpu()->start_tsc);
 }
 
 static s64 sys_clock_gettime(struct frame *frame)
@@ -360,213 +359,218 @@ static s64 sys_prctl(struct frame *frame)
 	return channel_request(__NR_prctl, args);
 }
 
-enum kind { REFUSED = 0, LOCAL_KIND, DELEGATED_KIND, UNRESTARTED_KIND, ABSENT_KIND };
+enum kind { REFUSED = 0, LOCAL_KIND, WORK_KIND, DELEGATED_KIND, UNRESTARTED_KIND, ABSENT_KIND };
 
 struct call {
 	u8 kind;
+	u8 about; /* enum lwk_call_kind, of what is delegated */
 	s64 (*local)(struct frame *frame);
 };
 
 #define LOCAL(function)                                                                            \
 	{                                                                                          \
-		LOCAL_KIND, function                                                               \
+		LOCAL_KIND, 0, function                                                            \
 	}
-#define DELEGATED                                                                                  \
+#define WORK(function)                                                                             \
 	{                                                                                          \
-		DELEGATED_KIND, NULL                                                               \
+		WORK_KIND, 0, function                                                             \
 	}
-#define UNRESTARTED                                                                                \
+#define DELEGATED(about)                                                                           \
 	{                                                                                          \
-		UNRESTARTED_KIND, NULL                                                             \
+		DELEGATED_KIND, LWK_CALLS_##about, NULL                                            \
+	}
+#define UNRESTARTED(about)                                                                         \
+	{                                                                                          \
+		UNRESTARTED_KIND, LWK_CALLS_##about, NULL                                          \
 	}
 #define ABSENT                                                                                     \
 	{                                                                                          \
-		ABSENT_KIND, NULL                                                                  \
+		ABSENT_KIND, 0, NULL                                                               \
 	}
 
 static const struct call calls[] = {
 	/* files */
-	[__NR_read] = DELEGATED,
-	[__NR_write] = DELEGATED,
-	[__NR_open] = DELEGATED,
-	[__NR_close] = DELEGATED,
-	[__NR_stat] = DELEGATED,
-	[__NR_fstat] = DELEGATED,
-	[__NR_lstat] = DELEGATED,
-	[__NR_lseek] = DELEGATED,
-	[__NR_ioctl] = DELEGATED,
-	[__NR_pread64] = DELEGATED,
-	[__NR_pwrite64] = DELEGATED,
-	[__NR_readv] = DELEGATED,
-	[__NR_writev] = DELEGATED,
-	[__NR_preadv] = DELEGATED,
-	[__NR_pwritev] = DELEGATED,
-	[__NR_preadv2] = DELEGATED,
-	[__NR_pwritev2] = DELEGATED,
-	[__NR_access] = DELEGATED,
-	[__NR_pipe] = DELEGATED,
-	[__NR_pipe2] = DELEGATED,
-	[__NR_dup] = DELEGATED,
-	[__NR_dup2] = DELEGATED,
-	[__NR_dup3] = DELEGATED,
-	[__NR_fcntl] = DELEGATED,
-	[__NR_flock] = DELEGATED,
-	[__NR_fsync] = DELEGATED,
-	[__NR_fdatasync] = DELEGATED,
-	[__NR_truncate] = DELEGATED,
-	[__NR_ftruncate] = DELEGATED,
-	[__NR_getdents] = DELEGATED,
-	[__NR_getdents64] = DELEGATED,
-	[__NR_getcwd] = DELEGATED,
-	[__NR_chdir] = DELEGATED,
-	[__NR_fchdir] = DELEGATED,
-	[__NR_rename] = DELEGATED,
-	[__NR_mkdir] = DELEGATED,
-	[__NR_rmdir] = DELEGATED,
-	[__NR_creat] = DELEGATED,
-	[__NR_link] = DELEGATED,
-	[__NR_unlink] = DELEGATED,
-	[__NR_symlink] = DELEGATED,
-	[__NR_readlink] = DELEGATED,
-	[__NR_chmod] = DELEGATED,
-	[__NR_fchmod] = DELEGATED,
-	[__NR_chown] = DELEGATED,
-	[__NR_fchown] = DELEGATED,
-	[__NR_lchown] = DELEGATED,
-	[__NR_umask] = DELEGATED,
-	[__NR_mknod] = DELEGATED,
-	[__NR_mknodat] = DELEGATED,
-	[__NR_statfs] = DELEGATED,
-	[__NR_fstatfs] = DELEGATED,
-	[__NR_utime] = DELEGATED,
-	[__NR_utimes] = DELEGATED,
-	[__NR_utimensat] = DELEGATED,
-	[__NR_futimesat] = DELEGATED,
-	[__NR_openat] = DELEGATED,
-	[__NR_openat2] = DELEGATED,
-	[__NR_mkdirat] = DELEGATED,
-	[__NR_fchownat] = DELEGATED,
-	[__NR_newfstatat] = DELEGATED,
-	[__NR_unlinkat] = DELEGATED,
-	[__NR_renameat] = DELEGATED,
-	[__NR_renameat2] = DELEGATED,
-	[__NR_linkat] = DELEGATED,
-	[__NR_symlinkat] = DELEGATED,
-	[__NR_readlinkat] = DELEGATED,
-	[__NR_fchmodat] = DELEGATED,
-	[__NR_faccessat] = DELEGATED,
-	[__NR_faccessat2] = DELEGATED,
-	[__NR_statx] = DELEGATED,
-	[__NR_fallocate] = DELEGATED,
-	[__NR_fadvise64] = DELEGATED,
-	[__NR_readahead] = DELEGATED,
-	[__NR_sendfile] = DELEGATED,
-	[__NR_copy_file_range] = DELEGATED,
-	[__NR_splice] = DELEGATED,
-	[__NR_sync] = DELEGATED,
-	[__NR_syncfs] = DELEGATED,
-	[__NR_sync_file_range] = DELEGATED,
-	[__NR_close_range] = DELEGATED,
-	[__NR_memfd_create] = DELEGATED,
-	[__NR_setxattr] = DELEGATED,
-	[__NR_lsetxattr] = DELEGATED,
-	[__NR_fsetxattr] = DELEGATED,
-	[__NR_getxattr] = DELEGATED,
-	[__NR_lgetxattr] = DELEGATED,
-	[__NR_fgetxattr] = DELEGATED,
-	[__NR_listxattr] = DELEGATED,
-	[__NR_llistxattr] = DELEGATED,
-	[__NR_flistxattr] = DELEGATED,
-	[__NR_removexattr] = DELEGATED,
-	[__NR_lremovexattr] = DELEGATED,
-	[__NR_fremovexattr] = DELEGATED,
-	[__NR_inotify_init] = DELEGATED,
-	[__NR_inotify_init1] = DELEGATED,
-	[__NR_inotify_add_watch] = DELEGATED,
-	[__NR_inotify_rm_watch] = DELEGATED,
-	[__NR_eventfd] = DELEGATED,
-	[__NR_eventfd2] = DELEGATED,
-	[__NR_timerfd_create] = DELEGATED,
-	[__NR_timerfd_settime] = DELEGATED,
-	[__NR_timerfd_gettime] = DELEGATED,
-	[__NR_epoll_create] = DELEGATED,
-	[__NR_epoll_create1] = DELEGATED,
-	[__NR_epoll_ctl] = DELEGATED,
+	[__NR_read] = DELEGATED(TRANSFER),
+	[__NR_write] = DELEGATED(TRANSFER),
+	[__NR_open] = DELEGATED(FILES),
+	[__NR_close] = DELEGATED(FILES),
+	[__NR_stat] = DELEGATED(FILES),
+	[__NR_fstat] = DELEGATED(FILES),
+	[__NR_lstat] = DELEGATED(FILES),
+	[__NR_lseek] = DELEGATED(FILES),
+	[__NR_ioctl] = DELEGATED(FILES),
+	[__NR_pread64] = DELEGATED(TRANSFER),
+	[__NR_pwrite64] = DELEGATED(TRANSFER),
+	[__NR_readv] = DELEGATED(TRANSFER),
+	[__NR_writev] = DELEGATED(TRANSFER),
+	[__NR_preadv] = DELEGATED(TRANSFER),
+	[__NR_pwritev] = DELEGATED(TRANSFER),
+	[__NR_preadv2] = DELEGATED(TRANSFER),
+	[__NR_pwritev2] = DELEGATED(TRANSFER),
+	[__NR_access] = DELEGATED(FILES),
+	[__NR_pipe] = DELEGATED(FILES),
+	[__NR_pipe2] = DELEGATED(FILES),
+	[__NR_dup] = DELEGATED(FILES),
+	[__NR_dup2] = DELEGATED(FILES),
+	[__NR_dup3] = DELEGATED(FILES),
+	[__NR_fcntl] = DELEGATED(FILES),
+	[__NR_flock] = DELEGATED(FILES),
+	[__NR_fsync] = DELEGATED(FILES),
+	[__NR_fdatasync] = DELEGATED(FILES),
+	[__NR_truncate] = DELEGATED(FILES),
+	[__NR_ftruncate] = DELEGATED(FILES),
+	[__NR_getdents] = DELEGATED(FILES),
+	[__NR_getdents64] = DELEGATED(FILES),
+	[__NR_getcwd] = DELEGATED(FILES),
+	[__NR_chdir] = DELEGATED(FILES),
+	[__NR_fchdir] = DELEGATED(FILES),
+	[__NR_rename] = DELEGATED(FILES),
+	[__NR_mkdir] = DELEGATED(FILES),
+	[__NR_rmdir] = DELEGATED(FILES),
+	[__NR_creat] = DELEGATED(FILES),
+	[__NR_link] = DELEGATED(FILES),
+	[__NR_unlink] = DELEGATED(FILES),
+	[__NR_symlink] = DELEGATED(FILES),
+	[__NR_readlink] = DELEGATED(FILES),
+	[__NR_chmod] = DELEGATED(FILES),
+	[__NR_fchmod] = DELEGATED(FILES),
+	[__NR_chown] = DELEGATED(FILES),
+	[__NR_fchown] = DELEGATED(FILES),
+	[__NR_lchown] = DELEGATED(FILES),
+	[__NR_umask] = DELEGATED(FILES),
+	[__NR_mknod] = DELEGATED(FILES),
+	[__NR_mknodat] = DELEGATED(FILES),
+	[__NR_statfs] = DELEGATED(FILES),
+	[__NR_fstatfs] = DELEGATED(FILES),
+	[__NR_utime] = DELEGATED(FILES),
+	[__NR_utimes] = DELEGATED(FILES),
+	[__NR_utimensat] = DELEGATED(FILES),
+	[__NR_futimesat] = DELEGATED(FILES),
+	[__NR_openat] = DELEGATED(FILES),
+	[__NR_openat2] = DELEGATED(FILES),
+	[__NR_mkdirat] = DELEGATED(FILES),
+	[__NR_fchownat] = DELEGATED(FILES),
+	[__NR_newfstatat] = DELEGATED(FILES),
+	[__NR_unlinkat] = DELEGATED(FILES),
+	[__NR_renameat] = DELEGATED(FILES),
+	[__NR_renameat2] = DELEGATED(FILES),
+	[__NR_linkat] = DELEGATED(FILES),
+	[__NR_symlinkat] = DELEGATED(FILES),
+	[__NR_readlinkat] = DELEGATED(FILES),
+	[__NR_fchmodat] = DELEGATED(FILES),
+	[__NR_faccessat] = DELEGATED(FILES),
+	[__NR_faccessat2] = DELEGATED(FILES),
+	[__NR_statx] = DELEGATED(FILES),
+	[__NR_fallocate] = DELEGATED(FILES),
+	[__NR_fadvise64] = DELEGATED(FILES),
+	[__NR_readahead] = DELEGATED(FILES),
+	[__NR_sendfile] = DELEGATED(TRANSFER),
+	[__NR_copy_file_range] = DELEGATED(TRANSFER),
+	[__NR_splice] = DELEGATED(TRANSFER),
+	[__NR_sync] = DELEGATED(FILES),
+	[__NR_syncfs] = DELEGATED(FILES),
+	[__NR_sync_file_range] = DELEGATED(FILES),
+	[__NR_close_range] = DELEGATED(FILES),
+	[__NR_memfd_create] = DELEGATED(FILES),
+	[__NR_setxattr] = DELEGATED(FILES),
+	[__NR_lsetxattr] = DELEGATED(FILES),
+	[__NR_fsetxattr] = DELEGATED(FILES),
+	[__NR_getxattr] = DELEGATED(FILES),
+	[__NR_lgetxattr] = DELEGATED(FILES),
+	[__NR_fgetxattr] = DELEGATED(FILES),
+	[__NR_listxattr] = DELEGATED(FILES),
+	[__NR_llistxattr] = DELEGATED(FILES),
+	[__NR_flistxattr] = DELEGATED(FILES),
+	[__NR_removexattr] = DELEGATED(FILES),
+	[__NR_lremovexattr] = DELEGATED(FILES),
+	[__NR_fremovexattr] = DELEGATED(FILES),
+	[__NR_inotify_init] = DELEGATED(FILES),
+	[__NR_inotify_init1] = DELEGATED(FILES),
+	[__NR_inotify_add_watch] = DELEGATED(FILES),
+	[__NR_inotify_rm_watch] = DELEGATED(FILES),
+	[__NR_eventfd] = DELEGATED(FILES),
+	[__NR_eventfd2] = DELEGATED(FILES),
+	[__NR_timerfd_create] = DELEGATED(TIME),
+	[__NR_timerfd_settime] = DELEGATED(TIME),
+	[__NR_timerfd_gettime] = DELEGATED(TIME),
+	[__NR_epoll_create] = DELEGATED(WAIT),
+	[__NR_epoll_create1] = DELEGATED(WAIT),
+	[__NR_epoll_ctl] = DELEGATED(WAIT),
 
 	/* waiting: Linux never restarts these after a handler (signal(7)) */
-	[__NR_poll] = UNRESTARTED,
-	[__NR_ppoll] = UNRESTARTED,
-	[__NR_select] = UNRESTARTED,
-	[__NR_pselect6] = UNRESTARTED,
-	[__NR_epoll_wait] = UNRESTARTED,
-	[__NR_epoll_pwait] = UNRESTARTED,
-	[__NR_nanosleep] = UNRESTARTED,
-	[__NR_clock_nanosleep] = UNRESTARTED,
+	[__NR_poll] = UNRESTARTED(WAIT),
+	[__NR_ppoll] = UNRESTARTED(WAIT),
+	[__NR_select] = UNRESTARTED(WAIT),
+	[__NR_pselect6] = UNRESTARTED(WAIT),
+	[__NR_epoll_wait] = UNRESTARTED(WAIT),
+	[__NR_epoll_pwait] = UNRESTARTED(WAIT),
+	[__NR_nanosleep] = UNRESTARTED(WAIT),
+	[__NR_clock_nanosleep] = UNRESTARTED(WAIT),
 
 	/* sockets */
-	[__NR_socket] = DELEGATED,
-	[__NR_connect] = DELEGATED,
-	[__NR_accept] = DELEGATED,
-	[__NR_accept4] = DELEGATED,
-	[__NR_sendto] = DELEGATED,
-	[__NR_recvfrom] = DELEGATED,
-	[__NR_sendmsg] = DELEGATED,
-	[__NR_recvmsg] = DELEGATED,
-	[__NR_sendmmsg] = DELEGATED,
-	[__NR_recvmmsg] = DELEGATED,
-	[__NR_shutdown] = DELEGATED,
-	[__NR_bind] = DELEGATED,
-	[__NR_listen] = DELEGATED,
-	[__NR_getsockname] = DELEGATED,
-	[__NR_getpeername] = DELEGATED,
-	[__NR_socketpair] = DELEGATED,
-	[__NR_setsockopt] = DELEGATED,
-	[__NR_getsockopt] = DELEGATED,
+	[__NR_socket] = DELEGATED(NETWORK),
+	[__NR_connect] = DELEGATED(NETWORK),
+	[__NR_accept] = DELEGATED(NETWORK),
+	[__NR_accept4] = DELEGATED(NETWORK),
+	[__NR_sendto] = DELEGATED(NETWORK),
+	[__NR_recvfrom] = DELEGATED(NETWORK),
+	[__NR_sendmsg] = DELEGATED(NETWORK),
+	[__NR_recvmsg] = DELEGATED(NETWORK),
+	[__NR_sendmmsg] = DELEGATED(NETWORK),
+	[__NR_recvmmsg] = DELEGATED(NETWORK),
+	[__NR_shutdown] = DELEGATED(NETWORK),
+	[__NR_bind] = DELEGATED(NETWORK),
+	[__NR_listen] = DELEGATED(NETWORK),
+	[__NR_getsockname] = DELEGATED(NETWORK),
+	[__NR_getpeername] = DELEGATED(NETWORK),
+	[__NR_socketpair] = DELEGATED(NETWORK),
+	[__NR_setsockopt] = DELEGATED(NETWORK),
+	[__NR_getsockopt] = DELEGATED(NETWORK),
 
 	/* identity: the proxy's is the process's */
 	[__NR_getpid] = LOCAL(sys_getpid),
 	[__NR_gettid] = LOCAL(sys_getpid),
-	[__NR_getppid] = DELEGATED,
-	[__NR_getuid] = DELEGATED,
-	[__NR_geteuid] = DELEGATED,
-	[__NR_getgid] = DELEGATED,
-	[__NR_getegid] = DELEGATED,
-	[__NR_getresuid] = DELEGATED,
-	[__NR_getresgid] = DELEGATED,
-	[__NR_getgroups] = DELEGATED,
-	[__NR_getpgrp] = DELEGATED,
-	[__NR_getpgid] = DELEGATED,
-	[__NR_setpgid] = DELEGATED,
-	[__NR_getsid] = DELEGATED,
-	[__NR_setsid] = DELEGATED,
-	[__NR_getpriority] = DELEGATED,
-	[__NR_getrlimit] = DELEGATED,
-	[__NR_setrlimit] = DELEGATED,
-	[__NR_prlimit64] = DELEGATED,
-	[__NR_getrandom] = DELEGATED,
+	[__NR_getppid] = DELEGATED(PROCESS),
+	[__NR_getuid] = DELEGATED(PROCESS),
+	[__NR_geteuid] = DELEGATED(PROCESS),
+	[__NR_getgid] = DELEGATED(PROCESS),
+	[__NR_getegid] = DELEGATED(PROCESS),
+	[__NR_getresuid] = DELEGATED(PROCESS),
+	[__NR_getresgid] = DELEGATED(PROCESS),
+	[__NR_getgroups] = DELEGATED(PROCESS),
+	[__NR_getpgrp] = DELEGATED(PROCESS),
+	[__NR_getpgid] = DELEGATED(PROCESS),
+	[__NR_setpgid] = DELEGATED(PROCESS),
+	[__NR_getsid] = DELEGATED(PROCESS),
+	[__NR_setsid] = DELEGATED(PROCESS),
+	[__NR_getpriority] = DELEGATED(PROCESS),
+	[__NR_getrlimit] = DELEGATED(PROCESS),
+	[__NR_setrlimit] = DELEGATED(PROCESS),
+	[__NR_prlimit64] = DELEGATED(PROCESS),
+	[__NR_getrandom] = DELEGATED(PROCESS),
 	[__NR_prctl] = LOCAL(sys_prctl),
 	[__NR_uname] = LOCAL(sys_uname),
 	[__NR_set_tid_address] = LOCAL(sys_getpid),
 	[__NR_arch_prctl] = LOCAL(sys_arch_prctl),
-	[__NR_wait4] = DELEGATED,
-	[__NR_waitid] = DELEGATED,
-	[__NR_sethostname] = DELEGATED,
+	[__NR_wait4] = DELEGATED(WAIT),
+	[__NR_waitid] = DELEGATED(WAIT),
+	[__NR_sethostname] = DELEGATED(PROCESS),
 
 	/* CPUs */
 	[__NR_sched_yield] = LOCAL(sys_done),
 	[__NR_getcpu] = LOCAL(sys_getcpu),
 	[__NR_sched_getaffinity] = LOCAL(sys_sched_getaffinity),
 	[__NR_sched_setaffinity] = LOCAL(sys_sched_setaffinity),
-	[__NR_sched_getscheduler] = DELEGATED,
-	[__NR_sched_getparam] = DELEGATED,
+	[__NR_sched_getscheduler] = DELEGATED(PROCESS),
+	[__NR_sched_getparam] = DELEGATED(PROCESS),
 
 	/* memory */
-	[__NR_mmap] = LOCAL(sys_mmap),
-	[__NR_munmap] = LOCAL(sys_munmap),
-	[__NR_mprotect] = LOCAL(sys_mprotect),
-	[__NR_brk] = LOCAL(sys_brk),
-	[__NR_mremap] = LOCAL(sys_mremap),
-	[__NR_madvise] = LOCAL(sys_madvise),
+	[__NR_mmap] = WORK(sys_mmap),
+	[__NR_munmap] = WORK(sys_munmap),
+	[__NR_mprotect] = WORK(sys_mprotect),
+	[__NR_brk] = WORK(sys_brk),
+	[__NR_mremap] = WORK(sys_mremap),
+	[__NR_madvise] = WORK(sys_madvise),
 	[__NR_msync] = LOCAL(sys_done),
 	[__NR_sysinfo] = LOCAL(sys_sysinfo),
 	/* nothing is ever paged out */
@@ -581,15 +585,15 @@ static const struct call calls[] = {
 	[__NR_gettimeofday] = LOCAL(sys_gettimeofday),
 	[__NR_time] = LOCAL(sys_time),
 	[__NR_getrusage] = LOCAL(sys_getrusage),
-	[__NR_times] = DELEGATED,
-	[__NR_alarm] = DELEGATED,
-	[__NR_setitimer] = DELEGATED,
-	[__NR_getitimer] = DELEGATED,
-	[__NR_timer_create] = DELEGATED,
-	[__NR_timer_settime] = DELEGATED,
-	[__NR_timer_gettime] = DELEGATED,
-	[__NR_timer_getoverrun] = DELEGATED,
-	[__NR_timer_delete] = DELEGATED,
+	[__NR_times] = DELEGATED(TIME),
+	[__NR_alarm] = DELEGATED(TIME),
+	[__NR_setitimer] = DELEGATED(TIME),
+	[__NR_getitimer] = DELEGATED(TIME),
+	[__NR_timer_create] = DELEGATED(TIME),
+	[__NR_timer_settime] = DELEGATED(TIME),
+	[__NR_timer_gettime] = DELEGATED(TIME),
+	[__NR_timer_getoverrun] = DELEGATED(TIME),
+	[__NR_timer_delete] = DELEGATED(TIME),
 
 	/* signals */
 	[__NR_rt_sigaction] = LOCAL(sys_rt_sigaction),
@@ -612,13 +616,23 @@ static const struct call calls[] = {
 	[__NR_membarrier] = ABSENT,
 };
 
-static s64 delegate(struct frame *frame, bool restartable)
+static s64 delegate(struct frame *frame, const struct call *call)
 {
 	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9 };
 	s64 result = channel_request(frame->error, args);
 
-	this_cpu()->status->delegated_calls++;
-	this_process()->interrupted = restartable && result == -EINTR;
+	this_cpu()->status->delegated_calls[call->about]++;
+	this_process()->interrupted = call->kind == DELEGATED_KIND && result == -EINTR;
+	return result;
+}
+
+static s64 work(struct frame *frame, const struct call *call)
+{
+	s64 result;
+
+	account(LWK_CPU_SYSTEM);
+	result = call->local(frame);
+	account(LWK_CPU_USER);
 	return result;
 }
 
@@ -631,10 +645,12 @@ static s64 dispatch(struct frame *frame)
 	case LOCAL_KIND:
 		this_cpu()->status->local_calls++;
 		return call->local(frame);
+	case WORK_KIND:
+		this_cpu()->status->local_calls++;
+		return work(frame, call);
 	case DELEGATED_KIND:
-		return delegate(frame, true);
 	case UNRESTARTED_KIND:
-		return delegate(frame, false);
+		return delegate(frame, call);
 	case ABSENT_KIND:
 		return -ENOSYS;
 	default:
@@ -645,6 +661,8 @@ static s64 dispatch(struct frame *frame)
 
 void syscall(struct frame *frame)
 {
+	heartbeat();
 	frame->rax = dispatch(frame);
 	before_user(frame);
+	heartbeat();
 }

@@ -33,6 +33,7 @@ static const char *exception_name(u64 vector)
 static void kernel_fault(const struct frame *frame) __attribute__((noreturn));
 static void kernel_fault(const struct frame *frame)
 {
+	account(LWK_CPU_STOPPED);
 	status->panic_cpu = this_cpu()->index;
 	panic("CPU %u: %s (vector %llu, error %llx) at %llx, address %llx, stack %llx",
 	      this_cpu()->index, exception_name(frame->vector), frame->vector, frame->error,
@@ -52,6 +53,7 @@ static void page_fault(struct frame *frame, u64 addr)
 	int error;
 
 	this_cpu()->status->faults++;
+	account(LWK_CPU_SYSTEM);
 	error = frame->error & FAULT_RESERVED
 			? -EFAULT
 			: space_fault(&process->space, addr, frame->error & FAULT_WRITE,
@@ -60,6 +62,7 @@ static void page_fault(struct frame *frame, u64 addr)
 		process->out_of_memory = true;
 		process_exit(SIGKILL);
 	}
+	account(LWK_CPU_USER);
 	if (error)
 		signal_fault(frame, SIGSEGV,
 			     frame->error & FAULT_PRESENT ? SEGV_ACCERR : SEGV_MAPERR, addr);
@@ -84,24 +87,28 @@ static void interrupt(const struct frame *frame)
 {
 	struct lwk_cpu_status *cpu = this_cpu()->status;
 
-	cpu->interrupts++;
+	enum lwk_interrupt kind = frame->vector == LWK_DOORBELL_VECTOR ? LWK_INTERRUPT_DOORBELL
+				  : frame->vector == 0xff	       ? LWK_INTERRUPT_SPURIOUS
+								       : LWK_INTERRUPT_LINUX;
+
+	cpu->interrupts[kind]++;
 	if (frame->cs & 3)
 		cpu->disturbances++;
-	if (frame->vector == LWK_DOORBELL_VECTOR)
-		cpu->doorbells++;
-	/* Left over from Linux, or its broadcast: acknowledge and forget. */
-	if (frame->vector != 0xff)
+	/* A spurious one is not in service; Linux's are acknowledged and forgotten. */
+	if (kind != LWK_INTERRUPT_SPURIOUS)
 		apic_eoi();
 }
 
 void trap(struct frame *frame)
 {
+	heartbeat();
 	if (frame->vector < X86_EXCEPTIONS)
 		exception(frame);
 	else
 		interrupt(frame);
 	if (frame->cs & 3)
 		before_user(frame);
+	heartbeat();
 }
 
 void before_user(struct frame *frame)
@@ -109,8 +116,11 @@ void before_user(struct frame *frame)
 	struct process *process = this_process();
 
 	/* Another CPU's panic: all memory may be wrong. */
-	if (READ_ONCE(status->state) == LWK_STATE_PANIC)
+	if (READ_ONCE(status->state) == LWK_STATE_PANIC) {
+		account(LWK_CPU_STOPPED);
 		halt_forever();
+	}
+	cpu_freeze();
 	if (!channel_ordered())
 		process_abandon();
 	channel_serve_fault();

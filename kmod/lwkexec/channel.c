@@ -17,6 +17,7 @@
 /* How long a CPU may be busy with the end of its former process. */
 #define BUSY_RETRIES 20
 #define BUSY_SLEEP_MS 50
+#define CONSOLE_LINES 10
 
 struct session session = { .device = -1 };
 static uint32_t sent, received, next_id;
@@ -29,6 +30,27 @@ static const char *const states[] = {
 	[LWK_STATE_PANIC] = "in panic",	    [LWK_STATE_HUNG] = "hung",
 };
 
+/* The last of what the LWK said, for whoever reads the job's output. */
+static void print_console_tail(void)
+{
+	char text[64 * 1024];
+	struct lwkpart_kmsg kmsg = { .buffer = (uintptr_t)text, .capacity = sizeof(text) - 1 };
+	const char *from = text;
+	unsigned lines = 0;
+
+	if (ioctl(session.device, LWK_KMSG, &kmsg) || !kmsg.length || kmsg.length >= sizeof(text))
+		return;
+	text[kmsg.length] = '\0';
+	for (const char *at = text + kmsg.length - 1; at > text && lines < CONSOLE_LINES; at--) {
+		if (at[-1] != '\n')
+			continue;
+		from = at;
+		lines++;
+	}
+	fprintf(stderr, "lwkexec: the LWK's console ends with:\n%s%s", from,
+		text[kmsg.length - 1] == '\n' ? "" : "\n");
+}
+
 static void instance_gone(void) __attribute__((noreturn));
 static void instance_gone(void)
 {
@@ -36,6 +58,8 @@ static void instance_gone(void)
 
 	if (ioctl(session.device, LWK_GET_STATUS, &status))
 		fail(EXIT_LWK, "the LWK does not answer: %s", strerror(errno));
+	if (status.state == LWK_STATE_PANIC || status.state == LWK_STATE_HUNG)
+		print_console_tail();
 	status.message[sizeof(status.message) - 1] = '\0';
 	fail(EXIT_LWK, "the LWK is %s%s%s; tell your administrator if that was not to be expected",
 	     status.state < LWK_STATE_COUNT ? states[status.state] : "in an unknown state",
@@ -43,7 +67,7 @@ static void instance_gone(void)
 }
 
 /* Out of the way of the program's descriptors, which start at 0. */
-static int move_up(int fd)
+int channel_move_up(int fd)
 {
 	struct rlimit limit;
 	int from = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1024
@@ -89,12 +113,13 @@ void session_open(const char *device)
 	if (session.device < 0)
 		fail(EXIT_LWK, "%s: cannot be opened (%s); is this a job with --lwk?", device,
 		     strerror(errno));
-	session.device = move_up(session.device);
+	session.device = channel_move_up(session.device);
 	if (ioctl(session.device, LWK_GET_STATUS, &status))
 		fail(EXIT_LWK, "%s: is no LWK instance's device; name one like /dev/lwk/0", device);
 	session.cpus = status.cpus;
 	create_process(device);
 
+	session.status_bytes = status.status_bytes;
 	session.status = mmap(NULL, status.status_bytes, PROT_READ, MAP_SHARED, session.device,
 			      LWK_MMAP_STATUS);
 	session.channel = mmap(NULL, sizeof(*session.channel), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -109,9 +134,17 @@ void session_open(const char *device)
 		     errno == ENOMEM ? "raise ulimit -v" : "please report this");
 }
 
+void session_close(void)
+{
+	munmap((void *)LWK_USER_START, LWK_USER_END - LWK_USER_START);
+	munmap(session.channel, sizeof(*session.channel));
+	munmap((void *)session.status, session.status_bytes);
+	close(session.device);
+}
+
 bool channel_owns(int fd)
 {
-	return fd == session.device;
+	return fd == session.device || report_owns(fd);
 }
 
 static bool try_receive(struct lwk_packet *packet)

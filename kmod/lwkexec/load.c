@@ -31,7 +31,7 @@ static void map(const struct program *program, uint64_t start, uint64_t size, bo
 		fail(EXIT_LWK,
 		     "%s: needs %llu MB at 0x%llx and the LWK has %llu MB free of %llu; ask for more with --mem",
 		     program->name, (unsigned long long)size >> 20, (unsigned long long)start,
-		     (unsigned long long)session.status->user_free >> 20,
+		     (unsigned long long)(session.status->user_bytes - self_lwk_used()) >> 20,
 		     (unsigned long long)session.status->user_bytes >> 20);
 	if (error)
 		fail(EXIT_CANNOT_RUN, "%s: memory at 0x%llx, 0x%llx bytes: %s", program->name,

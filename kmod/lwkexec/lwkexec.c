@@ -120,6 +120,7 @@ static void serve(const struct program *program)
 					"lwkexec: %s: killed, the LWK is out of memory (it has %llu MB for all processes); ask for more with --mem\n",
 					program->name,
 					(unsigned long long)session.status->user_bytes >> 20);
+			report_at_end();
 			signals_end(packet.args[0]);
 		}
 	}
@@ -141,6 +142,7 @@ int main(int argc, char **argv)
 	}
 	program_open(&program, argv[0]);
 	session_open(device);
+	report_init(device);
 	self_init(&program);
 	signals_init();
 	load_and_start(&program, argv, environ);

@@ -65,6 +65,7 @@ struct session {
 	int device;
 	struct lwk_channel *channel;
 	const struct lwk_status *status;
+	size_t status_bytes;
 	uint32_t index; /* of the LWK CPU */
 	uint32_t cpu;	/* Linux's number of it */
 	uint32_t cpus;	/* LWK CPUs in all */
@@ -73,6 +74,10 @@ extern struct session session;
 
 /* Opens the instance's device and makes an LWK process there; does not return on failure. */
 void session_open(const char *device);
+/* Ends our process on the LWK; the session is not to be used any more. */
+void session_close(void);
+/* A descriptor out of the way of the program's, closed on exec; -1 stays -1. */
+int channel_move_up(int fd);
 /* Waits for a packet. Does not return when the instance is gone. */
 void channel_receive(struct lwk_packet *packet);
 void channel_reply(uint32_t id, int64_t result);
@@ -82,6 +87,14 @@ int64_t channel_call(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2, u
 void channel_signal(int signal);
 /* Is this one of the descriptors that we need ourselves? */
 bool channel_owns(int fd);
+
+/* ---- report.c ---- */
+
+/* Takes what --lwk-report left in the environment; 'device' is the instance's. */
+void report_init(const char *device);
+bool report_owns(int fd);
+/* When the program has ended: prints the report, if one is wanted and no process is left. */
+void report_at_end(void);
 
 /* ---- load.c ---- */
 
@@ -96,6 +109,7 @@ int64_t call_execute(const struct lwk_packet *request);
 /* ---- self.c ---- */
 
 void self_init(const struct program *program);
+uint64_t self_lwk_used(void);
 /*
  * True when 'path' is something under /proc/self that the LWK knows better; then
  * *result is what open(2) or readlink(2) shall answer.

@@ -46,7 +46,9 @@ static const struct lwk_cpu_status *own_cpu(void)
 
 static uint64_t resident(void)
 {
-	return own_cpu()->pages_4k * 4096 + own_cpu()->pages_2m * (2UL << 20);
+	const struct lwk_cpu_memory *memory = &own_cpu()->memory;
+
+	return memory->pages_4k * 4096 + memory->pages_2m * (2UL << 20);
 }
 
 static void print_cpu_mask(FILE *out)
@@ -66,7 +68,7 @@ static void print_status(FILE *out)
 	while (in && fgets(line, sizeof(line), in)) {
 		if (strncmp(line, "VmPeak:", 7) == 0 || strncmp(line, "VmHWM:", 6) == 0)
 			fprintf(out, "%.*s:\t%8llu kB\n", (int)(strchr(line, ':') - line), line,
-				KB(own_cpu()->peak_bytes));
+				KB(own_cpu()->memory.peak_bytes));
 		else if (strncmp(line, "VmSize:", 7) == 0 || strncmp(line, "VmRSS:", 6) == 0 ||
 			 strncmp(line, "RssAnon:", 8) == 0)
 			fprintf(out, "%.*s:\t%8llu kB\n", (int)(strchr(line, ':') - line), line,
@@ -85,6 +87,39 @@ static void print_status(FILE *out)
 		fclose(in);
 }
 
+static uint64_t sum(const __u64 *words, size_t n)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < n; i++)
+		total += words[i];
+	return total;
+}
+
+/* What all CPUs of the LWK have of the memory for processes. */
+uint64_t self_lwk_used(void)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < session.cpus; i++) {
+		const struct lwk_cpu_memory *memory = &session.status->cpu[i].memory;
+
+		for (size_t n = 0; n < LWK_STATUS_NODES; n++)
+			bytes += memory->node[n].pages_4k * 4096 +
+				 memory->node[n].pages_2m * (2UL << 20);
+	}
+	return bytes;
+}
+
+static uint64_t kernel_used(void)
+{
+	uint64_t bytes = session.status->kernel_used;
+
+	for (uint32_t i = 0; i < session.cpus; i++)
+		bytes += session.status->cpu[i].memory.kernel_bytes;
+	return bytes;
+}
+
 /* What only the LWK knows; the fields are those of lwkshared.h. */
 static void print_lwk(FILE *out)
 {
@@ -97,19 +132,19 @@ static void print_lwk(FILE *out)
 		{ "cpu", session.cpu },
 		{ "cpu_index", session.index },
 		{ "cpus", session.cpus },
-		{ "interrupts", cpu->interrupts },
-		{ "doorbells", cpu->doorbells },
+		{ "interrupts", sum(cpu->interrupts, LWK_INTERRUPTS) },
+		{ "doorbells", cpu->interrupts[LWK_INTERRUPT_DOORBELL] },
 		{ "disturbances", cpu->disturbances },
 		{ "local_calls", cpu->local_calls },
-		{ "delegated_calls", cpu->delegated_calls },
+		{ "delegated_calls", sum(cpu->delegated_calls, LWK_CALL_KINDS) },
 		{ "page_faults", cpu->faults },
-		{ "pages_4k", cpu->pages_4k },
-		{ "pages_2m", cpu->pages_2m },
-		{ "peak_bytes", cpu->peak_bytes },
+		{ "pages_4k", cpu->memory.pages_4k },
+		{ "pages_2m", cpu->memory.pages_2m },
+		{ "peak_bytes", cpu->memory.peak_bytes },
 		{ "user_bytes", lwk->user_bytes },
-		{ "user_free", lwk->user_free },
+		{ "user_free", lwk->user_bytes - self_lwk_used() },
 		{ "kernel_bytes", lwk->kernel_bytes },
-		{ "kernel_free", lwk->kernel_free },
+		{ "kernel_free", lwk->kernel_bytes - kernel_used() },
 	};
 
 	fprintf(out, "version %.*s\n", (int)sizeof(lwk->version), lwk->version);

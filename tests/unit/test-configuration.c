@@ -129,7 +129,7 @@ static void errors_tell_line_found_and_allowed(void **state)
 		  "lwk.conf:", "found two, a and b" },
 		{ IMAGE "[node]\nLinuxCpu=1\n", "lwk.conf:4:",
 		  "unknown key \"LinuxCpu\"; known here: LinuxCpus, LinuxMemory, OsCpus, "
-		  "SystemNodes, Numa, VacateRate, BootTimeout, SwitchTimeout, KeepWarm" },
+		  "SystemNodes, Numa, VacateRate, BootTimeout, HangTimeout, SwitchTimeout, KeepWarm" },
 		{ IMAGE "Pfad=/x\n", "lwk.conf:3:", "known here: Driver, Path, Args, Default" },
 		{ "\n[nodes]\nLinuxCpus=1\n" IMAGE,
 		  "lwk.conf:3:", "unknown section \"[nodes]\"; known are [node] and [image NAME]" },

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unit.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "record.h"
 
 static void fill(struct ms_job *job, uint32_t id)
@@ -168,6 +172,60 @@ static void a_damaged_journal_is_no_success(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, unit_setup, unit_teardown)
 
+/* What is left of a job when it has ended, although its instance could not be asked. */
+static void ended_jobs(void **state)
+{
+	struct ms_error err;
+	struct ms_job job;
+	const char *text;
+
+	for (uint32_t id = 21; id < 23; id++) {
+		fill(&job, id);
+		assert_int_equal(record_publish(&job, &err), 0);
+		ms_job_release(&job);
+		assert_int_equal(ms_switch_off(id, NULL, &err), 0);
+	}
+	text = unit_read("jobs.json");
+	assert_has(text, "\"job_id\":21,");
+	assert_has(text, "\"largest_run\":549755813888,");
+	assert_has(text, "\"switched_off\":true");
+	assert_has(strchr(text, '\n'), "\"job_id\":22,");
+	assert_int_equal(text[strlen(text) - 1], '\n');
+}
+
+/* No record, but no half of one either, and the job ends all the same. */
+static void no_room_for_a_record(void **state)
+{
+	struct rlimit before, limit;
+	struct ms_error err;
+	struct ms_job job;
+	int dir;
+
+	unit_file("jobs.json", "{}\n");
+	fill(&job, 23);
+	assert_int_equal(record_publish(&job, &err), 0);
+	ms_job_release(&job);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = 100;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(ms_switch_off(23, NULL, &err), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_string_equal(unit_read("jobs.json"), "{}\n");
+	/* Nor may somebody else's link lead us elsewhere. */
+	assert_int_equal(remove(unit_file("jobs.json", "-")), 0);
+	unit_file("elsewhere", "mine");
+	dir = open(unit_dir, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(symlinkat("elsewhere", dir, "jobs.json"), 0);
+	close(dir);
+	fill(&job, 24);
+	assert_int_equal(record_publish(&job, &err), 0);
+	ms_job_release(&job);
+	assert_int_equal(ms_switch_off(24, NULL, &err), 0);
+	assert_string_equal(unit_read("elsewhere"), "mine");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +235,8 @@ int main(void)
 		TEST(what_is_no_record_is_an_error),
 		TEST(reconciling_forgets_the_dead_only),
 		TEST(a_damaged_journal_is_no_success),
+		cmocka_unit_test_setup_teardown(ended_jobs, unit_setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(no_room_for_a_record, unit_setup, unit_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fts.h>
 
+#include "report.h"
+
 char unit_dir[64];
 
 int unit_setup(void **state)
@@ -13,6 +15,7 @@ int unit_setup(void **state)
 		return -1;
 	chmod(unit_dir, 0755);
 	state_dir = unit_dir;
+	report_dir = unit_dir;
 	return 0;
 }
 

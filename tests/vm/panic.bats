@@ -28,3 +28,19 @@ teardown_file()
 	[[ $output == *' LWK'* ]]
 	node_is_clean
 }
+
+@test "the job's output has the console's last lines" {
+	run as user1 srun --lwk=faulty --ntasks=1 --cpus-per-task=2 --mem=256M "$programs/hello"
+	[[ $output == *"the LWK's console ends with:"*'PANIC: CPU 0: page fault'* ]]
+	node_is_clean
+}
+
+@test "a CPU that hangs with interrupts off is found within HangTimeout" {
+	bed sh -c 'printf "\n[image hanging]\nDriver=lwkpart\nPath=/usr/lib/slurm-lwk/lwk.elf\nArgs=inject=hang\n" >>/etc/slurm/lwk.conf
+		sed -i "s/^HangTimeout.*/HangTimeout = 3/" /etc/slurm/lwk.conf'
+	SECONDS=0
+	refused "the LWK is hung: its CPU 0 (Linux's 2) shows no sign of life for 3 s" -- \
+		as user1 srun --lwk=hanging --ntasks=1 --cpus-per-task=2 --mem=256M "$programs/hello"
+	((SECONDS < 30))
+	node_is_clean
+}

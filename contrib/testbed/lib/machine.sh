@@ -139,7 +139,7 @@ start_machine()
 		# another when it turns out to be in use.
 		port=$((20000 + SRANDOM % 40000))
 		# The overlay that snapshot=on makes is an unlinked file in TMPDIR.
-		if TMPDIR=$state detached qemu-system-x86_64 -name "testbed-$name-$machine" \
+		if TMPDIR=$state detached qemu-system-x86_64 -name "testbed-$name-$machine,debug-threads=on" \
 			-machine q35 -accel "$accelerator" "${topology_options[@]}" \
 			-nodefaults -no-user-config -display none -no-reboot \
 			-kernel "$image/vmlinuz" -initrd "$image/initrd" \

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Charges a proxy with what its LWK process uses, so that whatever looks at Linux's processes
+ * (Slurm's accounting, ps, RLIMIT_CPU) sees the CPU time and the memory of the program and not
+ * of a process that sleeps.
+ *
+ * All of it happens in the proxy's own context, at most once a second, by reading the LWK's
+ * statistics. The LWK cannot make it more than the time that has passed or the memory that
+ * the partition has.
+ */
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/cputime.h>
+#include <linux/timekeeping.h>
+#include <linux/version.h>
+#include <asm/tsc.h>
+
+#include "internal.h"
+
+/* What a CPU has spent for programs and in the kernel for them; TSC cycles. */
+struct spent {
+	u64 user, system;
+};
+
+static bool read_spent(const struct instance *instance, unsigned int index, struct spent *spent)
+{
+	struct lwk_cpu_times times;
+	u64 now;
+
+	usage_copy_group(&times, &instance->status->cpu[index].times, sizeof(times));
+	now = rdtsc_ordered();
+	if (times.seq & 1)
+		return false;
+	spent->user = times.tsc[LWK_CPU_USER];
+	spent->system = times.tsc[LWK_CPU_SYSTEM];
+	if (times.state == LWK_CPU_USER && now > times.since_tsc)
+		spent->user += now - times.since_tsc;
+	else if (times.state == LWK_CPU_SYSTEM && now > times.since_tsc)
+		spent->system += now - times.since_tsc;
+	return true;
+}
+
+static u64 to_ns(u64 cycles)
+{
+	return tsc_khz ? mul_u64_u64_div_u64(cycles, NSEC_PER_MSEC, tsc_khz) : 0;
+}
+
+/* From *done to 'total', but no more than *room, which shrinks. */
+static u64 take_delta(u64 total, u64 *done, u64 *room)
+{
+	u64 ns = total > *done ? min(to_ns(total - *done), *room) : 0;
+
+	*done = total;
+	*room -= ns;
+	return ns;
+}
+
+void charge_begin(const struct instance *instance, unsigned int index, struct charge *charge)
+{
+	struct spent spent = {};
+
+	read_spent(instance, index, &spent);
+	charge->user = spent.user;
+	charge->system = spent.system;
+	charge->when_ns = ktime_get_ns();
+}
+
+void charge_cpu_time(const struct instance *instance, unsigned int index, struct charge *charge)
+{
+	u64 now = ktime_get_ns(), room = now - charge->when_ns, user, system;
+	struct spent spent;
+
+	if (!read_spent(instance, index, &spent))
+		return;
+	user = take_delta(spent.user, &charge->user, &room);
+	system = take_delta(spent.system, &charge->system, &room);
+	charge->when_ns = now;
+	/* As Linux's own tick does it; a tick must not come in between. */
+	local_irq_disable();
+	current->utime += user;
+	current->stime += system;
+	current->se.sum_exec_runtime += user + system;
+	local_irq_enable();
+}
+
+static void add_rss(struct mm_struct *mm, long pages)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+	percpu_counter_add(&mm->rss_stat[MM_SHMEMPAGES], pages);
+#else
+	atomic_long_add(pages, &mm->rss_stat.count[MM_SHMEMPAGES]);
+#endif
+}
+
+static long bounded_pages(const struct instance *instance, u64 pages)
+{
+	u64 limit = 0;
+	unsigned int i;
+
+	for (i = 0; i < instance->n_mem; i++)
+		limit += PHYS_PFN(instance->mem[i].size);
+	return min(pages, limit);
+}
+
+/* With the window's memory map current, and charge->lock held. */
+static void charge_memory(const struct instance *instance, unsigned int index,
+			  struct charge *charge)
+{
+	struct lwk_cpu_memory memory;
+	unsigned long peak;
+	long pages;
+
+	usage_copy_group(&memory, &instance->status->cpu[index].memory, sizeof(memory));
+	if (memory.seq & 1)
+		return;
+	pages = bounded_pages(instance, memory.pages_4k) +
+		bounded_pages(instance, memory.pages_2m) * (PMD_SIZE / PAGE_SIZE);
+	pages = bounded_pages(instance, pages);
+	add_rss(charge->mm, pages - charge->rss_pages);
+	charge->rss_pages = pages;
+	peak = bounded_pages(instance, PHYS_PFN(memory.peak_bytes));
+	if (charge->mm->hiwater_rss < peak)
+		charge->mm->hiwater_rss = peak;
+}
+
+void charge_open(struct charge *charge, struct mm_struct *mm)
+{
+	spin_lock(&charge->lock);
+	if (!charge->mm)
+		charge->mm = mm;
+	spin_unlock(&charge->lock);
+}
+
+/* Linux complains of memory that a memory map still has when it is gone. */
+void charge_close(struct charge *charge, struct mm_struct *mm)
+{
+	spin_lock(&charge->lock);
+	if (charge->mm == mm) {
+		add_rss(mm, -charge->rss_pages);
+		charge->rss_pages = 0;
+		charge->mm = NULL;
+	}
+	spin_unlock(&charge->lock);
+}
+
+void charge_proxy(const struct instance *instance, unsigned int index, struct charge *charge)
+{
+	if (ktime_get_ns() - charge->when_ns < NSEC_PER_SEC)
+		return;
+	charge_cpu_time(instance, index, charge);
+	spin_lock(&charge->lock);
+	if (charge->mm && charge->mm == current->mm)
+		charge_memory(instance, index, charge);
+	spin_unlock(&charge->lock);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Console text for Linux: copied once, bounded, and made printable before anybody sees it.
+ */
+#include <linux/ctype.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+#define CHUNK 256
+
+u32 console_read(const struct instance *instance, u64 *position, char *text, u32 size)
+{
+	u64 head, at = *position;
+	u32 i, count;
+
+	if (!instance->console)
+		return 0; /* nothing is loaded, nothing was said */
+	head = READ_ONCE(instance->console->head);
+	if (at > head)
+		at = head;
+	if (head - at > LWK_CONSOLE_BYTES)
+		at = head - LWK_CONSOLE_BYTES;
+	count = min_t(u64, head - at, size);
+	for (i = 0; i < count; i++) {
+		char c = READ_ONCE(instance->console->text[(at + i) % LWK_CONSOLE_BYTES]);
+
+		text[i] = (isascii(c) && isprint(c)) || c == '\n' || c == '\t' ? c : '?';
+	}
+	*position = at + count;
+	return count;
+}
+
+int console_copy(struct instance *instance, struct lwkpart_kmsg *request)
+{
+	char __user *to = u64_to_user_ptr(request->buffer);
+	u64 position = request->position;
+	char chunk[CHUNK];
+	u32 count;
+
+	request->length = 0;
+	do {
+		down_read(&instance->rwsem);
+		count = console_read(
+			instance, &position, chunk,
+			min_t(u32, sizeof(chunk), request->capacity - request->length));
+		up_read(&instance->rwsem);
+		if (copy_to_user(to + request->length, chunk, count))
+			return -EFAULT;
+		request->length += count;
+	} while (count);
+	request->position = position;
+	/* Several readers may race: a console that is announced once more does no harm. */
+	if (position > READ_ONCE(instance->console_read))
+		WRITE_ONCE(instance->console_read, position);
+	return 0;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Eventfds that tell what happens to an instance.
+ */
+#include <linux/eventfd.h>
+#include <linux/slab.h>
+#include <linux/version.h>
+
+#include "internal.h"
+
+struct listener {
+	struct list_head link;
+	const void *owner; /* the open file */
+	struct eventfd_ctx *eventfd;
+	enum lwk_event event;
+};
+
+static void add_one(struct eventfd_ctx *eventfd)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+	eventfd_signal(eventfd);
+#else
+	eventfd_signal(eventfd, 1);
+#endif
+}
+
+void event_init(struct instance *instance)
+{
+	spin_lock_init(&instance->event_lock);
+	INIT_LIST_HEAD(&instance->listeners);
+}
+
+/* False when the owner has as many as it may. */
+static bool enter(struct instance *instance, struct listener *new)
+{
+	struct listener *listener;
+	unsigned int count = 0;
+	unsigned long flags;
+
+	spin_lock_irqsave(&instance->event_lock, flags);
+	list_for_each_entry(listener, &instance->listeners, link)
+		count += listener->owner == new->owner;
+	if (count < LWK_MAX_EVENTFDS)
+		list_add(&new->link, &instance->listeners);
+	spin_unlock_irqrestore(&instance->event_lock, flags);
+	return count < LWK_MAX_EVENTFDS;
+}
+
+int event_listen(struct instance *instance, const void *owner, const struct lwk_eventfd *request)
+{
+	struct eventfd_ctx *eventfd;
+	struct listener *listener;
+
+	if (request->event >= LWK_EVENTS)
+		return -EINVAL;
+	eventfd = eventfd_ctx_fdget(request->fd);
+	if (IS_ERR(eventfd))
+		return PTR_ERR(eventfd);
+	listener = kmalloc(sizeof(*listener), GFP_KERNEL);
+	if (!listener) {
+		eventfd_ctx_put(eventfd);
+		return -ENOMEM;
+	}
+	*listener = (struct listener){
+		.owner = owner,
+		.eventfd = eventfd,
+		.event = request->event,
+	};
+	if (enter(instance, listener))
+		return 0;
+	eventfd_ctx_put(eventfd);
+	kfree(listener);
+	return -ENOSPC;
+}
+
+void event_forget(struct instance *instance, const void *owner)
+{
+	struct listener *listener, *next;
+	unsigned long flags;
+	LIST_HEAD(gone);
+
+	spin_lock_irqsave(&instance->event_lock, flags);
+	list_for_each_entry_safe(listener, next, &instance->listeners, link)
+		if (listener->owner == owner)
+			list_move(&listener->link, &gone);
+	spin_unlock_irqrestore(&instance->event_lock, flags);
+	list_for_each_entry_safe(listener, next, &gone, link) {
+		eventfd_ctx_put(listener->eventfd);
+		kfree(listener);
+	}
+}
+
+void event_signal(struct instance *instance, enum lwk_event event)
+{
+	struct listener *listener;
+	unsigned long flags;
+
+	spin_lock_irqsave(&instance->event_lock, flags);
+	list_for_each_entry(listener, &instance->listeners, link)
+		if (listener->event == event)
+			add_one(listener->eventfd);
+	spin_unlock_irqrestore(&instance->event_lock, flags);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the LWK did, as one line for the job's output, when the last of its processes ends.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lwkexec.h"
+
+#define ENV_REPORT "LWK_REPORT"
+
+static char *head;
+static int device = -1;
+
+void report_init(const char *path)
+{
+	const char *text = getenv(ENV_REPORT);
+
+	head = text ? strdup(text) : NULL;
+	unsetenv(ENV_REPORT);
+	/* Another door: ours closes with our process, and the last one to go reports. */
+	if (head)
+		device = channel_move_up(open(path, O_RDWR | O_CLOEXEC));
+}
+
+bool report_owns(int fd)
+{
+	return device >= 0 && fd == device;
+}
+
+struct totals {
+	double user, system, delegating; /* seconds */
+	uint64_t interrupts, disturbances, local_calls, out_of_memory, peak;
+	uint64_t calls[LWK_CALL_KINDS];
+};
+
+static double seconds(uint64_t cycles, const struct lwk_usage *usage)
+{
+	return usage->tsc_khz ? cycles / (usage->tsc_khz * 1e3) : 0;
+}
+
+static void add_cpu(const struct lwk_cpu_status *cpu, const struct lwk_usage *usage,
+		    struct totals *totals)
+{
+	totals->user += seconds(cpu->times.tsc[LWK_CPU_USER], usage);
+	totals->system += seconds(cpu->times.tsc[LWK_CPU_SYSTEM], usage);
+	totals->delegating += seconds(cpu->times.tsc[LWK_CPU_DELEGATING], usage);
+	for (int i = 0; i < LWK_INTERRUPTS; i++)
+		totals->interrupts += cpu->interrupts[i];
+	for (int i = 0; i < LWK_CALL_KINDS; i++)
+		totals->calls[i] += cpu->delegated_calls[i];
+	totals->disturbances += cpu->disturbances;
+	totals->local_calls += cpu->local_calls;
+	totals->out_of_memory += cpu->out_of_memory;
+	if (cpu->memory.user_peak_bytes > totals->peak)
+		totals->peak = cpu->memory.user_peak_bytes;
+}
+
+static void print_totals(const struct totals *totals)
+{
+	static const char *const kinds[LWK_CALL_KINDS] = {
+		[LWK_CALLS_TRANSFER] = "transfer", [LWK_CALLS_FILES] = "files",
+		[LWK_CALLS_NETWORK] = "network",   [LWK_CALLS_WAIT] = "wait",
+		[LWK_CALLS_PROCESS] = "process",   [LWK_CALLS_TIME] = "time",
+		[LWK_CALLS_MEMORY] = "memory",
+	};
+	const char *before = "";
+
+	fprintf(stderr,
+		"lwk: %s; CPU time %.3f s user, %.3f s system, %.3f s waiting for Linux; memory peak %" PRIu64
+		" MB; calls %" PRIu64 " local, delegated: ",
+		head, totals->user, totals->system, totals->delegating, totals->peak >> 20,
+		totals->local_calls);
+	for (int i = 0; i < LWK_CALL_KINDS; i++) {
+		if (!totals->calls[i])
+			continue;
+		fprintf(stderr, "%s%" PRIu64 " %s", before, totals->calls[i], kinds[i]);
+		before = ", ";
+	}
+	fprintf(stderr,
+		"%s; interrupts %" PRIu64 ", %" PRIu64 " of them while programs computed; "
+		"killed for want of memory: %" PRIu64 "\n",
+		*before ? "" : "none", totals->interrupts, totals->disturbances,
+		totals->out_of_memory);
+}
+
+void report_at_end(void)
+{
+	struct lwk_instance_status status;
+	struct lwk_usage usage = { .capacity = 0 };
+	struct totals totals = { 0 };
+	struct lwk_status *copy;
+	sigset_t all;
+
+	if (device < 0)
+		return;
+	/* What came now could be passed on to nobody. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	session_close();
+	if (ioctl(device, LWK_GET_STATUS, &status) || status.processes)
+		return;
+	ioctl(device, LWK_GET_USAGE, &usage);
+	copy = usage.length ? malloc(usage.length) : NULL;
+	usage.buffer = (uintptr_t)copy;
+	usage.capacity = usage.length;
+	if (!copy || ioctl(device, LWK_GET_USAGE, &usage))
+		return;
+	for (uint32_t i = 0; i < usage.cpus; i++)
+		add_cpu(&copy->cpu[i], &usage, &totals);
+	print_totals(&totals);
+	free(copy);
+}
