@@ -98,6 +98,22 @@ a_cpu_is()
 	[[ $output == *'state      running since'* ]]
 }
 
+# shellcheck disable=SC2016  # text for another shell
+@test "50 freezes at random moments lose nothing" {
+	id=$(submit user1 -n2 --mem=256 --lwk --wrap 'id=$SLURM_JOB_ID
+		while [ ! -e stop.$id ]; do head -c 10000 /dev/urandom; sleep 0.02; done | tee in.$id |
+			srun -n1 busybox cat >out.$id
+		cmp in.$id out.$id && echo the same, $(stat -c %s in.$id) bytes')
+	wait_for 60 as user1 test -s "out.$id"
+	bed bash -ec 'for ((i = 0; i < 50; i++)); do
+			lwkctl freeze "$1"; sleep 0.0$((RANDOM % 10)); lwkctl thaw "$1"; sleep 0.0$((RANDOM % 10)); done
+		lwkctl info "$1"' - "$id" | grep 'processes  1'
+	as user1 touch "stop.$id"
+	wait_for_job "$id"
+	run -0 job_output user1 "$id"
+	[[ $output == *'the same, '[1-9]* ]]
+}
+
 @test "a program stands still while its job is suspended" {
 	bed scontrol suspend "$job"
 	wait_for 10 a_cpu_is frozen "$job"
