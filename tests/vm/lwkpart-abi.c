@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -443,6 +444,7 @@ static const struct command {
 	{ "GET_INSTANCE", LWKPART_GET_INSTANCE },
 	{ "GET_LEDGER", LWKPART_GET_LEDGER },
 	{ "KMSG", LWKPART_KMSG },
+	{ "HANG_LIMIT", LWKPART_HANG_LIMIT },
 };
 
 /* As nobody: what open() and each ioctl on root's file say. The exit status counts faults. */
@@ -504,6 +506,7 @@ struct bad_call {
 		struct lwkpart_instance_info info;
 		struct lwkpart_ledger ledger;
 		struct lwkpart_kmsg kmsg;
+		struct lwkpart_hang_limit hang_limit;
 	};
 };
 
@@ -589,6 +592,10 @@ static void test_bad_instance(void)
 		  .ledger = { .reserved = 1 } },
 		{ "KMSG with a flag", LWKPART_KMSG, EINVAL, .kmsg = { .flags = 1 } },
 		{ "KMSG of no instance", LWKPART_KMSG, ENOENT, .kmsg = { 0 } },
+		{ "HANG_LIMIT of less than a second", LWKPART_HANG_LIMIT, EINVAL,
+		  .hang_limit = { .limit_ms = 999 } },
+		{ "HANG_LIMIT of no instance", LWKPART_HANG_LIMIT, ENOENT,
+		  .hang_limit = { .limit_ms = 1000 } },
 	};
 	struct bad_call endless = { "BOOT with an endless command line", LWKPART_BOOT, EINVAL,
 				    .boot = { .timeout_ms = 1 } };
@@ -615,6 +622,84 @@ static void test_instances(void)
 	check_result(shut_down(5), 0, "SHUTDOWN of an instance that has nothing");
 	check_result(assign_cpu(5, cpu_a), EBUSY, "ASSIGN_CPU to an instance that is shut down");
 	check(undo(), "all of them can be destroyed");
+}
+
+static int call_instance(int fd, unsigned long command, void *argument)
+{
+	return ioctl(fd, command, argument) ? errno : 0;
+}
+
+static void test_bad_watching(int fd)
+{
+	struct lwk_usage usage = { .capacity = 1 << 20 };
+	struct lwkpart_kmsg kmsg = { .instance = 1 };
+	struct lwk_freeze freeze = { .frozen = 2, .timeout_ms = 1 };
+
+	check_result(call_instance(fd, LWK_GET_USAGE, &usage), ENODATA, "GET_USAGE of nothing");
+	usage.capacity = 0;
+	check_result(call_instance(fd, LWK_GET_USAGE, &usage), ENOSPC, "GET_USAGE without room");
+	check(usage.length == LWK_STATUS_BYTES(0), "it tells how much it needs");
+	usage.reserved[1] = 1;
+	check_result(call_instance(fd, LWK_GET_USAGE, &usage), EINVAL,
+		     "GET_USAGE with a reserved field");
+	check_result(call_instance(fd, LWK_KMSG, &kmsg), EINVAL, "KMSG of another instance");
+	kmsg.instance = 0;
+	check_result(call_instance(fd, LWK_KMSG, &kmsg), 0, "KMSG of an instance without console");
+	check(kmsg.length == 0, "it has no text");
+	check_result(call_instance(fd, LWK_FREEZE, &freeze), EINVAL, "FREEZE to state 2");
+	freeze = (struct lwk_freeze){ .frozen = 1 };
+	check_result(call_instance(fd, LWK_FREEZE, &freeze), EINVAL, "FREEZE without a time-out");
+	freeze.timeout_ms = 60001;
+	check_result(call_instance(fd, LWK_FREEZE, &freeze), EINVAL, "FREEZE for too long");
+	freeze.timeout_ms = 1;
+	check_result(call_instance(fd, LWK_FREEZE, &freeze), EHOSTDOWN,
+		     "FREEZE of an instance that does not run");
+}
+
+static void test_eventfds(int fd, __u32 instance)
+{
+	struct lwk_instance_details details;
+	struct lwk_eventfd request = { .fd = -1 };
+	unsigned int i;
+	__u64 count = 0;
+
+	check_result(call_instance(fd, LWK_EVENTFD, &request), EBADF, "EVENTFD of no file");
+	request.fd = fd;
+	check_result(call_instance(fd, LWK_EVENTFD, &request), EINVAL, "EVENTFD of another file");
+	request.fd = eventfd(0, EFD_NONBLOCK);
+	request.event = LWK_EVENTS;
+	check_result(call_instance(fd, LWK_EVENTFD, &request), EINVAL, "EVENTFD of no event");
+	request.event = LWK_EVENT_STATE;
+	for (i = 0; i < LWK_MAX_EVENTFDS && !call_instance(fd, LWK_EVENTFD, &request); i++)
+		request.event = LWK_EVENT_PANIC;
+	check(i == LWK_MAX_EVENTFDS, "EVENTFD, %u times", i);
+	check_result(call_instance(fd, LWK_EVENTFD, &request), ENOSPC, "EVENTFD once more");
+	check(read(request.fd, &count, sizeof(count)) < 0, "nothing has happened yet");
+	shut_down(instance);
+	check(read(request.fd, &count, sizeof(count)) == sizeof(count) && count == 1,
+	      "a new state is one event");
+	check_result(call_instance(fd, LWK_GET_DETAILS, &details), 0, "GET_DETAILS");
+	check(details.state == LWK_STATE_SHUTDOWN && details.job_id == JOB && details.since_ns > 0,
+	      "it tells state, job and since when");
+	check_result(destroy(instance), 0, "DESTROY while it is watched");
+	check_result(call_instance(fd, LWK_GET_DETAILS, &details), 0, "GET_DETAILS afterwards");
+	close(request.fd);
+}
+
+static void test_watching(void)
+{
+	char path[32];
+	__u32 instance;
+	int fd;
+
+	check_result(create(&instance), 0, "CREATE");
+	snprintf(path, sizeof(path), LWK_DEVICE_DIR "/%u", instance);
+	fd = open(path, O_RDWR);
+	if (!check(fd >= 0, "%s can be opened", path))
+		return;
+	test_bad_watching(fd);
+	test_eventfds(fd, instance);
+	close(fd);
 }
 
 static void test_cpus(void)
@@ -1066,6 +1151,7 @@ int main(int argc, char **argv)
 	test_bad_lend();
 	test_bad_instance();
 	test_instances();
+	test_watching();
 	test_cpus();
 	test_contig();
 	test_block();
