@@ -76,10 +76,12 @@ static void print_services(struct json_object *services)
 		       text_of(services, "how"));
 }
 
-static void print_report(struct json_object *report)
+static void print_report(struct json_object *report, bool dry_run)
 {
 	struct json_object *part;
 
+	if (dry_run)
+		puts("nothing is changed (--dry-run); afterwards it would probably be like this:");
 	if (*text_of(report, "note"))
 		puts(text_of(report, "note"));
 	for_each(report, "nodes", print_node);
@@ -124,7 +126,7 @@ int run_prepare(const struct options *options)
 	if (options->undo)
 		print_undone(report);
 	else
-		print_report(report);
+		print_report(report, options->dry_run);
 	json_object_put(report);
 	return ret ? EXIT_FAILED : EXIT_OK;
 }

@@ -285,28 +285,38 @@ static int drop_file_cache(void *context)
 void memory_make_room(unsigned node, uint64_t bytes, int64_t deadline)
 {
 	hwloc_bitmap_t nodes = hwloc_bitmap_alloc();
-	uint64_t used = 0, cached = 0, free_elsewhere = 0;
+	uint64_t total = 0, used = 0, cached = 0, free_elsewhere = 0, cached_elsewhere = 0;
 	char text[8192];
 	unsigned other;
 
 	if (!nodes || kernel_read_list(nodes, "/sys/devices/system/node/has_memory") < 0)
 		hwloc_bitmap_zero(nodes);
 	hwloc_bitmap_foreach_begin(other, nodes) {
+		uint64_t cache, room;
+
 		if (kernel_read(text, sizeof(text), "/sys/devices/system/node/node%u/meminfo",
 				other) < 0)
 			continue;
-		if (other != node) {
-			free_elsewhere += meminfo_bytes(text, "MemFree");
-			continue;
+		cache = meminfo_bytes(text, "Active(file)") + meminfo_bytes(text, "Inactive(file)");
+		room = meminfo_bytes(text, "MemFree");
+		if (other == node) {
+			total = meminfo_bytes(text, "MemTotal");
+			used = total - room;
+			cached = cache;
+		} else {
+			cached_elsewhere += cache;
+			free_elsewhere += room;
 		}
-		used = meminfo_bytes(text, "MemTotal") - meminfo_bytes(text, "MemFree");
-		cached = meminfo_bytes(text, "FilePages") - meminfo_bytes(text, "Shmem");
 	}
 	hwloc_bitmap_foreach_end();
 	hwloc_bitmap_free(nodes);
+	/* What is taken holds its part of the cache. */
+	if (bytes < total)
+		cached = (double)cached * bytes / total;
 	if (used > bytes)
 		used = bytes;
-	if (cached >= memory_block_bytes() && used + LINUX_KEEPS > free_elsewhere)
+	if (cached >= memory_block_bytes() &&
+	    (cached > cached_elsewhere / 4 || used + LINUX_KEEPS > free_elsewhere))
 		process_call(drop_file_cache, &node, sizeof(node), deadline);
 }
 

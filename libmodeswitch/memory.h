@@ -52,9 +52,11 @@ int memory_block_return(unsigned long index, const char *how);
 int64_t memory_block_deadline(void);
 
 /*
- * Drops clean file cache when so much of a node is about to be emptied that the others have no
- * free room for what it holds: else each page of cache that is moved there would first push
- * another one out, in small portions.
+ * Drops clean file cache when 'bytes' of a node are about to be emptied and there is at least a
+ * block's worth of it in them, and either the other nodes have no free room for what they hold
+ * (each page that is moved there would first push another one out, in small portions), or it is a
+ * good part of all cache: to move a page costs many times what to drop it does. Linux can drop
+ * only all of it, so where others have much more, it is moved.
  */
 void memory_make_room(unsigned node, uint64_t bytes, int64_t deadline);
 

@@ -17,6 +17,58 @@
 
 #define LARGE_PAGE (2UL << 20)
 #define RUN_TRY_MS 3000
+/* What gains less than that part of a block is not worth waiting for when there is enough. */
+#define CRUMB 16
+
+/* How the taking goes. */
+struct attempt {
+	struct switching *switching;
+	int64_t last_gain; /* clock_ms() */
+	/* What could not be had, for the message. */
+	unsigned stuck;	 /* blocks that did not go off-line */
+	unsigned kernel; /* blocks with pages of the kernel's own */
+	bool no_room;	 /* more would make Linux short of memory */
+};
+
+static uint64_t bytes_taken(const struct switching *switching)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < switching->n_memory; i++)
+		bytes += switching->memory[i].bytes;
+	return bytes;
+}
+
+/*
+ * Until when memory is taken. Once the plan has what it must have, as long as more comes within
+ * a twelfth of SwitchTimeout=, and until a quarter is left: what is more than enough must not cost
+ * the job its switch.
+ */
+static int64_t memory_deadline(const struct attempt *attempt)
+{
+	const struct switching *switching = attempt->switching;
+	int64_t timeout = switching->config->switch_timeout_ms, latest;
+
+	if (bytes_taken(switching) < switching->plan->least)
+		return switching->deadline;
+	latest = switching->deadline - timeout / 4;
+	return attempt->last_gain + timeout / 12 < latest ? attempt->last_gain + timeout / 12
+							  : latest;
+}
+
+/* More is not worth the time. */
+static bool is_enough(const struct attempt *attempt)
+{
+	return bytes_taken(attempt->switching) >= attempt->switching->plan->least &&
+	       clock_ms() >= memory_deadline(attempt);
+}
+
+static void gain(struct attempt *attempt, uint64_t bytes, uint64_t *left)
+{
+	*left -= bytes;
+	if (bytes >= memory_block_bytes() / CRUMB)
+		attempt->last_gain = clock_ms();
+}
 
 static int remember(struct switching *switching, const struct ms_lent *lent, struct ms_error *err)
 {
@@ -65,16 +117,40 @@ static int keep_to_rate(struct switching *switching, uint64_t bytes, struct ms_e
 	return 0;
 }
 
+/*
+ * Tries again as long as what is left in it becomes less: on a busy machine a full block takes
+ * longer than one try. With little left in it, it is a pinned page that keeps it.
+ */
+static bool put_off_line(const struct attempt *attempt, const struct memory_block *block)
+{
+	uint64_t used, before = UINT64_MAX;
+	int64_t deadline, latest;
+
+	for (;;) {
+		deadline = memory_block_deadline();
+		latest = memory_deadline(attempt);
+		if (memory_block_take(block->index, deadline < latest ? deadline : latest))
+			return true;
+		if (!block->movable || signal_is_pending() || clock_ms() < deadline ||
+		    clock_ms() >= latest)
+			return false;
+		used = memory_block_used(block);
+		if (used < memory_block_bytes() / CRUMB || used >= before)
+			return false;
+		before = used;
+	}
+}
+
 /* 1: taken; 0: it cannot be, try another; -1: stop. */
-static int take_block(struct switching *switching, const struct memory_block *block, uint64_t bytes,
+static int take_block(struct attempt *attempt, const struct memory_block *block, uint64_t bytes,
 		      unsigned node, struct ms_error *err)
 {
+	struct switching *switching = attempt->switching;
 	struct ms_lent lent = { .is_blocks = true,
 				.instance = MS_NO_INSTANCE,
 				.node = node,
 				.start = block->start,
 				.bytes = bytes };
-	int64_t deadline = memory_block_deadline();
 	int error;
 
 	/* Before it goes, so that also the first one is slow. */
@@ -83,9 +159,7 @@ static int take_block(struct switching *switching, const struct memory_block *bl
 		return -1;
 	if (record_block(switching, block, bytes, err) < 0)
 		return -1;
-	if (deadline > switching->deadline)
-		deadline = switching->deadline;
-	if (!memory_block_take(block->index, deadline))
+	if (!put_off_line(attempt, block))
 		return switching_may_go_on(switching, err);
 	error = switching->driver->lend_blocks(switching->dev, block->start, bytes, node);
 	if (error == -EINVAL || error == -EBUSY) {
@@ -101,30 +175,35 @@ static int take_block(struct switching *switching, const struct memory_block *bl
 
 /* The blocks of a node, while some are being taken. */
 struct taking {
-	struct switching *switching;
+	struct attempt *attempt;
 	unsigned node;
 	uint64_t bytes; /* of a block */
 	uint64_t *left;
 	struct memory_block *blocks;
 	bool *fit; /* may still be tried */
 	size_t n;
-	bool no_room; /* more would make Linux short of memory */
 };
+
+static bool may_try(const struct taking *taking)
+{
+	return !taking->attempt->no_room && !is_enough(taking->attempt);
+}
 
 static int take_one(struct taking *taking, size_t i, struct ms_error *err)
 {
 	int ret;
 
 	taking->fit[i] = false;
-	if (switching_may_go_on(taking->switching, err) < 0)
+	if (switching_may_go_on(taking->attempt->switching, err) < 0)
 		return -1;
 	if (memory_linux_can_spare() < taking->bytes) {
-		taking->no_room = true;
+		taking->attempt->no_room = true;
 		return 0;
 	}
-	ret = take_block(taking->switching, &taking->blocks[i], taking->bytes, taking->node, err);
+	ret = take_block(taking->attempt, &taking->blocks[i], taking->bytes, taking->node, err);
 	if (ret == 1)
-		*taking->left -= taking->bytes;
+		gain(taking->attempt, taking->bytes, taking->left);
+	taking->attempt->stuck += ret == 0;
 	return ret < 0 ? -1 : 0;
 }
 
@@ -132,10 +211,10 @@ static int take_rows(struct taking *taking, struct ms_error *err)
 {
 	size_t first, count;
 
-	while (!taking->no_room &&
+	while (may_try(taking) &&
 	       (count = memory_choose_row(taking->blocks, taking->fit, taking->n,
 					  *taking->left / taking->bytes, &first))) {
-		for (size_t i = first; i < first + count && !taking->no_room; i++) {
+		for (size_t i = first; i < first + count && may_try(taking); i++) {
 			if (take_one(taking, i, err) < 0)
 				return -1;
 		}
@@ -149,7 +228,7 @@ static int leave_out_lent(struct taking *taking, struct ms_error *err)
 	struct ms_lent *ledger;
 	size_t n;
 
-	if (switching_ledger(taking->switching, &ledger, &n, err) < 0)
+	if (switching_ledger(taking->attempt->switching, &ledger, &n, err) < 0)
 		return -1;
 	for (size_t i = 0; i < taking->n; i++) {
 		struct memory_block *block = &taking->blocks[i];
@@ -202,21 +281,23 @@ static int take_others(struct taking *taking, struct ms_error *err)
 		if (block->movable || block->unfit || !block->online)
 			continue;
 		candidates[n] = (struct candidate){ i, memory_block_doubtful(block) };
-		n += candidates[n].doubtful != ALL_PAGES;
+		if (candidates[n].doubtful != ALL_PAGES)
+			n++;
+		else
+			taking->attempt->kernel++;
 	}
 	qsort(candidates, n, sizeof(*candidates), compare_candidates);
-	for (size_t i = 0; i < n && ret == 0 && *taking->left >= taking->bytes && !taking->no_room;
+	for (size_t i = 0; i < n && ret == 0 && *taking->left >= taking->bytes && may_try(taking);
 	     i++)
 		ret = take_one(taking, candidates[i].at, err);
 	free(candidates);
 	return ret;
 }
 
-static int take_blocks(struct switching *switching, unsigned node, uint64_t *left,
-		       struct ms_error *err)
+static int take_blocks(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_error *err)
 {
 	struct taking taking = {
-		.switching = switching, .node = node, .bytes = memory_block_bytes(), .left = left
+		.attempt = attempt, .node = node, .bytes = memory_block_bytes(), .left = left
 	};
 	int ret = 0;
 
@@ -229,10 +310,10 @@ static int take_blocks(struct switching *switching, unsigned node, uint64_t *lef
 	if (ret == 0)
 		ret = leave_out_lent(&taking, err);
 	if (ret == 0) {
-		memory_make_room(node, *left, switching->deadline);
+		memory_make_room(node, *left, memory_deadline(attempt));
 		ret = take_movable(&taking, err);
 	}
-	if (ret == 0 && *left >= taking.bytes && !taking.no_room)
+	if (ret == 0 && *left >= taking.bytes && may_try(&taking))
 		ret = take_others(&taking, err);
 	free(taking.fit);
 	free(taking.blocks);
@@ -287,25 +368,28 @@ static int adopt_run(struct switching *switching, uint64_t bytes, struct ms_erro
  * A larger run than a block would have been blocks; what does not end soon is as good as not
  * there, since the search for a smaller run is faster.
  */
-static int take_runs(struct switching *switching, unsigned node, uint64_t *left,
-		     struct ms_error *err)
+static int take_runs(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_error *err)
 {
+	struct switching *switching = attempt->switching;
 	uint64_t bytes = memory_block_bytes();
-	int64_t deadline;
+	int64_t deadline, latest;
 	int error;
 
 	if (!bytes || bytes > *left)
 		bytes = *left;
-	while (*left && bytes >= LARGE_PAGE) {
+	while (*left && bytes >= LARGE_PAGE && !is_enough(attempt)) {
 		struct run_search search = { switching, bytes, node };
 
 		if (switching_may_go_on(switching, err) < 0)
 			return -1;
 		deadline = clock_ms() + RUN_TRY_MS;
-		if (deadline > switching->deadline)
-			deadline = switching->deadline;
+		latest = memory_deadline(attempt);
+		if (deadline > latest)
+			deadline = latest;
 		error = -ENOMEM;
-		if (memory_linux_can_spare() >= bytes)
+		if (memory_linux_can_spare() < bytes)
+			attempt->no_room = true;
+		else
 			error = process_call(search_run, &search, sizeof(search), deadline);
 		/* It may have been killed just after it succeeded. */
 		if (error == 0 || error == -ETIMEDOUT) {
@@ -316,7 +400,7 @@ static int take_runs(struct switching *switching, unsigned node, uint64_t *left,
 			error = adopted ? 0 : -ENOMEM;
 		}
 		if (error == 0) {
-			*left -= bytes;
+			gain(attempt, bytes, left);
 			if (bytes > *left)
 				bytes = *left;
 		} else if (error == -ENOMEM) {
@@ -329,47 +413,76 @@ static int take_runs(struct switching *switching, unsigned node, uint64_t *left,
 	return 0;
 }
 
-static int take_from_node(struct switching *switching, unsigned node, uint64_t *left,
+static int take_from_node(struct attempt *attempt, unsigned node, uint64_t *left,
 			  struct ms_error *err)
 {
-	if (take_blocks(switching, node, left, err) < 0)
+	if (take_blocks(attempt, node, left, err) < 0)
 		return -1;
-	return take_runs(switching, node, left, err);
+	return take_runs(attempt, node, left, err);
+}
+
+/* Says what was in the way; 'what' is how the attempt ended. */
+static int fail_for_lack(const struct attempt *attempt, uint64_t missing, const char *what,
+			 struct ms_error *err)
+{
+	char wanted[FORMAT_SIZE], found[FORMAT_SIZE], block[FORMAT_SIZE];
+	uint64_t bytes = attempt->switching->plan->bytes;
+
+	format_size(bytes, wanted);
+	format_size(bytes - missing, found);
+	format_size(memory_block_bytes(), block);
+	return ms_fail(
+		err,
+		"wanted %s of memory for the LWK; found %s that Linux %s (of the memory "
+		"blocks, %s each, %u did not go off-line and %u hold the kernel's own "
+		"pages%s); ask for less memory (--mem, --lwk-mem), or have the administrator "
+		"keep the node's memory movable with 'lwkctl prepare'",
+		wanted, found, what, block, attempt->stuck, attempt->kernel,
+		attempt->no_room ? "; with less memory Linux would be short" : "");
 }
 
 /*
  * First each node's share; then what some node could not give, from the nearest that could. The
  * plan has every node that may give some, in the order in which they are asked.
  */
-static int run(struct switching *switching, struct ms_error *err)
+static int take_all(struct attempt *attempt, uint64_t *missing, struct ms_error *err)
 {
+	const struct switching *switching = attempt->switching;
 	const struct ms_plan *plan = switching->plan;
-	char wanted[FORMAT_SIZE], found[FORMAT_SIZE];
 	hwloc_bitmap_t empty = hwloc_bitmap_alloc();
-	uint64_t missing = 0;
-	int ret = 0;
+	int ret = empty ? 0 : ms_fail(err, "out of memory");
 
 	for (size_t i = 0; ret == 0 && i < plan->n_memory; i++) {
 		uint64_t left = plan->memory[i].bytes;
 
-		ret = take_from_node(switching, plan->memory[i].node, &left, err);
+		ret = take_from_node(attempt, plan->memory[i].node, &left, err);
 		if (left)
 			hwloc_bitmap_set(empty, plan->memory[i].node);
-		missing += left;
 	}
-	for (size_t i = 0; ret == 0 && missing && i < plan->n_memory; i++) {
+	*missing = plan->bytes - bytes_taken(switching);
+	for (size_t i = 0; ret == 0 && *missing && i < plan->n_memory; i++) {
 		if (!hwloc_bitmap_isset(empty, plan->memory[i].node))
-			ret = take_from_node(switching, plan->memory[i].node, &missing, err);
+			ret = take_from_node(attempt, plan->memory[i].node, missing, err);
 	}
+	*missing = plan->bytes - bytes_taken(switching);
 	hwloc_bitmap_free(empty);
-	if (ret < 0 || plan->bytes - missing >= plan->least)
-		return ret;
-	return ms_fail(
-		err,
-		"wanted %s of memory for the LWK; found %s that Linux can give away now; ask "
-		"for less memory (--mem), or have the administrator make more of the node's "
-		"memory movable ('lwkctl check')",
-		format_size(plan->bytes, wanted), format_size(plan->bytes - missing, found));
+	return ret;
+}
+
+static int run(struct switching *switching, struct ms_error *err)
+{
+	struct attempt attempt = { .switching = switching, .last_gain = clock_ms() };
+	uint64_t missing;
+
+	if (take_all(&attempt, &missing, err) < 0) {
+		if (missing && !signal_is_pending() && clock_ms() >= switching->deadline)
+			return fail_for_lack(&attempt, missing,
+					     "gave away within SwitchTimeout= (lwk.conf)", err);
+		return -1;
+	}
+	if (switching->plan->bytes - missing >= switching->plan->least)
+		return 0;
+	return fail_for_lack(&attempt, missing, "can give away now", err);
 }
 
 int give_back_runs(struct switching *switching, struct ms_error *err)

@@ -9,6 +9,7 @@
  * there: not for some time, because clocks of emulated machines on a busy host are not to be
  * trusted. They rest a lot, since it is not the CPUs that they are to fill.
  */
+#define _GNU_SOURCE /* readahead() */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,7 @@
 #define MB (1UL << 20)
 #define PAGE 4096UL
 #define LARGE_FILE (4 * MB)
+#define READ_AHEAD (128UL << 10)
 #define SMALL_FILES 16 /* of a directory */
 
 static uint64_t seed;
@@ -102,6 +104,20 @@ static void read_file(const char *path)
 		close(file);
 }
 
+/* A file that is all hole: its pages are in the cache, and neither disk nor copying is in it. */
+static void cache_hole(const char *path, size_t bytes)
+{
+	int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	if (file < 0 || ftruncate(file, bytes) < 0)
+		err(1, "%s", path);
+	/* One call reads no more than the device's own read-ahead. */
+	for (size_t at = 0; at < bytes; at += READ_AHEAD)
+		if (readahead(file, at, READ_AHEAD) < 0)
+			err(1, "%s", path);
+	close(file);
+}
+
 static void make_dir(const char *path)
 {
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
@@ -130,10 +146,7 @@ static void small_files(const char *dir, unsigned number)
 		rmdir(path);
 }
 
-/*
- * Fills the file cache with 'bytes', then goes on reading, writing and removing. Reading files
- * that are all hole fills it as well, and keeps an emulated disk out of it.
- */
+/* Fills the file cache with 'bytes', then goes on reading, writing and removing. */
 static void churn_files(const char *dir, size_t bytes, unsigned pause)
 {
 	unsigned n = bytes / LARGE_FILE, n_dirs = bytes / MB / 4;
@@ -142,13 +155,9 @@ static void churn_files(const char *dir, size_t bytes, unsigned pause)
 	make_dir(dir);
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/f%u", dir, i);
-		write_file(path, 0);
-		if (truncate(path, LARGE_FILE) < 0)
-			err(1, "%s", path);
-		read_file(path);
+		cache_hole(path, LARGE_FILE);
 		if (n_dirs && i % 4 == 0)
 			small_files(dir, chance(n_dirs));
-		rest(pause);
 	}
 	tell_full();
 	while (!is_over()) {
@@ -257,26 +266,27 @@ static void run_system(const char *go, const char *dir, size_t bytes)
 		pause();
 }
 
+/* Whole numbers, because emulated machines are slow with others. */
 static void run_stream(size_t bytes)
 {
-	size_t n = bytes / 3 / sizeof(double);
-	double *a = (double *)get(n * sizeof(*a)), *b = (double *)get(n * sizeof(*b)),
-	       *c = (double *)get(n * sizeof(*c));
+	size_t n = bytes / 3 / sizeof(uint64_t);
+	uint64_t *a = (uint64_t *)get(n * sizeof(*a)), *b = (uint64_t *)get(n * sizeof(*b)),
+		 *c = (uint64_t *)get(n * sizeof(*c));
 
 	for (size_t i = 0; i < n; i++) {
 		b[i] = i;
-		c[i] = 2.0 * i;
+		c[i] = 2 * i;
 	}
 	for (size_t i = 0; i < n; i++)
-		a[i] = b[i] + 3.0 * c[i];
+		a[i] = b[i] + 3 * c[i];
 	tell_full();
 	for (size_t i = 0; !is_over(); i += 4096) {
 		size_t at = i % (n - 4096);
 
 		for (size_t j = at; j < at + 4096; j++) {
-			a[j] = b[j] + 3.0 * c[j];
-			if (a[j] != 7.0 * j)
-				errx(1, "element %zu is %g", j, a[j]);
+			a[j] = b[j] + 3 * c[j];
+			if (a[j] != 7 * j)
+				errx(1, "element %zu is %ju", j, (uintmax_t)a[j]);
 		}
 		rest(20);
 	}

@@ -9,6 +9,7 @@
 #include "interrupts.h"
 #include "journal.h"
 #include "memory.h"
+#include "process.h"
 
 #define MB (1UL << 20)
 #define MAX_BLOCKS 32
@@ -181,6 +182,46 @@ static void linux_keeps_what_it_needs(void **state)
 	assert_int_equal(memory_linux_can_spare(), 0);
 }
 
+static void make_node(int node, unsigned total_mb, unsigned free_mb, unsigned cached_mb)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "sys/devices/system/node/node%d/meminfo", node);
+	unit_file(path,
+		  "Node %d MemTotal: %u kB\nNode %d MemFree: %u kB\nNode %d Active(file): 0 kB\n"
+		  "Node %d Inactive(file): %u kB\n",
+		  node, total_mb << 10, node, free_mb << 10, node, node, cached_mb << 10);
+}
+
+/* Of node 1, before 'mb' of it are taken. */
+static bool drops_cache(unsigned mb)
+{
+	unit_file("proc/sys/vm/drop_caches", "%s", "");
+	memory_make_room(1, mb * MB, clock_ms() + 10000);
+	process_end_calls();
+	return strcmp(unit_read("proc/sys/vm/drop_caches"), "1") == 0;
+}
+
+static void cache_is_dropped_where_moving_it_costs_more(void **state)
+{
+	unit_file("sys/devices/system/memory/block_size_bytes", "8000000\n");
+	unit_file("sys/devices/system/node/has_memory", "0-1\n");
+	make_node(0, 4096, 3000, 100);
+	make_node(1, 4096, 3000, 1000);
+	assert_true(drops_cache(3600));
+	/* Less than a block's worth is in what is taken. */
+	assert_false(drops_cache(256));
+	/* Others have much more, and there is room. */
+	make_node(0, 16384, 8000, 8000);
+	assert_false(drops_cache(3600));
+	/* There is no room. */
+	make_node(0, 16384, 100, 8000);
+	assert_true(drops_cache(3600));
+	/* What it holds is no cache. */
+	make_node(1, 4096, 1000, 10);
+	assert_false(drops_cache(3600));
+}
+
 static void interrupts_of_other_cpus(void **state)
 {
 	struct json_object *found = json_object_new_array(), *one;
@@ -230,6 +271,7 @@ int main(void)
 		TEST(what_is_known_of_blocks),
 		TEST(what_its_pages_are),
 		TEST(linux_keeps_what_it_needs),
+		TEST(cache_is_dropped_where_moving_it_costs_more),
 		TEST(interrupts_of_other_cpus),
 	};
 

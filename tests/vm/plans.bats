@@ -64,6 +64,33 @@ run_memory()
 	[[ $output == "1 $quarter "* ]]
 }
 
+# The most natural request of all. No number was asked for, so what can be had will do, but that
+# must be most of the node, and Linux must not have to kill for it.
+whole_node()
+{
+	local job
+
+	bed dmesg -C
+	job=$(submit user1 --exclusive --mem=0 --lwk --wrap 'lwkctl status --json')
+	wait_for_job "$job"
+	job_is "$job" JobState=COMPLETED
+	run -0 job_output user1 "$job"
+	jq -c '.jobs[0] | {memory, nodes, runs, largest_run, switch_on_ms, steps}' <<<"$output"
+	(($(jq '.jobs[0].memory' <<<"$output") >= $1))
+	run -1 bed sh -c 'dmesg | grep -i "out of memory\|oom-kill"'
+	wait_for 60 bed sh -c '[ -z "$(ls /run/slurm-lwk/jobs)" ]'
+}
+
+@test "--exclusive --mem=0: what can be had of the whole node" {
+	whole_node $((1 << 30))
+}
+
+@test "--exclusive --mem=0 on a prepared node: all of the job node at least" {
+	bed sh -c 'lwkctl prepare >/dev/null'
+	whole_node $((1792 << 20))
+	bed sh -c 'lwkctl prepare --undo >/dev/null'
+}
+
 @test "--lwk-numa: from other nodes" {
 	run_memory --mem=320 --lwk-numa=bind=0
 	[[ $output == '0 256 0:256' ]]

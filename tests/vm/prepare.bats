@@ -59,7 +59,7 @@ movable_blocks()
 
 @test "--dry-run changes nothing" {
 	run -0 bed lwkctl prepare --dry-run
-	[[ $output == *'NUMA node 1, for jobs'* ]]
+	[[ $output == *'nothing is changed'*'NUMA node 1, for jobs'* ]]
 	[[ $(facts) == "$(cat "$BATS_FILE_TMPDIR/before")" ]]
 	bed test ! -e /run/slurm-lwk/prepared.json
 }
