@@ -33,6 +33,7 @@ union argument {
 	struct lwkpart_ledger ledger;
 	struct lwkpart_kmsg kmsg;
 	struct lwkpart_hang_limit hang_limit;
+	struct lwkpart_scan scan;
 };
 
 static int ioctl_get_info(union argument *argument)
@@ -138,6 +139,11 @@ static int ioctl_hang_limit(union argument *argument)
 	return instance_hang_limit(&argument->hang_limit);
 }
 
+static int ioctl_scan(union argument *argument)
+{
+	return scan_pages(&argument->scan);
+}
+
 struct operation {
 	unsigned int command;
 	int (*run)(union argument *argument);
@@ -161,6 +167,7 @@ static const struct operation operations[] = {
 	{ LWKPART_GET_LEDGER, ioctl_get_ledger },
 	{ LWKPART_KMSG, ioctl_kmsg },
 	{ LWKPART_HANG_LIMIT, ioctl_hang_limit },
+	{ LWKPART_SCAN, ioctl_scan, .locks_itself = true },
 };
 
 static int run(const struct operation *operation, union argument *argument)

@@ -18,6 +18,7 @@
  *   event.c     eventfds that tell what happens to an instance
  *   charge.c    charges a proxy with what its LWK process uses
  *   freeze.c    makes processes stand still
+ *   scan.c      which pages of a process are used
  *
  * Locking: 'lwkpart_mutex' (control.c) serialises everything done through
  * /dev/lwkpart. 'instance->rwsem' protects the state against the users of
@@ -222,6 +223,10 @@ void process_wake_all(struct instance *instance);
 void process_revoke_all(struct instance *instance);
 /* Lets each process stand still while its proxy is stopped (SIGSTOP), and go on with it. */
 void process_follow_proxies(struct instance *instance);
+
+/* scan.c; needs no lock */
+/* LWKPART_SCAN, with its errors; all fields are unchecked. */
+int scan_pages(struct lwkpart_scan *request);
 
 /* instance.c: what /dev/lwkpart does with instances; call with lwkpart_mutex held */
 int instance_create(struct lwkpart_create *request);

@@ -228,6 +228,40 @@ struct lwkpart_hang_limit {
 	__u32 limit_ms;
 };
 
+/*
+ * Lists the pages that a process has on some NUMA nodes, by address, whoever else has
+ * them too. Pages of devices and the zero pages are left out. A call looks at part of
+ * the addresses only: repeat it until 'start' is 'end'. With CLEAR, the next scan finds
+ * REFERENCED only what is used after this one; what reclaim knows of the pages is kept.
+ * ESRCH: there is no such process, or it has no memory (any more).
+ */
+#define LWKPART_SCAN_CLEAR 0x1U
+#define LWKPART_SCAN_NODES 1024
+struct lwkpart_scan {
+	__s32 pid;	/* in: of the process, as the caller knows it */
+	__u32 flags;	/* in */
+	__u64 start;	/* in: an address of the process; out: where to go on */
+	__u64 end;	/* in; may be beyond what a process can have */
+	__u64 pages;	/* in: user address of __u64[capacity]: addresses with LWKPART_PAGE_* */
+	__u32 capacity; /* in: up to 65536 */
+	__u32 count;	/* out */
+	__u64 nodes[LWKPART_SCAN_NODES / 64]; /* in: a bit for each node that counts */
+	__u64 physical_start;		      /* in: only pages that begin in this range */
+	__u64 physical_end;		      /* in: 0: no such range */
+	__u64 reserved;
+};
+
+/* In the lower bits of the addresses that SCAN lists. */
+#define LWKPART_PAGE_REFERENCED 0x001UL /* used since its Accessed bit was last cleared */
+#define LWKPART_PAGE_HUGE 0x002UL	/* 2 MB */
+#define LWKPART_PAGE_GIANT 0x004UL	/* 1 GB; HUGE is set too */
+#define LWKPART_PAGE_HUGETLB 0x008UL	/* of hugetlbfs */
+#define LWKPART_PAGE_SHARED 0x010UL	/* mapped more than once */
+#define LWKPART_PAGE_FILE 0x020UL	/* of a file or shared memory */
+#define LWKPART_PAGE_KSM 0x040UL	/* one for many with the same content */
+#define LWKPART_PAGE_MLOCKED 0x080UL
+#define LWKPART_PAGE_HINTED 0x100UL /* not accessible now: NUMA balancing, or PROT_NONE */
+
 #define LWKPART_IOC 0xb7
 #define LWKPART_GET_INFO _IOR(LWKPART_IOC, 0x00, struct lwkpart_info)
 #define LWKPART_LEND_CPU _IOW(LWKPART_IOC, 0x01, struct lwkpart_cpu)
@@ -245,6 +279,7 @@ struct lwkpart_hang_limit {
 #define LWKPART_GET_LEDGER _IOWR(LWKPART_IOC, 0x0d, struct lwkpart_ledger)
 #define LWKPART_KMSG _IOWR(LWKPART_IOC, 0x0e, struct lwkpart_kmsg)
 #define LWKPART_HANG_LIMIT _IOW(LWKPART_IOC, 0x0f, struct lwkpart_hang_limit)
+#define LWKPART_SCAN _IOWR(LWKPART_IOC, 0x10, struct lwkpart_scan)
 
 /* ---- /dev/lwk/N -------------------------------------------------------- */
 

@@ -19,6 +19,13 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/journal.c libmodeswitch/journal.h \
 	libmodeswitch/json.c libmodeswitch/json.h \
 	libmodeswitch/memory.c libmodeswitch/memory.h \
+	libmodeswitch/migrate.c libmodeswitch/migrate.h \
+	libmodeswitch/migrate_cpusets.c \
+	libmodeswitch/migrate_move.c \
+	libmodeswitch/migrate_pages.c \
+	libmodeswitch/migrate_state.c \
+	libmodeswitch/migrate_targets.c \
+	libmodeswitch/migrate_throttle.c \
 	libmodeswitch/parse.c libmodeswitch/parse.h \
 	libmodeswitch/plan.c libmodeswitch/plan.h libmodeswitch/planning.h \
 	libmodeswitch/plan_cpus.c libmodeswitch/plan_memory.c \
@@ -46,8 +53,9 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"' \
 	-DLWKCTL_PATH='"$(bindir)/lwkctl"'
 libmodeswitch_libmodeswitch_all_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) \
-	$(INIH_CFLAGS) $(ELF_CFLAGS)
-libmodeswitch_libmodeswitch_all_la_LIBADD = $(HWLOC_LIBS) $(JSONC_LIBS) $(INIH_LIBS) $(ELF_LIBS)
+	$(INIH_CFLAGS) $(ELF_CFLAGS) $(NUMA_CFLAGS)
+libmodeswitch_libmodeswitch_all_la_LIBADD = $(HWLOC_LIBS) $(JSONC_LIBS) $(INIH_LIBS) $(ELF_LIBS) \
+	$(NUMA_LIBS) -lm
 
 libmodeswitch_libmodeswitch_la_SOURCES =
 libmodeswitch_libmodeswitch_la_LIBADD = libmodeswitch/libmodeswitch_all.la
@@ -59,9 +67,13 @@ bin_PROGRAMS += lwkctl
 lwkctl_SOURCES = libmodeswitch/lwkctl.c libmodeswitch/lwkctl.h \
 	libmodeswitch/lwkctl_plan.c \
 	libmodeswitch/lwkctl_prepare.c \
+	libmodeswitch/lwkctl_migrate.c \
+	libmodeswitch/lwkctl_calibrate.c libmodeswitch/lwkctl_calibrate.h \
 	libmodeswitch/drawing.c libmodeswitch/drawing.h \
 	libmodeswitch/drawing_svg.c \
 	libmodeswitch/json.c libmodeswitch/json.h \
 	libmodeswitch/lwkctl_metrics.c libmodeswitch/lwkctl_top.c libmodeswitch/lwkctl_watch.c
-lwkctl_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(NCURSES_CFLAGS)
-lwkctl_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS) $(NCURSES_LIBS)
+lwkctl_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(NCURSES_CFLAGS) \
+	$(NUMA_CFLAGS)
+lwkctl_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS) $(NCURSES_LIBS) \
+	$(NUMA_LIBS)

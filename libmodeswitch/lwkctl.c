@@ -17,7 +17,7 @@
 struct verb {
 	const char *name;
 	int (*run)(const struct options *options);
-	const char *letters; /* of the options that it takes; see run_verb() */
+	const char *letters; /* of the options that it takes; NULL: it reads all itself */
 	bool for_root;
 	int most_arguments;
 	const char *usage;
@@ -306,6 +306,14 @@ static const struct verb verbs[] = {
 	{ "cool", run_cool, "w", true, 0, "cool [--wait]",
 	  "Gives back what is kept warm for another LWK job (KeepWarm=), at once; with --wait when\n"
 	  "its time is over and no job has taken it. Root." },
+	{ "migrate", run_migrate, NULL, false, 0,
+	  "migrate (--pid P | --job J | --cgroup PATH) --from NODES --to NODES\n"
+	  "              [--method periodical|severe|mild|adaptive] [--pages N] [--sleep MS]\n"
+	  "              [--cpu-limit PERCENT] [--bandwidth MB/s] [--dry-run] [--json]\n"
+	  "  lwkctl migrate --calibrate --from NODES --to NODES [--memory SIZE]\n"
+	  "              [--cpu-limit PERCENT] [--picture FILE.svg|FILE.png] [--json]",
+	  "Moves memory of running programs between NUMA nodes, slowly enough that nobody\n"
+	  "notices, what is in use first. Root, or the programs' user." },
 };
 #define N_VERBS (sizeof(verbs) / sizeof(*verbs))
 
@@ -357,6 +365,12 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 	struct options options = { .config = MS_CONFIG_PATH };
 	int letter;
 
+	if (!verb->letters) {
+		options.arguments = argv;
+		options.n_arguments = argc;
+		letter = verb->run(&options);
+		return letter == SHOW_HELP ? print_help(verb) : letter;
+	}
 	opterr = 0;
 	while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
 		if (letter == 'h')

@@ -36,6 +36,9 @@ int fail(const struct ms_error *err);
 int usage_error(const char *what, const char *found);
 int print_json(struct json_object *object); /* and puts it */
 
+/* What a verb returns whose help is asked for, if it reads its options itself. */
+#define SHOW_HELP (-1)
+
 int run_plan(const struct options *options);
 int run_prepare(const struct options *options);
 
@@ -61,5 +64,6 @@ int run_top(const struct options *options);
 
 /* lwkctl_metrics.c */
 int run_metrics(const struct options *options);
+int run_migrate(const struct options *options);
 
 #endif

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ---- helpers that the tests in the test bed put into the machines ----
-noinst_PROGRAMS = tests/vm/switch-once tests/vm/lwkpart-abi
+noinst_PROGRAMS = tests/vm/switch-once tests/vm/lwkpart-abi tests/vm/page-kinds
 tests_vm_switch_once_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS)
 tests_vm_switch_once_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS)
+tests_vm_page_kinds_LDADD = $(NUMA_LIBS)
 
 # ---- and the benches ----
-noinst_PROGRAMS += tests/bench/raw-switch
+noinst_PROGRAMS += tests/bench/raw-switch tests/bench/migrate-load
+tests_bench_migrate_load_LDADD = $(NUMA_LIBS) -lm
 tests_bench_raw_switch_CPPFLAGS = $(AM_CPPFLAGS)
 EXTRA_DIST += tests/bench/switch tests/bench/switch.jq
+EXTRA_DIST += tests/bench/migrate tests/bench/migrate.jq tests/bench/migrate.gnuplot
 EXTRA_DIST += tests/bench/fragmentation tests/bench/memory-load.c
 # It runs on the LWK, as its users' programs do.
 all-local: tests/bench/kernels
@@ -28,6 +31,7 @@ check_PROGRAMS += tests/unit/test-parse \
 	tests/unit/test-plan-machines \
 	tests/unit/test-plan-random \
 	tests/unit/test-drawing \
+	tests/unit/test-migrate \
 	tests/unit/test-journal \
 	tests/unit/test-record \
 	tests/unit/test-image \
@@ -72,6 +76,9 @@ tests_unit_test_drawing_SOURCES = tests/unit/test-drawing.c \
 tests_unit_test_drawing_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_drawing_LDADD = tests/unit/libunit.la
 
+tests_unit_test_migrate_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_migrate_LDADD = tests/unit/libunit.la $(JSONC_LIBS) $(HWLOC_LIBS)
+
 tests_unit_test_journal_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_journal_LDADD = tests/unit/libunit.la
 
@@ -104,6 +111,7 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/lwk-job.bats \
 	tests/vm/lwk-programs.bats \
 	tests/vm/lwkpart.bats \
+	tests/vm/migrate.bats \
 	tests/vm/panic.bats \
 	tests/vm/plans.bats \
 	tests/vm/prepare.bats \

@@ -14,6 +14,7 @@ image_packages=(
 	iproute2 procps kmod util-linux strace	# to look around with
 	libhwloc15 libjson-c5 libinih1 libelf1	# the project's libraries
 	libnuma1 numactl
+	sysbench iperf3				# neighbours that a bench disturbs
 )
 
 # No machine here has such hardware, and nobody reads manuals in it.

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * LWKPART_SCAN: lists the pages that a process has on given NUMA nodes and tells which
+ * were used, by the Accessed bits of its page tables, which it can clear.
+ *
+ * The core's walker stops with a warning at a huge page, so the upper levels are walked
+ * here, and only tables of small pages are left to it.
+ */
+#include <linux/hugetlb_inline.h>
+#include <linux/mm.h>
+#include <linux/page_idle.h>
+#include <linux/pid.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/swap.h>
+#include <linux/uaccess.h>
+
+#include <asm/tlbflush.h>
+
+#include "internal.h"
+
+/*
+ * At most so many entries are looked at in one call: mmap_lock is held meanwhile, and
+ * a program that wants to map memory waits for it.
+ */
+#define MAX_ENTRIES 65536U
+
+struct scan {
+	const struct lwkpart_scan *request;
+	u64 *pages;
+	u32 capacity, count;
+	u32 entries; /* looked at */
+	bool clear;
+	bool cleared;
+};
+
+static bool is_full(const struct scan *scan)
+{
+	return scan->count == scan->capacity || scan->entries >= MAX_ENTRIES;
+}
+
+/*
+ * Reclaim takes a page for unused when its Accessed bit is clear. So what the bit said
+ * is kept elsewhere, as when a mapping goes away (zap_pte_range()).
+ */
+static void keep_for_reclaim(struct page *page)
+{
+#ifdef CONFIG_PAGE_IDLE_FLAG
+	folio_set_young(page_folio(page));
+#else
+	mark_page_accessed(page);
+#endif
+}
+
+static u64 page_flags(struct page *page)
+{
+	u64 flags = 0;
+
+	if (page_mapcount(page) > 1)
+		flags |= LWKPART_PAGE_SHARED;
+	if (PageKsm(page))
+		flags |= LWKPART_PAGE_KSM;
+	else if (!PageAnon(page))
+		flags |= LWKPART_PAGE_FILE;
+	if (PageMlocked(page))
+		flags |= LWKPART_PAGE_MLOCKED;
+	return flags;
+}
+
+static bool is_wanted(const struct lwkpart_scan *request, struct page *page)
+{
+	u64 physical = PFN_PHYS(page_to_pfn(page));
+	int node = page_to_nid(page);
+
+	if (node >= LWKPART_SCAN_NODES || !(request->nodes[node / 64] & BIT_ULL(node % 64)))
+		return false;
+	return !request->physical_end ||
+	       (physical >= request->physical_start && physical < request->physical_end);
+}
+
+/* One mapping: 'entry' is a present entry of a page table of any level. */
+static void look_at(struct scan *scan, unsigned long *entry, struct page *page,
+		    unsigned long address, u64 flags)
+{
+	if (PageReserved(page) || !is_wanted(scan->request, page))
+		return;
+	/* Like the zero page, the huge one is not counted as mapped. */
+	if (!page_mapcount(page))
+		return;
+	flags |= page_flags(page);
+	if (!(*entry & _PAGE_PRESENT))
+		flags |= LWKPART_PAGE_HINTED;
+	if (scan->clear ? test_and_clear_bit(_PAGE_BIT_ACCESSED, entry)
+			: test_bit(_PAGE_BIT_ACCESSED, entry)) {
+		flags |= LWKPART_PAGE_REFERENCED;
+		if (scan->clear) {
+			scan->cleared = true;
+			if (!(flags & LWKPART_PAGE_HUGETLB))
+				keep_for_reclaim(page);
+		}
+	}
+	scan->pages[scan->count++] = address | flags;
+}
+
+/* The core's walker calls it for each entry that is not empty, with the table locked. */
+static int look_at_pte(pte_t *pte, unsigned long address, void *data)
+{
+	struct scan *scan = data;
+
+	if (pte_present(*pte) && !pte_special(*pte) && pfn_valid(pte_pfn(*pte)))
+		look_at(scan, (unsigned long *)pte, pte_page(*pte), address, 0);
+	return 0;
+}
+
+static void look_at_huge_pmd(struct scan *scan, struct mm_struct *mm, pmd_t *pmd,
+			     unsigned long address, u64 flags)
+{
+	spinlock_t *lock = pmd_lock(mm, pmd);
+
+	/* It may have been split since the caller looked. */
+	if (pmd_present(*pmd) && (pmd_trans_huge(*pmd) || (flags & LWKPART_PAGE_HUGETLB)) &&
+	    !pmd_devmap(*pmd))
+		look_at(scan, (unsigned long *)pmd, pmd_page(*pmd), address & PMD_MASK, flags);
+	spin_unlock(lock);
+}
+
+/*
+ * The entry for 'address' of the lowest level but one; or NULL when there is none
+ * before *next, which is always the end of what the entry or the hole covers.
+ */
+static pmd_t *find_pmd(struct mm_struct *mm, unsigned long address, unsigned long end,
+		       unsigned long *next, pud_t **giant)
+{
+	pgd_t *pgd = pgd_offset(mm, address);
+	p4d_t *p4d;
+	pud_t *pud;
+
+	*giant = NULL;
+	*next = pgd_addr_end(address, end);
+	if (pgd_none(*pgd) || pgd_bad(*pgd))
+		return NULL;
+	p4d = p4d_offset(pgd, address);
+	*next = p4d_addr_end(address, end);
+	if (p4d_none(*p4d) || p4d_bad(*p4d))
+		return NULL;
+	pud = pud_offset(p4d, address);
+	*next = pud_addr_end(address, end);
+	if (pud_none(*pud) || !pud_present(*pud))
+		return NULL;
+	if (pud_leaf(*pud)) {
+		*giant = pud;
+		return NULL;
+	}
+	if (pud_bad(*pud))
+		return NULL;
+	*next = pmd_addr_end(address, end);
+	return pmd_offset(pud, address);
+}
+
+/* Scans one mapping from 'start' until 'end' or until it is full; tells how far it came. */
+static unsigned long scan_mapping(struct scan *scan, struct vm_area_struct *vma,
+				  unsigned long start, unsigned long end)
+{
+	u64 hugetlb = is_vm_hugetlb_page(vma) ? LWKPART_PAGE_HUGETLB | LWKPART_PAGE_HUGE : 0;
+	struct mm_struct *mm = vma->vm_mm;
+	unsigned long address, next;
+	pud_t *giant;
+	pmd_t *pmd;
+
+	for (address = start; address < end && !is_full(scan); address = next) {
+		pmd = find_pmd(mm, address, end, &next, &giant);
+		scan->entries++;
+		/* Nothing but hugetlb has leaves here that can move: their lock is the mm's. */
+		if (giant && hugetlb) {
+			spin_lock(&mm->page_table_lock);
+			if (pud_present(*giant) && pud_leaf(*giant))
+				look_at(scan, (unsigned long *)giant, pud_page(*giant),
+					address & PUD_MASK, hugetlb | LWKPART_PAGE_GIANT);
+			spin_unlock(&mm->page_table_lock);
+		}
+		if (!pmd || pmd_none(*pmd) || !pmd_present(*pmd))
+			continue;
+		if (pmd_leaf(*pmd)) {
+			look_at_huge_pmd(scan, mm, pmd, address, hugetlb | LWKPART_PAGE_HUGE);
+			continue;
+		}
+		/* All of this table must find its place. */
+		next = min(next,
+			   address + (unsigned long)(scan->capacity - scan->count) * PAGE_SIZE);
+		scan->entries += (next - address) >> PAGE_SHIFT;
+		apply_to_existing_page_range(mm, address, next - address, look_at_pte, scan);
+	}
+	return min(address, end);
+}
+
+static void flush_this_cpu(void *unused)
+{
+	__flush_tlb_all();
+}
+
+/*
+ * A CPU does not set an Accessed bit again while it has the translation. The core's
+ * own flush is not exported; this is what it comes down to.
+ */
+static void flush_tlb_of(struct mm_struct *mm)
+{
+	/* CPUs that have left this address space look at it when they come back. */
+	atomic64_inc(&mm->context.tlb_gen);
+	preempt_disable();
+	smp_call_function_many(mm_cpumask(mm), flush_this_cpu, NULL, true);
+	if (cpumask_test_cpu(smp_processor_id(), mm_cpumask(mm)))
+		flush_this_cpu(NULL);
+	preempt_enable();
+}
+
+/* Returns the address at which to go on. */
+static unsigned long scan_memory(struct scan *scan, struct mm_struct *mm, unsigned long start,
+				 unsigned long end)
+{
+	struct vm_area_struct *vma;
+
+	while (start < end && !is_full(scan)) {
+		vma = find_vma(mm, start);
+		if (!vma || vma->vm_start >= end)
+			return end;
+		start = max(start, vma->vm_start);
+		if (vma->vm_flags & (VM_PFNMAP | VM_IO | VM_MIXEDMAP))
+			start = vma->vm_end;
+		else
+			start = scan_mapping(scan, vma, start, min(end, vma->vm_end));
+		scan->entries++;
+	}
+	return min(start, end);
+}
+
+static struct mm_struct *find_memory(s32 number)
+{
+	struct task_struct *task;
+	struct mm_struct *mm;
+	struct pid *pid;
+
+	pid = find_get_pid(number);
+	task = get_pid_task(pid, PIDTYPE_TGID);
+	put_pid(pid);
+	if (!task)
+		return NULL;
+	mm = get_task_mm(task);
+	put_task_struct(task);
+	return mm;
+}
+
+static int scan_process(struct lwkpart_scan *request, struct scan *scan)
+{
+	struct mm_struct *mm = find_memory(request->pid);
+	unsigned long at, end;
+
+	if (!mm)
+		return -ESRCH;
+	if (mmap_read_lock_killable(mm)) {
+		mmput(mm);
+		return -EINTR;
+	}
+	end = min_t(u64, request->end, TASK_SIZE_MAX);
+	at = scan_memory(scan, mm, min_t(u64, request->start, end), end);
+	request->start = at < end ? at : request->end;
+	mmap_read_unlock(mm);
+	if (scan->cleared)
+		flush_tlb_of(mm);
+	mmput(mm);
+	return 0;
+}
+
+int scan_pages(struct lwkpart_scan *request)
+{
+	struct scan scan = { .request = request,
+			     .capacity = request->capacity,
+			     .clear = request->flags & LWKPART_SCAN_CLEAR };
+	int error;
+
+	if ((request->flags & ~LWKPART_SCAN_CLEAR) || request->reserved || request->pid <= 0 ||
+	    !request->capacity || request->capacity > MAX_ENTRIES ||
+	    request->start >= request->end || !PAGE_ALIGNED(request->start) ||
+	    !PAGE_ALIGNED(request->end))
+		return -EINVAL;
+	/* Copied out at the end: a fault needs an mmap_lock, perhaps the one that is held. */
+	scan.pages = kvmalloc_array(scan.capacity, sizeof(*scan.pages), GFP_KERNEL);
+	if (!scan.pages)
+		return -ENOMEM;
+	error = scan_process(request, &scan);
+	request->count = scan.count;
+	if (!error && copy_to_user((void __user *)request->pages, scan.pages,
+				   scan.count * sizeof(*scan.pages)))
+		error = -EFAULT;
+	kvfree(scan.pages);
+	return error;
+}

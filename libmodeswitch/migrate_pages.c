@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which pages a process has on the nodes, and which of them are in use: from the
+ * Accessed bits by lwkpart.ko; without it by /proc/PID/pagemap and soft-dirty bits,
+ * which tell of writes only.
+ */
+#include "migrate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <numaif.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "lwkpart.h"
+
+#define PAGEMAP_PRESENT (1ULL << 63)
+#define PAGEMAP_FILE (1ULL << 61)
+#define PAGEMAP_EXCLUSIVE (1ULL << 56)
+#define PAGEMAP_SOFT_DIRTY (1ULL << 55)
+/* Entries of pagemap, and pages asked for their nodes, at a time. */
+#define PAGEMAP_CHUNK 4096
+/* What clear_refs takes for the soft-dirty bits. */
+#define CLEAR_SOFT_DIRTY "4"
+#define MOST_WEIGHT 32768
+
+uint64_t page_bytes(const struct migrate_page *page)
+{
+	return page->word & LWKPART_PAGE_GIANT	? 1UL << 30
+	       : page->word & LWKPART_PAGE_HUGE ? 2UL << 20
+						: PAGE_BYTES;
+}
+
+uint64_t page_address(const struct migrate_page *page)
+{
+	return page->word & ~(PAGE_BYTES - 1);
+}
+
+void pages_open(struct migration *migration)
+{
+	struct lwkpart_info info = { 0 };
+	int device = open(LWKPART_DEVICE, O_RDWR | O_CLOEXEC);
+
+	migration->state.source = "accessed";
+	migration->device = device;
+	if (device >= 0 && ioctl(device, LWKPART_GET_INFO, &info) == 0 &&
+	    info.abi_version == LWKPART_ABI_VERSION)
+		return;
+	if (device >= 0)
+		close(device);
+	migration->device = -1;
+	migration->state.source = "soft-dirty";
+	migration_note(migration,
+		       "only what is written is known to be in use (soft-dirty bits), not what is "
+		       "read: for that, run it as root with lwkpart.ko loaded (modprobe lwkpart)");
+}
+
+/* ---- the pages of one process: Accessed bits ---- */
+
+static ssize_t scan_accessed(struct migration *migration, struct migrate_process *process,
+			     uint64_t *at, bool clear, uint64_t *words, size_t room)
+{
+	struct lwkpart_scan scan = {
+		.pid = process->pid,
+		.flags = clear ? LWKPART_SCAN_CLEAR : 0,
+		.start = *at,
+		.end = ~(PAGE_BYTES - 1),
+		.pages = (uintptr_t)words,
+		.capacity = room < PAGES_CHUNK ? room : PAGES_CHUNK,
+		.physical_start = migration->physical_start,
+		.physical_end = migration->physical_end,
+	};
+	unsigned node;
+
+	hwloc_bitmap_foreach_begin(node, migration->request->from)
+		scan.nodes[node / 64] |= 1ULL << node % 64;
+	hwloc_bitmap_foreach_end();
+	if (ioctl(migration->device, LWKPART_SCAN, &scan) < 0)
+		return -1;
+	*at = scan.start == scan.end ? PAGES_END : scan.start;
+	return scan.count;
+}
+
+/* ---- the pages of one process: pagemap ---- */
+
+static int open_of(const struct migrate_process *process, const char *name, int flags)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", process->pid, name);
+	return open(path, flags | O_CLOEXEC);
+}
+
+bool page_present(const struct migrate_process *process, uint64_t address)
+{
+	int fd = open_of(process, "pagemap", O_RDONLY);
+	uint64_t entry = 0;
+	ssize_t got;
+
+	if (fd < 0)
+		return false;
+	got = pread(fd, &entry, sizeof(entry), address / PAGE_BYTES * sizeof(entry));
+	close(fd);
+	return got == sizeof(entry) && (entry & PAGEMAP_PRESENT);
+}
+
+static int read_mappings(struct migrate_process *process)
+{
+	int fd = open_of(process, "maps", O_RDONLY);
+	struct migrate_range range, *more;
+	char line[512], access[8];
+	FILE *file;
+
+	free(process->mappings);
+	process->mappings = NULL;
+	process->n_mappings = 0;
+	file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file)) {
+		/*
+		 * Ranges that nobody can access hold no pages, and can be endless; [vdso]
+		 * and the like are the kernel's own.
+		 */
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &range.start, &range.end, access) !=
+			    3 ||
+		    strncmp(access, "---", 3) == 0 || strstr(line, " [v"))
+			continue;
+		more = reallocarray(process->mappings, process->n_mappings + 1, sizeof(range));
+		if (!more)
+			break;
+		process->mappings = more;
+		process->mappings[process->n_mappings++] = range;
+	}
+	fclose(file);
+	return 0;
+}
+
+/* Keeps the pages that are on the nodes; what is closed to look-ups is taken to be. */
+static ssize_t keep_wanted(struct migration *migration, struct migrate_process *process,
+			   uint64_t *words, size_t n)
+{
+	void *addresses[PAGEMAP_CHUNK];
+	int nodes[PAGEMAP_CHUNK];
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		addresses[i] = (void *)(uintptr_t)(words[i] & ~(PAGE_BYTES - 1));
+	if (n && move_pages(process->pid, n, addresses, NULL, nodes, 0) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		if (nodes[i] == -ENOENT)
+			words[kept++] = words[i] | LWKPART_PAGE_HINTED;
+		else if (nodes[i] >= 0 && hwloc_bitmap_isset(migration->request->from, nodes[i]))
+			words[kept++] = words[i];
+	}
+	return kept;
+}
+
+static ssize_t scan_pagemap_range(struct migration *migration, struct migrate_process *process,
+				  int pagemap, uint64_t start, uint64_t end, uint64_t *words)
+{
+	uint64_t entries[PAGEMAP_CHUNK];
+	size_t wanted = (end - start) / PAGE_BYTES, n = 0;
+	ssize_t got = pread(pagemap, entries, wanted * sizeof(*entries),
+			    start / PAGE_BYTES * sizeof(*entries));
+
+	if (got < 0)
+		return -1;
+	for (size_t i = 0; i < got / sizeof(*entries); i++) {
+		if (!(entries[i] & PAGEMAP_PRESENT))
+			continue;
+		words[n] = start + i * PAGE_BYTES;
+		words[n] |= entries[i] & PAGEMAP_FILE ? LWKPART_PAGE_FILE : 0;
+		words[n] |= entries[i] & PAGEMAP_EXCLUSIVE ? 0 : LWKPART_PAGE_SHARED;
+		words[n] |= entries[i] & PAGEMAP_SOFT_DIRTY ? LWKPART_PAGE_REFERENCED : 0;
+		n++;
+	}
+	return keep_wanted(migration, process, words, n);
+}
+
+static ssize_t scan_pagemap(struct migration *migration, struct migrate_process *process,
+			    uint64_t *at, uint64_t *words, size_t room)
+{
+	int pagemap = open_of(process, "pagemap", O_RDONLY);
+	ssize_t n = 0, got = 0;
+
+	if (pagemap < 0 || (*at == 0 && read_mappings(process) < 0))
+		got = -1;
+	for (size_t i = 0; i < process->n_mappings && got >= 0; i++) {
+		const struct migrate_range *range = &process->mappings[i];
+		uint64_t start = range->start > *at ? range->start : *at, end;
+
+		for (; start < range->end && room - n > 0 && got >= 0; start = end) {
+			uint64_t pages = (range->end - start) / PAGE_BYTES;
+
+			pages = pages < room - n ? pages : room - n;
+			pages = pages < PAGEMAP_CHUNK ? pages : PAGEMAP_CHUNK;
+			end = start + pages * PAGE_BYTES;
+			got = scan_pagemap_range(migration, process, pagemap, start, end,
+						 words + n);
+			n += got > 0 ? got : 0;
+			*at = end;
+		}
+	}
+	if (pagemap >= 0)
+		close(pagemap);
+	if (!process->n_mappings || *at >= process->mappings[process->n_mappings - 1].end)
+		*at = PAGES_END;
+	return got < 0 ? -1 : n;
+}
+
+static void clear_soft_dirty(struct migrate_process *process)
+{
+	int fd = open_of(process, "clear_refs", O_WRONLY);
+
+	if (fd < 0)
+		return;
+	/* When it cannot be cleared, every page counts as used: no order, but no error. */
+	if (write(fd, CLEAR_SOFT_DIRTY, 1) < 0)
+		process->gone = target_gone(process);
+	close(fd);
+}
+
+/* ---- both ---- */
+
+ssize_t pages_scan(struct migration *migration, struct migrate_process *process, uint64_t *at,
+		   bool clear, uint64_t *words, size_t room)
+{
+	int64_t cpu = thread_cpu_ns();
+	ssize_t n = -1;
+
+	errno = ESRCH;
+	if (!target_gone(process))
+		n = migration->device >= 0
+			    ? scan_accessed(migration, process, at, clear, words, room)
+			    : scan_pagemap(migration, process, at, words, room);
+	if (n < 0) {
+		if (errno != ESRCH && errno != ENOENT && !target_gone(process))
+			migration->scan_error = errno;
+		process->gone = true;
+		*at = PAGES_END;
+	}
+	migration->state.scan_cpu_seconds += (thread_cpu_ns() - cpu) / 1e9;
+	return n;
+}
+
+/*
+ * How much a page is in use is the inverse of the shortest time in which it was seen to
+ * be; a look without use sets an upper bound. So what is hot now comes before what was.
+ */
+static void page_note(struct migration *migration, struct migrate_page *page, unsigned window_ms)
+{
+	unsigned weight = MOST_WEIGHT / (window_ms ? window_ms : 1), score = page->score;
+
+	weight = weight ? weight : 1;
+	if (!(page->word & LWKPART_PAGE_REFERENCED)) {
+		page->score = score < weight / 2 ? score : weight / 2;
+		return;
+	}
+	score = (score > weight ? score : weight) + weight / 4;
+	page->score = score < UINT16_MAX ? score : UINT16_MAX;
+	if (!page->hot)
+		migration->state.hot_found += page_bytes(page);
+	page->hot = true;
+}
+
+static int make_room(struct migrate_process *process, size_t n)
+{
+	struct migrate_page *more;
+
+	if (process->n + n <= process->room)
+		return 0;
+	process->room = (process->n + n) * 3 / 2;
+	more = reallocarray(process->pages, process->room, sizeof(*more));
+	if (!more)
+		return -1;
+	process->pages = more;
+	return 0;
+}
+
+struct migrate_page *pages_add(struct migration *migration, struct migrate_process *process,
+			       uint64_t word)
+{
+	struct migrate_page *page;
+
+	/* A huge page that came into being meanwhile can begin before what was listed. */
+	if (process->n &&
+	    (word & ~(PAGE_BYTES - 1)) <= page_address(&process->pages[process->n - 1]))
+		return NULL;
+	if (make_room(process, 1) < 0)
+		return NULL;
+	page = &process->pages[process->n++];
+	*page = (struct migrate_page){ .word = word };
+	migration->state.found += page_bytes(page);
+	return page;
+}
+
+/* The page is on the nodes still, or again. */
+static void update(struct migration *migration, struct migrate_page *page, uint64_t word)
+{
+	uint64_t before = page_bytes(page);
+
+	page->word = word;
+	if (page->state == PAGE_MOVED)
+		page->state = PAGE_LEFT + MS_LEFT_RETURNED;
+	/* It may have been made huge, or split. */
+	migration->state.found += page_bytes(page) - before;
+}
+
+/* Enters what a scan of all the process's memory found. */
+static int merge(struct migration *migration, struct migrate_process *process,
+		 const uint64_t *words, size_t n, unsigned window_ms)
+{
+	struct migrate_process merged = { 0 };
+	size_t i = 0, j = 0;
+
+	if (make_room(&merged, process->n + n + 1) < 0)
+		return -1;
+	while (i < process->n || j < n) {
+		struct migrate_page *old = i < process->n ? &process->pages[i] : NULL;
+		uint64_t address = j < n ? words[j] & ~(PAGE_BYTES - 1) : PAGES_END;
+		struct migrate_page *page = &merged.pages[merged.n];
+
+		if (old && page_address(old) < address) {
+			i++;
+			if (old->state == PAGE_WAITING)
+				migration->state.gone += page_bytes(old);
+			/* Those that moved are kept: they shall not move twice. */
+			if (old->state == PAGE_MOVED || old->state == PAGE_LEFT + MS_LEFT_RETURNED)
+				merged.pages[merged.n++] = *old;
+			continue;
+		}
+		if (old && page_address(old) == address) {
+			*page = *old;
+			merged.n++;
+			i++;
+			update(migration, page, words[j]);
+		} else {
+			page = pages_add(migration, &merged, words[j]);
+		}
+		j++;
+		if (page && window_ms)
+			page_note(migration, page, window_ms);
+	}
+	free(process->pages);
+	process->pages = merged.pages;
+	process->n = merged.n;
+	process->room = merged.room;
+	return 0;
+}
+
+/* All of one process; 'words' is a buffer that grows. */
+static int scan_process(struct migration *migration, struct migrate_process *process, bool clear,
+			uint64_t **words, size_t *room, size_t *n)
+{
+	uint64_t at = 0, *more;
+	ssize_t got;
+
+	for (*n = 0; at != PAGES_END; *n += got) {
+		if (*n + PAGES_CHUNK > *room) {
+			*room = *room * 2 + PAGES_CHUNK;
+			more = reallocarray(*words, *room, sizeof(**words));
+			if (!more)
+				return -1;
+			*words = more;
+		}
+		got = pages_scan(migration, process, &at, clear, *words + *n, *room - *n);
+		if (got < 0)
+			got = 0;
+		if (!throttle_wait(migration, 0, 0))
+			break;
+	}
+	if (clear && migration->device < 0)
+		clear_soft_dirty(process);
+	return 0;
+}
+
+int pages_scan_all(struct migration *migration, bool clear, unsigned window_ms,
+		   struct ms_error *err)
+{
+	uint64_t *words = NULL;
+	size_t room = 0, n;
+	int ret = 0;
+
+	for (size_t i = 0; i < migration->n_processes && ret == 0; i++) {
+		struct migrate_process *process = &migration->processes[i];
+
+		ret = scan_process(migration, process, clear, &words, &room, &n);
+		/* A scan that was broken off has not seen what it does not list. */
+		if (ret == 0 && !migration_stopped(migration))
+			ret = merge(migration, process, words, n, window_ms);
+	}
+	free(words);
+	migration->state.scans++;
+	return ret < 0 ? ms_fail(err, "out of memory") : 0;
+}
+
+int pages_clear(struct migration *migration, struct ms_error *err)
+{
+	uint64_t *words = NULL;
+	size_t room = 0, n;
+	int ret = 0;
+
+	for (size_t i = 0; i < migration->n_processes && ret == 0; i++) {
+		if (migration->device < 0)
+			clear_soft_dirty(&migration->processes[i]);
+		else
+			ret = scan_process(migration, &migration->processes[i], true, &words, &room,
+					   &n);
+	}
+	free(words);
+	migration->state.scans++;
+	return ret < 0 ? ms_fail(err, "out of memory") : 0;
+}
