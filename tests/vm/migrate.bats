@@ -18,7 +18,7 @@ setup_file()
 
 teardown()
 {
-	bed sh -c 'pkill page-kinds; pkill migrate-load; pkill lwkctl; pkill -x sleep
+	bed sh -c 'kill $(sed -n "s/^ready //p" /tmp/root.out) 2>/dev/null; pkill page-kinds; pkill migrate-load; pkill lwkctl; pkill -x sleep
 		for n in 0 1; do
 			echo 0 >/sys/devices/system/node/node$n/hugepages/hugepages-2048kB/nr_hugepages
 		done
@@ -124,7 +124,7 @@ move_every_kind()
 
 @test "a process and its descendants, those that are made meanwhile too" {
 	start root bash -c 'migrate-load 32 0 1 half small >/dev/null & migrate-load 32 0 1 half small >/dev/null &
-		sleep 2; echo ready $$; for ((i = 0; i < 200; i++)); do sleep 0.05; done; wait'
+		sleep 2; echo ready $$; while :; do sleep 0.5; done'
 	run --separate-stderr bed lwkctl migrate --pid "$pid" --from 0 --to 1 --method mild --pages 500 --sleep 50 --json
 	echo "$output"
 	((status == 0))
@@ -227,7 +227,6 @@ move_every_kind()
 	(($(json .gone) > 0))
 }
 
-# shellcheck disable=SC2030
 @test "a dry run tells and changes nothing" {
 	start root page-kinds /tmp/mapped
 	run --separate-stderr bed lwkctl migrate --pid "$pid" --from 0 --to 1 --dry-run
@@ -235,6 +234,16 @@ move_every_kind()
 	((status == 0))
 	[[ $output == 'would move '* && $output == *'memory policy that names the nodes'* ]]
 	[[ $(kinds) == *'plain 1024 0 0'* ]]
+}
+
+# shellcheck disable=SC2030  # each test has its own
+@test "calibration tells what each setting takes" {
+	run --separate-stderr bed lwkctl migrate --calibrate --from 0 --to 1 --memory 8M --json
+	echo "$output"
+	((status == 0))
+	[[ $(json '.cells | length') == 6 ]]
+	[[ $(json '[.cells[] | select(.cpu_percent > 0 and .mb_per_second > 0)] | length') == 6 ]]
+	[[ $(json '.cells[0].cpu_percent > .cells[5].cpu_percent') == true ]]
 }
 
 # bad STATUS TEXT WORD...: lwkctl migrate WORD... fails and says TEXT.
