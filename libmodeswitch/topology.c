@@ -41,12 +41,30 @@ static void forget_hwloc_environment(void)
 }
 
 /* With XML from memory, or this machine. */
+/*
+ * hwloc 2.9 takes nodes with the same CPUs for a mistake of the firmware, and leaves out all
+ * but the first, unless it is told otherwise. With numa=fake= all of them are real enough.
+ */
+static void believe_fake_nodes(void)
+{
+	char command_line[4096];
+
+	if (kernel_read(command_line, sizeof(command_line), "/proc/cmdline") <= 0 ||
+	    !strstr(command_line, "numa=fake="))
+		return;
+	setenv("HWLOC_DEBUG_ALLOW_OVERLAPPING_NODE_CPUSETS", "1", 1);
+	/* It would print a line for each of them. */
+	setenv("HWLOC_HIDE_ERRORS", "2", 1);
+}
+
 static int load(char *xml, size_t size, const char *name, hwloc_topology_t *out,
 		struct ms_error *err)
 {
 	hwloc_topology_t topology;
 
 	forget_hwloc_environment();
+	if (!xml)
+		believe_fake_nodes();
 	if (hwloc_topology_init(&topology) < 0)
 		return ms_fail(err, "hwloc: %m");
 	/*
