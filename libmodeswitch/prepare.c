@@ -125,6 +125,19 @@ static struct json_object *new_entry(unsigned long block)
 	return entry;
 }
 
+/* A call that was killed may have made its block movable, and not come to say so. */
+static void adopt_pending(struct preparing *p)
+{
+	struct json_object *pending;
+	unsigned long block;
+
+	if (!json_object_object_get_ex(p->state, "pending", &pending))
+		return;
+	block = journal_number(pending, "block");
+	if (memory_block_is_movable(block) && !is_changed(p, block))
+		json_object_array_add(array_of(p->state, "blocks"), new_entry(block));
+}
+
 /* ---- memory ---- */
 
 static void add_kept(struct json_object *kept, const struct memory_block *block)
@@ -514,6 +527,7 @@ static int locked(struct preparing *p, enum ms_prepare_mode mode)
 
 	if (read_state(&p->state, p->err) < 0)
 		return -1;
+	adopt_pending(p);
 	if (mode != MS_PREPARE_DRY_RUN && check_nothing_is_lent(p->err) < 0)
 		ret = -1;
 	else

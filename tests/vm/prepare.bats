@@ -165,6 +165,17 @@ movable_blocks()
 	diff <(facts) "$BATS_FILE_TMPDIR/before"
 }
 
+@test "prepare killed when a block was movable and not yet noted: undo finds it" {
+	block=$(bed lwkctl prepare --json --dry-run | jq '.nodes[0].kept[0].block + 3')
+	bed sh -c "umask 077
+		echo '{\"pending\":{\"block\":$block,\"online\":\"online_kernel\"}}' >/run/slurm-lwk/prepared.json
+		echo offline >$memory/memory$block/state
+		echo online_movable >$memory/memory$block/state"
+	run -0 bed lwkctl prepare --undo
+	[[ $output == *'own use: 1'* ]]
+	diff <(facts) "$BATS_FILE_TMPDIR/before"
+}
+
 @test "pinned memory: an LWK job gets other blocks, and in time" {
 	prepare_node
 	# Huge pages that a program holds can be moved; pages that vmsplice has in a pipe cannot.
