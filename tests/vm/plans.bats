@@ -68,15 +68,15 @@ run_memory()
 # must be most of the node, and Linux must not have to kill for it.
 whole_node()
 {
-	local job
+	local job record
 
 	bed dmesg -C
 	job=$(submit user1 --exclusive --mem=0 --lwk --wrap 'lwkctl status --json')
 	wait_for_job "$job"
 	job_is "$job" JobState=COMPLETED
-	run -0 job_output user1 "$job"
-	jq -c '.jobs[0] | {memory, nodes, runs, largest_run, switch_on_ms, steps}' <<<"$output"
-	(($(jq '.jobs[0].memory' <<<"$output") >= $1))
+	record=$(job_output user1 "$job")
+	jq -c '.jobs[0] | {memory, nodes, runs, largest_run, switch_on_ms, steps}' <<<"$record"
+	(($(jq '.jobs[0].memory' <<<"$record") >= $1))
 	run -1 bed sh -c 'dmesg | grep -i "out of memory\|oom-kill"'
 	wait_for 60 bed sh -c '[ -z "$(ls /run/slurm-lwk/jobs)" ]'
 }
