@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,12 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-const char *report_dir = MS_LOG_DIR;
+#include "json.h"
 
-static void add_text(struct json_object *object, const char *key, const char *text)
-{
-	json_object_object_add(object, key, json_object_new_string(text));
-}
+const char *report_dir = MS_LOG_DIR;
 
 static void add_instance(struct json_object *report, uint32_t job_id)
 {
@@ -28,8 +24,8 @@ static void add_instance(struct json_object *report, uint32_t job_id)
 	if (ms_watch_open(job_id, &watch, &ignored) < 0)
 		return;
 	if (ms_watch_info(watch, &info, &ignored) == 0) {
-		add_text(report, "instance_state", ms_instance_state_word(info.state));
-		add_text(report, "message", info.message);
+		json_add_text(report, "instance_state", ms_instance_state_word(info.state));
+		json_add_text(report, "message", info.message);
 	}
 	if (ms_watch_usage(watch, &usage, &ignored) == 1) {
 		json_object_object_add(report, "usage", ms_usage_to_json(&usage));
@@ -114,7 +110,7 @@ void report_write(struct json_object *report, const struct ms_times *times, bool
 	for (size_t i = 0; times && i < times->n; i++) {
 		struct json_object *step = json_object_new_object();
 
-		add_text(step, "name", times->parts[i].name);
+		json_add_text(step, "name", times->parts[i].name);
 		json_object_object_add(step, "us", json_object_new_int64(times->parts[i].us));
 		json_object_array_add(steps, step);
 	}

@@ -68,6 +68,7 @@ static int write_drop_in(const struct drop_in *drop_in, const char *text, unsign
 			 struct ms_error *err)
 {
 	char path[PATH_MAX], found[8192];
+	bool written;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/%s", drop_in->dir, drop_in->file);
@@ -80,8 +81,9 @@ static int write_drop_in(const struct drop_in *drop_in, const char *text, unsign
 	file = fopen(path, "we");
 	if (!file)
 		return ms_fail(err, "%s: %m", path);
-	if (fputs(text, file) < 0 || fclose(file) != 0)
-		return ms_fail(err, "%s: %m", path);
+	written = fputs(text, file) >= 0;
+	if (fclose(file) != 0 || !written)
+		return ms_fail(err, "%s: %m; make room there and run it again", path);
 	(*changed)++;
 	return 0;
 }
