@@ -96,14 +96,6 @@ static int remove_state(struct preparing *p)
 	return 0;
 }
 
-static bool is_pending(struct preparing *p, unsigned long index)
-{
-	struct json_object *pending;
-
-	return json_object_object_get_ex(p->state, "pending", &pending) &&
-	       journal_number(pending, "block") == index;
-}
-
 static bool is_changed(struct preparing *p, unsigned long index)
 {
 	struct json_object *blocks = array_of(p->state, "blocks");
@@ -125,8 +117,8 @@ static struct json_object *new_entry(unsigned long block)
 	return entry;
 }
 
-/* A call that was killed may have made its block movable, and not come to say so. */
-static void adopt_pending(struct preparing *p)
+/* A call that was killed may have left its block off-line, or movable without saying so. */
+static void finish_pending(struct preparing *p)
 {
 	struct json_object *pending;
 	unsigned long block;
@@ -134,8 +126,11 @@ static void adopt_pending(struct preparing *p)
 	if (!json_object_object_get_ex(p->state, "pending", &pending))
 		return;
 	block = journal_number(pending, "block");
-	if (memory_block_is_movable(block) && !is_changed(p, block))
+	if (memory_block_is(block, "offline"))
+		memory_block_return(block, journal_text(pending, "online"));
+	else if (memory_block_is_movable(block) && !is_changed(p, block))
 		json_object_array_add(array_of(p->state, "blocks"), new_entry(block));
+	json_object_object_del(p->state, "pending");
 }
 
 /* ---- memory ---- */
@@ -170,8 +165,8 @@ static int make_movable(struct preparing *p, const struct memory_block *block)
 	json_object_object_add(p->state, "pending", new_entry(block->index));
 	if (write_state(p) < 0)
 		return -1;
-	if (block->online && (memory_linux_can_spare() < memory_block_bytes() ||
-			      !memory_block_take(block->index, memory_block_deadline())))
+	if (memory_linux_can_spare() < memory_block_bytes() ||
+	    !memory_block_take(block->index, memory_block_deadline()))
 		return signal_is_pending() ? ms_fail(p->err, "cancelled by a signal") : 0;
 	error = memory_block_return(block->index, "online_movable");
 	if (error) {
@@ -191,8 +186,7 @@ static int try_blocks(struct preparing *p, struct memory_block *blocks, size_t n
 		struct memory_block *block = &blocks[i];
 		int ret;
 
-		if (block->movable || block->unfit ||
-		    (!block->online && !is_pending(p, block->index)))
+		if (block->movable || block->unfit || !block->online)
 			continue;
 		ret = p->dry_run ? memory_block_doubtful(block) != ALL_PAGES
 				 : make_movable(p, block);
@@ -457,18 +451,6 @@ static const char *give_block_back(struct json_object *entry)
 	return "it does not come on-line in the kernel's zone";
 }
 
-/* A block that a call which was killed had off-line. */
-static void finish_pending(struct preparing *p)
-{
-	struct json_object *pending;
-
-	if (json_object_object_get_ex(p->state, "pending", &pending) &&
-	    memory_block_is(journal_number(pending, "block"), "offline"))
-		memory_block_return(journal_number(pending, "block"),
-				    journal_text(pending, "online"));
-	json_object_object_del(p->state, "pending");
-}
-
 static int undo_memory(struct preparing *p)
 {
 	struct json_object *blocks = json_object_get(array_of(p->state, "blocks"));
@@ -476,7 +458,6 @@ static int undo_memory(struct preparing *p)
 	unsigned changed = 0;
 	int ret = 0;
 
-	finish_pending(p);
 	for (size_t i = json_object_array_length(blocks); i-- > 0 && ret == 0;) {
 		struct json_object *entry = json_object_array_get_idx(blocks, i), *item;
 		const char *why;
@@ -527,11 +508,14 @@ static int locked(struct preparing *p, enum ms_prepare_mode mode)
 
 	if (read_state(&p->state, p->err) < 0)
 		return -1;
-	adopt_pending(p);
-	if (mode != MS_PREPARE_DRY_RUN && check_nothing_is_lent(p->err) < 0)
+	if (mode == MS_PREPARE_DRY_RUN) {
+		ret = do_prepare(p);
+	} else if (check_nothing_is_lent(p->err) < 0) {
 		ret = -1;
-	else
+	} else {
+		finish_pending(p);
 		ret = mode == MS_PREPARE_UNDO ? undo(p) : do_prepare(p);
+	}
 	json_object_put(p->state);
 	return ret;
 }

@@ -166,7 +166,7 @@ node_is_clean()
 		bad "lwkctl status: $(lwkctl status --json)"
 	leftover=$(find /sys/fs/cgroup -type d -name 'job_[0-9]*')
 	[ -z "$leftover" ] || bad "cgroups: $leftover"
-	log=$(dmesg | grep -E 'WARNING:|BUG:|Oops|Call Trace')
+	log=$(dmesg | grep -E -B 12 -A 20 'WARNING:|BUG:|Oops|Call Trace')
 	[ -z "$log" ] || bad "kernel log: $log"
 	node=$(scontrol -o show node "$(hostname)")
 	case $node in

@@ -165,6 +165,18 @@ movable_blocks()
 	diff <(facts) "$BATS_FILE_TMPDIR/before"
 }
 
+@test "prepare killed when a block was off-line: the next one has it movable" {
+	block=$(bed lwkctl prepare --json --dry-run | jq '.nodes[0].kept[0].block + 3')
+	bed sh -c "umask 077
+		echo '{\"pending\":{\"block\":$block,\"online\":\"online_kernel\"}}' >/run/slurm-lwk/prepared.json
+		echo offline >$memory/memory$block/state"
+	prepare_node
+	[[ $(json '.nodes[0].offline') == 0 ]]
+	[[ $(movable_blocks) == $(json '.nodes[0].movable') ]]
+	run -0 bed lwkctl prepare --undo
+	diff <(facts) "$BATS_FILE_TMPDIR/before"
+}
+
 @test "prepare killed when a block was movable and not yet noted: undo finds it" {
 	block=$(bed lwkctl prepare --json --dry-run | jq '.nodes[0].kept[0].block + 3')
 	bed sh -c "umask 077
