@@ -69,7 +69,7 @@ static int ioctl_return_mem(union argument *argument)
 
 static int ioctl_create(union argument *argument)
 {
-	return argument->create.flags ? -EINVAL : instance_create(&argument->create);
+	return instance_create(&argument->create);
 }
 
 static int ioctl_destroy(union argument *argument)

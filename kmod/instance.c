@@ -151,7 +151,7 @@ int instance_create(struct lwkpart_create *request)
 	u32 id;
 	int error;
 
-	if (!uid_valid(uid))
+	if (!uid_valid(uid) || request->flags & ~LWKPART_CREATE_PROXY_CALLS)
 		return -EINVAL;
 	for (id = 0; id < LWKPART_MAX_INSTANCES && instances[id]; id++)
 		;
@@ -168,6 +168,7 @@ int instance_create(struct lwkpart_create *request)
 	instance->id = id;
 	instance->uid = uid;
 	instance->job_id = request->job_id;
+	instance->proxy_calls = request->flags & LWKPART_CREATE_PROXY_CALLS;
 	instance->since_ns = ktime_get_real_ns();
 	error = process_device_create(instance);
 	if (error) {

@@ -12,6 +12,7 @@
  *   image.c     the image and the first page tables in the partition's memory
  *   doorbell.c  interrupts between Linux and the LWK, both ways
  *   process.c   /dev/lwk/N: processes, channels, windows
+ *   serve.c     waits for a process's packets, does its calls in the kernel
  *   watch.c     notices panics and hangs, sets the LWK's clock, logs its console
  *   usage.c     copies of the status area
  *   console.c   copies of console text
@@ -51,6 +52,7 @@ struct instance {
 	char message[LWKPART_MESSAGE_LEN];
 	kuid_t uid;
 	u32 job_id;
+	bool proxy_calls; /* LWKPART_CREATE_PROXY_CALLS */
 	struct kref kref; /* the control device and every open file hold one */
 
 	unsigned int n_cpus;
@@ -215,6 +217,8 @@ void process_device_destroy(struct instance *instance);
 /* Wakes the proxy of one LWK CPU, from an interrupt; those of all, after a change of state. */
 void process_wake(struct instance *instance, unsigned int index);
 void process_wake_all(struct instance *instance);
+/* Is it a file of /dev/lwk/N? */
+bool process_is_device(const struct file *file);
 /*
  * Ends all processes of an instance that is no longer RUNNING and takes its
  * memory out of every proxy; the memory can be given back afterwards. Call it

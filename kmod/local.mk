@@ -5,6 +5,7 @@
 kmod_module_sources = kmod/Kbuild kmod/control.c kmod/cpu.c kmod/cpuset.c kmod/doorbell.c \
 	kmod/image.c kmod/instance.c kmod/internal.h kmod/ledger.c kmod/lwkpart.h \
 	kmod/lwkshared.h kmod/memory.c kmod/park.S kmod/park.h kmod/process.c \
+	kmod/process.h kmod/serve.c \
 	kmod/watch.c kmod/usage.c kmod/console.c kmod/event.c kmod/freeze.c \
 	kmod/charge.c kmod/scan.c
 EXTRA_DIST += $(kmod_module_sources)

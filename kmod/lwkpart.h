@@ -113,6 +113,8 @@ struct lwkpart_create {
 	__u32 job_id;	/* in: for people who read the ledger */
 	__u32 flags;
 };
+/* LWK_SERVE_CALLS has no effect: proxies make all calls themselves. */
+#define LWKPART_CREATE_PROXY_CALLS 1U
 
 /*
  * Gives a lent and unassigned CPU or range to an instance that has not been
@@ -306,6 +308,30 @@ struct lwk_proc_create {
 	__u32 flags;
 };
 
+/*
+ * Waits for packets from the LWK: first it looks for some time that depends on how long
+ * the last ones took to come, then it sleeps. With LWK_SERVE_CALLS requests for the most
+ * used calls on files are carried out and replied to within, as if the caller had made
+ * them; where that would make a difference (ptrace, seccomp, audit, a pending signal)
+ * they are left in the channel as the others are.
+ *
+ * Returns when the channel holds a packet for the caller, or with 'has_reply': a call was
+ * carried out, and something that Linux does on the way back to the caller (signals,
+ * the last close of a file) comes before its reply, which the caller now sends.
+ *
+ * The caller keeps its counts in the channel itself: to_linux.tail and to_lwk.head.
+ * EINTR on a signal, EIO when the instance is no longer RUNNING, EINVAL.
+ */
+struct lwk_serve {
+	__u32 flags;
+	__u32 has_reply; /* out */
+	__u32 id;	 /* out, with has_reply: of the request */
+	__u32 reserved;
+	__s64 result; /* out, with has_reply */
+	__u64 served; /* out: calls carried out here so far */
+};
+#define LWK_SERVE_CALLS 1U
+
 /* Removes pages of [start, start+size) from the caller's WINDOW. */
 struct lwk_unmap {
 	__u64 start;
@@ -384,11 +410,7 @@ struct lwk_freeze {
 #define LWK_IOC 0xb8
 #define LWK_GET_STATUS _IOR(LWK_IOC, 0x00, struct lwk_instance_status)
 #define LWK_PROC_CREATE _IOWR(LWK_IOC, 0x01, struct lwk_proc_create)
-/*
- * Sleeps until the channel holds a packet from the LWK. EINTR on a signal, EIO
- * when the instance is no longer RUNNING.
- */
-#define LWK_WAIT _IO(LWK_IOC, 0x02)
+#define LWK_SERVE _IOWR(LWK_IOC, 0x02, struct lwk_serve)
 /*
  * Makes the LWK CPU look at the channel: interrupts it if it has halted, or if a signal
  * is pending. A reply that it has seen in the meantime is no reason to.

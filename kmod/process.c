@@ -7,10 +7,6 @@
  * for through struct lwk_control. Nothing the LWK or the user wrote is trusted: every
  * table and page on the way must lie in the instance's memory, and what is shown must
  * lie outside the LWK kernel's reserve (lwkshared.h).
- *
- * The partition's memory, shared areas included, may go back to Linux while a file is
- * still open. Who looks at it does so with rwsem held and the state RUNNING, or with
- * process->lock held and process->channel not NULL.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -24,36 +20,16 @@
 #include <linux/uaccess.h>
 
 #include "internal.h"
+#include "process.h"
 
 /* How long a CPU may take to notice an order, and to make a page. */
 #define OBEY_TIMEOUT (5 * HZ)
 #define FAULT_TIMEOUT (10 * HZ)
-/* How often a proxy that sleeps is charged with what its process uses. */
-#define CHARGE_INTERVAL (2 * HZ)
 /* How many pages to show around one that was touched; a power of two. */
 #define SHOW_AROUND 64
 
-struct lwk_process {
-	struct instance *instance;
-	struct list_head link;	       /* instance->files */
-	struct address_space *mapping; /* what this file maps */
-	struct mutex fault_mutex;      /* one request for a page at a time */
-	spinlock_t lock;	       /* protects 'channel' */
-	struct lwk_channel *channel;   /* NULL: no process, or revoked */
-	int index;		       /* LWK CPU, or -1; under instance->process_mutex */
-	struct pid *proxy;	       /* with index: the proxy */
-	struct mutex charge_mutex;     /* protects 'charge' */
-	struct charge charge;
-};
-
 static dev_t first_device;
 static struct class *device_class;
-
-/* Does the LWK serve its processes? */
-static bool serves(struct instance *instance)
-{
-	return state_has_processes(instance_state(instance));
-}
 
 /* ---- orders to an LWK CPU; with rwsem held and the instance running ---- */
 
@@ -232,8 +208,6 @@ void process_follow_proxies(struct instance *instance)
 	up_read(&instance->rwsem);
 }
 
-/* ---- waiting for packets ---- */
-
 void process_wake(struct instance *instance, unsigned int index)
 {
 	wake_up(&instance->wait[index]);
@@ -245,78 +219,6 @@ void process_wake_all(struct instance *instance)
 
 	for (i = 0; i < instance->n_cpus; i++)
 		wake_up_all(&instance->wait[i]);
-}
-
-enum mail { MAIL_NONE, MAIL_WAITS, MAIL_NEVER };
-
-/* Is there a packet? Leaves word that the proxy sleeps, or does not. */
-static enum mail look_for_mail(struct lwk_process *process, bool then_sleep)
-{
-	struct lwk_channel *channel;
-	enum mail mail = MAIL_NEVER;
-
-	spin_lock(&process->lock);
-	channel = process->channel;
-	if (channel) {
-		WRITE_ONCE(channel->linux_sleeps, then_sleep);
-		smp_mb(); /* the LWK writes 'head', then reads 'linux_sleeps' */
-		mail = READ_ONCE(channel->to_linux.head) != READ_ONCE(channel->to_linux.tail)
-			       ? MAIL_WAITS
-			       : MAIL_NONE;
-		if (mail == MAIL_NONE && !state_has_processes(READ_ONCE(process->instance->state)))
-			mail = MAIL_NEVER;
-	}
-	spin_unlock(&process->lock);
-	return mail;
-}
-
-static void charge(struct lwk_process *process)
-{
-	struct instance *instance = process->instance;
-
-	if (task_tgid(current) != process->proxy || !mutex_trylock(&process->charge_mutex))
-		return;
-	down_read(&instance->rwsem);
-	if (serves(instance) && instance->processes[process->index] == process)
-		charge_proxy(instance, process->index, &process->charge);
-	up_read(&instance->rwsem);
-	mutex_unlock(&process->charge_mutex);
-}
-
-static long process_wait(struct lwk_process *process)
-{
-	struct instance *instance = process->instance;
-	int index = READ_ONCE(process->index);
-	enum mail mail;
-	long left;
-
-	if (index < 0)
-		return -EINVAL;
-	do {
-		left = wait_event_interruptible_timeout(
-			instance->wait[index], (mail = look_for_mail(process, true)) != MAIL_NONE,
-			CHARGE_INTERVAL);
-		charge(process);
-	} while (!left);
-	mail = look_for_mail(process, false);
-	if (mail == MAIL_WAITS)
-		return 0;
-	return left < 0 ? -EINTR : -EIO;
-}
-
-static long process_doorbell(struct lwk_process *process)
-{
-	struct instance *instance = process->instance;
-	long error = -EIO;
-
-	down_read(&instance->rwsem);
-	if (serves(instance) && process->channel) {
-		if (READ_ONCE(process->channel->lwk_sleeps) || READ_ONCE(process->channel->signals))
-			doorbell_ring(instance, process->index);
-		error = 0;
-	}
-	up_read(&instance->rwsem);
-	return error;
 }
 
 /* ---- the window ---- */
@@ -721,10 +623,10 @@ static long process_ioctl(struct file *file, unsigned int command, unsigned long
 		return process_status(process, user);
 	case LWK_PROC_CREATE:
 		return process_create(process, user);
-	case LWK_WAIT:
-		return process_wait(process);
+	case LWK_SERVE:
+		return serve(process, user);
 	case LWK_DOORBELL:
-		return process_doorbell(process);
+		return serve_doorbell(process);
 	case LWK_UNMAP:
 		return process_unmap(process, user);
 	case LWK_GET_DETAILS:
@@ -749,6 +651,11 @@ static const struct file_operations process_fops = {
 	.unlocked_ioctl = process_ioctl,
 	.mmap = process_mmap,
 };
+
+bool process_is_device(const struct file *file)
+{
+	return file->f_op == &process_fops;
+}
 
 /* ---- the device ---- */
 
@@ -813,6 +720,7 @@ int process_init(void)
 
 	if (error)
 		return error;
+	serve_init();
 	device_class = class_create(THIS_MODULE, "lwk");
 	if (IS_ERR(device_class)) {
 		unregister_chrdev_region(first_device, LWKPART_MAX_INSTANCES);

@@ -152,6 +152,7 @@ static const struct key node_keys[] = {
 	{ "HangTimeout", parse_seconds, FIELD(ms_config, hang_timeout_ms), "10" },
 	{ "SwitchTimeout", parse_seconds, FIELD(ms_config, switch_timeout_ms), "60" },
 	{ "KeepWarm", parse_keep_seconds, FIELD(ms_config, keep_warm), "0" },
+	{ "KernelCalls", parse_yes_no, FIELD(ms_config, kernel_calls), "yes" },
 	{ NULL },
 };
 

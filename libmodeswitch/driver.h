@@ -49,8 +49,8 @@ struct driver {
 	/* All that is lent, CPUs first; free(). */
 	int (*ledger)(int dev, struct ms_lent **lent, size_t *n);
 
-	/* The new instance's number. */
-	int (*create)(int dev, uint32_t job_id, uid_t uid);
+	/* The new instance's number. KernelCalls= as lwk.conf has it. */
+	int (*create)(int dev, uint32_t job_id, uid_t uid, bool kernel_calls);
 	/* Stops it if need be; what it had is lent to nobody afterwards. */
 	int (*destroy)(int dev, unsigned instance);
 	int (*assign_cpu)(int dev, unsigned instance, unsigned cpu, unsigned doorbell_cpu);

@@ -132,9 +132,13 @@ static int read_ledger(int dev, struct ms_lent **out, size_t *n)
 	return 0;
 }
 
-static int create(int dev, uint32_t job_id, uid_t uid)
+static int create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls)
 {
-	struct lwkpart_create argument = { .uid = uid, .job_id = job_id };
+	struct lwkpart_create argument = {
+		.uid = uid,
+		.job_id = job_id,
+		.flags = kernel_calls ? 0 : LWKPART_CREATE_PROXY_CALLS,
+	};
 	int error = request(dev, LWKPART_CREATE, &argument);
 
 	return error ? error : (int)argument.instance;

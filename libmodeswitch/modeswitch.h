@@ -87,6 +87,7 @@ struct ms_config {
 	unsigned hang_timeout_ms;    /* HangTimeout=: a CPU without a sign of life */
 	unsigned switch_timeout_ms;  /* SwitchTimeout=: for the whole switch */
 	unsigned keep_warm;	     /* KeepWarm=: seconds; 0: not at all */
+	bool kernel_calls;	     /* KernelCalls= */
 	struct ms_image *images;
 	size_t n_images;
 };

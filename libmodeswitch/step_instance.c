@@ -15,8 +15,8 @@
 
 static int create(struct switching *switching, struct ms_error *err)
 {
-	switching->instance =
-		switching->driver->create(switching->dev, switching->job_id, switching->uid);
+	switching->instance = switching->driver->create(
+		switching->dev, switching->job_id, switching->uid, switching->config->kernel_calls);
 	if (switching->instance == -ENOSPC)
 		return ms_fail(err, "this node has as many LWK instances as it can; submit the job "
 				    "again when another LWK job has ended");

@@ -107,6 +107,7 @@ tests_unit_test_usage_LDADD = tests/unit/libunit.la $(JSONC_LIBS)
 EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/allocations.bats \
 	tests/vm/beside.bats \
+	tests/vm/delegation.bats \
 	tests/vm/ends.bats \
 	tests/vm/lwk-job.bats \
 	tests/vm/lwk-programs.bats \

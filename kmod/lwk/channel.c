@@ -7,10 +7,15 @@
 #include "lwk.h"
 
 /*
- * How often to look before halting. A halted CPU costs its host nothing and its
- * neighbours nothing; a reply usually comes later than a spin of any sensible length.
+ * How long to look before halting: after a wait shorter than SPIN_MAX_US at least
+ * SPIN_MIN_US, twice as long each time, up to SPIN_MAX_US; not at all after a long one.
+ * As lwkpart.ko does it (serve.c): a halted CPU costs its host and its neighbours nothing,
+ * but who wakes it pays for an interrupt.
  */
-#define SPIN 200
+#define SPIN_MIN_US 10
+#define SPIN_MAX_US 200
+/* Looks between two PAUSEs: a hypervisor or emulator may take microseconds for one. */
+#define LOOKS 32
 
 static bool packet_waits(const struct cpu *cpu)
 {
@@ -34,12 +39,37 @@ static bool something_waits(void)
 	return !channel_ordered() || packet_waits(cpu) || fault_waits(cpu);
 }
 
+static void spin(u64 start)
+{
+	while (rdtsc() - start < this_cpu()->spin) {
+		for (unsigned int i = 0; i < LOOKS; i++)
+			if (something_waits())
+				return;
+		cpu_relax();
+	}
+}
+
+static void adapt_spin(u64 waited)
+{
+	struct cpu *cpu = this_cpu();
+	u64 us = boot->tsc_khz / 1000, most = SPIN_MAX_US * us;
+
+	if (waited > most)
+		cpu->spin = 0;
+	else if (waited > cpu->spin)
+		cpu->spin = !cpu->spin		   ? SPIN_MIN_US * us
+			    : 2 * cpu->spin < most ? 2 * cpu->spin
+						   : most;
+}
+
 static void wait(void)
 {
-	for (unsigned int i = 0; i < SPIN && !something_waits(); i++)
-		cpu_relax();
+	u64 start = rdtsc();
+
+	spin(start);
 	if (!something_waits())
 		cpu_sleep(something_waits);
+	adapt_spin(rdtsc() - start);
 	if (!channel_ordered())
 		process_abandon();
 	channel_serve_fault();

@@ -146,6 +146,7 @@ struct cpu {
 	u32 sent;
 	u32 received;
 	u32 next_id;
+	u64 spin; /* TSC cycles to look for a packet before halting */
 
 	u64 last_monotonic;
 	u64 start_tsc;	/* when its present process started */

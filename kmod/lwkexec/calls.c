@@ -15,6 +15,9 @@
 
 #include "lwkexec.h"
 
+/* What read_path() copies through. */
+static int path_file = -1;
+
 static int64_t raw(const struct lwk_packet *request)
 {
 	uint64_t args[6];
@@ -29,13 +32,12 @@ static int64_t raw(const struct lwk_packet *request)
  */
 static bool read_path(uint64_t address, char path[PATH_MAX])
 {
-	static int file = -1;
 	ssize_t n;
 
-	if (file < 0)
-		file = memfd_create("lwkexec", MFD_CLOEXEC);
-	n = file < 0 ? -1 : pwrite(file, (void *)address, PATH_MAX, 0);
-	if (n <= 0 || pread(file, path, n, 0) != n)
+	if (path_file < 0)
+		path_file = channel_keep(memfd_create("lwkexec", MFD_CLOEXEC));
+	n = path_file < 0 ? -1 : pwrite(path_file, (void *)address, PATH_MAX, 0);
+	if (n <= 0 || pread(path_file, path, n, 0) != n)
 		return false;
 	return memchr(path, '\0', n) != NULL;
 }
@@ -65,16 +67,16 @@ static int64_t read_link(const struct lwk_packet *request, uint64_t address, uin
 static int64_t close_range_around(const struct lwk_packet *request)
 {
 	/* Linux takes the lower halves. */
-	uint32_t first = request->args[0], last = request->args[1], ours = session.device;
-	int64_t error = 0;
+	uint32_t first = request->args[0], last = request->args[1], flags = request->args[2], ours;
 
-	if (ours < first || ours > last)
+	if (first > last)
 		return raw(request);
-	if (ours > first)
-		error = syscall(SYS_close_range, first, ours - 1, request->args[2]);
-	if (!error && ours < last)
-		error = syscall(SYS_close_range, ours + 1, last, request->args[2]);
-	return error ? -errno : 0;
+	while ((ours = channel_next_owned(first)) <= last) {
+		if (ours > first && syscall(SYS_close_range, first, ours - 1, flags))
+			return -errno;
+		first = ours + 1;
+	}
+	return first <= last && syscall(SYS_close_range, first, last, flags) ? -errno : 0;
 }
 
 static int64_t unmap(uint64_t start, uint64_t size)

@@ -5,6 +5,7 @@
 #include <linux/close_range.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -18,9 +19,17 @@
 #define BUSY_RETRIES 20
 #define BUSY_SLEEP_MS 50
 #define CONSOLE_LINES 10
+/* "proxy": lwkpart.ko shall leave all calls to us; for comparisons. */
+#define ENV_CALLS "LWK_CALLS"
 
 struct session session = { .device = -1 };
-static uint32_t sent, received, next_id;
+static uint32_t next_id;
+/* Descriptors that the program must not close. */
+#define MAX_KEPT 4
+static uint32_t kept[MAX_KEPT];
+static unsigned n_kept;
+/* Of LWK_SERVE: with LWK_SERVE_CALLS the module does what it can do itself. */
+static struct lwk_serve serve = { .flags = LWK_SERVE_CALLS };
 
 static const char *const states[] = {
 	[LWK_STATE_CREATED] = "not booted", [LWK_STATE_ASSIGNED] = "not booted",
@@ -66,8 +75,7 @@ static void instance_gone(void)
 	     status.message[0] ? ": " : "", status.message);
 }
 
-/* Out of the way of the program's descriptors, which start at 0. */
-int channel_move_up(int fd)
+int channel_keep(int fd)
 {
 	struct rlimit limit;
 	int from = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1024
@@ -75,10 +83,28 @@ int channel_move_up(int fd)
 			   : 1000;
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, from);
 
-	if (high < 0)
-		return fd;
-	close(fd);
-	return high;
+	if (high >= 0) {
+		close(fd);
+		fd = high;
+	}
+	if (fd >= 0 && n_kept < MAX_KEPT)
+		kept[n_kept++] = fd;
+	return fd;
+}
+
+bool channel_owns(int fd)
+{
+	return fd >= 0 && channel_next_owned(fd) == (uint32_t)fd;
+}
+
+uint32_t channel_next_owned(uint32_t fd)
+{
+	uint32_t next = UINT32_MAX;
+
+	for (unsigned i = 0; i < n_kept; i++)
+		if (kept[i] >= fd && kept[i] < next)
+			next = kept[i];
+	return next;
 }
 
 static void create_process(const char *device)
@@ -106,6 +132,7 @@ static void create_process(const char *device)
 
 void session_open(const char *device)
 {
+	const char *calls = getenv(ENV_CALLS);
 	struct lwk_instance_status status;
 	void *window;
 
@@ -113,7 +140,9 @@ void session_open(const char *device)
 	if (session.device < 0)
 		fail(EXIT_LWK, "%s: cannot be opened (%s); is this a job with --lwk?", device,
 		     strerror(errno));
-	session.device = channel_move_up(session.device);
+	session.device = channel_keep(session.device);
+	if (calls && strcmp(calls, "proxy") == 0)
+		serve.flags = 0;
 	if (ioctl(session.device, LWK_GET_STATUS, &status))
 		fail(EXIT_LWK, "%s: is no LWK instance's device; name one like /dev/lwk/0", device);
 	session.cpus = status.cpus;
@@ -142,37 +171,37 @@ void session_close(void)
 	close(session.device);
 }
 
-bool channel_owns(int fd)
-{
-	return fd == session.device || report_owns(fd);
-}
-
 static bool try_receive(struct lwk_packet *packet)
 {
 	struct lwk_ring *ring = &session.channel->to_linux;
-	uint32_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+	uint32_t tail = ring->tail;
 
-	if (head == received)
+	if (__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) == tail)
 		return false;
-	*packet = ring->slot[received % LWK_RING_SLOTS];
-	__atomic_store_n(&ring->tail, ++received, __ATOMIC_RELEASE);
+	*packet = ring->slot[tail % LWK_RING_SLOTS];
+	__atomic_store_n(&ring->tail, tail + 1, __ATOMIC_RELEASE);
 	return true;
 }
 
 void channel_receive(struct lwk_packet *packet)
 {
-	while (!try_receive(packet))
-		if (ioctl(session.device, LWK_WAIT) && errno != EINTR)
+	while (!try_receive(packet)) {
+		if (ioctl(session.device, LWK_SERVE, &serve) && errno != EINTR)
 			instance_gone();
+		if (serve.has_reply)
+			channel_reply(serve.id, serve.result);
+		serve.has_reply = 0;
+	}
 }
 
 static void send_packet(const struct lwk_packet *packet)
 {
 	struct lwk_ring *ring = &session.channel->to_lwk;
+	uint32_t head = ring->head;
 
 	/* Never more than a request and a reply under way, so there is a free slot. */
-	ring->slot[sent % LWK_RING_SLOTS] = *packet;
-	__atomic_store_n(&ring->head, ++sent, __ATOMIC_RELEASE);
+	ring->slot[head % LWK_RING_SLOTS] = *packet;
+	__atomic_store_n(&ring->head, head + 1, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&session.channel->lwk_sleeps, __ATOMIC_RELAXED))
 		ioctl(session.device, LWK_DOORBELL);
@@ -183,6 +212,11 @@ void channel_reply(uint32_t id, int64_t result)
 	struct lwk_packet packet = { .kind = LWK_PACKET_REPLY, .id = id, .args = { result } };
 
 	send_packet(&packet);
+}
+
+uint64_t channel_served(void)
+{
+	return serve.served;
 }
 
 int64_t channel_call(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3)

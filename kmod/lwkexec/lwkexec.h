@@ -76,23 +76,28 @@ extern struct session session;
 void session_open(const char *device);
 /* Ends our process on the LWK; the session is not to be used any more. */
 void session_close(void);
-/* A descriptor out of the way of the program's, closed on exec; -1 stays -1. */
-int channel_move_up(int fd);
+/*
+ * Makes a descriptor one that we need ourselves: out of the way of the program's, closed on exec,
+ * and not for the program to close. Its new number; -1 stays -1.
+ */
+int channel_keep(int fd);
 /* Waits for a packet. Does not return when the instance is gone. */
 void channel_receive(struct lwk_packet *packet);
 void channel_reply(uint32_t id, int64_t result);
+/* Calls that lwkpart.ko has carried out for us. */
+uint64_t channel_served(void);
 /* Asks the LWK and serves what it asks meanwhile. 0 or more, or a negative errno. */
 int64_t channel_call(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3);
 /* Async-signal-safe. */
 void channel_signal(int signal);
-/* Is this one of the descriptors that we need ourselves? */
+/* Is this one of them? Which one is the next, from 'fd' on? UINT32_MAX: there is none. */
 bool channel_owns(int fd);
+uint32_t channel_next_owned(uint32_t fd);
 
 /* ---- report.c ---- */
 
 /* Takes what --lwk-report left in the environment; 'device' is the instance's. */
 void report_init(const char *device);
-bool report_owns(int fd);
 /* When the program has ended: prints the report, if one is wanted and no process is left. */
 void report_at_end(void);
 

@@ -27,12 +27,7 @@ void report_init(const char *path)
 	unsetenv(ENV_REPORT);
 	/* Another door: ours closes with our process, and the last one to go reports. */
 	if (head)
-		device = channel_move_up(open(path, O_RDWR | O_CLOEXEC));
-}
-
-bool report_owns(int fd)
-{
-	return device >= 0 && fd == device;
+		device = channel_keep(open(path, O_RDWR | O_CLOEXEC));
 }
 
 struct totals {

@@ -137,6 +137,7 @@ static void print_lwk(FILE *out)
 		{ "disturbances", cpu->disturbances },
 		{ "local_calls", cpu->local_calls },
 		{ "delegated_calls", sum(cpu->delegated_calls, LWK_CALL_KINDS) },
+		{ "kernel_calls", channel_served() },
 		{ "page_faults", cpu->faults },
 		{ "pages_4k", cpu->memory.pages_4k },
 		{ "pages_2m", cpu->memory.pages_2m },

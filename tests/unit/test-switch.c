@@ -154,7 +154,7 @@ static int read_ledger(int dev, struct ms_lent **lent, size_t *n)
 	return 0;
 }
 
-static int create(int dev, uint32_t job_id, uid_t uid)
+static int create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls)
 {
 	int error = act(), i = 0;
 

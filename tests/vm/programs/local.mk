@@ -6,6 +6,7 @@ vm_programs = \
 	tests/vm/programs/copy-file \
 	tests/vm/programs/eat-memory \
 	tests/vm/programs/exit-with \
+	tests/vm/programs/file-calls \
 	tests/vm/programs/hello \
 	tests/vm/programs/list-directory \
 	tests/vm/programs/memory-calls \
@@ -17,7 +18,8 @@ vm_programs = \
 	tests/vm/programs/signal-calls \
 	tests/vm/programs/spin \
 	tests/vm/programs/undisturbed \
-	tests/vm/programs/upper-case
+	tests/vm/programs/upper-case \
+	tests/vm/programs/with-seccomp
 
 all-local: $(vm_programs)
 $(vm_programs): %: $(srcdir)/%.c

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Serves an LWK process in its proxy's context: waits for packets, and carries out the
+ * most used calls on files right here, without a way out to user space and back.
+ *
+ * A call is Linux's own function for it, called in the task that stands for the LWK process: its
+ * credentials, descriptors, limits and accounting are the proxy's because they are, and
+ * results and signals are those of the proxy's own call. What Linux does only on the way
+ * into a system call (seccomp, ptrace, audit) is not done here, so a proxy of which any of it is
+ * asked gets its packets itself; and what Linux does on the way out (signals, the last
+ * close of a file) is awaited before the LWK reads the reply.
+ */
+#define pr_fmt(fmt) "lwkpart: " fmt
+
+#include <linux/file.h>
+#include <linux/kprobes.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/stat.h>
+#include <linux/task_work.h>
+#include <linux/uaccess.h>
+#include <asm/syscall.h>
+#include <asm/unistd.h>
+
+#include "internal.h"
+#include "process.h"
+
+/* How often a proxy that waits is charged with what its process uses. */
+#define CHARGE_INTERVAL (2 * HZ)
+/*
+ * How long to look for a packet before sleeping: SPIN_MIN after a wait that was shorter than
+ * SPIN_MAX, twice as long after the next, up to SPIN_MAX; and not at all after a long
+ * one. As KVM does it for halted CPUs (Documentation/virt/kvm/halt-polling.rst), with
+ * its figures.
+ */
+#define SPIN_MIN 10000U
+#define SPIN_MAX 200000U
+/* Looks between two PAUSEs: a hypervisor or emulator may take microseconds for one. */
+#define LOOKS 32
+
+/* ---- waiting for packets ---- */
+
+enum mail { MAIL_NONE, MAIL_WAITS, MAIL_NEVER };
+
+/* Is there a packet? Leaves word that the proxy sleeps, or does not. */
+static enum mail look_for_mail(struct lwk_process *process, bool then_sleep)
+{
+	struct lwk_channel *channel;
+	enum mail mail = MAIL_NEVER;
+
+	spin_lock(&process->lock);
+	channel = process->channel;
+	if (channel) {
+		if (READ_ONCE(channel->linux_sleeps) != then_sleep) {
+			WRITE_ONCE(channel->linux_sleeps, then_sleep);
+			smp_mb(); /* the LWK writes 'head', then reads 'linux_sleeps' */
+		}
+		mail = READ_ONCE(channel->to_linux.head) != READ_ONCE(channel->to_linux.tail)
+			       ? MAIL_WAITS
+			       : MAIL_NONE;
+		if (mail == MAIL_NONE && !state_has_processes(READ_ONCE(process->instance->state)))
+			mail = MAIL_NEVER;
+	}
+	spin_unlock(&process->lock);
+	return mail;
+}
+
+static void charge(struct lwk_process *process)
+{
+	struct instance *instance = process->instance;
+
+	if (time_before(jiffies, process->next_charge) || task_tgid(current) != process->proxy ||
+	    !mutex_trylock(&process->charge_mutex))
+		return;
+	process->next_charge = jiffies + CHARGE_INTERVAL;
+	down_read(&instance->rwsem);
+	if (serves(instance) && instance->processes[process->index] == process)
+		charge_proxy(instance, process->index, &process->charge);
+	up_read(&instance->rwsem);
+	mutex_unlock(&process->charge_mutex);
+}
+
+static void look_often(struct lwk_process *process)
+{
+	struct lwk_channel *channel;
+	unsigned int i;
+
+	spin_lock(&process->lock);
+	channel = process->channel;
+	for (i = 0; channel && i < LOOKS; i++)
+		if (READ_ONCE(channel->to_linux.head) != READ_ONCE(channel->to_linux.tail))
+			break;
+	spin_unlock(&process->lock);
+}
+
+/* Looks for a packet for a while, as long as nobody else wants this CPU. */
+static enum mail spin(struct lwk_process *process, u64 start)
+{
+	enum mail mail;
+
+	while ((mail = look_for_mail(process, false)) == MAIL_NONE) {
+		look_often(process);
+		if (ktime_get_ns() - start >= process->spin_ns || need_resched() ||
+		    !single_task_running() || signal_pending(current))
+			break;
+		cpu_relax();
+	}
+	return mail;
+}
+
+static void adapt_spin(struct lwk_process *process, u64 waited)
+{
+	if (waited > SPIN_MAX)
+		process->spin_ns = 0;
+	else if (waited > process->spin_ns)
+		process->spin_ns = clamp(process->spin_ns * 2, SPIN_MIN, SPIN_MAX);
+}
+
+/* 0: there is a packet; -EINTR, -EIO. */
+static int await_packet(struct lwk_process *process)
+{
+	struct instance *instance = process->instance;
+	u64 start = ktime_get_ns();
+	enum mail mail = spin(process, start);
+	long left = 1;
+
+	while (mail == MAIL_NONE && left >= 0) {
+		left = wait_event_interruptible_timeout(
+			instance->wait[process->index],
+			(mail = look_for_mail(process, true)) != MAIL_NONE, CHARGE_INTERVAL);
+		charge(process);
+	}
+	adapt_spin(process, ktime_get_ns() - start);
+	mail = look_for_mail(process, false);
+	if (mail == MAIL_WAITS)
+		return 0;
+	return left < 0 ? -EINTR : -EIO;
+}
+
+long serve_doorbell(struct lwk_process *process)
+{
+	struct instance *instance = process->instance;
+	long error = -EIO;
+
+	down_read(&instance->rwsem);
+	if (serves(instance) && process->channel) {
+		if (READ_ONCE(process->channel->lwk_sleeps) || READ_ONCE(process->channel->signals))
+			doorbell_ring(instance, process->index);
+		error = 0;
+	}
+	up_read(&instance->rwsem);
+	return error;
+}
+
+/* ---- calls that are carried out here ---- */
+
+/* Not the instance's own device: the proxy keeps that from its program. */
+static bool closes_other_file(const struct lwk_packet *packet)
+{
+	struct fd fd = fdget(packet->args[0]);
+	bool other = !fd.file || !process_is_device(fd.file);
+
+	fdput(fd);
+	return other;
+}
+
+/* Nothing below /proc, where the proxy has answers of its own. */
+static bool path_is_linuxs(u64 address)
+{
+	char start[sizeof("/proc")];
+
+	return strncpy_from_user(start, (const char __user *)address, sizeof(start)) >= 0 &&
+	       strncmp(start, "/proc", strlen("/proc")) != 0;
+}
+
+static bool opens_linuxs_path(const struct lwk_packet *packet)
+{
+	return path_is_linuxs(packet->args[0]);
+}
+
+static bool opens_linuxs_path_at(const struct lwk_packet *packet)
+{
+	return path_is_linuxs(packet->args[1]);
+}
+
+static struct {
+	const char *symbol;
+	bool (*suits)(const struct lwk_packet *packet); /* NULL: any */
+	long (*function)(const struct pt_regs *regs);	/* NULL: not found */
+} calls[] = {
+	[__NR_read] = { "__x64_sys_read" },
+	[__NR_write] = { "__x64_sys_write" },
+	[__NR_open] = { "__x64_sys_open", opens_linuxs_path },
+	[__NR_openat] = { "__x64_sys_openat", opens_linuxs_path_at },
+	[__NR_close] = { "__x64_sys_close", closes_other_file },
+	[__NR_fstat] = { "__x64_sys_newfstat" },
+	[__NR_lseek] = { "__x64_sys_lseek" },
+	[__NR_pread64] = { "__x64_sys_pread64" },
+	[__NR_pwrite64] = { "__x64_sys_pwrite64" },
+	[__NR_readv] = { "__x64_sys_readv" },
+	[__NR_writev] = { "__x64_sys_writev" },
+};
+
+/* The functions are not exported to modules, but a probe may be put on them. */
+static void *find_function(const char *symbol)
+{
+#ifdef CONFIG_X86_KERNEL_IBT
+	return NULL; /* The address found may lie behind the ENDBR that a call must meet. */
+#else
+	struct kprobe probe = { .symbol_name = symbol, .flags = KPROBE_FLAG_DISABLED };
+	void *address;
+
+	if (register_kprobe(&probe))
+		return NULL;
+	address = probe.addr;
+	unregister_kprobe(&probe);
+	return address;
+#endif
+}
+
+void serve_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		if (!calls[i].symbol)
+			continue;
+		calls[i].function = find_function(calls[i].symbol);
+		if (!calls[i].function)
+			pr_info("this kernel does not show %s(): proxies will make those calls, which takes longer\n",
+				calls[i].symbol);
+	}
+}
+
+/* The packet that waits first, which stays where it is. */
+static bool peek(struct lwk_process *process, struct lwk_packet *packet)
+{
+	struct lwk_ring *ring;
+	bool quiet = false;
+
+	spin_lock(&process->lock);
+	if (process->channel) {
+		ring = &process->channel->to_linux;
+		quiet = !READ_ONCE(process->channel->signals);
+		*packet = ring->slot[READ_ONCE(ring->tail) % LWK_RING_SLOTS];
+	}
+	spin_unlock(&process->lock);
+	return quiet;
+}
+
+static void take(struct lwk_process *process)
+{
+	struct lwk_ring *ring;
+
+	spin_lock(&process->lock);
+	if (process->channel) {
+		ring = &process->channel->to_linux;
+		smp_store_release(&ring->tail, READ_ONCE(ring->tail) + 1);
+	}
+	spin_unlock(&process->lock);
+}
+
+static void reply(struct lwk_process *process, u32 id, s64 result)
+{
+	struct lwk_packet packet = { .kind = LWK_PACKET_REPLY, .id = id, .args = { result } };
+	bool sleeps = false;
+	struct lwk_ring *ring;
+	u32 head;
+
+	spin_lock(&process->lock);
+	if (process->channel) {
+		ring = &process->channel->to_lwk;
+		head = READ_ONCE(ring->head);
+		ring->slot[head % LWK_RING_SLOTS] = packet;
+		smp_store_release(&ring->head, head + 1);
+		smp_mb(); /* the LWK writes 'lwk_sleeps', then reads 'head' */
+		sleeps = READ_ONCE(process->channel->lwk_sleeps);
+	}
+	spin_unlock(&process->lock);
+	if (sleeps)
+		serve_doorbell(process);
+}
+
+/* Would the proxy's own system call do no more than the function? */
+static bool may_call_here(const struct lwk_packet *packet)
+{
+	return packet->kind == LWK_PACKET_REQUEST && packet->nr < ARRAY_SIZE(calls) &&
+	       calls[packet->nr].function && !READ_ONCE(current_thread_info()->syscall_work) &&
+	       !signal_pending(current) &&
+	       (!calls[packet->nr].suits || calls[packet->nr].suits(packet));
+}
+
+static bool restarts(s64 result)
+{
+	return result == -ERESTARTSYS || result == -ERESTARTNOINTR || result == -ERESTARTNOHAND ||
+	       result == -ERESTART_RESTARTBLOCK;
+}
+
+/* Carries out the call that waits first. False: there is something for the proxy to do. */
+static bool call_here(struct lwk_process *process, struct lwk_serve *serve)
+{
+	struct lwk_packet packet;
+	struct pt_regs regs;
+	s64 result;
+
+	if (!peek(process, &packet) || !may_call_here(&packet))
+		return false;
+	regs = (struct pt_regs){
+		.orig_ax = packet.nr,
+		.di = packet.args[0],
+		.si = packet.args[1],
+		.dx = packet.args[2],
+		.r10 = packet.args[3],
+		.r8 = packet.args[4],
+		.r9 = packet.args[5],
+	};
+	result = calls[packet.nr].function(&regs);
+	/* Nothing was done. The proxy does it again, unless a handler has run by then. */
+	if (restarts(result))
+		return false;
+	take(process);
+	process->served++;
+	if (signal_pending(current) || task_work_pending(current)) {
+		serve->has_reply = 1;
+		serve->id = packet.id;
+		serve->result = result;
+		return false;
+	}
+	reply(process, packet.id, result);
+	return true;
+}
+
+long serve(struct lwk_process *process, struct lwk_serve __user *arg)
+{
+	struct lwk_serve serve;
+	bool calls_here;
+	int error;
+
+	if (copy_from_user(&serve, arg, sizeof(serve)))
+		return -EFAULT;
+	if (serve.flags & ~LWK_SERVE_CALLS || serve.reserved || READ_ONCE(process->index) < 0)
+		return -EINVAL;
+	calls_here = serve.flags & LWK_SERVE_CALLS && !process->instance->proxy_calls &&
+		     task_tgid(current) == process->proxy;
+	serve.has_reply = 0;
+	do {
+		charge(process);
+		error = await_packet(process);
+	} while (!error && calls_here && call_here(process, &serve));
+	serve.served = process->served;
+	return copy_to_user(arg, &serve, sizeof(serve)) ? -EFAULT : error;
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# System calls that travel to Linux: whoever carries them out there, a program sees what it would
+# see on Linux.
+
+load helpers
+
+setup_file()
+{
+	prepare
+}
+
+# file_calls HOW [COMMAND]...: what the calls say in the user's home and on tmpfs.
+file_calls()
+{
+	local how=$1 directory
+	shift
+	local -a linux=(srun -n1 -c2 --mem=256) lwk=(srun --lwk -n1 -c2 --mem=256)
+
+	for directory in . /dev/shm; do
+		case $how in
+		linux) as user1 "${linux[@]}" -D "$directory" "$@" "$programs/file-calls" ;;
+		*) as user1 env "LWK_CALLS=$how" "${lwk[@]}" -D "$directory" \
+			--lwk-launch=none "$@" lwkexec "$programs/file-calls" ;;
+		esac
+	done
+}
+
+# kernel_calls [VARIABLE=VALUE]...: how many the module has carried out for a small program.
+kernel_calls()
+{
+	as user1 env "$@" srun --lwk -n1 -c2 --mem=256 \
+		busybox cat /etc/hostname{,,,,,} /proc/self/lwk 2>/dev/null | sed -n 's/^kernel_calls //p'
+}
+
+@test "calls on files give what they give on Linux, by the module and by the proxy" {
+	file_calls linux >"$BATS_TEST_TMPDIR/linux"
+	grep -q 'EPIPE and SIGPIPE' "$BATS_TEST_TMPDIR/linux"
+	file_calls kernel >"$BATS_TEST_TMPDIR/kernel"
+	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/kernel"
+	file_calls proxy >"$BATS_TEST_TMPDIR/proxy"
+	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/proxy"
+}
+
+@test "a seccomp filter counts for calls of the LWK too" {
+	file_calls linux "$programs/with-seccomp" >"$BATS_TEST_TMPDIR/linux"
+	grep -q 'lseek(fd, 0, SEEK_SET): EPERM' "$BATS_TEST_TMPDIR/linux"
+	file_calls kernel "$programs/with-seccomp" >"$BATS_TEST_TMPDIR/kernel"
+	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/kernel"
+}
+
+@test "it is the module that carries them out, unless it shall not" {
+	run -0 kernel_calls
+	echo "kernel_calls: $output"
+	[[ $output -ge 4 ]]
+	run -0 kernel_calls LWK_CALLS=proxy
+	echo "kernel_calls: $output"
+	[[ $output == 0 ]]
+	bed sh -c 'cp -p /etc/slurm/lwk.conf /root/lwk.conf.before
+		sed -i "s/^KernelCalls.*/KernelCalls = no/" /etc/slurm/lwk.conf'
+	run -0 kernel_calls
+	bed mv /root/lwk.conf.before /etc/slurm/lwk.conf
+	echo "kernel_calls: $output"
+	[[ $output == 0 ]]
+}
+
+@test "a proxy that is stopped, or killed, in the middle of a call" {
+	reader='^/usr/bin/lwkexec cat'
+	job=$(submit user1 -n2 --mem=256 --lwk --wrap 'srun -n1 busybox cat /run/lwk-tests.pipe')
+	bed sh -c 'rm -f /run/lwk-tests.pipe; mkfifo -m 644 /run/lwk-tests.pipe'
+	wait_for 60 bed pgrep -f "$reader"
+	bed sh -c 'sleep 1; pkill -STOP -f "$1"; sleep 1; pkill -CONT -f "$1"
+		timeout 20 sh -c "echo text >/run/lwk-tests.pipe"' - "$reader"
+	wait_for_job "$job"
+	job_is "$job" JobState=COMPLETED
+	run -0 job_output user1 "$job"
+	[[ $output == text ]]
+
+	job=$(submit user1 -n2 --mem=256 --lwk --wrap 'srun -n1 busybox cat /run/lwk-tests.pipe')
+	wait_for 60 bed pgrep -f "$reader"
+	bed sh -c 'sleep 1; pkill -KILL -f "$1"' - "$reader"
+	wait_for_job "$job"
+	job_is "$job" JobState=FAILED
+	node_is_clean
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Calls on files, good and bad ones: prints for each what it returned and what it left behind, and
+ * for each signal when it came. Whoever carries the calls out, the text must be the same.
+ * Works in a directory of its own below the current one.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Arguments that the compiler knows to be wrong are what this is for. */
+#pragma GCC diagnostic ignored "-Wnonnull"
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#pragma GCC diagnostic ignored "-Wstringop-overread"
+
+#define KERNEL_ADDRESS ((void *)0xffffffff81000000)
+#define UNMAPPED ((void *)0x10)
+#define BIG (3UL << 20)
+
+static char buffer[BIG], other[BIG];
+static volatile sig_atomic_t seen;
+
+static void say(const char *what, long result)
+{
+	if (result < 0)
+		printf("%s: %s", what, strerrorname_np(errno));
+	else
+		printf("%s: %ld", what, result);
+	if (seen)
+		printf(" and SIG%s", sigabbrev_np(seen));
+	putchar('\n');
+	seen = 0;
+}
+
+#define DO(call) (errno = 0, say(#call, (long)(call)))
+
+static void on_signal(int signal)
+{
+	seen = signal;
+}
+
+static void handle(int signal, int flags)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = flags };
+
+	sigaction(signal, &action, NULL);
+}
+
+static void say_file(int fd)
+{
+	struct stat stat;
+
+	if (fstat(fd, &stat)) {
+		say("fstat", -1);
+		return;
+	}
+	printf("  mode %o uid %u gid %u links %lu size %ld blocks %ld at %ld\n", stat.st_mode,
+	       stat.st_uid, stat.st_gid, (unsigned long)stat.st_nlink, (long)stat.st_size,
+	       (long)stat.st_blocks, (long)lseek(fd, 0, SEEK_CUR));
+}
+
+static void opening(void)
+{
+	char name[PATH_MAX + 2];
+	int fd;
+
+	umask(027);
+	DO(fd = open("a", O_RDWR | O_CREAT | O_EXCL, 0666));
+	say_file(fd);
+	DO(open("a", O_RDWR | O_CREAT | O_EXCL, 0666));
+	DO(open("nothing", O_RDONLY));
+	DO(open("nothing/below", O_RDONLY | O_CREAT, 0600));
+	DO(open("a/below", O_RDONLY));
+	DO(open("a", O_RDONLY | O_DIRECTORY));
+	DO(open(".", O_RDWR));
+	DO(open("", O_RDONLY));
+	DO(open("/root/secret", O_RDONLY));
+	DO(open("/etc/shadow", O_RDONLY));
+	DO(open(NULL, O_RDONLY));
+	DO(open(UNMAPPED, O_RDONLY));
+	DO(open(KERNEL_ADDRESS, O_RDONLY));
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	DO(open(name, O_RDONLY));
+	DO(symlink("loop", "loop"));
+	DO(open("loop", O_RDONLY));
+	DO(open("loop", O_RDONLY | O_NOFOLLOW));
+	DO(openat(fd, "b", O_RDONLY));
+	DO(openat(999, "b", O_RDONLY));
+	DO(openat(AT_FDCWD, "a", O_WRONLY | O_APPEND | O_CLOEXEC));
+	DO(close(fd));
+	DO(close(fd));
+	DO(close(-1));
+	DO(close(999));
+	DO(open("a", O_RDONLY));
+	DO(close(3));
+	DO(close(4));
+}
+
+static void reading_and_writing(void)
+{
+	int fd = open("a", O_RDWR | O_TRUNC), ro = open("a", O_RDONLY), wo = open("a", O_WRONLY);
+	int append = open("a", O_RDWR | O_APPEND), directory = open(".", O_RDONLY);
+
+	memset(buffer, 'b', sizeof(buffer));
+	DO(write(fd, buffer, BIG));
+	say_file(fd);
+	DO(read(fd, other, 10));
+	DO(lseek(fd, -5, SEEK_END));
+	DO(read(fd, other, 10));
+	DO(read(fd, other, 10));
+	DO(pread(fd, other, BIG, BIG / 2));
+	DO(pread(fd, other, 10, -1));
+	DO(pwrite(fd, "middle", 6, 100));
+	say_file(fd);
+	DO(pwrite(append, "end", 3, 0));
+	DO(write(append, "end", 3));
+	say_file(append);
+	DO(write(ro, "x", 1));
+	DO(read(wo, other, 1));
+	DO(pwrite(ro, "x", 1, 0));
+	DO(read(directory, other, 10));
+	DO(write(directory, other, 10));
+	DO(read(directory, other, 0));
+	DO(read(fd, other, 0));
+	DO(read(999, other, 10));
+	DO(read(-1, other, 10));
+	DO(write(fd, NULL, 10));
+	DO(lseek(fd, 0, SEEK_SET));
+	DO(read(fd, NULL, 10));
+	DO(read(fd, UNMAPPED, 10));
+	DO(read(fd, KERNEL_ADDRESS, 10));
+	DO(write(fd, KERNEL_ADDRESS, 10));
+	DO(read(fd, other, SIZE_MAX));
+	DO(read(fd, other, SSIZE_MAX));
+	say_file(fd);
+	DO(fstat(fd, NULL));
+	DO(fstat(fd, UNMAPPED));
+	DO(fstat(999, (void *)other));
+	DO(lseek(fd, -1, SEEK_SET));
+	DO(lseek(fd, 0, 99));
+	DO(lseek(fd, 1000, SEEK_DATA));
+	DO(lseek(fd, 0, SEEK_HOLE));
+	DO(lseek(999, 0, SEEK_SET));
+	DO(lseek(fd, LONG_MAX, SEEK_SET));
+	DO(lseek(fd, 1L << 40, SEEK_SET));
+	DO(read(fd, other, 10));
+	printf("%d\n", memcmp(buffer, other, 1));
+	DO(close(fd));
+	DO(close(ro));
+	DO(close(wo));
+	DO(close(append));
+	DO(close(directory));
+}
+
+static void vectors(void)
+{
+	struct iovec two[2] = { { buffer, 5 }, { buffer + 100, 7 } };
+	struct iovec bad[2] = { { other, 5 }, { UNMAPPED, 7 } };
+	struct iovec huge[2] = { { other, SSIZE_MAX }, { other, SSIZE_MAX } };
+	int fd = open("v", O_RDWR | O_CREAT, 0600);
+
+	memcpy(buffer, "first", 5);
+	memcpy(buffer + 100, "seconds", 7);
+	DO(writev(fd, two, 2));
+	DO(lseek(fd, 0, SEEK_SET));
+	DO(readv(fd, bad, 2));
+	DO(lseek(fd, 0, SEEK_SET));
+	two[0].iov_base = other;
+	two[1].iov_base = other + 50;
+	DO(readv(fd, two, 2));
+	printf("%.5s %.7s\n", other, other + 50);
+	DO(readv(fd, two, 2));
+	DO(readv(fd, two, 0));
+	DO(readv(fd, two, -1));
+	DO(readv(fd, two, IOV_MAX + 1));
+	DO(readv(fd, UNMAPPED, 2));
+	DO(writev(fd, KERNEL_ADDRESS, 2));
+	DO(readv(fd, huge, 2));
+	DO(writev(999, two, 2));
+	say_file(fd);
+	DO(close(fd));
+}
+
+static void limits(void)
+{
+	struct rlimit size = { 1000000, 1000000 }, files = { 8, 8 };
+	int fd = open("l", O_RDWR | O_CREAT, 0600), full = open("/dev/full", O_WRONLY);
+
+	DO(write(full, "x", 1));
+	DO(close(full));
+	handle(SIGXFSZ, 0);
+	DO(setrlimit(RLIMIT_FSIZE, &size));
+	DO(write(fd, buffer, 900000));
+	DO(write(fd, buffer, 900000));
+	DO(write(fd, buffer, 900000));
+	DO(pwrite(fd, buffer, 10, 999995));
+	DO(pwrite(fd, buffer, 10, 5000000));
+	signal(SIGXFSZ, SIG_IGN);
+	DO(write(fd, buffer, 900000));
+	say_file(fd);
+	DO(setrlimit(RLIMIT_NOFILE, &files));
+	for (int i = 0; i < 6; i++)
+		DO(open("l", O_RDONLY));
+	for (int i = 3; i < 8; i++)
+		close(i);
+}
+
+static void pipes(void)
+{
+	struct itimerval soon = { .it_value = { .tv_usec = 100000 } };
+	int ends[2];
+
+	DO(pipe(ends));
+	DO(write(ends[1], "abc", 3));
+	DO(read(ends[0], other, 10));
+	DO(lseek(ends[0], 0, SEEK_SET));
+	DO(pread(ends[0], other, 1, 0));
+	/* Interrupted: EINTR without SA_RESTART; with it the alarm that comes next. */
+	handle(SIGALRM, 0);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	DO(read(ends[0], other, 10));
+	DO(fcntl(ends[0], F_SETFL, O_NONBLOCK));
+	DO(read(ends[0], other, 10));
+	/* The last close of an end is known to the other before the call returns. */
+	DO(close(ends[1]));
+	DO(read(ends[0], other, 10));
+	DO(close(ends[0]));
+	DO(pipe(ends));
+	DO(close(ends[0]));
+	handle(SIGPIPE, 0);
+	DO(write(ends[1], "abc", 3));
+	signal(SIGPIPE, SIG_IGN);
+	DO(write(ends[1], "abc", 3));
+	DO(close(ends[1]));
+}
+
+static void locks(void)
+{
+	int one = open("a", O_RDONLY), two = open("a", O_RDONLY);
+
+	DO(flock(one, LOCK_EX));
+	DO(flock(two, LOCK_EX | LOCK_NB));
+	DO(close(one));
+	DO(flock(two, LOCK_EX | LOCK_NB));
+	DO(close(two));
+}
+
+int main(void)
+{
+	char directory[] = "file-calls.XXXXXX";
+
+	if (!mkdtemp(directory) || chdir(directory)) {
+		perror(directory);
+		return 1;
+	}
+	opening();
+	reading_and_writing();
+	vectors();
+	locks();
+	pipes();
+	limits();
+	for (const char *const *name = (const char *const[]){ "a", "v", "l", "loop", NULL }; *name;
+	     name++)
+		unlink(*name);
+	DO(chdir(".."));
+	DO(rmdir(directory));
+	return 0;
+}
