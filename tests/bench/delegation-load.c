@@ -4,8 +4,8 @@
  *   delegation-load CALL TIMES [START]    one of calls[] below; starts at that second
  *   delegation-load futex|eventfd CPU CPU TIMES
  *                                         round trips between processes on two CPUs of Linux
- * Prints one line of JSON: median, 95th percentile and mean in TSC cycles, and a histogram
- * with 8 bins for each power of two.
+ * Prints one line of JSON: median, 95th percentile and mean in TSC cycles, interrupts by Linux
+ * meanwhile, and a histogram with 8 bins for each power of two.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -167,7 +167,21 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void report(const char *name, uint64_t *taken, size_t n)
+/* How often Linux has interrupted the LWK CPU that we are on; 0 on Linux. */
+static unsigned long doorbells(void)
+{
+	FILE *facts = fopen("/proc/self/lwk", "r");
+	unsigned long count = 0;
+	char line[256];
+
+	while (facts && fgets(line, sizeof(line), facts))
+		sscanf(line, "doorbells %lu", &count);
+	if (facts)
+		fclose(facts);
+	return count;
+}
+
+static void report(const char *name, uint64_t *taken, size_t n, unsigned long rung)
 {
 	size_t bins[BINS] = { 0 };
 	uint64_t sum = 0;
@@ -178,8 +192,8 @@ static void report(const char *name, uint64_t *taken, size_t n)
 		sum += taken[i];
 		bins[bin_of(taken[i])]++;
 	}
-	printf("{\"call\":\"%s\",\"n\":%zu,\"min\":%lu,\"median\":%lu,\"p95\":%lu,\"mean\":%lu,\"histogram\":{",
-	       name, n, taken[0], taken[n / 2], taken[n - 1 - n / 20], sum / n);
+	printf("{\"call\":\"%s\",\"n\":%zu,\"min\":%lu,\"median\":%lu,\"p95\":%lu,\"mean\":%lu,\"doorbells\":%lu,\"histogram\":{",
+	       name, n, taken[0], taken[n / 2], taken[n - 1 - n / 20], sum / n, rung);
 	for (unsigned b = 0; b < BINS; b++) {
 		if (!bins[b])
 			continue;
@@ -201,18 +215,21 @@ static void wait_until(time_t start)
 
 static void measure(const struct call *call, uint64_t *taken, size_t n, time_t start)
 {
+	unsigned long rung;
+
 	if (call->prepare)
 		call->prepare();
 	for (size_t i = 0; i < n / 10 + 1; i++)
 		call->call();
 	wait_until(start);
+	rung = doorbells();
 	for (size_t i = 0; i < n; i++) {
 		uint64_t before = cycles();
 
 		call->call();
 		taken[i] = cycles() - before;
 	}
-	report(call->name, taken, n);
+	report(call->name, taken, n, doorbells() - rung);
 }
 
 /* ---- ping-pong ---- */
@@ -289,7 +306,7 @@ static void ping_pong(const char *how, int cpu, int other, uint64_t *taken, size
 	}
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	report(how, taken, n);
+	report(how, taken, n, 0);
 }
 
 int main(int argc, char **argv)

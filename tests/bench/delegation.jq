@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What tests/bench/delegation has measured: $what "goals", "distribution" (of reads, $how), "growth".
+def median: sort | if length == 0 then null elif length % 2 == 1 then .[length / 2 | floor]
+	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
+def to_4: if . == null then null else . * 10000 | round / 10000 end;
+
+. as $all
+| [$all[] | select(.how != "at once") | .call] | unique as $calls
+| def took($how; $call): [$all[] | select(.how == $how and .call == $call) | .median] | median;
+def p95($how; $call): [$all[] | select(.how == $how and .call == $call) | .p95] | median;
+def at_once($asking; $servers): [$all[]
+	| select(.how == "at once" and .asking == $asking and .servers == $servers)];
+def growth($asking; $servers): (at_once($asking; $servers) | map(.mean) | median) /
+	(at_once(1; $servers) | map(.mean) | median) | to_4;
+def goal($name; $value; $op; $goal): {name: $name, value: $value, op: $op, goal: $goal,
+	holds: (if $op == "<=" then $value <= $goal else $value >= $goal end)};
+
+if $what == "distribution" then
+	[$all[] | select(.how == $how and (.call == "read" or .call == $how)) | .histogram | to_entries[]]
+	| group_by(.key | tonumber) | (map(map(.value) | add) | add) as $sum
+	| .[] | "\(.[0].key) \((map(.value) | add) / $sum)"
+elif $what == "growth" then
+	(1, 2, 3) as $servers | "\"\($servers) CPUs of Linux\"",
+	((1, 2, 4, 6) as $asking | "\($asking) \(growth($asking; $servers))"), "", ""
+else
+	([took("futex"; "futex"), took("eventfd"; "eventfd")] | min) as $pong
+	| {bench: "delegation",
+	goals: [
+		goal("read by the proxy, by a ping-pong"; took("proxy"; "read") / $pong | to_4; "<="; 1.5),
+		# FACTS.md: 40 to 150.
+		goal("read by the proxy, by Linux (a quarter of McKernel)";
+			took("proxy"; "read") / took("linux"; "read") | to_4; "<="; 10),
+		goal("read in the kernel, by the proxy";
+			took("kernel"; "read") / took("proxy"; "read") | to_4; "<="; 0.5),
+		goal("throughput of 1 MB reads, by Linux";
+			took("linux"; "pread 1 MB") / took("kernel"; "pread 1 MB") | to_4; ">="; 0.9),
+		goal("calls done on the LWK, by Linux, worst";
+			[("getpid", "sched_yield", "clock_gettime") as $call
+			| took("kernel"; $call) / took("linux"; $call)] | max | to_4; "<="; 1),
+		((2, 4, 6) as $asking | {"2": 1.1, "4": 1.3, "6": 1.5}["\($asking)"] as $goal
+		| goal("time of a read with \($asking) programs at once, by 1, 3 CPUs of Linux";
+			growth($asking; 3); "<="; $goal))],
+	figures: {
+		note: (if $cpus < 10 then "the host has \($cpus) CPUs: times of many at once tell about the host" else "" end),
+		cycles: ($calls | map(. as $call | {key: $call, value: (["linux", "proxy", "kernel", "futex", "eventfd"]
+			| map(. as $how | select(took($how; $call)) | {key: $how,
+				value: {median: took($how; $call), p95: p95($how; $call)}}) | from_entries)}) | from_entries),
+		by_linux: ([$calls[] | . as $call | select(took("linux"; $call)) | {key: $call, value: {
+			proxy: (took("proxy"; $call) / took("linux"; $call) | to_4),
+			kernel: (took("kernel"; $call) / took("linux"; $call) | to_4)}}] | from_entries),
+		at_once: [(1, 2, 3) as $servers | (1, 2, 4, 6) as $asking | at_once($asking; $servers)
+			| {servers: $servers, asking: $asking, growth: growth($asking; $servers),
+			interrupts_per_call: {linux: (map(.to_linux) | median | to_4), lwk: (map(.to_lwk) | median | to_4)},
+			slowest_by_mean: (map((.medians | max) / ((.medians | add) / (.medians | length))) | median | to_4)}]}}
+end
