@@ -4,10 +4,15 @@
 
 u64 clock_cycles_to_ns(u64 cycles)
 {
-	u64 khz = READ_ONCE(boot->tsc_khz);
+	struct cpu *cpu = this_cpu();
+	u32 khz = READ_ONCE(boot->tsc_khz);
 
-	/* cycles * 10^6 / khz without overflow: whole milliseconds, then the rest. */
-	return cycles / khz * 1000000 + cycles % khz * 1000000 / khz;
+	/* Divisions take longer than all the rest of clock_gettime(2). */
+	if (khz != cpu->tsc_khz) {
+		cpu->tsc_khz = khz;
+		cpu->ns_per_cycle = (1000000UL << 32) / khz;
+	}
+	return (unsigned __int128)cycles * cpu->ns_per_cycle >> 32;
 }
 
 static u64 clock_read(const __s64 *reference)

@@ -148,6 +148,8 @@ struct cpu {
 	u32 next_id;
 	u64 spin; /* TSC cycles to look for a packet before halting */
 
+	u32 tsc_khz;
+	u64 ns_per_cycle; /* for that tsc_khz, in units of 2^-32 */
 	u64 last_monotonic;
 	u64 start_tsc;	/* when its present process started */
 	void *fpu_area; /* fpu_size() bytes to move floating-point state through */

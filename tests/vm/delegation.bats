@@ -50,6 +50,16 @@ kernel_calls()
 	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/kernel"
 }
 
+@test "bad pointers in every delegated call give what they give on Linux" {
+	local -a where=(--input=none -n1 -c2 --mem=256)
+
+	as user1 srun "${where[@]}" "$programs/bad-pointers" >"$BATS_TEST_TMPDIR/linux"
+	(($(grep -c EFAULT "$BATS_TEST_TMPDIR/linux") > 200))
+	as user1 srun --lwk "${where[@]}" "$programs/bad-pointers" >"$BATS_TEST_TMPDIR/lwk"
+	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/lwk"
+	node_is_clean
+}
+
 @test "it is the module that carries them out, unless it shall not" {
 	run -0 kernel_calls
 	echo "kernel_calls: $output"
