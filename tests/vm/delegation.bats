@@ -94,3 +94,11 @@ kernel_calls()
 	job_is "$job" JobState=FAILED
 	node_is_clean
 }
+
+@test "a proxy that scribbles over its channel harms nobody else" {
+	run as user1 srun --lwk --lwk-launch=none -n1 -c3 --mem=256 sh -c \
+		'$1/evil-proxy /dev/lwk/[0-9]* && lwkexec $1/hello && lwkexec $1/hello' - "$programs"
+	echo "$output"
+	[[ $(grep -c ' LWK' <<<"$output") == 2 ]]
+	node_is_clean
+}

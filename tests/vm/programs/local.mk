@@ -6,6 +6,7 @@ vm_programs = \
 	tests/vm/programs/bad-pointers \
 	tests/vm/programs/copy-file \
 	tests/vm/programs/eat-memory \
+	tests/vm/programs/evil-proxy \
 	tests/vm/programs/exit-with \
 	tests/vm/programs/file-calls \
 	tests/vm/programs/hello \

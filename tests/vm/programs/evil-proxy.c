@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * evil-proxy DEVICE: a proxy that does to its channel what none should: on Linux, in a job with
+ * --lwk. All it can harm is itself; the LWK, lwkpart.ko and others must go on.
+ */
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "../../../kmod/lwkpart.h"
+#include "../../../kmod/lwkshared.h"
+#include "check.h"
+
+static int device;
+static struct lwk_channel *channel;
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+}
+
+/* For at most so many milliseconds. */
+static int serve_for(unsigned ms, struct lwk_serve *serve)
+{
+	int result;
+
+	ualarm(ms * 1000, 0);
+	result = ioctl(device, LWK_SERVE, serve);
+	ualarm(0, 0);
+	return result;
+}
+
+static int map_channel(void)
+{
+	channel = mmap(NULL, sizeof(*channel), PROT_READ | PROT_WRITE, MAP_SHARED, device,
+		       LWK_MMAP_CHANNEL);
+	CHECK(channel != MAP_FAILED);
+	return 0;
+}
+
+static int begin(const char *path)
+{
+	struct lwk_proc_create create = { .pid = getpid() };
+
+	device = open(path, O_RDWR | O_CLOEXEC);
+	CHECK(device >= 0);
+	CHECK(ioctl(device, LWK_PROC_CREATE, &create) == 0);
+	return map_channel();
+}
+
+static void end(void)
+{
+	munmap(channel, sizeof(*channel));
+	close(device);
+}
+
+static int bad_requests(const char *path)
+{
+	struct lwk_serve serve = { .flags = 2 };
+
+	device = open(path, O_RDWR | O_CLOEXEC);
+	CHECK(device >= 0);
+	serve.flags = 0;
+	CHECK(ioctl(device, LWK_SERVE, &serve) < 0 && errno == EINVAL); /* no process yet */
+	close(device);
+	CHECK(begin(path) == 0);
+	CHECK(ioctl(device, LWK_SERVE, NULL) < 0 && errno == EFAULT);
+	CHECK(ioctl(device, LWK_SERVE, 0xffffffff81000000) < 0 && errno == EFAULT);
+	serve.flags = 2;
+	CHECK(ioctl(device, LWK_SERVE, &serve) < 0 && errno == EINVAL);
+	serve = (struct lwk_serve){ .reserved = 1 };
+	CHECK(ioctl(device, LWK_SERVE, &serve) < 0 && errno == EINVAL);
+	end();
+	return 0;
+}
+
+static void forge(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
+{
+	struct lwk_ring *ring = &channel->to_linux;
+
+	ring->slot[ring->head % LWK_RING_SLOTS] = (struct lwk_packet){
+		.kind = LWK_PACKET_REQUEST, .id = 77, .nr = nr, .args = { arg0, arg1, arg2 }
+	};
+	__atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_RELEASE);
+}
+
+/* Requests that the LWK never made are done, if at all, as what they are: our own calls. */
+static int forged_requests(const char *path)
+{
+	struct lwk_serve serve = { .flags = LWK_SERVE_CALLS };
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC), status;
+	pid_t child;
+
+	CHECK(begin(path) == 0);
+	forge(SYS_close, fd, 0, 0);
+	/* Closing for good is done on our way back to here, so the reply is ours to send. */
+	CHECK(serve_for(300, &serve) == 0 && serve.has_reply && serve.id == 77 && !serve.result);
+	CHECK(fcntl(fd, F_GETFD) < 0 && errno == EBADF);
+	/* Its own device is not for the module to close. */
+	forge(SYS_close, device, 0, 0);
+	CHECK(serve_for(300, &serve) == 0);
+	CHECK(fcntl(device, F_GETFD) >= 0);
+	channel->to_linux.tail++;
+	forge(SYS_read, 0, 0xffffffff81000000, 4096);
+	forge(SYS_write, 999, 0, 1UL << 62);
+	forge(1UL << 63 | SYS_read, 0, 0, 0);
+	CHECK(serve_for(300, &serve) == 0); /* the last is no call at all */
+	/* A child has the file, if not the mapping, and is not the proxy. */
+	child = fork();
+	if (child == 0) {
+		if (map_channel())
+			_exit(2);
+		channel->to_linux.tail = channel->to_linux.head;
+		fd = open("/dev/null", O_RDWR);
+		forge(SYS_close, fd, 0, 0);
+		_exit(serve_for(300, &serve) == 0 && fcntl(fd, F_GETFD) >= 0 ? 0 : 1);
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	end();
+	return 0;
+}
+
+/* Another process scribbles over the whole channel while we serve. */
+static int scribbles(const char *path)
+{
+	struct lwk_serve serve = { .flags = LWK_SERVE_CALLS };
+	pid_t child;
+	int status;
+
+	CHECK(begin(path) == 0);
+	child = fork();
+	if (child == 0) {
+		if (map_channel())
+			_exit(2);
+		srandom(1);
+		for (;;)
+			((uint32_t *)channel)[random() % (sizeof(*channel) / 4)] = random();
+	}
+	for (unsigned i = 0; i < 2000; i++) {
+		/* What is done in our name must not be a way out of here. */
+		channel->to_linux.slot[i % LWK_RING_SLOTS].nr = SYS_lseek;
+		serve_for(1, &serve);
+		ioctl(device, LWK_DOORBELL);
+	}
+	kill(child, SIGKILL);
+	CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+	end();
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+
+	sigaction(SIGALRM, &action, NULL);
+	return argc != 2 || bad_requests(argv[1]) || forged_requests(argv[1]) || scribbles(argv[1]);
+}
