@@ -102,3 +102,17 @@ kernel_calls()
 	[[ $(grep -c ' LWK' <<<"$output") == 2 ]]
 	node_is_clean
 }
+
+@test "the CPU that carries calls out goes off-line, and comes back" {
+	job=$(submit user1 -n2 --mem=256 --lwk --wrap \
+		'srun -n1 busybox dd if=/dev/zero of=/dev/null bs=1 count=100000')
+	wait_for 60 bed pgrep -f '^/usr/bin/lwkexec dd'
+	cpu=$(bed lwkctl status --json | jq -r --argjson job "$job" \
+		'.jobs[] | select(.job_id == $job) | .linux_cpus')
+	bed sh -c 'sleep 1; chcpu -d "$1"; sleep 1; pgrep -f "^/usr/bin/lwkexec dd"; chcpu -e "$1"' - "$cpu"
+	wait_for_job "$job"
+	job_is "$job" JobState=COMPLETED
+	run -0 job_output user1 "$job"
+	[[ $output == *'100000+0 records out'* ]]
+	node_is_clean
+}
