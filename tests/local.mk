@@ -116,6 +116,7 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/lwk-programs.bats \
 	tests/vm/lwkpart.bats \
 	tests/vm/migrate.bats \
+	tests/vm/node.bats \
 	tests/vm/panic.bats \
 	tests/vm/plans.bats \
 	tests/vm/prepare.bats \
