@@ -12,6 +12,8 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/configuration.c libmodeswitch/configuration.h \
 	libmodeswitch/driver.c libmodeswitch/driver.h \
 	libmodeswitch/driver_lwkpart.c \
+	libmodeswitch/dump.c libmodeswitch/dump.h \
+	libmodeswitch/dump_lwkpart.c \
 	libmodeswitch/error.c \
 	libmodeswitch/files.c libmodeswitch/files.h \
 	libmodeswitch/image.c libmodeswitch/image.h \

@@ -303,6 +303,9 @@ static const struct verb verbs[] = {
 	{ "freeze", run_freeze, "", false, 1, "freeze JOB",
 	  "Makes the programs of a job's LWK stand still, and its CPUs halt." },
 	{ "thaw", run_thaw, "", false, 1, "thaw JOB", "Lets them go on." },
+	{ "dump", run_dump, "", true, 2, "dump JOB FILE",
+	  "Writes the memory of a job's LWK's kernel to a new FILE, for gdb and the LWK's ELF file.\n"
+	  "Root." },
 	{ "reset", run_reset, "", true, 1, "reset [JOB]",
 	  "Gives back what a job's LWK has, at once, whether it runs or not; without JOB that of\n"
 	  "all jobs and whatever else is lent. Root." },

@@ -59,6 +59,9 @@ int run_events(const struct options *options);
 int run_freeze(const struct options *options);
 int run_thaw(const struct options *options);
 
+/* lwkctl_watch.c; root */
+int run_dump(const struct options *options);
+
 /* lwkctl_node.c */
 int run_node(const struct options *options);
 

@@ -88,6 +88,7 @@ struct ms_config {
 	unsigned switch_timeout_ms;  /* SwitchTimeout=: for the whole switch */
 	unsigned keep_warm;	     /* KeepWarm=: seconds; 0: not at all */
 	bool kernel_calls;	     /* KernelCalls= */
+	char dump_on_panic[256];     /* DumpOnPanic=: a directory; "": no dumps are kept */
 	struct ms_image *images;
 	size_t n_images;
 };
@@ -599,6 +600,13 @@ void ms_node_info_release(struct ms_node_info *info);
 
 /* The console text of an instance; free with free(). */
 int ms_kmsg(unsigned instance, char **text, struct ms_error *err);
+
+/*
+ * Writes the memory of a job's LWK's kernel to a new file, as an ELF core file; the LWK goes on
+ * meanwhile. Readable for root only, as is what it is made from. Leaves no part of a dump behind
+ * after a failure. Root.
+ */
+int ms_dump(uint32_t job_id, const char *path, struct ms_error *err);
 
 /* What ms_prepare() is to do. */
 enum ms_prepare_mode {

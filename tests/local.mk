@@ -111,6 +111,7 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/allocations.bats \
 	tests/vm/beside.bats \
 	tests/vm/delegation.bats \
+	tests/vm/dump.bats \
 	tests/vm/ends.bats \
 	tests/vm/lwk-job.bats \
 	tests/vm/lwk-programs.bats \
