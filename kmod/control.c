@@ -34,6 +34,8 @@ union argument {
 	struct lwkpart_kmsg kmsg;
 	struct lwkpart_hang_limit hang_limit;
 	struct lwkpart_scan scan;
+	struct lwkpart_dump_layout dump_layout;
+	struct lwkpart_dump dump;
 };
 
 static int ioctl_get_info(union argument *argument)
@@ -144,6 +146,24 @@ static int ioctl_scan(union argument *argument)
 	return scan_pages(&argument->scan);
 }
 
+static int ioctl_dump_layout(union argument *argument)
+{
+	struct lwkpart_dump_layout *request = &argument->dump_layout;
+	u32 id = request->instance, job_id = request->job_id;
+
+	memset(request, 0, sizeof(*request));
+	request->instance = id;
+	request->job_id = job_id;
+	return instance_dump_layout(request);
+}
+
+static int ioctl_dump(union argument *argument)
+{
+	if (argument->dump.reserved || argument->dump.size > LWKPART_MAX_DUMP)
+		return -EINVAL;
+	return instance_dump(&argument->dump);
+}
+
 struct operation {
 	unsigned int command;
 	int (*run)(union argument *argument);
@@ -168,6 +188,8 @@ static const struct operation operations[] = {
 	{ LWKPART_KMSG, ioctl_kmsg },
 	{ LWKPART_HANG_LIMIT, ioctl_hang_limit },
 	{ LWKPART_SCAN, ioctl_scan, .locks_itself = true },
+	{ LWKPART_DUMP_LAYOUT, ioctl_dump_layout },
+	{ LWKPART_DUMP, ioctl_dump },
 };
 
 static int run(const struct operation *operation, union argument *argument)

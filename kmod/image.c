@@ -25,7 +25,6 @@
 #include "internal.h"
 
 #define RESERVE_MIN (8UL << 20)
-#define MAX_SEGMENTS 32
 /* What the direct map has room for, up to LWK_LAPIC_VADDR: 64 TB. */
 #define DIRECT_MAP_LIMIT BIT_ULL(46)
 #define ENTRY_ADDRESS 0x000ffffffffff000UL
@@ -139,7 +138,7 @@ static int check_header(const Elf64_Ehdr *header, u64 size)
 	else if (header->e_type != ET_EXEC)
 		wrong = "it is not linked to a fixed address (ET_EXEC)";
 	else if (header->e_phentsize != sizeof(Elf64_Phdr) || !header->e_phnum ||
-		 header->e_phnum > MAX_SEGMENTS || header->e_phoff > size ||
+		 header->e_phnum > LWKPART_MAX_SEGMENTS || header->e_phoff > size ||
 		 header->e_phnum * sizeof(Elf64_Phdr) > size - header->e_phoff ||
 		 !IS_ALIGNED(header->e_phoff, sizeof(u64)))
 		wrong = "its program header table is missing, too long or outside the file";
@@ -171,7 +170,8 @@ static int check_segment(const Elf64_Phdr *segment, u64 size)
 	return -ENOEXEC;
 }
 
-static int load_segment(struct layout *layout, const Elf64_Phdr *segment, const void *file)
+static int load_segment(struct instance *instance, struct layout *layout, const Elf64_Phdr *segment,
+			const void *file)
 {
 	u64 flags = (segment->p_flags & PF_W ? _PAGE_RW : 0) |
 		    (segment->p_flags & PF_X ? 0 : no_execute());
@@ -191,10 +191,16 @@ static int load_segment(struct layout *layout, const Elf64_Phdr *segment, const 
 		if (error)
 			return error;
 	}
+	instance->segments[instance->n_segments++] = (struct lwkpart_dump_segment){
+		.address = segment->p_vaddr,
+		.start = virt_to_phys(to),
+		.size = PAGE_ALIGN(segment->p_memsz),
+	};
 	return 0;
 }
 
-static int load_segments(struct layout *layout, const void *file, u64 size)
+static int load_segments(struct instance *instance, struct layout *layout, const void *file,
+			 u64 size)
 {
 	const Elf64_Ehdr *header = file;
 	const Elf64_Phdr *segments = file + header->e_phoff;
@@ -209,7 +215,7 @@ static int load_segments(struct layout *layout, const void *file, u64 size)
 			continue;
 		error = check_segment(segment, size);
 		if (!error)
-			error = load_segment(layout, segment, file);
+			error = load_segment(instance, layout, segment, file);
 		if (error)
 			return error;
 		if ((segment->p_flags & PF_X) && header->e_entry >= segment->p_vaddr &&
@@ -257,7 +263,7 @@ static void fill_params(const struct instance *instance, const struct layout *la
 	params->job_id = instance->job_id;
 	params->reserve_start = instance->reserve_start;
 	params->reserve_size = instance->reserve_size;
-	params->reserve_used = layout->next - layout->start;
+	params->reserve_used = instance->reserve_used;
 	params->status = virt_to_phys(instance->status);
 	params->console = virt_to_phys(instance->console);
 	params->channels = virt_to_phys(instance->channels);
@@ -305,7 +311,7 @@ static int fill_reserve(struct instance *instance, struct layout *layout, const 
 	    !instance->channels || !stacks || !root)
 		return -ENOMEM;
 	layout->page_root = virt_to_phys(root);
-	error = load_segments(layout, file, size);
+	error = load_segments(instance, layout, file, size);
 	if (!error)
 		error = map_machine(layout);
 	for (i = 0; i < instance->n_mem && !error; i++)
@@ -318,6 +324,7 @@ static int fill_reserve(struct instance *instance, struct layout *layout, const 
 	instance->stacks = lwk_address(virt_to_phys(stacks));
 	instance->reserve_start = layout->start;
 	instance->reserve_size = layout->end - layout->start;
+	instance->reserve_used = layout->next - layout->start;
 	fill_params(instance, layout);
 	return 0;
 }
@@ -353,4 +360,5 @@ void image_unload(struct instance *instance)
 	instance->console = NULL;
 	instance->controls = NULL;
 	instance->channels = NULL;
+	instance->n_segments = 0;
 }

@@ -500,3 +500,25 @@ int instance_hang_limit(const struct lwkpart_hang_limit *request)
 	WRITE_ONCE(instance->hang_ms, request->limit_ms);
 	return 0;
 }
+
+/* The caller may have looked before the number came to another job. */
+static struct instance *find_of_job(u32 id, u32 job_id)
+{
+	struct instance *instance = find(id);
+
+	return instance && instance->job_id == job_id ? instance : NULL;
+}
+
+int instance_dump_layout(struct lwkpart_dump_layout *request)
+{
+	const struct instance *instance = find_of_job(request->instance, request->job_id);
+
+	return instance ? dump_layout(instance, request) : -ENOENT;
+}
+
+int instance_dump(struct lwkpart_dump *request)
+{
+	const struct instance *instance = find_of_job(request->instance, request->job_id);
+
+	return instance ? dump_copy(instance, request) : -ENOENT;
+}

@@ -17,6 +17,7 @@
  *   usage.c     copies of the status area
  *   console.c   copies of console text
  *   event.c     eventfds that tell what happens to an instance
+ *   dump.c      copies of an LWK kernel's own memory
  *   charge.c    charges a proxy with what its LWK process uses
  *   freeze.c    makes processes stand still
  *   scan.c      which pages of a process are used
@@ -64,6 +65,10 @@ struct instance {
 
 	/* The LWK kernel's own memory (lwkshared.h), where the LWK cannot rewrite it. */
 	u64 reserve_start, reserve_size;
+	u64 reserve_used; /* of it, before the LWK began */
+	/* Where in it the image is. */
+	unsigned int n_segments;
+	struct lwkpart_dump_segment segments[LWKPART_MAX_SEGMENTS];
 	/* The shared areas, in the direct map; NULL before LOADED. */
 	struct lwk_boot_params *params;
 	struct lwk_status *status;
@@ -244,6 +249,8 @@ int instance_shutdown(u32 id);
 int instance_info(struct lwkpart_instance_info *request);
 int instance_kmsg(struct lwkpart_kmsg *request);
 int instance_hang_limit(const struct lwkpart_hang_limit *request);
+int instance_dump_layout(struct lwkpart_dump_layout *request);
+int instance_dump(struct lwkpart_dump *request);
 unsigned int instance_count(void);
 
 /* Changes the state when the LWK says that it has panicked. Takes rwsem. */
@@ -309,6 +316,10 @@ void charge_close(struct charge *charge, struct mm_struct *mm);
 int console_copy(struct instance *instance, struct lwkpart_kmsg *request);
 /* Console text from *position on, which moves; printable. Its length. With rwsem held. */
 u32 console_read(const struct instance *instance, u64 *position, char *text, u32 size);
+
+/* dump.c; call with lwkpart_mutex held. 0, -ENODATA; copy: -EFAULT, -ENOMEM */
+int dump_layout(const struct instance *instance, struct lwkpart_dump_layout *layout);
+int dump_copy(const struct instance *instance, struct lwkpart_dump *request);
 
 /* event.c */
 void event_init(struct instance *instance);

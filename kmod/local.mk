@@ -7,7 +7,7 @@ kmod_module_sources = kmod/Kbuild kmod/control.c kmod/cpu.c kmod/cpuset.c kmod/d
 	kmod/lwkshared.h kmod/memory.c kmod/park.S kmod/park.h kmod/process.c \
 	kmod/process.h kmod/serve.c \
 	kmod/watch.c kmod/usage.c kmod/console.c kmod/event.c kmod/freeze.c \
-	kmod/charge.c kmod/scan.c
+	kmod/charge.c kmod/dump.c kmod/scan.c
 EXTRA_DIST += $(kmod_module_sources)
 
 if HAVE_KERNEL
@@ -35,7 +35,7 @@ lwk_headers = kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/signal.h kmod/lwk/x86.h \
 lwk_objects = kmod/lwk/entry.o kmod/lwk/main.o kmod/lwk/cpu.o kmod/lwk/trap.o \
 	kmod/lwk/pages.o kmod/lwk/space.o kmod/lwk/user.o kmod/lwk/channel.o \
 	kmod/lwk/process.o kmod/lwk/signal.o kmod/lwk/clock.o kmod/lwk/syscall.o \
-	kmod/lwk/console.o kmod/lwk/string.o kmod/lwk/account.o
+	kmod/lwk/console.o kmod/lwk/string.o kmod/lwk/account.o kmod/lwk/registers.o
 lwk_cflags = -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wno-unused-parameter -ffreestanding -fno-pic -no-pie \
 	-mcmodel=kernel -mno-red-zone -mgeneral-regs-only -fno-stack-protector \
@@ -60,7 +60,7 @@ EXTRA_DIST += kmod/lwk/entry.S kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/signal.h
 	kmod/lwk/x86.h kmod/lwk/lwk.ld kmod/lwk/main.c kmod/lwk/cpu.c kmod/lwk/trap.c \
 	kmod/lwk/pages.c kmod/lwk/space.c kmod/lwk/user.c kmod/lwk/channel.c \
 	kmod/lwk/process.c kmod/lwk/signal.c kmod/lwk/clock.c kmod/lwk/syscall.c \
-	kmod/lwk/console.c kmod/lwk/string.c kmod/lwk/account.c
+	kmod/lwk/console.c kmod/lwk/string.c kmod/lwk/account.c kmod/lwk/registers.c
 
 bin_PROGRAMS += kmod/lwkexec/lwkexec
 kmod_lwkexec_lwkexec_SOURCES = kmod/lwkexec/lwkexec.c kmod/lwkexec/lwkexec.h \

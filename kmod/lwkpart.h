@@ -264,6 +264,40 @@ struct lwkpart_scan {
 #define LWKPART_PAGE_MLOCKED 0x080UL
 #define LWKPART_PAGE_HINTED 0x100UL /* not accessible now: NUMA balancing, or PROT_NONE */
 
+/*
+ * Where the memory of an LWK's kernel is: 'bytes' from the physical address 'start' on, which it
+ * has at LWK_DIRECT_MAP + start; parts of it, the image's segments, also at 'address'.
+ * ENOENT: the job has no such instance; ENODATA: nothing is loaded.
+ */
+#define LWKPART_MAX_SEGMENTS 32
+struct lwkpart_dump_segment {
+	__u64 address; /* the LWK's */
+	__u64 start;   /* physical */
+	__u64 size;
+};
+
+struct lwkpart_dump_layout {
+	__u32 instance; /* in */
+	__u32 job_id;	/* in */
+	__u64 start;	/* out */
+	__u64 bytes;	/* out; grows while the LWK runs */
+	__u32 count;	/* out: of segments */
+	__u32 reserved32;
+	__u64 reserved[4];
+	struct lwkpart_dump_segment segments[LWKPART_MAX_SEGMENTS]; /* out */
+};
+
+/* Copies that memory out from 'offset' on, as it is; the LWK goes on. Errors as above. */
+#define LWKPART_MAX_DUMP (1UL << 20)
+struct lwkpart_dump {
+	__u32 instance; /* in */
+	__u32 job_id;	/* in */
+	__u64 offset;	/* in: from 'start' */
+	__u64 buffer;	/* in: user address */
+	__u64 size;	/* in: up to LWKPART_MAX_DUMP; out: bytes copied, 0 at the end */
+	__u64 reserved;
+};
+
 #define LWKPART_IOC 0xb7
 #define LWKPART_GET_INFO _IOR(LWKPART_IOC, 0x00, struct lwkpart_info)
 #define LWKPART_LEND_CPU _IOW(LWKPART_IOC, 0x01, struct lwkpart_cpu)
@@ -282,6 +316,8 @@ struct lwkpart_scan {
 #define LWKPART_KMSG _IOWR(LWKPART_IOC, 0x0e, struct lwkpart_kmsg)
 #define LWKPART_HANG_LIMIT _IOW(LWKPART_IOC, 0x0f, struct lwkpart_hang_limit)
 #define LWKPART_SCAN _IOWR(LWKPART_IOC, 0x10, struct lwkpart_scan)
+#define LWKPART_DUMP_LAYOUT _IOWR(LWKPART_IOC, 0x11, struct lwkpart_dump_layout)
+#define LWKPART_DUMP _IOWR(LWKPART_IOC, 0x12, struct lwkpart_dump)
 
 /* ---- /dev/lwk/N -------------------------------------------------------- */
 

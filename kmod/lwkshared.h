@@ -33,7 +33,7 @@
 #include <linux/types.h>
 
 #define LWK_SHARED_MAGIC 0x314b574c /* "LWK1" */
-#define LWK_SHARED_VERSION 2
+#define LWK_SHARED_VERSION 3
 
 #define LWK_MAX_CPUS 256
 #define LWK_MAX_MEM 1024
@@ -209,6 +209,17 @@ struct lwk_cpu_status {
 	struct lwk_cpu_memory memory;
 } LWK_LINE_ALIGNED;
 
+/* What a CPU was at when the LWK panicked, for a dump (LWKPART_DUMP). */
+struct lwk_registers {
+	__u64 known; /* 0: all else means nothing */
+	__u64 r15, r14, r13, r12, rbp, rbx;
+	__u64 r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi;
+	__u64 rip, cs, rflags, rsp, ss;
+	__u64 fs_base, gs_base;
+	__u64 cr2, cr3;
+	__u64 reserved[7];
+};
+
 /* Written by the LWK, read by Linux, which must not trust a word of it. */
 struct lwk_status {
 	__u32 magic; /* LWK_SHARED_MAGIC */
@@ -221,7 +232,10 @@ struct lwk_status {
 	__u64 user_bytes;   /* memory for processes, in all */
 	__u64 kernel_bytes; /* the reserve, in all */
 	__u64 kernel_used;  /* … taken for ever while it booted */
-	__u64 reserved[10];
+	/* Bytes at the start of the reserve; the LWK has never used what is behind them. */
+	__u64 kernel_end;
+	__u64 registers; /* physical address of struct lwk_registers[n_cpus] in there, or 0 */
+	__u64 reserved[8];
 	struct lwk_cpu_status cpu[LWK_MAX_CPUS]; /* n_cpus of them are there */
 };
 

@@ -112,6 +112,16 @@ static int parse_path(const char *text, void *field, size_t size, struct ms_erro
 	return parse_text(text, field, size, err);
 }
 
+static int parse_directory(const char *text, void *field, size_t size, struct ms_error *err)
+{
+	if (strcasecmp(text, "no") == 0)
+		return parse_text("", field, size, err);
+	if (*text != '/')
+		return ms_fail(err, "wanted no, or the absolute path of a directory; found \"%s\"",
+			       text);
+	return parse_text(text, field, size, err);
+}
+
 static int parse_driver(const char *text, void *field, size_t size, struct ms_error *err)
 {
 	char names[256];
@@ -151,6 +161,7 @@ static const struct key node_keys[] = {
 	{ "BootTimeout", parse_seconds, FIELD(ms_config, boot_timeout_ms), "10" },
 	{ "HangTimeout", parse_seconds, FIELD(ms_config, hang_timeout_ms), "10" },
 	{ "SwitchTimeout", parse_seconds, FIELD(ms_config, switch_timeout_ms), "60" },
+	{ "DumpOnPanic", parse_directory, FIELD(ms_config, dump_on_panic), "no" },
 	{ "KeepWarm", parse_keep_seconds, FIELD(ms_config, keep_warm), "0" },
 	{ "KernelCalls", parse_yes_no, FIELD(ms_config, kernel_calls), "yes" },
 	{ NULL },

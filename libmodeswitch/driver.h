@@ -9,10 +9,13 @@
 #ifndef DRIVER_H
 #define DRIVER_H
 
+#include <sys/user.h>
+
 #include "modeswitch.h"
 
 struct instance_info {
 	uint32_t job_id;
+	bool failed;	   /* it panicked, or hangs */
 	const char *state; /* a word for people: "RUNNING" */
 	char message[128]; /* why it does not run */
 };
@@ -27,6 +30,38 @@ struct watching {
 	/* Makes the eventfd count this event, until fd is closed. */
 	int (*listen)(int fd, enum ms_event event, int eventfd);
 	int (*freeze)(int fd, bool frozen, unsigned timeout_ms);
+};
+
+#define DUMP_MAX_CPUS 256
+#define DUMP_MAX_SEGMENTS 32
+
+/* The memory of an LWK's kernel: addresses are physical but for 'address', the LWK's own. */
+struct dump_layout {
+	uint64_t start, bytes, address;
+	size_t n_segments; /* parts of it that the LWK has at other addresses too */
+	struct dump_segment {
+		uint64_t address, start, bytes;
+	} segments[DUMP_MAX_SEGMENTS];
+};
+
+struct dump_cpu {
+	unsigned cpu; /* Linux's number */
+	struct user_regs_struct registers;
+};
+
+/*
+ * How the kernel of an instance is dumped while it exists, running or not; 'dev' as below.
+ * -ENOENT: that is not the job's instance (any more), -ENODATA: nothing is loaded. They
+ * allocate nothing.
+ */
+struct dumping {
+	int (*layout)(int dev, unsigned instance, uint32_t job_id, struct dump_layout *layout);
+	/* Copies from 'offset' after 'start'; the number of bytes, 0 behind the end. */
+	ssize_t (*read)(int dev, unsigned instance, uint32_t job_id, uint64_t offset, void *buffer,
+			size_t size);
+	/* Those CPUs whose registers are known, the one that panicked first; how many. */
+	ssize_t (*registers)(int dev, unsigned instance, uint32_t job_id,
+			     struct dump_cpu cpus[DUMP_MAX_CPUS]);
 };
 
 struct driver {
@@ -68,10 +103,12 @@ struct driver {
 	int (*hang_limit)(int dev, unsigned instance, unsigned limit_ms);
 
 	const struct watching *watching;
+	const struct dumping *dumping; /* NULL: cannot */
 };
 
 extern const struct driver driver_lwkpart;
 extern const struct watching watching_lwkpart;
+extern const struct dumping dumping_lwkpart;
 
 const struct driver *driver_find(const char *name);
 /* "lwkpart, ihk" */

@@ -212,6 +212,7 @@ static int info(int dev, unsigned instance, struct instance_info *out)
 	if (error)
 		return error;
 	out->job_id = argument.job_id;
+	out->failed = argument.state == LWK_STATE_PANIC || argument.state == LWK_STATE_HUNG;
 	out->state = argument.state < LWK_STATE_COUNT ? states[argument.state] : "UNKNOWN";
 	snprintf(out->message, sizeof(out->message), "%.*s", (int)sizeof(argument.message) - 1,
 		 argument.message);
@@ -261,4 +262,5 @@ const struct driver driver_lwkpart = {
 	.kmsg = kmsg,
 	.hang_limit = hang_limit,
 	.watching = &watching_lwkpart,
+	.dumping = &dumping_lwkpart,
 };

@@ -12,6 +12,8 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/configuration.c libmodeswitch/configuration.h \
 	libmodeswitch/driver.c libmodeswitch/driver.h \
 	libmodeswitch/driver_lwkpart.c \
+	libmodeswitch/dump.c libmodeswitch/dump.h \
+	libmodeswitch/dump_lwkpart.c \
 	libmodeswitch/error.c \
 	libmodeswitch/files.c libmodeswitch/files.h \
 	libmodeswitch/image.c libmodeswitch/image.h \
@@ -26,6 +28,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/migrate_state.c \
 	libmodeswitch/migrate_targets.c \
 	libmodeswitch/migrate_throttle.c \
+	libmodeswitch/node_info.c \
 	libmodeswitch/parse.c libmodeswitch/parse.h \
 	libmodeswitch/plan.c libmodeswitch/plan.h libmodeswitch/planning.h \
 	libmodeswitch/plan_cpus.c libmodeswitch/plan_memory.c \
@@ -72,7 +75,8 @@ lwkctl_SOURCES = libmodeswitch/lwkctl.c libmodeswitch/lwkctl.h \
 	libmodeswitch/drawing.c libmodeswitch/drawing.h \
 	libmodeswitch/drawing_svg.c \
 	libmodeswitch/json.c libmodeswitch/json.h \
-	libmodeswitch/lwkctl_metrics.c libmodeswitch/lwkctl_top.c libmodeswitch/lwkctl_watch.c
+	libmodeswitch/lwkctl_metrics.c libmodeswitch/lwkctl_node.c \
+	libmodeswitch/lwkctl_top.c libmodeswitch/lwkctl_watch.c
 lwkctl_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(NCURSES_CFLAGS) \
 	$(NUMA_CFLAGS)
 lwkctl_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS) $(NCURSES_LIBS) \

@@ -281,6 +281,9 @@ static const struct verb verbs[] = {
 	  "Keeps the memory of the NUMA nodes for jobs free of what cannot be moved, and interrupts\n"
 	  "and services away from there; or undoes that. For early in boot:\n"
 	  "systemctl enable slurm-lwk-prepare.service. Root." },
+	{ "node", run_node, "Cj", true, 0, "node [--config FILE] [--json]",
+	  "Tells what this node has lent to LWKs and could lend: CPUs, and for each NUMA node memory\n"
+	  "by size of page, and its largest contiguous run. Root." },
 	{ "list", run_list, "j", false, 0, "list [--json]",
 	  "Lists the LWK instances of your jobs on this node; root sees all." },
 	{ "info", run_info, "j", false, 1, "info JOB [--json]",
@@ -300,6 +303,9 @@ static const struct verb verbs[] = {
 	{ "freeze", run_freeze, "", false, 1, "freeze JOB",
 	  "Makes the programs of a job's LWK stand still, and its CPUs halt." },
 	{ "thaw", run_thaw, "", false, 1, "thaw JOB", "Lets them go on." },
+	{ "dump", run_dump, "", true, 2, "dump JOB FILE",
+	  "Writes the memory of a job's LWK's kernel to a new FILE, for gdb and the LWK's ELF file.\n"
+	  "Root." },
 	{ "reset", run_reset, "", true, 1, "reset [JOB]",
 	  "Gives back what a job's LWK has, at once, whether it runs or not; without JOB that of\n"
 	  "all jobs and whatever else is lent. Root." },
@@ -326,7 +332,7 @@ static int print_help(const struct verb *verb)
 	puts("Usage: lwkctl VERB [OPTION]...\n");
 	for (size_t i = 0; i < N_VERBS; i++)
 		printf("  lwkctl %s\n", verbs[i].usage);
-	puts("\nlwkctl VERB --help tells more; so does lwkctl(8). plan, check and prepare take --config FILE.\n"
+	puts("\nlwkctl VERB --help tells more; so does lwkctl(8). plan, check, prepare and node take\n--config FILE.\n"
 	     "Exit status: 0 done and all well, 1 failed or problems found, 2 bad command line.");
 	return EXIT_OK;
 }

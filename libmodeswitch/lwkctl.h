@@ -59,6 +59,12 @@ int run_events(const struct options *options);
 int run_freeze(const struct options *options);
 int run_thaw(const struct options *options);
 
+/* lwkctl_watch.c; root */
+int run_dump(const struct options *options);
+
+/* lwkctl_node.c */
+int run_node(const struct options *options);
+
 /* lwkctl_top.c */
 int run_top(const struct options *options);
 

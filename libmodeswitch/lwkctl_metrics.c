@@ -135,6 +135,41 @@ static const struct {
 	  print_out_of_memory, true },
 };
 
+/* What the node has lent in all, with what is kept warm. */
+static int print_lent(struct ms_error *err)
+{
+	hwloc_bitmap_t nodes = hwloc_bitmap_alloc();
+	struct ms_lent *lent;
+	unsigned node, cpus = 0;
+	size_t n;
+
+	if (ms_ledger(&lent, &n, err) < 0) {
+		hwloc_bitmap_free(nodes);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		cpus += lent[i].is_cpu;
+		if (!lent[i].is_cpu)
+			hwloc_bitmap_set(nodes, lent[i].node);
+	}
+	printf("# HELP lwk_lent_cpus CPUs lent to LWKs.\n# TYPE lwk_lent_cpus gauge\n"
+	       "lwk_lent_cpus %u\n"
+	       "# HELP lwk_lent_memory_bytes Memory lent to LWKs, by NUMA node.\n"
+	       "# TYPE lwk_lent_memory_bytes gauge\n",
+	       cpus);
+	hwloc_bitmap_foreach_begin(node, nodes) {
+		uint64_t bytes = 0;
+
+		for (size_t i = 0; i < n; i++)
+			bytes += !lent[i].is_cpu && lent[i].node == node ? lent[i].bytes : 0;
+		printf("lwk_lent_memory_bytes{node=\"%u\"} %" PRIu64 "\n", node, bytes);
+	}
+	hwloc_bitmap_foreach_end();
+	hwloc_bitmap_free(nodes);
+	free(lent);
+	return 0;
+}
+
 static size_t read_instances(struct ms_job *jobs, size_t n, struct instance *instances)
 {
 	struct ms_error ignored; /* a job that ends meanwhile is left out */
@@ -162,6 +197,8 @@ int run_metrics(const struct options *options)
 	struct ms_job *jobs;
 	size_t n, found;
 
+	if (print_lent(&err) < 0)
+		return fail(&err);
 	if (ms_job_list(&jobs, &n, &err) < 0)
 		return fail(&err);
 	instances = calloc(n + 1, sizeof(*instances));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * lwkctl list, info, stat, kmsg, events, freeze, thaw: looking at a job's LWK while it runs.
+ * lwkctl list, info, stat, kmsg, events, freeze, thaw, dump: looking at a job's LWK while it runs.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -443,4 +443,18 @@ int run_freeze(const struct options *options)
 int run_thaw(const struct options *options)
 {
 	return set_frozen(options, false);
+}
+
+/* ---- dump ---- */
+
+int run_dump(const struct options *options)
+{
+	struct ms_error err;
+	uint32_t job_id;
+
+	if (!job_argument(options, &job_id))
+		return EXIT_USAGE;
+	if (options->n_arguments < 2)
+		return usage_error("a job and a file", "no file");
+	return ms_dump(job_id, options->arguments[1], &err) < 0 ? fail(&err) : EXIT_OK;
 }

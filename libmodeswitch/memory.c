@@ -263,6 +263,41 @@ unsigned long memory_block_doubtful(const struct memory_block *block)
 	return found.doubtful;
 }
 
+/* A piece of a block, while its pages are being counted. */
+struct piece {
+	bool movable; /* the block is */
+	uint64_t start;
+	unsigned long pages, good;
+	void (*hear)(uint64_t start, uint64_t bytes, void *context);
+	void *context;
+};
+
+static void count_piece(uint64_t flags, void *context)
+{
+	struct memory_obstacles found = { 0 };
+	struct piece *piece = context;
+
+	count_obstacle(flags, &found);
+	/* In ZONE_MOVABLE the kernel has no pages: those are in its caches of free ones. */
+	piece->good += !(found.slab || found.page_tables || found.reserved || found.broken ||
+			 found.holes || (found.doubtful && !piece->movable));
+	if (++piece->pages < MEMORY_PIECE / PAGE)
+		return;
+	piece->hear(piece->start, piece->good * PAGE, piece->context);
+	piece->start += MEMORY_PIECE;
+	piece->pages = piece->good = 0;
+}
+
+void memory_block_pieces(const struct memory_block *block,
+			 void (*hear)(uint64_t start, uint64_t bytes, void *context), void *context)
+{
+	struct piece piece = {
+		.movable = block->movable, .start = block->start, .hear = hear, .context = context
+	};
+
+	for_each_page(block, count_piece, &piece);
+}
+
 static void count_free(uint64_t flags, void *context)
 {
 	*(uint64_t *)context += has(flags, KPF_BUDDY) ? PAGE : 0;

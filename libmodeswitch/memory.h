@@ -66,6 +66,19 @@ void memory_look_for_obstacles(const struct memory_block *block, struct memory_o
 /* How many of its pages the kernel itself may be using, or ALL_PAGES: it surely does. */
 unsigned long memory_block_doubtful(const struct memory_block *block);
 
+/* A block in pieces of 2 MB: the large pages of an LWK. */
+#define MEMORY_PIECE (2UL << 20)
+
+/*
+ * Calls 'hear' for each piece of a block, by address, with the bytes in it that are free or that
+ * Linux could move elsewhere now. Of a movable block only holes and broken or reserved pages do
+ * not count; of another one also all that may be the kernel's own. Nothing is heard when the
+ * kernel does not tell, which it does only to root.
+ */
+void memory_block_pieces(const struct memory_block *block,
+			 void (*hear)(uint64_t start, uint64_t bytes, void *context),
+			 void *context);
+
 /* Bytes of the block that Linux uses now. */
 uint64_t memory_block_used(const struct memory_block *block);
 

@@ -88,6 +88,7 @@ struct ms_config {
 	unsigned switch_timeout_ms;  /* SwitchTimeout=: for the whole switch */
 	unsigned keep_warm;	     /* KeepWarm=: seconds; 0: not at all */
 	bool kernel_calls;	     /* KernelCalls= */
+	char dump_on_panic[256];     /* DumpOnPanic=: a directory; "": no dumps are kept */
 	struct ms_image *images;
 	size_t n_images;
 };
@@ -562,8 +563,50 @@ struct ms_lent {
 /* All that is lent, CPUs first; nothing when lwkpart.ko is not loaded. Free with free(). */
 int ms_ledger(struct ms_lent **lent, size_t *n, struct ms_error *err);
 
+/* What a NUMA node has lent, and could lend. Bytes. */
+struct ms_numa_info {
+	unsigned node;
+	bool system; /* kept for the system: LWKs get its memory last */
+	hwloc_bitmap_t lent_cpus, free_cpus;
+	uint64_t total;	       /* with what is lent */
+	uint64_t lent;	       /* to LWKs, or kept warm for one */
+	uint64_t largest_lent; /* largest contiguous run of it */
+	/*
+	 * What is free or could be moved away now, in pages of 4 KB, and the part of it that is
+	 * whole large pages, of 2 MB and of 1 GB, and the largest contiguous run of the first.
+	 */
+	uint64_t free_4k, free_2m, free_1g;
+	uint64_t largest_free;
+};
+
+/* What this node of the cluster has lent and could lend (paper, table 1: ihk_getihkinfo). */
+struct ms_node_info {
+	unsigned instances;
+	hwloc_bitmap_t lent_cpus;
+	hwloc_bitmap_t free_cpus; /* on-line, and not OsCpus=; jobs without an LWK may use them */
+	uint64_t lent;
+	uint64_t spare; /* Linux gives no more of all 'free_4k' than that, or it would be short */
+	struct ms_numa_info *numa; /* by number */
+	size_t n_numa;
+};
+
+/*
+ * Looks at each page of the node, so it takes seconds on a large one. What could be lent is an
+ * estimate: from one moment to the next Linux uses, frees and pins memory. Root. Free what it
+ * holds with ms_node_info_release().
+ */
+int ms_node_info(const struct ms_config *config, struct ms_node_info *info, struct ms_error *err);
+void ms_node_info_release(struct ms_node_info *info);
+
 /* The console text of an instance; free with free(). */
 int ms_kmsg(unsigned instance, char **text, struct ms_error *err);
+
+/*
+ * Writes the memory of a job's LWK's kernel to a new file, as an ELF core file; the LWK goes on
+ * meanwhile. Readable for root only, as is what it is made from. Leaves no part of a dump behind
+ * after a failure. Root.
+ */
+int ms_dump(uint32_t job_id, const char *path, struct ms_error *err);
 
 /* What ms_prepare() is to do. */
 enum ms_prepare_mode {

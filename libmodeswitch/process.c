@@ -18,6 +18,8 @@
 #define TICK_MS 50
 /* What a killed child may still take. */
 #define KILL_MS 10000
+/* … when it has nothing of ours. */
+#define ALONE_MS 500
 
 static sigset_t held, mask_before;
 static bool holding;
@@ -133,9 +135,9 @@ static pid_t fork_child(int *fd, int *output)
  * status, or -1 when it is not to be had: the child cannot be killed now, or the process
  * that we are in ignores SIGCHLD.
  */
-static int reap(pid_t pid, int outcome)
+static int reap(pid_t pid, int outcome, int64_t wait_ms)
 {
-	int64_t give_up = clock_ms() + KILL_MS;
+	int64_t give_up = clock_ms() + wait_ms;
 	int status;
 	pid_t got;
 
@@ -176,7 +178,7 @@ static void forget_worker(int outcome)
 	close(worker.calls);
 	close(worker.results);
 	if (worker.owner == getpid())
-		reap(worker.pid, outcome);
+		reap(worker.pid, outcome, KILL_MS);
 	worker.pid = 0;
 }
 
@@ -239,6 +241,39 @@ int process_call_watched(int (*work)(void *context), const void *context, size_t
 	return outcome;
 }
 
+/* Also what is 0 to 2: slurmd's steps may have nothing of the kind, and then it is anything. */
+static void close_all_but(int a, int b)
+{
+	int low = a < b ? a : b, high = a < b ? b : a;
+
+	if (low > 0)
+		syscall(SYS_close_range, 0, low - 1, 0);
+	if (high - low > 1)
+		syscall(SYS_close_range, low + 1, high - 1, 0);
+	syscall(SYS_close_range, high + 1, ~0U, 0);
+}
+
+int process_call_alone(int (*work)(void *context), void *context, int keep, int64_t deadline)
+{
+	int fd, output, outcome, result;
+	pid_t pid = fork_child(&fd, &output);
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		close_all_but(output, keep);
+		result = work(context);
+		_exit(write(output, &result, sizeof(result)) != sizeof(result));
+	}
+	outcome = await(fd, deadline, NULL);
+	if (outcome > 0 && read(fd, &result, sizeof(result)) != sizeof(result))
+		outcome = -ECHILD;
+	close(fd);
+	/* Nothing of ours waits for its end. */
+	reap(pid, outcome, ALONE_MS);
+	return outcome > 0 ? result : outcome;
+}
+
 static void __attribute__((noreturn)) execute(const char *const argv[], int output)
 {
 	static const char *const environment[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C",
@@ -269,7 +304,7 @@ int process_run(const char *const argv[], int64_t deadline, char *text, size_t s
 		execute(argv, output);
 	outcome = collect(fd, deadline, text, size - 1, &length);
 	close(fd);
-	status = reap(pid, outcome);
+	status = reap(pid, outcome, KILL_MS);
 	while (length && text[length - 1] == '\n')
 		length--;
 	text[length] = '\0';
@@ -296,6 +331,6 @@ int process_detach(const char *const argv[])
 			_exit(0);
 		execute(argv, null);
 	}
-	reap(pid, 0);
+	reap(pid, 0, KILL_MS);
 	return 0;
 }

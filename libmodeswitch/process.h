@@ -36,7 +36,12 @@ int process_call(int (*work)(void *context), const void *context, size_t size, i
 /* The same; -EAGAIN when it was killed because must_stop(), asked every 50 ms, said so. */
 int process_call_watched(int (*work)(void *context), const void *context, size_t size,
 			 int64_t deadline, bool (*must_stop)(void));
-/* Ends that child, if there is one. It must be before the lock can be given back. */
+/*
+ * The same in a child for this call alone, which has of our open files only 'keep' (-1: none): it
+ * may wait for ever for a file system, without the lock of switching.
+ */
+int process_call_alone(int (*work)(void *context), void *context, int keep, int64_t deadline);
+/* Ends the child of process_call(), if there is one. It must be before the lock can be given back. */
 void process_end_calls(void);
 
 /*

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <syslog.h>
 
+#include "dump.h"
 #include "process.h"
 #include "steps.h"
 
@@ -26,6 +28,43 @@ static int create(struct switching *switching, struct ms_error *err)
 	return 0;
 }
 
+/* Who undoes it need not have read lwk.conf. */
+static struct json_object *remember_dump(struct switching *switching)
+{
+	const struct ms_config *config = switching->config;
+	struct json_object *details = json_object_new_object();
+
+	if (!*config->dump_on_panic)
+		return details;
+	json_object_object_add(details, "dump", json_object_new_string(config->dump_on_panic));
+	json_object_object_add(details, "dump_ms",
+			       json_object_new_int64(config->switch_timeout_ms / 2));
+	return details;
+}
+
+/* The switch back goes on whatever becomes of it. */
+static void keep_dump(const struct switching *switching, unsigned instance,
+		      struct json_object *entry)
+{
+	const char *directory = entry ? journal_text(entry, "dump") : "";
+	struct instance_info info;
+	struct ms_error err;
+
+	if (!*directory || switching->driver->info(switching->dev, instance, &info) < 0 ||
+	    !info.failed)
+		return;
+	if (dump_keep(switching->driver, switching->dev, instance, switching->job_id, directory,
+		      journal_number(entry, "dump_ms"), &err) < 0) {
+		syslog(LOG_DAEMON | LOG_ERR, "slurm-lwk: %s", err.text);
+		switching_say(switching, "%s", err.text);
+		return;
+	}
+	syslog(LOG_DAEMON | LOG_NOTICE,
+	       "slurm-lwk: the LWK of job %u is in %s: %s; its dump is %s/lwk-%u.core",
+	       switching->job_id, info.state, info.message, directory, switching->job_id);
+	switching_say(switching, "a dump is kept: %s/lwk-%u.core", directory, switching->job_id);
+}
+
 /* By the job id, which the instance carries: a crash may have come before anybody knew its number. */
 static int destroy(struct switching *switching, struct json_object *entry, struct ms_error *err)
 {
@@ -36,6 +75,7 @@ static int destroy(struct switching *switching, struct json_object *entry, struc
 	instance = driver_instance_of_job(switching->driver, switching->dev, switching->job_id);
 	if (instance < 0)
 		return 0;
+	keep_dump(switching, instance, entry);
 	error = switching->driver->destroy(switching->dev, instance);
 	if (error)
 		return ms_fail(err, "LWK instance %d cannot be ended: %s", instance,
@@ -145,7 +185,9 @@ static int boot(struct switching *switching, struct ms_error *err)
 		       *info.message ? ": " : "", info.message, *tail ? tail : "(nothing)");
 }
 
-const struct step step_instance = { .name = "instance", .run = create, .undo = destroy };
+const struct step step_instance = {
+	.name = "instance", .details = remember_dump, .run = create, .undo = destroy
+};
 const struct step step_assign = { .name = "assign", .run = assign };
 const struct step step_load = { .name = "load", .run = load };
 const struct step step_boot = { .name = "boot", .run = boot };

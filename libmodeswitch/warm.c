@@ -196,12 +196,16 @@ static int hold(struct switching *switching, const struct ms_lent *lent, size_t 
 static int end_lwk_and_hold(struct switching *switching, struct ms_error *err)
 {
 	int instance = driver_instance_of_job(switching->driver, switching->dev, switching->job_id);
+	struct instance_info info = { 0 };
 	struct ms_lent *lent = NULL;
 	size_t n;
 	int ret;
 
 	if (instance < 0)
 		return ms_fail(err, "job %u has no LWK instance", switching->job_id);
+	/* Its journal knows whether a dump is to be kept. */
+	if (switching->driver->info(switching->dev, instance, &info) < 0 || info.failed)
+		return ms_fail(err, "job %u's LWK has failed", switching->job_id);
 	ret = read_holdings(switching->driver, switching->dev, instance, &lent, &n, err);
 	if (ret == 0)
 		ret = step_instance.undo(switching, NULL, err);

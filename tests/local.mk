@@ -111,11 +111,13 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/allocations.bats \
 	tests/vm/beside.bats \
 	tests/vm/delegation.bats \
+	tests/vm/dump.bats \
 	tests/vm/ends.bats \
 	tests/vm/lwk-job.bats \
 	tests/vm/lwk-programs.bats \
 	tests/vm/lwkpart.bats \
 	tests/vm/migrate.bats \
+	tests/vm/node.bats \
 	tests/vm/panic.bats \
 	tests/vm/plans.bats \
 	tests/vm/prepare.bats \

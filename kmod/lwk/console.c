@@ -134,16 +134,31 @@ static void tell_everybody(void)
 		apic_send(boot->cpus[0].doorbell_apicid, boot->cpus[0].doorbell_vector);
 }
 
+/* What a debugger needs to walk the stack from here. */
+#define SAVE(reg) "movq %%" #reg ", %c[" #reg "](%[frame])\n\t"
+#define OFFSET(reg) [reg] "i"(offsetof(struct frame, reg))
+
 /* The LWK's own fault: says why, and stops the instance. The machine and Linux go on. */
 void panic(const char *format, ...)
 {
 	static u32 panicked;
-	char message[sizeof(status->message)];
+	char message[sizeof(status->message)] = "";
+	struct frame here = { .cs = KERNEL_CS, .ss = KERNEL_DS, .rflags = RFLAGS_FIXED };
 	va_list args;
 
+	__asm__ volatile(SAVE(r15) SAVE(r14) SAVE(r13) SAVE(r12) SAVE(rbp) SAVE(rbx)
+				 SAVE(rsp) "leaq 0(%%rip), %%rax; movq %%rax, %c[rip](%[frame])" ::
+					 [frame] "D"(&here),
+			 OFFSET(r15), OFFSET(r14), OFFSET(r13), OFFSET(r12), OFFSET(rbp),
+			 OFFSET(rbx), OFFSET(rsp), OFFSET(rip)
+			 : "rax", "memory");
+	registers_save(&here);
 	/* The first one has the cause. */
 	if (__atomic_exchange_n(&panicked, 1, __ATOMIC_ACQ_REL))
 		halt_forever();
+	/* All CPUs are up, so each knows which it is. */
+	if (status->registers)
+		status->panic_cpu = this_cpu()->index;
 	va_start(args, format);
 	format_text(message, sizeof(message), format, args);
 	va_end(args);

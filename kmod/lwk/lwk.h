@@ -15,6 +15,7 @@
  *   account.c  statistics that Linux reads
  *   syscall.c  the table of system calls, and the local ones
  *   console.c  console text, panic
+ *   registers.c  registers of all CPUs at a panic
  *
  * One process per CPU and one thread per process, so a process and its memory
  * belong to their CPU and need no lock. The kernel runs with interrupts off; they
@@ -376,6 +377,12 @@ void console_init(void);
 void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int format_text(char *buffer, size_t size, const char *format, va_list args);
 void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* registers.c */
+/* Once, when all CPUs are up; a panic before that leaves no registers. */
+void registers_init(void);
+/* This CPU's, for a dump; only the first call of a CPU counts. */
+void registers_save(const struct frame *frame);
 
 /* string.c */
 void *memcpy(void *to, const void *from, size_t size);

@@ -50,6 +50,7 @@ void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
 		STORE_RELEASE(first_cpu_ready, true);
 	/* The last one to come up opens the shop. */
 	if (__atomic_add_fetch(&status->cpus_up, 1, __ATOMIC_ACQ_REL) == boot->n_cpus) {
+		registers_init();
 		status->boot_tsc = rdtsc() - boot_tsc;
 		print("%s: %u CPUs, %llu MB for processes, job %u", LWK_VERSION, boot->n_cpus,
 		      status->user_bytes >> 20, boot->job_id);

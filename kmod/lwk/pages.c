@@ -87,6 +87,12 @@ static void account_kernel(s64 bytes)
 	group_end(&memory->seq);
 }
 
+/* For a dump: what is behind that was never used. */
+static void tell_end(void)
+{
+	WRITE_ONCE(status->kernel_end, reserve_next - boot->reserve_start);
+}
+
 void pages_init(void)
 {
 	u64 reserve = boot->reserve_start, user_bytes = 0, used;
@@ -122,6 +128,7 @@ void pages_init(void)
 	status->user_bytes = user_bytes;
 	status->kernel_bytes = boot->reserve_size;
 	status->kernel_used = kernel_taken = reserve_next - reserve;
+	tell_end();
 }
 
 void *kernel_boot_alloc(size_t size)
@@ -134,6 +141,7 @@ void *kernel_boot_alloc(size_t size)
 		panic("the kernel's reserve of %llu MB is too small", boot->reserve_size >> 20);
 	memory = phys_to_virt(reserve_next);
 	reserve_next += size;
+	tell_end();
 	kernel_taken += size;
 	status->kernel_used += size;
 	spin_unlock(&lock);
@@ -151,6 +159,7 @@ void *kernel_page_alloc(void)
 	} else if (reserve_next < reserve_end) {
 		page = phys_to_virt(reserve_next);
 		reserve_next += PAGE_SIZE;
+		tell_end();
 	}
 	if (page)
 		account_kernel(PAGE_SIZE);

@@ -36,6 +36,8 @@ static void start(u64 entry, u64 stack)
 	/* For sites and tests that want to see what a fault of the LWK itself does. */
 	if (boot_option("inject=fault"))
 		*(volatile u32 *)LWK_IMAGE_LIMIT = 0;
+	if (boot_option("inject=panic"))
+		panic("injected");
 	while (boot_option("inject=hang"))
 		cpu_relax();
 	fpu_reset();

@@ -34,7 +34,7 @@ static void kernel_fault(const struct frame *frame) __attribute__((noreturn));
 static void kernel_fault(const struct frame *frame)
 {
 	account(LWK_CPU_STOPPED);
-	status->panic_cpu = this_cpu()->index;
+	registers_save(frame);
 	panic("CPU %u: %s (vector %llu, error %llx) at %llx, address %llx, stack %llx",
 	      this_cpu()->index, exception_name(frame->vector), frame->vector, frame->error,
 	      frame->rip, (u64)read_cr2(), frame->rsp);
@@ -92,6 +92,9 @@ static void interrupt(const struct frame *frame)
 								       : LWK_INTERRUPT_LINUX;
 
 	cpu->interrupts[kind]++;
+	/* It may be another CPU's panic. */
+	if (kind == LWK_INTERRUPT_DOORBELL && READ_ONCE(status->state) == LWK_STATE_PANIC)
+		registers_save(frame);
 	if (frame->cs & 3)
 		cpu->disturbances++;
 	/* A spurious one is not in service; Linux's are acknowledged and forgotten. */

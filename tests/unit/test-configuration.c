@@ -53,6 +53,7 @@ static void everything(void **state)
 				   "BootTimeout=3600\n"
 				   "SwitchTimeout=1\n"
 				   "KeepWarm=3600\n"
+				   "DumpOnPanic=/var/dumps\n"
 				   "\n"
 				   "[image a]\n"
 				   "Path=/a\n"
@@ -72,6 +73,7 @@ static void everything(void **state)
 	assert_int_equal(config->boot_timeout_ms, 3600000);
 	assert_int_equal(config->switch_timeout_ms, 1000);
 	assert_int_equal(config->keep_warm, 3600);
+	assert_string_equal(config->dump_on_panic, "/var/dumps");
 	assert_int_equal(hwloc_bitmap_weight(config->os_cpus), 3); /* and CPU 0 */
 	assert_int_equal(hwloc_bitmap_weight(config->system_nodes), 2);
 	assert_true(hwloc_bitmap_isset(config->system_nodes, 2));
@@ -129,7 +131,8 @@ static void errors_tell_line_found_and_allowed(void **state)
 		  "lwk.conf:", "found two, a and b" },
 		{ IMAGE "[node]\nLinuxCpu=1\n", "lwk.conf:4:",
 		  "unknown key \"LinuxCpu\"; known here: LinuxCpus, LinuxMemory, OsCpus, "
-		  "SystemNodes, Numa, VacateRate, BootTimeout, HangTimeout, SwitchTimeout, KeepWarm" },
+		  "SystemNodes, Numa, VacateRate, BootTimeout, HangTimeout, SwitchTimeout, "
+		  "DumpOnPanic, KeepWarm" },
 		{ IMAGE "Pfad=/x\n", "lwk.conf:3:", "known here: Driver, Path, Args, Default" },
 		{ "\n[nodes]\nLinuxCpus=1\n" IMAGE,
 		  "lwk.conf:3:", "unknown section \"[nodes]\"; known are [node] and [image NAME]" },
@@ -164,6 +167,7 @@ static void errors_tell_line_found_and_allowed(void **state)
 		{ "[node]\nSwitchTimeout=3601\n" IMAGE, "lwk.conf:2:", "found \"3601\"" },
 		{ "[node]\nSwitchTimeout=10s\n" IMAGE, "lwk.conf:2:", "found \"10s\"" },
 		{ "[node]\nKeepWarm=3601\n" IMAGE, "lwk.conf:2:", "found \"3601\"" },
+		{ "[node]\nDumpOnPanic=yes\n" IMAGE, "lwk.conf:2:", "found \"yes\"" },
 		{ "[node]\nKeepWarm=-1\n" IMAGE, "lwk.conf:2:", "found \"-1\"" },
 		{ "[image a]\nPath=lwk.elf\n",
 		  "lwk.conf:2:", "Path: wanted an absolute path; found \"lwk.elf\"" },

@@ -171,6 +171,48 @@ static void what_its_pages_are(void **state)
 	assert_int_equal(memory_block_doubtful(&second), ALL_PAGES);
 }
 
+struct heard {
+	uint64_t start[2], bytes[2];
+	size_t n;
+};
+
+static void hear_piece(uint64_t start, uint64_t bytes, void *context)
+{
+	struct heard *heard = context;
+
+	assert_true(heard->n < 2);
+	heard->start[heard->n] = start;
+	heard->bytes[heard->n++] = bytes;
+}
+
+static void what_could_be_lent_of_a_block(void **state)
+{
+	enum { PAGES = 1024 }; /* of a block: two pieces */
+	enum { LRU = 1 << 5, SLAB = 1 << 7, BUDDY = 1 << 10 };
+	struct memory_block second = { .index = 1, .start = PAGES * 4096 };
+	struct heard heard = { .n = 0 };
+	uint64_t flags[2 * PAGES];
+
+	unit_file("sys/devices/system/memory/block_size_bytes", "%x\n", PAGES * 4096);
+	for (int i = 0; i < 2 * PAGES; i++)
+		flags[i] = i < PAGES ? SLAB : i % 2 ? LRU : BUDDY;
+	flags[PAGES + 512] = 0; /* the kernel's, or in a cache of free ones */
+	flags[PAGES + 513] = SLAB;
+	flags[PAGES + 514] = 1ULL << 19; /* broken */
+	write_flags(flags, 2 * PAGES);
+	memory_block_pieces(&second, hear_piece, &heard);
+	assert_int_equal(heard.n, 2);
+	assert_int_equal(heard.start[0], second.start);
+	assert_int_equal(heard.bytes[0], 2 * MB);
+	assert_int_equal(heard.start[1], second.start + 2 * MB);
+	assert_int_equal(heard.bytes[1], 2 * MB - 3 * 4096);
+
+	heard.n = 0;
+	second.movable = true;
+	memory_block_pieces(&second, hear_piece, &heard);
+	assert_int_equal(heard.bytes[1], 2 * MB - 2 * 4096);
+}
+
 static void linux_keeps_what_it_needs(void **state)
 {
 	unit_file("proc/meminfo", "MemTotal: 4194304 kB\nMemAvailable: 1048576 kB\n");
@@ -270,6 +312,7 @@ int main(void)
 		TEST(nothing_to_choose_from),
 		TEST(what_is_known_of_blocks),
 		TEST(what_its_pages_are),
+		TEST(what_could_be_lent_of_a_block),
 		TEST(linux_keeps_what_it_needs),
 		TEST(cache_is_dropped_where_moving_it_costs_more),
 		TEST(interrupts_of_other_cpus),

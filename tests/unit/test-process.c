@@ -45,6 +45,28 @@ static void a_call_is_killed_at_its_deadline(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
+static int use_file(void *context)
+{
+	char byte;
+
+	return read(*(int *)context, &byte, 1) == 1 ? 0 : -errno;
+}
+
+static void a_call_alone_has_one_open_file(void **state)
+{
+	int64_t start = clock_ms();
+	int kept = open("/dev/zero", O_RDONLY), other = open("/dev/zero", O_RDONLY);
+
+	assert_int_equal(process_call_alone(use_file, &kept, kept, in_ms(10000)), 0);
+	assert_int_equal(process_call_alone(use_file, &kept, other, in_ms(10000)), -EBADF);
+	assert_int_equal(process_call_alone(use_file, &kept, -1, in_ms(10000)), -EBADF);
+	assert_int_equal(process_call_alone(never_end, NULL, -1, in_ms(200)), -ETIMEDOUT);
+	assert_true(clock_ms() - start >= 200);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	close(kept);
+	close(other);
+}
+
 static int tell_pid(void *context)
 {
 	return -getpid();
@@ -284,6 +306,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_returns_its_result),
 		cmocka_unit_test(a_call_is_killed_at_its_deadline),
+		cmocka_unit_test(a_call_alone_has_one_open_file),
 		cmocka_unit_test(one_child_serves_until_it_is_ended_or_killed),
 		cmocka_unit_test(a_signal_cancels_and_is_kept),
 		cmocka_unit_test(nobody_waits_for_ignored_children),

@@ -445,12 +445,14 @@ static const struct command {
 	{ "GET_LEDGER", LWKPART_GET_LEDGER },
 	{ "KMSG", LWKPART_KMSG },
 	{ "HANG_LIMIT", LWKPART_HANG_LIMIT },
+	{ "DUMP_LAYOUT", LWKPART_DUMP_LAYOUT },
+	{ "DUMP", LWKPART_DUMP },
 };
 
 /* As nobody: what open() and each ioctl on root's file say. The exit status counts faults. */
 static int be_nobody(void)
 {
-	char argument[512] = { 0 };
+	char argument[1024] = { 0 };
 	int faults = 0;
 	size_t i;
 
@@ -507,6 +509,8 @@ struct bad_call {
 		struct lwkpart_ledger ledger;
 		struct lwkpart_kmsg kmsg;
 		struct lwkpart_hang_limit hang_limit;
+		struct lwkpart_dump_layout dump_layout;
+		struct lwkpart_dump dump;
 	};
 };
 
@@ -596,6 +600,11 @@ static void test_bad_instance(void)
 		  .hang_limit = { .limit_ms = 999 } },
 		{ "HANG_LIMIT of no instance", LWKPART_HANG_LIMIT, ENOENT,
 		  .hang_limit = { .limit_ms = 1000 } },
+		{ "DUMP_LAYOUT of no instance", LWKPART_DUMP_LAYOUT, ENOENT, .dump_layout = { 0 } },
+		{ "DUMP of no instance", LWKPART_DUMP, ENOENT, .dump = { 0 } },
+		{ "DUMP of more than 1 MB", LWKPART_DUMP, EINVAL,
+		  .dump = { .size = LWKPART_MAX_DUMP + 1 } },
+		{ "DUMP with a reserved field", LWKPART_DUMP, EINVAL, .dump = { .reserved = 1 } },
 	};
 	struct bad_call endless = { "BOOT with an endless command line", LWKPART_BOOT, EINVAL,
 				    .boot = { .timeout_ms = 1 } };
@@ -951,6 +960,46 @@ static void test_kmsg(__u32 instance)
 	check_result(call(LWKPART_KMSG, &request), EFAULT, "KMSG to nowhere");
 }
 
+static void test_dump(__u32 instance)
+{
+	static struct lwk_boot_params params;
+	static char again[4096];
+	struct lwkpart_dump_layout layout = { .instance = instance, .job_id = JOB };
+	struct lwkpart_dump request = { .instance = instance,
+					.job_id = JOB,
+					.buffer = (unsigned long)&params,
+					.size = sizeof(params) };
+	bool inside = true;
+	__u32 i;
+
+	check_result(call(LWKPART_DUMP_LAYOUT, &layout), 0, "DUMP_LAYOUT");
+	for (i = 0; i < layout.count; i++)
+		inside &= layout.segments[i].address >= LWK_IMAGE_BASE &&
+			  layout.segments[i].start >= layout.start &&
+			  layout.segments[i].start + layout.segments[i].size <=
+				  layout.start + layout.bytes;
+	check(layout.count >= 2 && inside, "it tells the image's segments, in that memory");
+	check(!call(LWKPART_DUMP, &request) && request.size == sizeof(params) &&
+		      params.magic == LWK_SHARED_MAGIC && params.job_id == JOB &&
+		      params.reserve_start == layout.start && layout.bytes <= params.reserve_size &&
+		      layout.bytes > params.reserve_used,
+	      "DUMP copies the beginning: its boot parameters, and what it uses is more");
+	request.offset = layout.bytes - 512;
+	request.size = sizeof(again);
+	request.buffer = (unsigned long)again;
+	check(!call(LWKPART_DUMP, &request) && request.size == 512, "DUMP ends at the end");
+	request.offset = -1UL;
+	request.size = 1;
+	check(!call(LWKPART_DUMP, &request) && request.size == 0, "DUMP from beyond the end");
+	request.offset = 0;
+	request.size = 1;
+	request.buffer = 0;
+	check_result(call(LWKPART_DUMP, &request), EFAULT, "DUMP to nowhere");
+	request.job_id = layout.job_id = JOB + 1;
+	check_result(call(LWKPART_DUMP, &request), ENOENT, "DUMP for another job");
+	check_result(call(LWKPART_DUMP_LAYOUT, &layout), ENOENT, "DUMP_LAYOUT for another job");
+}
+
 /* The life of an instance with the project's own LWK. */
 static void test_life(const char *image, size_t size)
 {
@@ -967,6 +1016,9 @@ static void test_life(const char *image, size_t size)
 	check(has_state(instance, LWK_STATE_LOADED), "it is LOADED");
 	check_result(load(instance, "", 1), ENOEXEC, "LOAD of a bad image over it");
 	check(has_state(instance, LWK_STATE_ASSIGNED), "after that nothing is loaded");
+	check_result(call(LWKPART_DUMP,
+			  &(struct lwkpart_dump){ .instance = instance, .job_id = JOB, .size = 1 }),
+		     ENODATA, "DUMP of that");
 	check_result(load(instance, image, size), 0, "LOAD again");
 	check_result(boot(instance, 30000), 0, "BOOT");
 	info = get_instance(instance);
@@ -981,6 +1033,7 @@ static void test_life(const char *image, size_t size)
 	check_result(return_cpu(cpu_a), EBUSY, "RETURN_CPU of it");
 	check(!can_unload(), "the module cannot be unloaded");
 	test_kmsg(instance);
+	test_dump(instance);
 	check_result(shut_down(instance), 0, "SHUTDOWN");
 	check(has_state(instance, LWK_STATE_SHUTDOWN), "it is SHUTDOWN");
 	check_result(shut_down(instance), 0, "SHUTDOWN again");

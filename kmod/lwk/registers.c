@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The registers of all CPUs at a panic, for a dump. */
+#include "lwk.h"
+
+static struct lwk_registers *saved; /* by the CPU's index */
+
+_Static_assert(offsetof(struct lwk_registers, rip) - offsetof(struct lwk_registers, r15) ==
+		       offsetof(struct frame, vector),
+	       "the same registers, in the same order");
+
+void registers_init(void)
+{
+	struct lwk_registers *all = kernel_boot_alloc(boot->n_cpus * sizeof(*all));
+
+	STORE_RELEASE(saved, all);
+	status->registers = virt_to_phys(all);
+}
+
+void registers_save(const struct frame *frame)
+{
+	struct lwk_registers *to;
+
+	if (!LOAD_ACQUIRE(saved))
+		return;
+	to = &saved[this_cpu()->index];
+	/* The first have the cause. */
+	if (to->known)
+		return;
+	memcpy(&to->r15, frame, offsetof(struct frame, vector));
+	to->rip = frame->rip;
+	to->cs = frame->cs;
+	to->rflags = frame->rflags;
+	to->rsp = frame->rsp;
+	to->ss = frame->ss;
+	to->fs_base = read_msr(MSR_FS_BASE);
+	/* While the kernel runs, a process's is the other one. */
+	to->gs_base = read_msr(frame->cs & 3 ? MSR_KERNEL_GS_BASE : MSR_GS_BASE);
+	to->cr2 = read_cr2();
+	to->cr3 = read_cr3();
+	STORE_RELEASE(to->known, 1);
+}
