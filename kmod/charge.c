@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/cputime.h>
+#include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
 #include <linux/version.h>
 #include <asm/tsc.h>
@@ -40,24 +41,28 @@ static bool read_spent(const struct instance *instance, unsigned int index, stru
 	return true;
 }
 
-static u64 to_ns(u64 cycles)
-{
-	return tsc_khz ? mul_u64_u64_div_u64(cycles, NSEC_PER_MSEC, tsc_khz) : 0;
-}
-
-/* From *done to 'total', but no more than *room, which shrinks. */
+/*
+ * From *done to 'total', but no more than *room, which shrinks. Both totals are the LWK's
+ * word. What is too much is cut off before it is multiplied: the quotient of more than
+ * 64 bits that mul_u64_u64_div_u64() may not have is a division error.
+ */
 static u64 take_delta(u64 total, u64 *done, u64 *room)
 {
-	u64 ns = total > *done ? min(to_ns(total - *done), *room) : 0;
+	u64 cycles = total > *done ? total - *done : 0, ns;
 
 	*done = total;
+	if (!tsc_khz)
+		return 0;
+	cycles = min(cycles, mul_u64_u64_div_u64(*room, tsc_khz, NSEC_PER_MSEC));
+	ns = min(mul_u64_u64_div_u64(cycles, NSEC_PER_MSEC, tsc_khz), *room);
 	*room -= ns;
 	return ns;
 }
 
 void charge_begin(const struct instance *instance, unsigned int index, struct charge *charge)
 {
-	struct spent spent = {};
+	/* If they cannot be read, the first charge is none and says where to go on from. */
+	struct spent spent = { U64_MAX, U64_MAX };
 
 	read_spent(instance, index, &spent);
 	charge->user = spent.user;
@@ -65,22 +70,52 @@ void charge_begin(const struct instance *instance, unsigned int index, struct ch
 	charge->when_ns = ktime_get_ns();
 }
 
-void charge_cpu_time(const struct instance *instance, unsigned int index, struct charge *charge)
+/*
+ * As Linux's own tick does it; a tick must not come in between. Another CPU that wakes a
+ * task here may add to sum_exec_runtime at the same time, under a lock that is not for
+ * modules: then one of the two additions is lost, which is seldom, and harms nobody.
+ */
+static void add_cpu_time(u64 user, u64 system)
 {
-	u64 now = ktime_get_ns(), room = now - charge->when_ns, user, system;
-	struct spent spent;
-
-	if (!read_spent(instance, index, &spent))
-		return;
-	user = take_delta(spent.user, &charge->user, &room);
-	system = take_delta(spent.system, &charge->system, &room);
-	charge->when_ns = now;
-	/* As Linux's own tick does it; a tick must not come in between. */
 	local_irq_disable();
 	current->utime += user;
 	current->stime += system;
 	current->se.sum_exec_runtime += user + system;
+	account_group_user_time(current, user);
+	account_group_system_time(current, system);
+	account_group_exec_runtime(current, user + system);
 	local_irq_enable();
+}
+
+/*
+ * Linux looks at RLIMIT_CPU in the tick, and a proxy that sleeps has none. As in
+ * check_process_timers() the signals come again for as long as the process goes on.
+ */
+static void enforce_cpu_limit(void)
+{
+	unsigned long hard = rlimit_max(RLIMIT_CPU), soft = rlimit(RLIMIT_CPU);
+	u64 seconds = div_u64(current->utime + current->stime, NSEC_PER_SEC);
+
+	if (seconds >= hard)
+		kill_pid(task_tgid(current), SIGKILL, 1);
+	else if (seconds >= soft)
+		kill_pid(task_tgid(current), SIGXCPU, 1);
+}
+
+void charge_cpu_time(const struct instance *instance, unsigned int index, struct charge *charge)
+{
+	u64 now, room, user, system;
+	struct spent spent;
+
+	if (!read_spent(instance, index, &spent))
+		return;
+	/* After the reading: what the LWK has spent fits into the time that has passed. */
+	now = ktime_get_ns();
+	room = now - charge->when_ns;
+	user = take_delta(spent.user, &charge->user, &room);
+	system = take_delta(spent.system, &charge->system, &room);
+	charge->when_ns = now;
+	add_cpu_time(user, system);
 }
 
 static void add_rss(struct mm_struct *mm, long pages)
@@ -102,12 +137,21 @@ static long bounded_pages(const struct instance *instance, u64 pages)
 	return min(pages, limit);
 }
 
-/* With the window's memory map current, and charge->lock held. */
-static void charge_memory(const struct instance *instance, unsigned int index,
-			  struct charge *charge)
+static void account_memory(struct charge *charge, long pages, unsigned long peak)
+{
+	spin_lock(&charge->lock);
+	if (charge->mm && charge->mm == current->mm) {
+		add_rss(charge->mm, pages - charge->rss_pages);
+		charge->rss_pages = pages;
+		if (charge->mm->hiwater_rss < peak)
+			charge->mm->hiwater_rss = peak;
+	}
+	spin_unlock(&charge->lock);
+}
+
+void charge_memory(const struct instance *instance, unsigned int index, struct charge *charge)
 {
 	struct lwk_cpu_memory memory;
-	unsigned long peak;
 	long pages;
 
 	usage_copy_group(&memory, &instance->status->cpu[index].memory, sizeof(memory));
@@ -115,12 +159,8 @@ static void charge_memory(const struct instance *instance, unsigned int index,
 		return;
 	pages = bounded_pages(instance, memory.pages_4k) +
 		bounded_pages(instance, memory.pages_2m) * (PMD_SIZE / PAGE_SIZE);
-	pages = bounded_pages(instance, pages);
-	add_rss(charge->mm, pages - charge->rss_pages);
-	charge->rss_pages = pages;
-	peak = bounded_pages(instance, PHYS_PFN(memory.peak_bytes));
-	if (charge->mm->hiwater_rss < peak)
-		charge->mm->hiwater_rss = peak;
+	account_memory(charge, bounded_pages(instance, pages),
+		       bounded_pages(instance, PHYS_PFN(memory.peak_bytes)));
 }
 
 void charge_open(struct charge *charge, struct mm_struct *mm)
@@ -148,8 +188,6 @@ void charge_proxy(const struct instance *instance, unsigned int index, struct ch
 	if (ktime_get_ns() - charge->when_ns < NSEC_PER_SEC)
 		return;
 	charge_cpu_time(instance, index, charge);
-	spin_lock(&charge->lock);
-	if (charge->mm && charge->mm == current->mm)
-		charge_memory(instance, index, charge);
-	spin_unlock(&charge->lock);
+	enforce_cpu_limit();
+	charge_memory(instance, index, charge);
 }

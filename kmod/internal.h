@@ -306,6 +306,8 @@ struct charge {
 void charge_begin(const struct instance *instance, unsigned int index, struct charge *charge);
 /* Once a second, however often it is called. One call at a time. */
 void charge_proxy(const struct instance *instance, unsigned int index, struct charge *charge);
+/* Now; nothing, when the window is not in the current memory map. */
+void charge_memory(const struct instance *instance, unsigned int index, struct charge *charge);
 /* At the end, when the proxy's memory map is gone already. */
 void charge_cpu_time(const struct instance *instance, unsigned int index, struct charge *charge);
 /* The window is mapped, and is no longer; without rwsem. */

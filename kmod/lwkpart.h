@@ -334,8 +334,8 @@ struct lwkpart_dump {
 
 /*
  * Makes an LWK process on a free LWK CPU; the calling process becomes its proxy.
- * The process lives as long as this open file. EAGAIN: every LWK CPU has one;
- * EHOSTDOWN: the instance is not RUNNING; EALREADY: this file has one.
+ * The process lives as long as this open file. EAGAIN: every LWK CPU has one; EBUSY: the
+ * instance is FREEZING or FROZEN; EHOSTDOWN: it does not run; EALREADY: this file has one.
  */
 struct lwk_proc_create {
 	__u32 index; /* out: the LWK's number of that CPU */

@@ -61,8 +61,15 @@ static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_creat
 	struct instance *instance = process->instance;
 	unsigned int i;
 
-	if (instance_state(instance) != LWK_STATE_RUNNING)
+	switch (instance_state(instance)) {
+	case LWK_STATE_RUNNING:
+		break;
+	case LWK_STATE_FREEZING:
+	case LWK_STATE_FROZEN:
+		return -EBUSY;
+	default:
 		return -EHOSTDOWN;
+	}
 	if (process->index >= 0)
 		return -EALREADY;
 	for (i = 0; i < instance->n_cpus; i++)
@@ -79,11 +86,11 @@ static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_creat
 		smp_store_release(&instance->controls[i].order, LWK_ORDER_NONE);
 		return -EIO;
 	}
+	charge_begin(instance, i, &process->charge);
 	instance->processes[i] = process;
 	instance->n_processes++;
-	process->index = i;
-	process->proxy = get_task_pid(current, PIDTYPE_TGID);
-	charge_begin(instance, i, &process->charge);
+	WRITE_ONCE(process->index, i);
+	smp_store_release(&process->proxy, get_task_pid(current, PIDTYPE_TGID));
 	spin_lock(&process->lock);
 	process->channel = &instance->channels[i];
 	spin_unlock(&process->lock);
@@ -399,6 +406,11 @@ static void window_close(struct vm_area_struct *vma)
 {
 	struct lwk_process *process = vma->vm_private_data;
 
+	/* A short program's only chance to be seen with its memory, by whom waits for its proxy. */
+	down_read(&process->instance->rwsem);
+	if (vma->vm_mm == current->mm && has_process(process))
+		charge_memory(process->instance, process->index, &process->charge);
+	up_read(&process->instance->rwsem);
 	charge_close(&process->charge, vma->vm_mm);
 }
 

@@ -34,6 +34,14 @@ static inline bool serves(struct instance *instance)
 	return state_has_processes(instance_state(instance));
 }
 
+/* Has this file a process that the LWK knows? With rwsem held, and index not -1. */
+static inline bool has_process(const struct lwk_process *process)
+{
+	struct instance *instance = process->instance;
+
+	return serves(instance) && READ_ONCE(instance->processes[process->index]) == process;
+}
+
 /* serve.c */
 void serve_init(void);
 /* LWK_SERVE and LWK_DOORBELL, with their errors. */

@@ -68,12 +68,14 @@ static void charge(struct lwk_process *process)
 {
 	struct instance *instance = process->instance;
 
-	if (time_before(jiffies, process->next_charge) || task_tgid(current) != process->proxy ||
+	/* With the proxy, process_create() has made the charge ready. */
+	if (time_before(jiffies, process->next_charge) ||
+	    task_tgid(current) != smp_load_acquire(&process->proxy) ||
 	    !mutex_trylock(&process->charge_mutex))
 		return;
 	process->next_charge = jiffies + CHARGE_INTERVAL;
 	down_read(&instance->rwsem);
-	if (serves(instance) && instance->processes[process->index] == process)
+	if (has_process(process))
 		charge_proxy(instance, process->index, &process->charge);
 	up_read(&instance->rwsem);
 	mutex_unlock(&process->charge_mutex);

@@ -108,6 +108,7 @@ tests_unit_test_usage_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CM
 tests_unit_test_usage_LDADD = tests/unit/libunit.la $(JSONC_LIBS)
 
 EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
+	tests/vm/accounting.bats \
 	tests/vm/allocations.bats \
 	tests/vm/beside.bats \
 	tests/vm/delegation.bats \
@@ -118,6 +119,7 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/lwkpart.bats \
 	tests/vm/migrate.bats \
 	tests/vm/node.bats \
+	tests/vm/operations.bats \
 	tests/vm/panic.bats \
 	tests/vm/plans.bats \
 	tests/vm/prepare.bats \

@@ -25,9 +25,10 @@
 
 #define BIT(signal) (1UL << ((signal)-1))
 #define UNBLOCKABLE (BIT(SIGKILL) | BIT(SIGSTOP))
+/* These never come from Linux, unless there is a handler: it stops the proxy. */
+#define STOPS_BY_DEFAULT (BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
 #define IGNORED_BY_DEFAULT                                                                         \
-	(BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGSTOP) | BIT(SIGTSTP) | \
-	 BIT(SIGTTIN) | BIT(SIGTTOU))
+	(BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH) | STOPS_BY_DEFAULT)
 
 /* Linux's struct sigcontext, ucontext, siginfo and rt_sigframe of x86-64. */
 struct sigcontext {
@@ -418,6 +419,15 @@ s64 sys_sigaltstack(struct frame *frame)
 	return 0;
 }
 
+/* Linux stops the proxy then, and with it us. */
+static bool stops(const struct process *process, u64 signal)
+{
+	u64 bit = signal ? BIT(signal) : 0;
+
+	return bit & STOPS_BY_DEFAULT && !(bit & process->blocked) &&
+	       process->actions[signal - 1].handler == SIG_DFL;
+}
+
 /* To itself: here and now. To others: Linux knows them. */
 static s64 send_signal(struct frame *frame, u64 nr, u64 target, u64 signal)
 {
@@ -430,6 +440,10 @@ static s64 send_signal(struct frame *frame, u64 nr, u64 target, u64 signal)
 	}
 	if (signal > SIGNALS)
 		return -EINVAL;
+	if (stops(process, signal)) {
+		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+		return channel_request(nr, args);
+	}
 	if (signal)
 		process->pending |= BIT(signal);
 	return 0;

@@ -112,10 +112,19 @@ static void create_process(const char *device)
 	struct lwk_proc_create create = { .pid = getpid() };
 	struct lwk_instance_status status;
 	int tries = 0;
+	bool waits = false;
 
 	while (ioctl(session.device, LWK_PROC_CREATE, &create)) {
 		struct timespec pause = { 0, BUSY_SLEEP_MS * 1000000L };
 
+		if (errno == EBUSY) {
+			if (!waits)
+				fprintf(stderr,
+					"lwkexec: the LWK is frozen; waiting until it goes on (lwkctl thaw)\n");
+			waits = true;
+			nanosleep(&pause, NULL);
+			continue;
+		}
 		if (errno == EHOSTDOWN || ioctl(session.device, LWK_GET_STATUS, &status))
 			instance_gone();
 		if (errno != EAGAIN)
@@ -237,7 +246,7 @@ int64_t channel_call(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2, u
 		if (packet.kind == LWK_PACKET_REQUEST)
 			channel_reply(packet.id, call_execute(&packet));
 		else if (packet.kind == LWK_PACKET_NOTICE && packet.nr == LWK_CALL_EXIT)
-			signals_end(packet.args[0]);
+			program_ended(&packet);
 	}
 }
 

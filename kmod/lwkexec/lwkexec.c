@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,33 +104,44 @@ static char **parse_arguments(int argc, char **argv, const char **device)
 	return argv + optind;
 }
 
-static void serve(const struct program *program) __attribute__((noreturn));
-static void serve(const struct program *program)
+static struct program program;
+
+void program_ended(const struct lwk_packet *notice)
+{
+	sigset_t all;
+
+	if (notice->args[1])
+		fprintf(stderr,
+			"lwkexec: %s: killed, the LWK is out of memory (it has %llu MB for all processes); ask for more with --mem\n",
+			program.name, (unsigned long long)session.status->user_bytes >> 20);
+	/* What came now could be passed on to nobody. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	/* Before we end: who waits for us learns what the program has used. */
+	session_close();
+	report_at_end();
+	signals_end(notice->args[0]);
+}
+
+static void serve(void) __attribute__((noreturn));
+static void serve(void)
 {
 	struct lwk_packet packet;
 
 	for (;;) {
 		channel_receive(&packet);
-		if (packet.kind == LWK_PACKET_REQUEST) {
+		if (packet.kind == LWK_PACKET_REQUEST)
 			channel_reply(packet.id, call_execute(&packet));
-		} else if (packet.nr == LWK_CALL_SIGNAL_ACTION) {
+		else if (packet.nr == LWK_CALL_SIGNAL_ACTION)
 			signals_action(packet.args[0], packet.args[1]);
-		} else if (packet.nr == LWK_CALL_EXIT) {
-			if (packet.args[1])
-				fprintf(stderr,
-					"lwkexec: %s: killed, the LWK is out of memory (it has %llu MB for all processes); ask for more with --mem\n",
-					program->name,
-					(unsigned long long)session.status->user_bytes >> 20);
-			report_at_end();
-			signals_end(packet.args[0]);
-		}
+		else if (packet.nr == LWK_CALL_EXIT)
+			program_ended(&packet);
 	}
 }
 
 int main(int argc, char **argv)
 {
 	const char *name = getenv(ENV_ARGV0), *device = getenv(ENV_DEVICE);
-	struct program program;
 
 	leave_low_addresses(argv);
 	if (!device || !*device)
@@ -146,5 +158,5 @@ int main(int argc, char **argv)
 	self_init(&program);
 	signals_init();
 	load_and_start(&program, argv, environ);
-	serve(&program);
+	serve();
 }

@@ -33,6 +33,9 @@
 /* Says why on standard error and ends us with that status. */
 void fail(int status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
 
+/* The LWK process has ended, as LWK_CALL_EXIT says: says why if need be, and ends us alike. */
+void program_ended(const struct lwk_packet *notice) __attribute__((noreturn));
+
 /* ---- program.c ---- */
 
 struct segment {

@@ -4,7 +4,6 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,15 +91,8 @@ void report_at_end(void)
 	struct lwk_usage usage = { .capacity = 0 };
 	struct totals totals = { 0 };
 	struct lwk_status *copy;
-	sigset_t all;
 
-	if (device < 0)
-		return;
-	/* What came now could be passed on to nobody. */
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
-	session_close();
-	if (ioctl(device, LWK_GET_STATUS, &status) || status.processes)
+	if (device < 0 || ioctl(device, LWK_GET_STATUS, &status) || status.processes)
 		return;
 	ioctl(device, LWK_GET_USAGE, &usage);
 	copy = usage.length ? malloc(usage.length) : NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Signals that reach us are meant for the LWK process: they are passed on, and the LWK
- * decides what they do. Those that stop a job keep their meaning here.
+ * decides what they do. Those that stop and continue it do so to us, unless it has a
+ * handler for them.
  */
 #include <errno.h>
 #include <signal.h>
@@ -47,12 +48,10 @@ static bool is_fault(int signal)
 	       signal == SIGTRAP || signal == SIGSYS;
 }
 
-/* Stop and continue are Linux's to do; the others here are ignored by default. */
-static bool stays_here(int signal)
+/* Their default, to stop and to continue, is Linux's to do: lwkpart.ko sees it. */
+static bool is_job_control(int signal)
 {
 	switch (signal) {
-	case SIGKILL:
-	case SIGSTOP:
 	case SIGTSTP:
 	case SIGTTIN:
 	case SIGTTOU:
@@ -63,21 +62,22 @@ static bool stays_here(int signal)
 	}
 }
 
-static bool ignored_by_default(int signal)
+static bool default_is_here(int signal)
 {
-	return signal == SIGCHLD || signal == SIGURG || signal == SIGWINCH;
+	return is_job_control(signal) || signal == SIGCHLD || signal == SIGURG ||
+	       signal == SIGWINCH;
 }
 
 void signals_action(int signal, int action)
 {
 	struct sigaction new = { .sa_flags = SA_SIGINFO };
 
-	if (signal < 1 || signal >= NSIG || stays_here(signal))
+	if (signal < 1 || signal >= NSIG || signal == SIGKILL || signal == SIGSTOP)
 		return;
 	/* Without SA_RESTART: a delegated call must end for the LWK to act. */
 	sigfillset(&new.sa_mask);
 	new.sa_sigaction = is_fault(signal) ? pass_on_or_die : pass_on;
-	if (!is_fault(signal) && (action == 1 || (action == 0 && ignored_by_default(signal)))) {
+	if (!is_fault(signal) && (action == 1 || (action == 0 && default_is_here(signal)))) {
 		new.sa_flags = 0;
 		new.sa_handler = action == 1 ? SIG_IGN : SIG_DFL;
 	}

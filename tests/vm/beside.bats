@@ -14,7 +14,7 @@ setup_file()
 		ls /dev/lwk; srun -n3 $programs/nap 600")
 	wait_for 60 has_printed user1 "$first" kernel=slurm-lwk
 	second=$(submit user2 -n2 --mem=768 --lwk --wrap "
-		ls /dev/lwk; srun -n1 $programs/hello; srun -n1 $programs/on-sigterm")
+		ls /dev/lwk; srun -n1 $programs/hello; srun -n1 $programs/on-signals 15")
 	wait_for 60 has_printed user2 "$second" waiting
 	linux=$(submit user2 -n1 --mem=256 --wrap "ls /dev/lwk; srun -n1 $programs/nap 600")
 	wait_for 60 has_printed user2 "$linux" kernel=
@@ -90,7 +90,7 @@ record()
 	job_is "$linux" JobState=RUNNING
 	# The other LWK's program still does what it is for.
 	as user2 scancel --signal=TERM "$second".1
-	wait_for 30 has_printed user2 "$second" 'SIGTERM came'
+	wait_for 30 has_printed user2 "$second" 'signal 15 came'
 }
 
 @test "and all of it comes back" {

@@ -35,11 +35,11 @@ knows_all_cpus()
 }
 
 @test "scancel --signal reaches the program" {
-	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/on-sigterm"
+	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/on-signals 15"
 	as user1 scancel --signal=TERM "$job"
 	wait_for_job "$job"
 	run job_output user1 "$job"
-	[[ $output == *'SIGTERM came'* ]]
+	[[ $output == *'signal 15 came'* ]]
 	node_is_clean
 }
 

@@ -38,9 +38,9 @@ setup_file()
 	show after srun --ntasks=1 $P/hello
 	show none srun --ntasks=1 --lwk-launch=none $P/hello
 	show by-hand srun --ntasks=1 --lwk-launch=none lwkexec $P/hello 'two words'
-	srun --ntasks=1 $P/on-sigterm >signal 2>&1 &
+	srun --ntasks=1 $P/on-signals 15 >signal 2>&1 &
 	until grep -q waiting signal; do sleep 0.2; done
-	pkill -TERM -x on-sigterm
+	pkill -TERM -x on-signals
 	wait $!
 	show signal cat signal
 	EOF
@@ -135,7 +135,7 @@ shows()
 }
 
 @test "a signal reaches the program, and its exit status comes back" {
-	shows "$(part signal)" 'waiting' 'SIGTERM came' 'exit code 5'
+	shows "$(part signal)" 'waiting' 'signal 15 came' 'exit code 5'
 }
 
 @test "the job is completed, and the node as before" {

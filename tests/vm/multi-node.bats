@@ -153,7 +153,7 @@ interactive_fails()
 	as user1 scancel --signal=TERM "$job"
 	wait_for_job "$job"
 	run job_output user1 "$job"
-	[[ $(grep -c 'SIGTERM came' <<<"$output") == 2 ]]
+	[[ $(grep -c 'signal 15 came' <<<"$output") == 2 ]]
 }
 
 @test "scancel while one node still switches" {

@@ -8,6 +8,7 @@
 
 image_packages=(
 	slurmctld slurmd slurm-client munge	# the cluster
+	slurmdbd mariadb-server-core		# its accounting, for who starts it
 	openssh-server				# the way in
 	systemd-sysv udev dbus			# for --init systemd
 	busybox-static				# for --init tiny and the initial RAM disk

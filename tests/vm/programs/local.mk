@@ -10,12 +10,14 @@ vm_programs = \
 	tests/vm/programs/exit-with \
 	tests/vm/programs/file-calls \
 	tests/vm/programs/hello \
+	tests/vm/programs/hold \
 	tests/vm/programs/list-directory \
 	tests/vm/programs/memory-calls \
 	tests/vm/programs/nap \
-	tests/vm/programs/on-sigterm \
+	tests/vm/programs/on-signals \
 	tests/vm/programs/own-status \
 	tests/vm/programs/pin-memory \
+	tests/vm/programs/rounds \
 	tests/vm/programs/secret \
 	tests/vm/programs/signal-calls \
 	tests/vm/programs/spin \

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* hold MB SECONDS: takes so much memory, and computes for so long. */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int main(int argc, char **argv)
+{
+	size_t size = argc == 3 ? strtoul(argv[1], NULL, 10) << 20 : 0;
+	time_t end = time(NULL) + (argc == 3 ? atoi(argv[2]) : 0);
+	char *memory = size ? malloc(size) : NULL;
+
+	if (!memory)
+		errx(1, "usage: hold MB SECONDS");
+	memset(memory, 1, size);
+	puts("holding");
+	fflush(stdout);
+	while (time(NULL) < end)
+		for (size_t i = 0; i < 100000; i++)
+			((volatile char *)memory)[i * 4096 % size]++;
+	return 0;
+}
