@@ -168,6 +168,8 @@ struct lwk_node_pages {
 	__u64 pages_2m;
 	/* Most that was taken of the node by all CPUs, as this CPU saw when it took some. */
 	__u64 peak_bytes;
+	__u64 peak_4k; /* … in pages of that size; the two may have been at different times */
+	__u64 peak_2m;
 	__u64 reserved;
 };
 
@@ -235,7 +237,13 @@ struct lwk_status {
 	/* Bytes at the start of the reserve; the LWK has never used what is behind them. */
 	__u64 kernel_end;
 	__u64 registers; /* physical address of struct lwk_registers[n_cpus] in there, or 0 */
-	__u64 reserved[8];
+	/* Architectural performance monitoring (Intel SDM volume 3, 20.2), as CPUID leaf 0xa has it. */
+	__u32 pmu_version; /* 0: the CPUs have none, and the others are 0 */
+	__u32 pmu_counters;
+	__u32 pmu_bits; /* of a counter */
+	__u32 pmu_fixed;
+	__s64 panic_ns; /* realtime of a panic, by the LWK's clock */
+	__u64 reserved[5];
 	struct lwk_cpu_status cpu[LWK_MAX_CPUS]; /* n_cpus of them are there */
 };
 

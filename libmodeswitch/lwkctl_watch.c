@@ -23,6 +23,7 @@
 struct row {
 	struct ms_job *job;
 	struct ms_instance_info info;
+	struct ms_pmu pmu; /* print_info() */
 };
 
 static void user_name(uid_t uid, char *name, size_t size)
@@ -44,14 +45,20 @@ static void format_time(int64_t ns, char *text, size_t size)
 }
 
 /* False: it has none, or it has ended meanwhile. */
-static bool look_at(uint32_t job_id, struct ms_instance_info *info, struct ms_error *err)
+static bool look_at(uint32_t job_id, struct row *row, struct ms_error *err)
 {
 	struct ms_watch *watch;
+	struct ms_usage usage;
+	struct ms_error ignored;
 	bool seen;
 
 	if (ms_watch_open(job_id, &watch, err) < 0)
 		return false;
-	seen = ms_watch_info(watch, info, err) == 0;
+	seen = ms_watch_info(watch, &row->info, err) == 0;
+	if (seen && ms_watch_usage(watch, &usage, &ignored) == 1) {
+		row->pmu = usage.pmu;
+		ms_usage_release(&usage);
+	}
 	ms_watch_close(watch);
 	return seen;
 }
@@ -99,7 +106,7 @@ int run_list(const struct options *options)
 		struct row row = { .job = &jobs[i] };
 
 		if ((geteuid() != 0 && jobs[i].uid != geteuid()) ||
-		    jobs[i].state != MS_JOB_ACTIVE || !look_at(jobs[i].job_id, &row.info, &err))
+		    jobs[i].state != MS_JOB_ACTIVE || !look_at(jobs[i].job_id, &row, &err))
 			continue;
 		if (options->json)
 			json_object_array_add(array, row_to_json(&row));
@@ -111,6 +118,17 @@ int run_list(const struct options *options)
 		return print_json(array);
 	json_object_put(array);
 	return EXIT_OK;
+}
+
+static void print_pmu(const struct ms_pmu *pmu)
+{
+	if (pmu->version)
+		printf("counters   %u of %u bits and %u fixed ones for each CPU (version %u); not "
+		       "available here: this LWK does not program them\n",
+		       pmu->counters, pmu->bits, pmu->fixed, pmu->version);
+	else
+		puts("counters   not available here: the CPUs tell of no architectural performance "
+		     "counters (CPUID leaf 0xa)");
 }
 
 static void print_info(const struct row *row)
@@ -130,6 +148,7 @@ static void print_info(const struct row *row)
 	       "%ju MB\nprocesses  %u\n",
 	       cpus, row->info.cpus, MB(row->info.memory), nodes, row->job->runs,
 	       row->job->runs == 1 ? "" : "s", MB(row->job->largest_run), row->info.processes);
+	print_pmu(&row->pmu);
 }
 
 int run_info(const struct options *options)
@@ -142,7 +161,7 @@ int run_info(const struct options *options)
 
 	if (!job_argument(options, &job_id))
 		return EXIT_USAGE;
-	if (!look_at(job_id, &row.info, &err))
+	if (!look_at(job_id, &row, &err))
 		return fail(&err);
 	got = ms_job_get(job_id, &job, &err);
 	if (got == 0)

@@ -368,6 +368,13 @@ struct ms_node_usage {
 	unsigned node;
 	uint64_t bytes_4k, bytes_2m; /* used now, by size of page */
 	uint64_t peak;		     /* most that was used */
+	uint64_t peak_4k, peak_2m;   /* … by size of page; not at the same time, perhaps */
+};
+
+/* The hardware performance counters of each CPU. The bundled LWK does not program them. */
+struct ms_pmu {
+	unsigned version; /* of the architectural ones (CPUID leaf 0xa); 0: there are none */
+	unsigned counters, fixed, bits;
 };
 
 struct ms_usage {
@@ -377,6 +384,7 @@ struct ms_usage {
 	struct ms_node_usage *nodes; /* those with memory in use, or that once was */
 	size_t n_nodes;
 	struct ms_counts total;
+	struct ms_pmu pmu;
 	unsigned threads;			   /* now */
 	uint64_t memory, memory_used, memory_peak; /* for programs */
 	uint64_t kernel_memory, kernel_used, kernel_peak;

@@ -25,6 +25,11 @@ static uint64_t at_most(uint64_t value, uint64_t limit)
 	return value < limit ? value : limit;
 }
 
+static uint64_t at_least(uint64_t value, uint64_t limit)
+{
+	return value > limit ? value : limit;
+}
+
 static uint64_t pages_to_bytes(uint64_t pages, uint64_t size, const struct usage_bounds *bounds)
 {
 	return at_most(pages, bounds->memory / size) * size;
@@ -122,7 +127,9 @@ static void read_memory(const struct lwk_cpu_memory *memory, const struct usage_
 
 		to->bytes_4k = at_most(add(to->bytes_4k, small), bounds->memory);
 		to->bytes_2m = at_most(add(to->bytes_2m, large), bounds->memory);
-		to->peak = peak > to->peak ? peak : to->peak;
+		to->peak = at_least(to->peak, peak);
+		to->peak_4k = at_least(to->peak_4k, pages_to_bytes(from->peak_4k, PAGE_4K, bounds));
+		to->peak_2m = at_least(to->peak_2m, pages_to_bytes(from->peak_2m, PAGE_2M, bounds));
 	}
 	usage->kernel_used = add(usage->kernel_used, at_most(memory->kernel_bytes, bounds->memory));
 	if (memory->kernel_peak_bytes > usage->kernel_peak)
@@ -185,6 +192,12 @@ int usage_from_status(const struct lwk_status *status, const struct usage_bounds
 	usage->memory = at_most(status->user_bytes, bounds->memory);
 	usage->kernel_memory = at_most(status->kernel_bytes, bounds->memory);
 	usage->kernel_used = status->kernel_used;
+	/* CPUID has 8 bits for each, and 5. */
+	if (status->pmu_version)
+		usage->pmu = (struct ms_pmu){ .version = at_most(status->pmu_version, 255),
+					      .counters = at_most(status->pmu_counters, 255),
+					      .fixed = at_most(status->pmu_fixed, 31),
+					      .bits = at_most(status->pmu_bits, 255) };
 	for (unsigned i = 0; i < bounds->n_cpus; i++)
 		read_cpu(&status->cpu[i], bounds, usage, &usage->cpus[i]);
 	finish_memory(usage, bounds);

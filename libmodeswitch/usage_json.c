@@ -116,6 +116,19 @@ static struct json_object *node_to_json(const struct ms_node_usage *node)
 	add_number(object, "bytes_4k", node->bytes_4k);
 	add_number(object, "bytes_2m", node->bytes_2m);
 	add_number(object, "peak", node->peak);
+	add_number(object, "peak_4k", node->peak_4k);
+	add_number(object, "peak_2m", node->peak_2m);
+	return object;
+}
+
+static struct json_object *pmu_to_json(const struct ms_pmu *pmu)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_number(object, "version", pmu->version);
+	add_number(object, "counters", pmu->counters);
+	add_number(object, "fixed", pmu->fixed);
+	add_number(object, "bits", pmu->bits);
 	return object;
 }
 
@@ -133,6 +146,7 @@ struct json_object *ms_usage_to_json(const struct ms_usage *usage)
 	add_number(object, "kernel_used", usage->kernel_used);
 	add_number(object, "kernel_peak", usage->kernel_peak);
 	add_counts(object, &usage->total);
+	json_object_object_add(object, "pmu", pmu_to_json(&usage->pmu));
 	for (size_t i = 0; i < usage->n_cpus; i++)
 		json_object_array_add(cpus, cpu_to_json(&usage->cpus[i]));
 	for (size_t i = 0; i < usage->n_nodes; i++)

@@ -156,9 +156,7 @@ void panic(const char *format, ...)
 	/* The first one has the cause. */
 	if (__atomic_exchange_n(&panicked, 1, __ATOMIC_ACQ_REL))
 		halt_forever();
-	/* All CPUs are up, so each knows which it is. */
-	if (status->registers)
-		status->panic_cpu = this_cpu()->index;
+	status->panic_cpu = this_cpu()->index;
 	va_start(args, format);
 	format_text(message, sizeof(message), format, args);
 	va_end(args);
@@ -166,6 +164,7 @@ void panic(const char *format, ...)
 	console_lock.locked = 0;
 	print("PANIC: %s", message);
 	memcpy(status->message, message, sizeof(message));
+	status->panic_ns = clock_realtime();
 	STORE_RELEASE(status->state, LWK_STATE_PANIC);
 	tell_everybody();
 	halt_forever();

@@ -242,12 +242,31 @@ static void fpu_setup(struct cpu *cpu)
 	cpu->fpu_area = kernel_boot_alloc(fpu_size());
 }
 
+/* Tells what counters there are; they are not used here. All CPUs are alike. */
+static void pmu_inspect(void)
+{
+	u32 regs[4];
+
+	cpuid(0, 0, regs);
+	if (regs[0] < 0xa)
+		return;
+	cpuid(0xa, 0, regs);
+	if (!(regs[0] & 0xff))
+		return;
+	status->pmu_version = regs[0] & 0xff;
+	status->pmu_counters = regs[0] >> 8 & 0xff;
+	status->pmu_bits = regs[0] >> 16 & 0xff;
+	/* Before version 2 the field means nothing. */
+	status->pmu_fixed = status->pmu_version > 1 ? regs[3] & 0x1f : 0;
+}
+
 void cpu_setup(struct cpu *cpu, u64 stack_top)
 {
-	cpu->self = cpu;
 	cpu->kernel_rsp = stack_top;
-	if (cpu->index == 0)
+	if (cpu->index == 0) {
 		idt_fill();
+		pmu_inspect();
+	}
 	load_tables(cpu);
 	load_msrs(cpu);
 	fpu_setup(cpu);

@@ -379,7 +379,7 @@ int format_text(char *buffer, size_t size, const char *format, va_list args);
 void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* registers.c */
-/* Once, when all CPUs are up; a panic before that leaves no registers. */
+/* Once, by the first CPU; a panic before that leaves no registers. */
 void registers_init(void);
 /* This CPU's, for a dump; only the first call of a CPU counts. */
 void registers_save(const struct frame *frame);

@@ -18,9 +18,12 @@ static void boot_first_cpu(struct lwk_boot_params *params)
 	if (boot->magic != LWK_SHARED_MAGIC || boot->version != LWK_SHARED_VERSION)
 		panic("boot parameters of version %u: wanted %u; lwkpart.ko and this image are of different releases",
 		      boot->version, LWK_SHARED_VERSION);
+	if (boot_option("inject=boot"))
+		panic("injected");
 	status->magic = LWK_SHARED_MAGIC;
 	memcpy(status->version, LWK_VERSION, sizeof(LWK_VERSION));
 	pages_init();
+	registers_init();
 	space_setup();
 }
 
@@ -30,13 +33,16 @@ void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
 {
 	struct cpu *cpu = &cpus[index];
 
+	/* All that can panic wants to know which CPU it is. */
+	cpu->self = cpu;
+	cpu->index = index;
+	write_msr(MSR_GS_BASE, (u64)cpu);
 	if (index == 0)
 		boot_first_cpu(params);
 	else
 		while (!LOAD_ACQUIRE(first_cpu_ready))
 			cpu_relax();
 
-	cpu->index = index;
 	cpu->node = boot->cpus[index].node;
 	cpu->channel = (struct lwk_channel *)phys_to_virt(boot->channels) + index;
 	cpu->control = (struct lwk_control *)phys_to_virt(boot->controls) + index;
@@ -50,7 +56,6 @@ void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
 		STORE_RELEASE(first_cpu_ready, true);
 	/* The last one to come up opens the shop. */
 	if (__atomic_add_fetch(&status->cpus_up, 1, __ATOMIC_ACQ_REL) == boot->n_cpus) {
-		registers_init();
 		status->boot_tsc = rdtsc() - boot_tsc;
 		print("%s: %u CPUs, %llu MB for processes, job %u", LWK_VERSION, boot->n_cpus,
 		      status->user_bytes >> 20, boot->job_id);

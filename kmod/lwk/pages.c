@@ -31,7 +31,10 @@ static u64 n_chunks;
 static struct chunk_list whole[MAX_NODES], partial[MAX_NODES];
 
 /* Bytes taken and not given back, in all and per node; under the lock. */
-static u64 user_taken, kernel_taken, node_taken[LWK_STATUS_NODES];
+static u64 user_taken, kernel_taken;
+static struct {
+	u64 bytes, pages_4k, pages_2m;
+} node_taken[LWK_STATUS_NODES];
 
 static u64 reserve_next, reserve_end; /* never used so far */
 static void *kernel_free;	      /* pages that came back, linked by their first word */
@@ -67,11 +70,15 @@ static void account_pages(u32 node, s64 small, s64 large)
 	s64 bytes = small * (s64)PAGE_SIZE + large * (s64)LARGE_SIZE;
 
 	user_taken += bytes;
-	node_taken[slot] += bytes;
+	node_taken[slot].bytes += bytes;
+	node_taken[slot].pages_4k += small;
+	node_taken[slot].pages_2m += large;
 	group_begin(&memory->seq);
 	pages->pages_4k += small;
 	pages->pages_2m += large;
-	pages->peak_bytes = MAX(pages->peak_bytes, node_taken[slot]);
+	pages->peak_bytes = MAX(pages->peak_bytes, node_taken[slot].bytes);
+	pages->peak_4k = MAX(pages->peak_4k, node_taken[slot].pages_4k);
+	pages->peak_2m = MAX(pages->peak_2m, node_taken[slot].pages_2m);
 	memory->user_peak_bytes = MAX(memory->user_peak_bytes, user_taken);
 	group_end(&memory->seq);
 }

@@ -12,7 +12,7 @@ void registers_init(void)
 {
 	struct lwk_registers *all = kernel_boot_alloc(boot->n_cpus * sizeof(*all));
 
-	STORE_RELEASE(saved, all);
+	saved = all;
 	status->registers = virt_to_phys(all);
 }
 
@@ -20,7 +20,7 @@ void registers_save(const struct frame *frame)
 {
 	struct lwk_registers *to;
 
-	if (!LOAD_ACQUIRE(saved))
+	if (!saved)
 		return;
 	to = &saved[this_cpu()->index];
 	/* The first have the cause. */

@@ -82,9 +82,9 @@ static void honest_memory(void **state)
 	struct ms_usage usage;
 
 	status->kernel_used = 1 << 20;
-	status->cpu[0].memory.node[1] = (struct lwk_node_pages){ 3, 2, 10 << 20, 0 };
-	status->cpu[2].memory.node[1] = (struct lwk_node_pages){ 1, 0, 12 << 20, 0 };
-	status->cpu[2].memory.node[0] = (struct lwk_node_pages){ 0, 0, 4096, 0 };
+	status->cpu[0].memory.node[1] = (struct lwk_node_pages){ 3, 2, 10 << 20, 5, 4, 0 };
+	status->cpu[2].memory.node[1] = (struct lwk_node_pages){ 1, 0, 12 << 20, 6, 2, 0 };
+	status->cpu[2].memory.node[0] = (struct lwk_node_pages){ 0, 0, 4096, 1, 0, 0 };
 	status->cpu[2].memory.user_peak_bytes = 13 << 20;
 	status->cpu[2].memory.kernel_bytes = 8192;
 	read_status(&usage);
@@ -95,10 +95,32 @@ static void honest_memory(void **state)
 	assert_int_equal(usage.nodes[1].bytes_4k, 4 * 4096);
 	assert_int_equal(usage.nodes[1].bytes_2m, 4 << 20);
 	assert_int_equal(usage.nodes[1].peak, 12 << 20);
+	assert_int_equal(usage.nodes[1].peak_4k, 6 * 4096);
+	assert_int_equal(usage.nodes[1].peak_2m, 8 << 20);
 	assert_int_equal(usage.memory, GB - (8 << 20));
 	assert_int_equal(usage.memory_used, (4 << 20) + 4 * 4096);
 	assert_int_equal(usage.memory_peak, 13 << 20);
 	assert_int_equal(usage.kernel_used, (1 << 20) + 8192);
+	ms_usage_release(&usage);
+}
+
+static void hardware_counters(void **state)
+{
+	struct ms_usage usage;
+
+	status->pmu_counters = 4; /* of no version */
+	read_status(&usage);
+	assert_int_equal(usage.pmu.version, 0);
+	assert_int_equal(usage.pmu.counters, 0);
+	ms_usage_release(&usage);
+	status->pmu_version = 2;
+	status->pmu_bits = 48;
+	status->pmu_fixed = UINT32_MAX;
+	read_status(&usage);
+	assert_int_equal(usage.pmu.version, 2);
+	assert_int_equal(usage.pmu.counters, 4);
+	assert_int_equal(usage.pmu.bits, 48);
+	assert_int_equal(usage.pmu.fixed, 31);
 	ms_usage_release(&usage);
 }
 
@@ -206,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(honest_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(honest_memory, setup, teardown),
+		cmocka_unit_test_setup_teardown(hardware_counters, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_status_area, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_group_that_is_left_odd, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense, setup, teardown),

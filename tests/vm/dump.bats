@@ -137,6 +137,27 @@ debug()
 		umount /var/stuck || { sleep 2; umount /var/stuck; }; rm /root/stuck.img'
 }
 
+@test "a panic is seen within a second" {
+	keep_in no
+	# The job's Linux side outlives its program, and so does the instance.
+	id=$(submit user1 -n3 --mem=512 --lwk=panic --wrap "while [ ! -e go.\$SLURM_JOB_ID ]; do sleep 0.2; done
+		srun -n1 $programs/hello; sleep 100")
+	wait_for 60 bed sh -c "lwkctl info $id | grep 'state *running'"
+	as user1 sh -c "timeout 100 lwkctl events $id >events.$id 2>&1 & sleep 2; touch go.$id"
+	wait_for 60 as user1 grep -q ' panic: ' "events.$id"
+	bed lwkctl dump "$id" /var/dumps/panicked
+	panicked=$(debug /var/dumps/panicked 'print status->panic_ns' | sed -n 's/^$1 = //p')
+	seen=$(bed lwkctl info "$id" --json | jq .instance_since_ns)
+	told=$(as user1 sed -n 's/^\([^ ]* [^ ]*\) panic: .*/\1/p' "events.$id")
+	told=$(bed date -d "$told" +%s%N)
+	echo "panicked at $panicked, seen $(((seen - panicked) / 1000)) us later, told $(((told - panicked) / 1000)) us later"
+	((panicked > 0 && seen >= panicked && seen - panicked < 1000000000))
+	# To a millisecond.
+	((told >= panicked - 1000000 && told - panicked < 1000000000))
+	as user1 scancel "$id"
+	wait_for_job "$id"
+}
+
 @test "an LWK that runs is dumped and goes on" {
 	id=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/spin")
 	wait_for 60 has_printed user1 "$id" 'spinning'

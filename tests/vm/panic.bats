@@ -22,6 +22,12 @@ teardown_file()
 		as user1 srun --lwk=faulty --ntasks=1 --cpus-per-task=2 --mem=256M "$programs/hello"
 }
 
+@test "an LWK that panics while it boots refuses the job, and Linux goes on" {
+	bed sh -c 'printf "\n[image stillborn]\nDriver=lwkpart\nPath=/usr/lib/slurm-lwk/lwk.elf\nArgs=inject=boot\n" >>/etc/slurm/lwk.conf'
+	refused 'did not boot' 'its state is PANIC: injected' -- \
+		as user1 srun --lwk=stillborn --ntasks=1 --cpus-per-task=2 --mem=256M "$programs/hello"
+}
+
 @test "the node comes back and runs the next job" {
 	node_is_clean
 	run -0 as user1 srun --lwk --ntasks=1 --cpus-per-task=2 --mem=256M "$programs/hello"

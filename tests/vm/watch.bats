@@ -176,11 +176,45 @@ charged()
 	((seconds >= 6 && seconds * 1000000000 <= $(total user_ns "$job") + 1000000000))
 }
 
+@test "the most memory that was used, by size of page" {
+	# Of a node with large pages; what was used at most is no less than what is used.
+	run -0 bed sh -c "lwkctl stat $job --json | tr -d '\n'"
+	jq -e '.nodes | map(select(.peak_4k < .bytes_4k or .peak_2m < .bytes_2m or .peak > .peak_4k + .peak_2m)) == []' <<<"$output"
+	jq -e '.nodes | map(.peak_4k) | add > 0' <<<"$output"
+}
+
+@test "where CPUs have no hardware counters, that is said" {
+	run -0 as user1 lwkctl info "$job"
+	if bed grep -qw arch_perfmon /proc/cpuinfo; then
+		[[ $output =~ counters\ +[1-9][0-9]*\ of ]]
+	else
+		[[ $output == *'not available here: the CPUs tell of no architectural performance counters'* ]]
+		[[ $(bed lwkctl stat "$job" --json | jq -c .pmu) == '{"version":0,"counters":0,"fixed":0,"bits":0}' ]]
+	fi
+}
+
 @test "metrics for Prometheus" {
 	run -0 bed lwkctl metrics
 	[[ $output == *"lwk_state{job=\"$job\",uid=\"1001\",image=\"lwk\",state=\"running\"} 1"* ]]
 	[[ $output =~ lwk_cpu_seconds_total\{job=\"$job\"[^}]*mode=\"user\"\}\ [1-9] ]]
 	run -1 as user1 lwkctl metrics
+}
+
+# shellcheck disable=SC2016  # text for another shell
+@test "an instance that ends while it is asked: an answer, or a reason" {
+	id=$(submit user1 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/hello; srun -n1 $programs/nap 3")
+	wait_for 60 has_printed user1 "$id" 'LWK'
+	run -0 bed bash -c 'while [[ -e /run/slurm-lwk/jobs/$1.json ]]; do
+			for verb in "info $1" "info $1 --json" "stat $1 --json" "list" "kmsg $1" metrics "dump $1 /tmp/ends.core" "freeze $1" "thaw $1"; do
+				said=$(timeout 20 lwkctl $verb 2>&1 >/dev/null); status=$?
+				((++asked, status <= 1)) || echo "lwkctl $verb ended with $status: $said"
+				((status == 0)) || [[ $said == lwkctl:* ]] || echo "lwkctl $verb said: $said"
+				rm -f /tmp/ends.core
+			done
+		done; echo "asked $asked times"' - "$id"
+	echo "$output"
+	[[ $output =~ ^asked\ [1-9][0-9]+\ times$ ]]
+	wait_for_job "$id"
 }
 
 @test "an instance that ends while it is watched" {
