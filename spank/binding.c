@@ -13,6 +13,9 @@
 struct slurm_options;
 extern struct slurm_options opt __attribute__((weak));
 char *slurm_option_get(struct slurm_options *options, const char *name) __attribute__((weak));
+int slurm_option_set(struct slurm_options *options, const char *name, const char *value, bool early)
+	__attribute__((weak));
+bool slurm_option_reset(struct slurm_options *options, const char *name) __attribute__((weak));
 
 const char *binding_option(const char *name)
 {
@@ -36,5 +39,21 @@ int binding_check(void)
 		"has lent to the job's LWK. Leave it out, or give --cpu-bind=none: each "
 		"program gets an LWK CPU of its own.",
 		chosen);
+	return -1;
+}
+
+int binding_share(void)
+{
+	const char *exact = binding_option("exact");
+
+	if (!exact || strcmp(exact, "set"))
+		return 0;
+	if (slurm_option_set && slurm_option_reset && slurm_option_reset(&opt, "exact") &&
+	    slurm_option_set(&opt, "overlap", "", false) == 0 && setenv("LWK_WAIT", "1", 1) == 0)
+		return 0;
+	slurm_error(
+		"lwk: --exact (or --exclusive, or --cpus-per-task) would bind this step to CPUs "
+		"that Linux has lent to the job's LWK, and srun does not let it be changed. "
+		"Leave it out, and give --overlap: each program gets an LWK CPU of its own.");
 	return -1;
 }

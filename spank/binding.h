@@ -16,4 +16,11 @@ void binding_default(void);
 /* After srun has read its options: -1, and a text, when the user asked for one. */
 int binding_check(void);
 
+/*
+ * After that: a step that wants only some of the job's CPUs (--exact) shares all of them with
+ * others instead, for only those that stay with Linux can be bound to; its programs wait for
+ * free LWK CPUs (LWK_WAIT, see lwkexec). -1, and a text, when srun does not let us.
+ */
+int binding_share(void);
+
 #endif

@@ -29,7 +29,8 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 
 	if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR)
 		return 0;
-	if (options_check() < 0 || (options_lwk_step() && binding_check() < 0))
+	if (options_check() < 0 ||
+	    (options_lwk_step() && (binding_check() < 0 || binding_share() < 0)))
 		return -1;
 	/* An explicit --lwk-numa wins over --mem-bind. */
 	return options_allocation() && !options_numa_given() ? memory_binding_hand_over(sp) : 0;

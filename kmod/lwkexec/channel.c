@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -19,6 +20,8 @@
 #define BUSY_RETRIES 20
 #define BUSY_SLEEP_MS 50
 #define CONSOLE_LINES 10
+/* Set by the SPANK plugin: wait for a free CPU, for as long as it takes. */
+#define ENV_WAIT "LWK_WAIT"
 /* "proxy": lwkpart.ko shall leave all calls to us; for comparisons. */
 #define ENV_CALLS "LWK_CALLS"
 
@@ -112,7 +115,7 @@ static void create_process(const char *device)
 	struct lwk_proc_create create = { .pid = getpid() };
 	struct lwk_instance_status status;
 	int tries = 0;
-	bool waits = false;
+	bool waits = false, patient = getenv(ENV_WAIT);
 
 	while (ioctl(session.device, LWK_PROC_CREATE, &create)) {
 		struct timespec pause = { 0, BUSY_SLEEP_MS * 1000000L };
@@ -129,12 +132,13 @@ static void create_process(const char *device)
 			instance_gone();
 		if (errno != EAGAIN)
 			fail(EXIT_LWK, "%s: no process can be made: %s", device, strerror(errno));
-		if (++tries == BUSY_RETRIES)
+		if (!patient && ++tries == BUSY_RETRIES)
 			fail(EXIT_LWK,
 			     "wanted a free LWK CPU, but each of the %u has its process; start at most %u at a time (srun -n %u), or ask for more CPUs (one CPU of the job stays with Linux)",
 			     status.cpus, status.cpus, status.cpus);
 		nanosleep(&pause, NULL);
 	}
+	unsetenv(ENV_WAIT);
 	session.index = create.index;
 	session.cpu = create.cpu;
 }

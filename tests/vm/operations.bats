@@ -196,29 +196,33 @@ user_ns()
 
 # --- more than one step, more than one job ---
 
-@test "steps start and stop beside each other, also with --overlap" {
+@test "steps start and stop beside each other, with --exact and --overlap" {
 	job=$(submit user1 -n4 --mem=512 --lwk <<-EOF
 	#!/bin/bash
-	srun -n1 --mem=64 $programs/nap 600 &
+	srun -n1 --exact --mem=64 $programs/nap 600 &
 	until squeue -h -s -j \$SLURM_JOB_ID | grep -q nap; do sleep 0.5; done
-	for i in 1 2; do
-		srun -n1 --mem=64 $programs/hello &
-		srun -n1 --mem=64 $programs/hello
-		srun -n2 --mem=64 $programs/hello
+	for i in 1 2 3 4 5 6; do
+		srun -n1 --exact --mem=64 $programs/nap 4 >beside.\$i &
+		others+=(\$!)
 	done
-	wait %2 %3
+	wait "\${others[@]}"
+	cat beside.*
+	srun -n2 -c1 $programs/hello
 	echo overlapping
 	srun -n2 --overlap $programs/hello
-	srun -n3 --overlap $programs/hello
+	srun -n3 --overlap $programs/nap 5
 	scancel --signal=TERM \$SLURM_JOB_ID.0
 	wait
 	srun -n3 $programs/hello
 	EOF
 	)
-	wait_for_job "$job"
+	wait_for 150 over "$job"
 	run job_output user1 "$job"
+	echo "$output"
 	job_is "$job" JobState=COMPLETED
 	[[ $(grep -c 'kernel=slurm-lwk' <<<"${output%%overlapping*}") == 9 ]]
+	[[ $(grep -c 'over$' <<<"${output%%overlapping*}") == 6 ]]
+	[[ $(grep -c 'kernel=slurm-lwk' <<<"${output#*overlapping}") -ge 5 ]]
 	[[ $output == *'wanted a free LWK CPU, but each of the 3 has its process'* ]]
 }
 
