@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "process.h"
+#include "record.h"
 
 #define CHUNK (256 << 10)
 #define ALIGN4(size) (((size) + 3) & ~(size_t)3)
@@ -314,14 +315,10 @@ static int dump_job(const struct ms_job *job, const char *path, struct ms_error 
 int ms_dump(uint32_t job_id, const char *path, struct ms_error *err)
 {
 	struct ms_job job;
-	int ret = ms_job_get(job_id, &job, err);
+	int ret;
 
-	if (ret < 0)
+	if (record_find(job_id, &job, err) < 0)
 		return -1;
-	if (ret == 0)
-		return ms_fail(err,
-			       "this node knows no LWK job %u; 'lwkctl list' shows those it has",
-			       job_id);
 	signals_hold();
 	ret = dump_job(&job, path, err);
 	signals_release();

@@ -157,6 +157,16 @@ int ms_job_get(uint32_t job_id, struct ms_job *job, struct ms_error *err)
 	return ret;
 }
 
+int record_find(uint32_t job_id, struct ms_job *job, struct ms_error *err)
+{
+	int ret = ms_job_get(job_id, job, err);
+
+	if (ret)
+		return ret < 0 ? -1 : 0;
+	return ms_fail(err, "this node knows no LWK job %u; 'lwkctl list' shows those it has",
+		       job_id);
+}
+
 void ms_job_release(struct ms_job *job)
 {
 	hwloc_bitmap_free(job->lwk_cpus);

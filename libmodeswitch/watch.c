@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "driver.h"
+#include "record.h"
 
 struct ms_watch {
 	uint32_t job_id;
@@ -53,14 +54,10 @@ int ms_watch_open(uint32_t job_id, struct ms_watch **out, struct ms_error *err)
 {
 	struct ms_watch *watch;
 	struct ms_job job;
-	int ret = ms_job_get(job_id, &job, err);
+	int ret;
 
-	if (ret < 0)
+	if (record_find(job_id, &job, err) < 0)
 		return -1;
-	if (ret == 0)
-		return ms_fail(err,
-			       "this node knows no LWK job %u; 'lwkctl list' shows those it has",
-			       job_id);
 	watch = malloc(sizeof(*watch));
 	if (!watch)
 		ret = ms_fail(err, "out of memory");
