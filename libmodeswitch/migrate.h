@@ -82,6 +82,7 @@ struct migration {
 	int64_t scanned_ns;  /* when use was last looked at */
 	double move_cpu;     /* seconds */
 	uint64_t room_until; /* of state.moved, for which room was seen */
+	uint64_t floor;	     /* bytes that stay free on each node */
 	struct migrate_cpuset *cpusets;
 	size_t n_cpusets;
 	bool full;

@@ -27,6 +27,9 @@
 #define RETRY_US 1000
 /* Left free on a node: nobody gains when its programs must reclaim. */
 #define ROOM_BYTES (32UL << 20)
+/* How long kswapd may take to make room where files' pages are in the way. */
+#define KSWAPD_MS 500
+#define KSWAPD_LOOK_MS 10
 
 struct batch {
 	struct migrate_page **pages; /* those whose fate is open */
@@ -334,15 +337,66 @@ static int move_batch(struct migration *migration, struct migrate_process *proce
 	return 0;
 }
 
+/*
+ * What must stay free on a node: below its "min" watermarks an allocation for a page that moves
+ * waits for reclaim, and if that finds nothing it fails, with a call trace in the kernel's log.
+ * Halfway to "low", where kswapd begins to reclaim, so that kswapd is woken. The largest of all
+ * nodes'.
+ */
+static uint64_t watermark_floor(void)
+{
+	FILE *file = fopen("/proc/zoneinfo", "re");
+	unsigned node, last = 0;
+	unsigned long pages, sum = 0, floor = 0;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "Node %u, zone", &node) == 1) {
+			sum = node == last ? sum : 0;
+			last = node;
+		} else if (sscanf(line, " min %lu", &pages) == 1 ||
+			   sscanf(line, " low %lu", &pages) == 1) {
+			sum += pages;
+			floor = sum > floor ? sum : floor;
+		}
+	}
+	if (file)
+		fclose(file);
+	return floor / 2 * PAGE_BYTES;
+}
+
+/* Bytes that may be taken at once, above the floor; waits for kswapd if that is less than wanted. */
+static uint64_t free_on(struct migration *migration, unsigned node, uint64_t wanted)
+{
+	uint64_t room = 0;
+	char text[8192];
+
+	for (unsigned waited = 0; waited <= KSWAPD_MS; waited += KSWAPD_LOOK_MS) {
+		if (kernel_read(text, sizeof(text), "/sys/devices/system/node/node%u/meminfo",
+				node) < 0)
+			return 0;
+		room = meminfo_bytes(text, "MemFree");
+		room = room > migration->floor ? room - migration->floor : 0;
+		if (room >= wanted || migration_stopped(migration))
+			break;
+		usleep(KSWAPD_LOOK_MS * 1000);
+	}
+	return room;
+}
+
 static int check_room(struct migration *migration, uint64_t bytes, struct ms_error *err)
 {
 	uint64_t room, least = UINT64_MAX;
 
 	if (migration->state.moved + bytes <= migration->room_until)
 		return 0;
+	if (!migration->floor)
+		migration->floor = watermark_floor();
 	for (unsigned i = 0; i < migration->n_to;) {
-		room = room_on(migration->to[i]);
-		if (room < bytes + ROOM_BYTES) {
+		room = 0;
+		if (room_on(migration->to[i]) >= bytes + ROOM_BYTES)
+			room = free_on(migration, migration->to[i], bytes);
+		if (room < bytes) {
 			if (node_is_full(migration, err) < 0)
 				return -1;
 			i = 0;
@@ -352,7 +406,7 @@ static int check_room(struct migration *migration, uint64_t bytes, struct ms_err
 		i++;
 	}
 	/* Others take memory too: look again before ours can have filled it. */
-	migration->room_until = migration->state.moved + (least - ROOM_BYTES) / 4;
+	migration->room_until = migration->state.moved + (least > 4 * bytes ? least / 4 : bytes);
 	return 0;
 }
 

@@ -215,6 +215,7 @@ move_every_kind()
 	((status == 1))
 	[[ $(json .error) == 'wanted room for more memory; found the nodes to move to full;'* ]]
 	(($(json '.left["node full"]') > 0 && $(json .moved) > 0))
+	run ! bed sh -c 'dmesg | grep "allocation failure"'
 	[[ $(on_node "$target" 0) -gt 1000 ]]
 	bed kill -0 "$target"
 }
