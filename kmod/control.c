@@ -36,6 +36,7 @@ union argument {
 	struct lwkpart_scan scan;
 	struct lwkpart_dump_layout dump_layout;
 	struct lwkpart_dump dump;
+	struct lwkpart_confine confine;
 };
 
 static int ioctl_get_info(union argument *argument)
@@ -164,6 +165,15 @@ static int ioctl_dump(union argument *argument)
 	return instance_dump(&argument->dump);
 }
 
+static int ioctl_confine(union argument *argument)
+{
+	const struct lwkpart_confine *request = &argument->confine;
+
+	if (request->reserved || request->count > LWKPART_MAX_GROUPS)
+		return -EINVAL;
+	return instance_confine(request);
+}
+
 struct operation {
 	unsigned int command;
 	int (*run)(union argument *argument);
@@ -190,6 +200,7 @@ static const struct operation operations[] = {
 	{ LWKPART_SCAN, ioctl_scan, .locks_itself = true },
 	{ LWKPART_DUMP_LAYOUT, ioctl_dump_layout },
 	{ LWKPART_DUMP, ioctl_dump },
+	{ LWKPART_CONFINE, ioctl_confine },
 };
 
 static int run(const struct operation *operation, union argument *argument)

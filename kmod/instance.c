@@ -25,7 +25,10 @@ static struct instance *instances[LWKPART_MAX_INSTANCES];
 
 static void release(struct kref *kref)
 {
-	kvfree(container_of(kref, struct instance, kref));
+	struct instance *instance = container_of(kref, struct instance, kref);
+
+	confine_release(instance);
+	kvfree(instance);
 }
 
 void instance_get(struct instance *instance)
@@ -521,4 +524,14 @@ int instance_dump(struct lwkpart_dump *request)
 	const struct instance *instance = find_of_job(request->instance, request->job_id);
 
 	return instance ? dump_copy(instance, request) : -ENOENT;
+}
+
+int instance_confine(const struct lwkpart_confine *request)
+{
+	struct instance *instance = find(request->instance);
+
+	if (!instance)
+		return -ENOENT;
+	/* Who is a proxy already would stay where it is. */
+	return instance->state > LWK_STATE_LOADED ? -EBUSY : confine_set(instance, request);
 }

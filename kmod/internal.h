@@ -20,6 +20,7 @@
  *   dump.c      copies of an LWK kernel's own memory
  *   charge.c    charges a proxy with what its LWK process uses
  *   freeze.c    makes processes stand still
+ *   confine.c   puts proxies into their cgroups
  *   scan.c      which pages of a process are used
  *
  * Locking: 'lwkpart_mutex' (control.c) serialises everything done through
@@ -105,6 +106,9 @@ struct instance {
 	/* event.c */
 	spinlock_t event_lock;
 	struct list_head listeners;
+
+	/* confine.c: of the cgroups of its proxies; NULL after the last. Under rwsem. */
+	struct file *groups[LWKPART_MAX_GROUPS];
 
 	/* doorbell.c */
 	int doorbell_irq[LWK_MAX_CPUS]; /* 0: none; CPUs that share a target share one */
@@ -251,6 +255,7 @@ int instance_kmsg(struct lwkpart_kmsg *request);
 int instance_hang_limit(const struct lwkpart_hang_limit *request);
 int instance_dump_layout(struct lwkpart_dump_layout *request);
 int instance_dump(struct lwkpart_dump *request);
+int instance_confine(const struct lwkpart_confine *request);
 unsigned int instance_count(void);
 
 /* Changes the state when the LWK says that it has panicked. Takes rwsem. */
@@ -330,6 +335,13 @@ int event_listen(struct instance *instance, const void *owner, const struct lwk_
 void event_forget(struct instance *instance, const void *owner);
 /* Any context. */
 void event_signal(struct instance *instance, enum lwk_event event);
+
+/* confine.c; takes rwsem */
+/* LWKPART_CONFINE: 0, -EBADF, -EINVAL */
+int confine_set(struct instance *instance, const struct lwkpart_confine *request);
+void confine_release(struct instance *instance);
+/* Moves the calling process into the instance's cgroups. 0 or a negative error. */
+int confine_current(struct instance *instance);
 
 /* freeze.c */
 /* Why a process stands still: bits of struct lwk_control.freeze. */

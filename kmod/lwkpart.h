@@ -298,6 +298,20 @@ struct lwkpart_dump {
 	__u64 reserved;
 };
 
+/*
+ * From now on a process that becomes a proxy of the instance (LWK_PROC_CREATE) is moved into
+ * these cgroups, with the rights of the caller; if that fails, it does not become one. 'fds':
+ * their cgroup.procs files, open for writing. They replace those of an earlier call; none:
+ * proxies stay where they are. EBADF; EINVAL: no file of a cgroup; EBUSY: it was booted.
+ */
+#define LWKPART_MAX_GROUPS 8
+struct lwkpart_confine {
+	__u32 instance;
+	__u32 count;
+	__s32 fds[LWKPART_MAX_GROUPS];
+	__u64 reserved;
+};
+
 #define LWKPART_IOC 0xb7
 #define LWKPART_GET_INFO _IOR(LWKPART_IOC, 0x00, struct lwkpart_info)
 #define LWKPART_LEND_CPU _IOW(LWKPART_IOC, 0x01, struct lwkpart_cpu)
@@ -318,6 +332,7 @@ struct lwkpart_dump {
 #define LWKPART_SCAN _IOWR(LWKPART_IOC, 0x10, struct lwkpart_scan)
 #define LWKPART_DUMP_LAYOUT _IOWR(LWKPART_IOC, 0x11, struct lwkpart_dump_layout)
 #define LWKPART_DUMP _IOWR(LWKPART_IOC, 0x12, struct lwkpart_dump)
+#define LWKPART_CONFINE _IOW(LWKPART_IOC, 0x13, struct lwkpart_confine)
 
 /* ---- /dev/lwk/N -------------------------------------------------------- */
 
@@ -335,7 +350,8 @@ struct lwkpart_dump {
 /*
  * Makes an LWK process on a free LWK CPU; the calling process becomes its proxy.
  * The process lives as long as this open file. EAGAIN: every LWK CPU has one; EBUSY: the
- * instance is FREEZING or FROZEN; EHOSTDOWN: it does not run; EALREADY: this file has one.
+ * instance is FREEZING or FROZEN; EHOSTDOWN: it does not run; EALREADY: this file has one. Other errors: it
+ * could not be moved into the instance's cgroups (LWKPART_CONFINE).
  */
 struct lwk_proc_create {
 	__u32 index; /* out: the LWK's number of that CPU */

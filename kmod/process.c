@@ -109,6 +109,9 @@ static long process_create(struct lwk_process *process, struct lwk_proc_create _
 		return -EFAULT;
 	if (create.flags || !create.pid)
 		return -EINVAL;
+	error = confine_current(instance);
+	if (error)
+		return error;
 	down_read(&instance->rwsem);
 	mutex_lock(&instance->process_mutex);
 	error = create_on_free_cpu(process, &create);

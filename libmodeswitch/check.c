@@ -19,6 +19,7 @@
 #include "memory.h"
 #include "modeswitch.h"
 #include "process.h"
+#include "proxy_limits.h"
 #include "state.h"
 #include "topology.h"
 
@@ -107,6 +108,28 @@ static void check_module(struct checking *checking, const struct driver *driver)
 			   "install it for the kernel that runs ('uname -r') and run depmod",
 			   "%s cannot be loaded: %s", driver->module,
 			   status < 0 ? strerror(-status) : output);
+}
+
+static void check_limits(struct checking *checking)
+{
+	bool required = checking->config && checking->config->proxy_limits_required;
+	struct ms_error err;
+	char missing[64];
+
+	if (limits_look(missing, sizeof(missing), &err) < 0)
+		check_tell(checking, MS_PROBLEM, "limits", "see whether /proc/mounts can be read",
+			   "%s", err.text);
+	else if (*missing)
+		check_tell(checking, required ? MS_PROBLEM : MS_NOTE, "limits",
+			   "mount these controllers (cgroup version 1), or boot without "
+			   "cgroup_disable= (version 2)",
+			   "this node lacks %s, cgroup controllers; %s", missing,
+			   required ? "ProxyLimits=require wants them for every LWK job"
+				    : "proxies are not limited in that");
+	else
+		check_tell(checking, MS_FINE, "limits", NULL,
+			   "there are cgroup controllers for the proxies' limits (version %d)",
+			   limits_version_2() ? 2 : 1);
 }
 
 static void check_jobs(struct checking *checking)
@@ -292,6 +315,7 @@ int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, vo
 	check_slurm(&checking);
 	check_memory(&checking);
 	check_numa(&checking);
+	check_limits(&checking);
 	check_jobs(&checking);
 	check_journals(&checking);
 	ms_config_free(checking.config);

@@ -13,8 +13,11 @@
 
 #include "driver.h"
 #include "files.h"
+#include "parse.h"
 
 #define MAX_SECONDS 3600
+#define MIN_PIDS 8
+#define MAX_PIDS 4194304 /* as many as the kernel can have */
 
 /* One kind of value: reads 'text' into the field; on failure tells what is allowed. */
 typedef int (*parser)(const char *text, void *field, size_t size, struct ms_error *err);
@@ -55,6 +58,44 @@ static int parse_keep_seconds(const char *text, void *field, size_t size, struct
 static int parse_size(const char *text, void *field, size_t size, struct ms_error *err)
 {
 	return ms_parse_size(text, field, err);
+}
+
+static int parse_proxy_memory(const char *text, void *field, size_t size, struct ms_error *err)
+{
+	return ms_parse_proxy_memory(text, field, err);
+}
+
+static int parse_percent(const char *text, void *field, size_t size, struct ms_error *err)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (!isdigit((unsigned char)*text) || strcmp(end, "%") != 0 || number < 1 || number > 100)
+		return ms_fail(err, "wanted 1%% to 100%%; found \"%s\"", text);
+	*(unsigned *)field = number;
+	return 0;
+}
+
+static int parse_pids(const char *text, void *field, size_t size, struct ms_error *err)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (!isdigit((unsigned char)*text) || *end || number < MIN_PIDS || number > MAX_PIDS)
+		return ms_fail(err, "wanted a number from %d to %d; found \"%s\"", MIN_PIDS,
+			       MAX_PIDS, text);
+	*(unsigned *)field = number;
+	return 0;
+}
+
+static int parse_required(const char *text, void *field, size_t size, struct ms_error *err)
+{
+	bool required = strcasecmp(text, "require") == 0;
+
+	if (!required && strcasecmp(text, "available") != 0)
+		return ms_fail(err, "wanted require or available; found \"%s\"", text);
+	*(bool *)field = required;
+	return 0;
 }
 
 static int parse_cpus(const char *text, void *field, size_t size, struct ms_error *err)
@@ -164,6 +205,12 @@ static const struct key node_keys[] = {
 	{ "DumpOnPanic", parse_directory, FIELD(ms_config, dump_on_panic), "no" },
 	{ "KeepWarm", parse_keep_seconds, FIELD(ms_config, keep_warm), "0" },
 	{ "KernelCalls", parse_yes_no, FIELD(ms_config, kernel_calls), "yes" },
+	{ "ProxyLimits", parse_required, FIELD(ms_config, proxy_limits_required), "available" },
+	{ "ProxyMemory", parse_proxy_memory, FIELD(ms_config, proxy_memory), "128M" },
+	{ "ProxyMemoryPerGB", parse_size, FIELD(ms_config, proxy_memory_per_gb), "4M" },
+	{ "ProxyMemoryMax", parse_proxy_memory, FIELD(ms_config, proxy_memory_max), "1G" },
+	{ "ProxyCpu", parse_percent, FIELD(ms_config, proxy_cpu), "50%" },
+	{ "ProxyPids", parse_pids, FIELD(ms_config, proxy_pids), "1024" },
 	{ NULL },
 };
 
@@ -175,7 +222,7 @@ static const struct key image_keys[] = {
 	{ NULL },
 };
 
-#define MAX_KEYS 16
+#define MAX_KEYS 32
 
 /* One file being read. */
 struct reading {
@@ -277,7 +324,7 @@ static int find_or_add_image(struct reading *reading, const char *name)
 static int set_key(struct reading *reading, const struct key *keys, unsigned *lines, void *object,
 		   const char *name, const char *value)
 {
-	char allowed[256] = "";
+	char allowed[512] = "";
 	struct ms_error why;
 	size_t at = 0;
 
@@ -352,6 +399,22 @@ static int check_images(const struct ms_config *config, const char *path, struct
 	return 0;
 }
 
+static int check_proxies(const struct ms_config *config, const char *path, struct ms_error *err)
+{
+	char wanted[FORMAT_SIZE], found[FORMAT_SIZE];
+
+	if (config->proxy_memory_per_gb > 1UL << 30)
+		return ms_fail(err, "%s: wanted ProxyMemoryPerGB= of 1G at most; found %s", path,
+			       format_size(config->proxy_memory_per_gb, found));
+	if (config->proxy_memory <= config->proxy_memory_max)
+		return 0;
+	return ms_fail(err,
+		       "%s: wanted ProxyMemory= of ProxyMemoryMax= (%s) at most; found %s; raise "
+		       "ProxyMemoryMax= with it",
+		       path, format_size(config->proxy_memory_max, wanted),
+		       format_size(config->proxy_memory, found));
+}
+
 int config_parse(FILE *file, const char *path, struct ms_config **out, struct ms_error *err)
 {
 	struct ms_config *config = calloc(1, sizeof(*config));
@@ -369,8 +432,10 @@ int config_parse(FILE *file, const char *path, struct ms_config **out, struct ms
 	else if (!reading.failed && line)
 		ret = ms_fail(err, "%s:%d: wanted KEY = VALUE or [SECTION]; found something else",
 			      path, line);
+	else if (reading.failed || check_images(config, path, err) < 0)
+		ret = -1;
 	else
-		ret = reading.failed ? -1 : check_images(config, path, err);
+		ret = check_proxies(config, path, err);
 	free(reading.image_lines);
 	if (ret < 0) {
 		ms_config_free(config);

@@ -90,6 +90,8 @@ struct driver {
 	int (*destroy)(int dev, unsigned instance);
 	int (*assign_cpu)(int dev, unsigned instance, unsigned cpu, unsigned doorbell_cpu);
 	int (*assign_memory)(int dev, unsigned instance, uint64_t start, uint64_t bytes);
+	/* Puts whoever becomes a proxy into these cgroups (cgroup.procs files); NULL: cannot. */
+	int (*confine)(int dev, unsigned instance, const int *fds, size_t n);
 	int (*load)(int dev, unsigned instance, const void *image, size_t size);
 	int (*boot)(int dev, unsigned instance, const char *args, unsigned timeout_ms);
 	int (*shutdown)(int dev, unsigned instance);

@@ -176,6 +176,17 @@ static int assign_memory(int dev, unsigned instance, uint64_t start, uint64_t by
 	return request(dev, LWKPART_ASSIGN_MEM, &argument);
 }
 
+static int confine(int dev, unsigned instance, const int *fds, size_t n)
+{
+	struct lwkpart_confine argument = { .instance = instance, .count = n };
+
+	if (n > LWKPART_MAX_GROUPS)
+		return -E2BIG;
+	for (size_t i = 0; i < n; i++)
+		argument.fds[i] = fds[i];
+	return request(dev, LWKPART_CONFINE, &argument);
+}
+
 static int load(int dev, unsigned instance, const void *image, size_t size)
 {
 	struct lwkpart_load argument = { .instance = instance,
@@ -254,6 +265,7 @@ const struct driver driver_lwkpart = {
 	.destroy = destroy,
 	.assign_cpu = assign_cpu,
 	.assign_memory = assign_memory,
+	.confine = confine,
 	.load = load,
 	.boot = boot,
 	.shutdown = shut_down,

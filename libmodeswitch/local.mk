@@ -20,6 +20,8 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/interrupts.c libmodeswitch/interrupts.h \
 	libmodeswitch/journal.c libmodeswitch/journal.h \
 	libmodeswitch/json.c libmodeswitch/json.h \
+	libmodeswitch/proxy_limits.c libmodeswitch/proxy_limits.h \
+	libmodeswitch/proxy_limits_step.c \
 	libmodeswitch/memory.c libmodeswitch/memory.h \
 	libmodeswitch/migrate.c libmodeswitch/migrate.h \
 	libmodeswitch/migrate_cpusets.c \
@@ -32,6 +34,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/parse.c libmodeswitch/parse.h \
 	libmodeswitch/plan.c libmodeswitch/plan.h libmodeswitch/planning.h \
 	libmodeswitch/plan_cpus.c libmodeswitch/plan_memory.c \
+	libmodeswitch/plan_proxies.c \
 	libmodeswitch/prepare.c \
 	libmodeswitch/process.c libmodeswitch/process.h \
 	libmodeswitch/record.c libmodeswitch/record.h \
@@ -41,6 +44,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/state.c libmodeswitch/state.h \
 	libmodeswitch/step_cpus.c \
 	libmodeswitch/step_instance.c \
+	libmodeswitch/step_limits.c \
 	libmodeswitch/step_memory.c \
 	libmodeswitch/step_module.c \
 	libmodeswitch/steps.c libmodeswitch/steps.h \
@@ -56,9 +60,9 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"' \
 	-DLWKCTL_PATH='"$(bindir)/lwkctl"'
 libmodeswitch_libmodeswitch_all_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) \
-	$(INIH_CFLAGS) $(ELF_CFLAGS) $(NUMA_CFLAGS)
+	$(INIH_CFLAGS) $(ELF_CFLAGS) $(NUMA_CFLAGS) $(CGROUP_CFLAGS)
 libmodeswitch_libmodeswitch_all_la_LIBADD = $(HWLOC_LIBS) $(JSONC_LIBS) $(INIH_LIBS) $(ELF_LIBS) \
-	$(NUMA_LIBS) -lm
+	$(NUMA_LIBS) $(CGROUP_LIBS) -lm
 
 libmodeswitch_libmodeswitch_la_SOURCES =
 libmodeswitch_libmodeswitch_la_LIBADD = libmodeswitch/libmodeswitch_all.la

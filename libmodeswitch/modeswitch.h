@@ -61,6 +61,9 @@ struct ms_numa {
 	hwloc_bitmap_t nodes; /* MS_NUMA_BIND; NULL otherwise */
 };
 
+/* A limit of the proxies' memory: a size as for ms_parse_size(), of 8 MB at least. */
+int ms_parse_proxy_memory(const char *text, uint64_t *bytes, struct ms_error *err);
+
 /* "local", "interleave" or "bind=0,2-3". Free what it holds with ms_numa_release(). */
 int ms_parse_numa(const char *text, struct ms_numa *numa, struct ms_error *err);
 void ms_numa_release(struct ms_numa *numa);
@@ -89,6 +92,13 @@ struct ms_config {
 	unsigned keep_warm;	     /* KeepWarm=: seconds; 0: not at all */
 	bool kernel_calls;	     /* KernelCalls= */
 	char dump_on_panic[256];     /* DumpOnPanic=: a directory; "": no dumps are kept */
+	/* The proxies' limits; see struct ms_limits. */
+	bool proxy_limits_required;   /* ProxyLimits=require */
+	uint64_t proxy_memory;	      /* ProxyMemory=: bytes for each job on a node, … */
+	uint64_t proxy_memory_per_gb; /* ProxyMemoryPerGB=: … and for each GB of its LWK */
+	uint64_t proxy_memory_max;    /* ProxyMemoryMax=: what a user may ask for */
+	unsigned proxy_cpu;	      /* ProxyCpu=: percent of the OS CPUs that jobs share */
+	unsigned proxy_pids;	      /* ProxyPids=: processes and threads */
 	struct ms_image *images;
 	size_t n_images;
 };
@@ -123,10 +133,26 @@ struct ms_request {
 	bool whole_memory;	     /* --mem=0: no number was asked for, what can be had will do */
 	struct ms_amount lwk_memory; /* of that for the LWK */
 	struct ms_numa numa;
-	bool one_per_core; /* one LWK CPU for each core, its other hardware threads idle */
+	uint64_t proxy_memory; /* for its proxies, bytes; 0: as lwk.conf says */
+	bool one_per_core;     /* one LWK CPU for each core, its other hardware threads idle */
 };
 
 /* ---- planning ---- */
+
+/* What the proxies of a job may use of Linux on this node, together. */
+struct ms_limits {
+	bool required;	      /* without these limits there shall be no LWK job */
+	hwloc_bitmap_t cpus;  /* the job's own, or the OS CPUs */
+	hwloc_bitmap_t nodes; /* NUMA nodes, near these CPUs */
+	uint64_t memory;      /* bytes */
+	uint64_t memory_max;  /* bytes: what the user may ask for */
+	unsigned pids;	      /* processes and threads */
+	/*
+	 * Of one CPU, for all jobs together whose proxies share the OS CPUs; 0: no limit, as they
+	 * have CPUs of their own.
+	 */
+	unsigned cpu_percent;
+};
 
 /* A CPU for the LWK; its number there is its place in ms_plan.cpus. */
 struct ms_plan_cpu {
@@ -159,6 +185,7 @@ struct ms_plan {
 	size_t n_memory;
 	uint64_t bytes; /* of 'memory', in all */
 	uint64_t least; /* with less the job is refused */
+	struct ms_limits proxies;
 };
 
 /*
@@ -222,6 +249,7 @@ struct ms_job {
 	unsigned switch_on_ms;	   /* ACTIVE: what the switch took */
 	struct ms_times times;	   /* ACTIVE: the same, by its parts */
 	unsigned keep_warm;	   /* ACTIVE, WARM: seconds, from the end of the job on */
+	struct ms_limits proxies;  /* ACTIVE */
 	int64_t since;		   /* realtime seconds at which 'state' was reached */
 };
 
@@ -281,6 +309,21 @@ void ms_job_list_free(struct ms_job *jobs, size_t n);
  */
 int ms_reconcile(bool (*alive)(uint32_t job_id, void *context), void *context,
 		 struct ms_error *err);
+
+/* ---- the limits of proxies ---- */
+
+/*
+ * With cgroup version 2: limits the tasks of a step, of which 'pid' is one, by the cgroups that
+ * Slurm made for them, before they begin. A batch script ('is_step' is false) has the job's limits
+ * only, those of CPU time and processes. With version 1 there is nothing to do here. Root.
+ */
+int ms_limits_step(const struct ms_job *job, pid_t pid, bool is_step, struct ms_error *err);
+
+/* How many proxies have been killed because they were over their limit of memory; 'pid' as above. */
+uint64_t ms_limits_kills(const struct ms_job *job, pid_t pid);
+
+/* A job has ended: what jobs share on the OS CPUs is for those that are left. Root. */
+void ms_limits_share(void);
 
 /*
  * ---- watching an instance (LWK batch operation paper, table 1) ----

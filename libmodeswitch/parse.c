@@ -8,6 +8,8 @@
 #include <string.h>
 
 #define MAX_CPU 65535
+/* Less than a proxy needs to begin would only be a riddle. */
+#define MIN_PROXY_MEMORY (8UL << 20)
 
 int ms_parse_size(const char *text, uint64_t *bytes, struct ms_error *err)
 {
@@ -92,6 +94,17 @@ int ms_parse_amount(const char *text, struct ms_amount *amount, struct ms_error 
 	parsed.percent = 0;
 	*amount = parsed;
 	return 0;
+}
+
+int ms_parse_proxy_memory(const char *text, uint64_t *bytes, struct ms_error *err)
+{
+	struct ms_error ignored;
+
+	if (ms_parse_size(text, bytes, &ignored) == 0 && *bytes >= MIN_PROXY_MEMORY)
+		return 0;
+	return ms_fail(err,
+		       "wanted a size with its unit, of 8M at least, such as 256M; found \"%s\"",
+		       text);
 }
 
 int ms_parse_numa(const char *text, struct ms_numa *numa, struct ms_error *err)

@@ -37,8 +37,8 @@ int plan_decide(const struct ms_config *config, const struct ms_request *request
 	if (!p.plan || !p.system_nodes)
 		ms_fail(err, "out of memory");
 	else if (topology_system_nodes(topology, config, p.system_nodes, err) == 0 &&
-		 plan_cpus(&p) == 0)
-		ret = plan_memory(&p);
+		 plan_cpus(&p) == 0 && plan_memory(&p) == 0)
+		ret = plan_proxies(&p);
 	hwloc_bitmap_free(p.system_nodes);
 	if (ret < 0)
 		ms_plan_free(p.plan);
@@ -54,6 +54,8 @@ void ms_plan_free(struct ms_plan *plan)
 	hwloc_bitmap_free(plan->lwk_cpus);
 	hwloc_bitmap_free(plan->idle_cpus);
 	hwloc_bitmap_free(plan->linux_cpus);
+	hwloc_bitmap_free(plan->proxies.cpus);
+	hwloc_bitmap_free(plan->proxies.nodes);
 	free(plan->cpus);
 	free(plan->memory);
 	free(plan);

@@ -19,5 +19,7 @@ struct planning {
 int plan_cpus(struct planning *p);
 /* How much memory the LWK gets, and from which nodes; after plan_cpus(). */
 int plan_memory(struct planning *p);
+/* What the proxies may use of Linux; after plan_memory(). */
+int plan_proxies(struct planning *p);
 
 #endif

@@ -23,6 +23,20 @@ const char *ms_job_state_word(enum ms_job_state state)
 	return state_words[state];
 }
 
+static struct json_object *limits_to_json(const struct ms_limits *limits)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_add_flag(object, "required", limits->required);
+	json_add_list(object, "cpus", limits->cpus);
+	json_add_list(object, "nodes", limits->nodes);
+	json_add_number(object, "memory", limits->memory);
+	json_add_number(object, "memory_max", limits->memory_max);
+	json_add_number(object, "pids", limits->pids);
+	json_add_number(object, "cpu_percent", limits->cpu_percent);
+	return object;
+}
+
 struct json_object *ms_job_to_json(const struct ms_job *job)
 {
 	struct json_object *object = json_object_new_object();
@@ -46,6 +60,7 @@ struct json_object *ms_job_to_json(const struct ms_job *job)
 	json_add_number(object, "switch_on_ms", job->switch_on_ms);
 	json_object_object_add(object, "steps", times_to_json(&job->times));
 	json_add_number(object, "keep_warm", job->keep_warm);
+	json_object_object_add(object, "proxies", limits_to_json(&job->proxies));
 	json_add_number(object, "since", job->since);
 	return object;
 }
@@ -92,6 +107,18 @@ static hwloc_bitmap_t read_list(struct json_object *object, const char *key)
 	return list;
 }
 
+/* Nothing of a record that an earlier version wrote. */
+static void limits_from_json(struct json_object *object, struct ms_limits *limits)
+{
+	limits->required = json_object_get_boolean(json_object_object_get(object, "required"));
+	limits->cpus = read_list(object, "cpus");
+	limits->nodes = read_list(object, "nodes");
+	limits->memory = journal_number(object, "memory");
+	limits->memory_max = journal_number(object, "memory_max");
+	limits->pids = journal_number(object, "pids");
+	limits->cpu_percent = journal_number(object, "cpu_percent");
+}
+
 #define READ_TEXT(field)                                                                           \
 	snprintf(job->field, sizeof(job->field), "%s", journal_text(object, #field))
 
@@ -125,6 +152,7 @@ static int from_json(struct json_object *object, uint32_t job_id, struct ms_job 
 	job->switch_on_ms = journal_number(object, "switch_on_ms");
 	times_from_json(json_object_object_get(object, "steps"), &job->times);
 	job->keep_warm = journal_number(object, "keep_warm");
+	limits_from_json(json_object_object_get(object, "proxies"), &job->proxies);
 	job->since = journal_number(object, "since");
 	return 0;
 }
@@ -172,7 +200,10 @@ void ms_job_release(struct ms_job *job)
 	hwloc_bitmap_free(job->lwk_cpus);
 	hwloc_bitmap_free(job->linux_cpus);
 	hwloc_bitmap_free(job->nodes);
+	hwloc_bitmap_free(job->proxies.cpus);
+	hwloc_bitmap_free(job->proxies.nodes);
 	job->lwk_cpus = job->linux_cpus = job->nodes = NULL;
+	job->proxies.cpus = job->proxies.nodes = NULL;
 }
 
 int ms_job_list(struct ms_job **out, size_t *n, struct ms_error *err)

@@ -48,7 +48,7 @@ struct step {
 };
 
 extern const struct step step_module, step_cpus, step_memory, step_instance, step_assign, step_load,
-	step_boot;
+	step_boot, step_limits, step_confine;
 
 /* All of them, in their order; NULL at the end. */
 extern const struct step *const all_steps[];

@@ -221,6 +221,9 @@ static int publish_active(struct switching *switching, struct ms_error *err)
 	job.lwk_cpus = hwloc_bitmap_dup(plan->lwk_cpus);
 	job.linux_cpus = hwloc_bitmap_dup(plan->linux_cpus);
 	job.nodes = hwloc_bitmap_alloc();
+	job.proxies = plan->proxies;
+	job.proxies.cpus = hwloc_bitmap_dup(plan->proxies.cpus);
+	job.proxies.nodes = hwloc_bitmap_dup(plan->proxies.nodes);
 	measure_memory(switching, &job);
 	times_lap(switching->times, "record");
 	job.times = *switching->times;
@@ -232,8 +235,10 @@ static int publish_active(struct switching *switching, struct ms_error *err)
 }
 
 /* All but the taking of CPUs and memory. */
-static const struct step *const warm_steps[] = { &step_module, &step_instance, &step_assign,
-						 &step_load,   &step_boot,     NULL };
+static const struct step *const warm_steps[] = {
+	&step_module,  &step_limits, &step_instance, &step_assign,
+	&step_confine, &step_load,   &step_boot,     NULL,
+};
 
 static int run_steps(struct switching *switching, const struct warm *warm, struct ms_error *err)
 {

@@ -18,6 +18,13 @@ static int remove_directory(const char *path, const struct stat *status, int typ
 	return 0;
 }
 
+static int take(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+	if (status->st_uid != 0)
+		lchown(path, 0, 0);
+	return 0;
+}
+
 /* Where jobs are below a hierarchy. The parts of names that vary have the node's name. */
 static const struct {
 	const char *type;
@@ -27,18 +34,18 @@ static const struct {
 	{ "cgroup2", "%s/system.slice/*slurmstepd.scope/job_%u" },
 };
 
-static void remove_matching(const char *pattern)
+static void walk_matching(const char *pattern, __nftw_func_t visit)
 {
 	glob_t found;
 
 	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
 		return;
 	for (size_t i = 0; i < found.gl_pathc; i++)
-		nftw(found.gl_pathv[i], remove_directory, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS);
+		nftw(found.gl_pathv[i], visit, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS);
 	globfree(&found);
 }
 
-void cgroups_remove_empty(uint32_t job_id)
+static void walk(uint32_t job_id, __nftw_func_t visit)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	struct mntent *mount;
@@ -52,8 +59,18 @@ void cgroups_remove_empty(uint32_t job_id)
 				continue;
 			snprintf(pattern, sizeof(pattern), layouts[i].pattern, mount->mnt_dir,
 				 job_id);
-			remove_matching(pattern);
+			walk_matching(pattern, visit);
 		}
 	}
 	endmntent(mounts);
+}
+
+void cgroups_remove_empty(uint32_t job_id)
+{
+	walk(job_id, remove_directory);
+}
+
+void cgroups_take(uint32_t job_id)
+{
+	walk(job_id, take);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What Slurm leaves of an ended job's cgroups. */
+/* The cgroups that Slurm makes for a job. */
 #ifndef SPANK_CGROUPS_H
 #define SPANK_CGROUPS_H
 
@@ -11,5 +11,11 @@
  * that has processes stays, because the kernel does not remove it.
  */
 void cgroups_remove_empty(uint32_t job_id);
+
+/*
+ * Slurm 22.05 gives a step's cgroups of version 1 to the user, who could make others below them
+ * and move proxies there, out of the job's limits and of Slurm's sight. They become root's.
+ */
+void cgroups_take(uint32_t job_id);
 
 #endif

@@ -13,6 +13,7 @@ enum option_id {
 	OPTION_LAUNCH,
 	OPTION_MEMORY,
 	OPTION_NUMA,
+	OPTION_PROXY_MEMORY,
 	OPTION_REPORT,
 	OPTION_COUNT
 };
@@ -21,6 +22,7 @@ static int check_lwk(int val, const char *arg, int remote);
 static int check_launch(int val, const char *arg, int remote);
 static int check_memory(int val, const char *arg, int remote);
 static int check_numa(int val, const char *arg, int remote);
+static int check_proxy_memory(int val, const char *arg, int remote);
 
 static struct spank_option table[OPTION_COUNT] = {
 	[OPTION_LWK] = {
@@ -58,6 +60,16 @@ static struct spank_option table[OPTION_COUNT] = {
 		.has_arg = required_argument,
 		.val = OPTION_NUMA,
 		.cb = check_numa,
+	},
+	[OPTION_PROXY_MEMORY] = {
+		.name = "lwk-proxy-mem",
+		.arginfo = "SIZE",
+		.usage = "with --lwk: how much of Linux's memory on each node the processes may use "
+			 "that do the programs' system calls, such as 256M; see lwk.conf(5) for "
+			 "the default and the maximum",
+		.has_arg = required_argument,
+		.val = OPTION_PROXY_MEMORY,
+		.cb = check_proxy_memory,
 	},
 	[OPTION_REPORT] = {
 		.name = "lwk-report",
@@ -134,12 +146,25 @@ static int check_numa(int val, const char *arg, int remote)
 	return -1;
 }
 
+static int check_proxy_memory(int val, const char *arg, int remote)
+{
+	struct ms_error err;
+	uint64_t bytes;
+
+	given[OPTION_PROXY_MEMORY] = true;
+	if (remote || ms_parse_proxy_memory(arg, &bytes, &err) == 0)
+		return 0;
+	slurm_error("lwk: --lwk-proxy-mem: %s", err.text);
+	return -1;
+}
+
 #define LWK_OPTION_VARIABLE "_SLURM_SPANK_OPTION_lwk_lwk"
 /* The options that belong to one allocation. */
 static const char *const allocation_variables[] = {
 	LWK_OPTION_VARIABLE,
 	LWK_OPTION_VARIABLE "_mem",
 	LWK_OPTION_VARIABLE "_numa",
+	LWK_OPTION_VARIABLE "_proxy_mem",
 };
 
 /*
@@ -198,7 +223,8 @@ bool options_lwk_step(void)
 
 int options_check(void)
 {
-	static const enum option_id of_allocation[] = { OPTION_MEMORY, OPTION_NUMA };
+	static const enum option_id of_allocation[] = { OPTION_MEMORY, OPTION_NUMA,
+							OPTION_PROXY_MEMORY };
 	bool step = spank_context() == S_CTX_LOCAL && getenv("SLURM_JOB_ID");
 
 	for (size_t i = 0; i < sizeof(of_allocation) / sizeof(*of_allocation); i++) {
@@ -278,6 +304,11 @@ const char *options_memory(spank_t sp)
 const char *options_numa(spank_t sp)
 {
 	return argument(sp, OPTION_NUMA);
+}
+
+const char *options_proxy_memory(spank_t sp)
+{
+	return argument(sp, OPTION_PROXY_MEMORY);
 }
 
 bool options_report(spank_t sp)

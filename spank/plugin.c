@@ -56,6 +56,16 @@ int slurm_spank_task_init(spank_t sp, int ac, char **av)
 	return task_launch(sp);
 }
 
+int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
+{
+	return task_limit(sp);
+}
+
+int slurm_spank_task_exit(spank_t sp, int ac, char **av)
+{
+	return task_ended(sp);
+}
+
 int slurm_spank_job_epilog(spank_t sp, int ac, char **av)
 {
 	return prolog_switch_off(sp);

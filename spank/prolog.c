@@ -97,6 +97,7 @@ int prolog_switch_on(spank_t sp)
 		return cool();
 	asked.memory = options_memory(sp);
 	asked.numa = options_numa(sp);
+	asked.proxy_memory = options_proxy_memory(sp);
 	if (!asked.numa)
 		asked.numa = memory_binding();
 	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
@@ -136,6 +137,7 @@ int prolog_switch_off(spank_t sp)
 	cgroups_remove_empty(job_id);
 	if (ms_job_ended(job_id, &times, &err) == 0) {
 		log_times(job_id, &times);
+		ms_limits_share();
 		return 0;
 	}
 	slurm_error("lwk: job %u: cannot switch this node back: %s", job_id, err.text);

@@ -146,6 +146,9 @@ static int read_asked(const struct asked *asked, struct ms_request *request, str
 		return ms_fail(err, "--lwk-mem: %s", why.text);
 	if (asked->numa && ms_parse_numa(asked->numa, &request->numa, &why) < 0)
 		return ms_fail(err, "--lwk-numa (or --mem-bind): %s", why.text);
+	if (asked->proxy_memory &&
+	    ms_parse_proxy_memory(asked->proxy_memory, &request->proxy_memory, &why) < 0)
+		return ms_fail(err, "--lwk-proxy-mem: %s", why.text);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 struct asked {
 	const char *image;	   /* "" for the default */
 	const char *memory, *numa; /* --lwk-mem, --lwk-numa; or NULL */
+	const char *proxy_memory;  /* --lwk-proxy-mem; or NULL */
 };
 
 /*

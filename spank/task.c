@@ -2,13 +2,16 @@
 #include "task.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <slurm/slurm.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cgroups.h"
 #include "modeswitch.h"
 #include "options.h"
 #include "verdict.h"
@@ -19,6 +22,8 @@ static bool refused;
 static bool active;
 static bool launch;
 static bool report;
+static bool is_step;	    /* srun's, and no batch script */
+static uint64_t kills_told; /* of proxies, before this step or by it */
 
 static void refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void refuse(const char *format, ...)
@@ -85,7 +90,7 @@ int task_look(spank_t sp)
 	const char *image = "";
 	uint32_t job_id, step_id;
 	struct ms_error err;
-	bool asked, is_step;
+	bool asked;
 	int found;
 
 	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
@@ -105,6 +110,7 @@ int task_look(spank_t sp)
 	if (active && step_id == SLURM_BATCH_SCRIPT && verdict_await(job_id, &err) < 0)
 		refuse("%s", err.text);
 
+	kills_told = active ? ms_limits_kills(&job, getpid()) : 0;
 	/* The batch script, and salloc's shell on a node, are the job's Linux side. */
 	is_step = step_id <= SLURM_MAX_NORMAL_STEP_ID;
 	launch = active && is_step && options_launch(sp);
@@ -172,5 +178,37 @@ int task_launch(spank_t sp)
 	}
 	/* Slurm's own launch goes on with this: TaskProlog, limits and exit codes stay right. */
 	argv[0] = lwkexec;
+	return 0;
+}
+
+int task_limit(spank_t sp)
+{
+	struct ms_error err;
+	pid_t pid;
+
+	if (!active || spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
+		return 0;
+	cgroups_take(job.job_id);
+	if (ms_limits_step(&job, pid, is_step, &err) == 0)
+		return 0;
+	slurm_error("lwk: job %u: its proxies cannot be limited: %s", job.job_id, err.text);
+	kill(pid, SIGKILL);
+	return 0;
+}
+
+int task_ended(spank_t sp)
+{
+	uint64_t kills = active ? ms_limits_kills(&job, getpid()) : 0;
+
+	if (kills <= kills_told)
+		return 0;
+	kills_told = kills;
+	slurm_error("lwk: job %u: proxies (the processes of Linux that do the programs' system "
+		    "calls) were killed: together they needed more than their limit of %ju MB of "
+		    "memory on this node. What they write to memory file systems such as /dev/shm "
+		    "counts, too. Ask for more with --lwk-proxy-mem=SIZE; here it can be up to "
+		    "%juM.",
+		    job.job_id, (uintmax_t)(job.proxies.memory >> 20),
+		    (uintmax_t)(job.proxies.memory_max >> 20));
 	return 0;
 }

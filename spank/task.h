@@ -19,6 +19,15 @@ int task_look(spank_t sp);
 /* -1 when the task must not run: Slurm fails the job and leaves the node alone. */
 int task_refuse(void);
 
+/*
+ * In slurmstepd as root, before the task goes on: limits it. A task that must not run without
+ * limits is killed, and the user told why; Slurm would drain the node for a failure here.
+ */
+int task_limit(spank_t sp);
+
+/* There, when a task has ended: tells the user when a limit of memory has killed proxies. */
+int task_ended(spank_t sp);
+
 /* Puts lwkexec in front of the user's program. As the user. */
 int task_launch(spank_t sp);
 

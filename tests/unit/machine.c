@@ -11,6 +11,11 @@ static void machine_read(struct machine *machine, const char *path)
 	machine->config->linux_cpus = 1;
 	machine->config->linux_memory = 64 * MB;
 	machine->config->numa.policy = MS_NUMA_LOCAL;
+	machine->config->proxy_memory = 128 * MB;
+	machine->config->proxy_memory_per_gb = 4 * MB;
+	machine->config->proxy_memory_max = GB;
+	machine->config->proxy_cpu = 50;
+	machine->config->proxy_pids = 1024;
 	machine->config->os_cpus = hwloc_bitmap_alloc();
 	hwloc_bitmap_set(machine->config->os_cpus, 0);
 	machine->config->images = calloc(1, sizeof(*machine->config->images));

@@ -31,6 +31,9 @@ static void defaults(void **state)
 	assert_true(hwloc_bitmap_isset(config->os_cpus, 0));
 	assert_null(config->system_nodes);
 	assert_int_equal(config->numa.policy, MS_NUMA_LOCAL);
+	assert_false(config->proxy_limits_required);
+	assert_int_equal(config->proxy_memory, 128UL << 20);
+	assert_int_equal(config->proxy_cpu, 50);
 	assert_int_equal(config->n_images, 1);
 	assert_string_equal(config->images[0].name, "lwk");
 	assert_string_equal(config->images[0].driver, "lwkpart");
@@ -132,7 +135,19 @@ static void errors_tell_line_found_and_allowed(void **state)
 		{ IMAGE "[node]\nLinuxCpu=1\n", "lwk.conf:4:",
 		  "unknown key \"LinuxCpu\"; known here: LinuxCpus, LinuxMemory, OsCpus, "
 		  "SystemNodes, Numa, VacateRate, BootTimeout, HangTimeout, SwitchTimeout, "
-		  "DumpOnPanic, KeepWarm" },
+		  "DumpOnPanic, KeepWarm, KernelCalls, ProxyLimits, ProxyMemory, ProxyMemoryPerGB, ProxyMemoryMax, ProxyCpu, ProxyPids" },
+		{ IMAGE "[node]\nProxyMemory=0\n", "lwk.conf:4:", "ProxyMemory: wanted a size" },
+		{ IMAGE "[node]\nProxyMemory=-8M\n", "lwk.conf:4:", "of 8M at least" },
+		{ IMAGE "[node]\nProxyMemory=7M\n", "lwk.conf:4:", "found \"7M\"" },
+		{ IMAGE "[node]\nProxyMemory=64\n", "lwk.conf:4:", "with its unit" },
+		{ IMAGE "[node]\nProxyMemory=2G\n", "lwk.conf:", "raise ProxyMemoryMax=" },
+		{ IMAGE "[node]\nProxyMemoryPerGB=2G\n", "lwk.conf:", "of 1G at most" },
+		{ IMAGE "[node]\nProxyCpu=0%\n", "lwk.conf:4:", "wanted 1% to 100%" },
+		{ IMAGE "[node]\nProxyCpu=101%\n", "lwk.conf:4:", "wanted 1% to 100%" },
+		{ IMAGE "[node]\nProxyCpu=50\n", "lwk.conf:4:", "found \"50\"" },
+		{ IMAGE "[node]\nProxyPids=0\n", "lwk.conf:4:", "from 8 to 4194304" },
+		{ IMAGE "[node]\nProxyPids=9x\n", "lwk.conf:4:", "found \"9x\"" },
+		{ IMAGE "[node]\nProxyLimits=no\n", "lwk.conf:4:", "wanted require or available" },
 		{ IMAGE "Pfad=/x\n", "lwk.conf:3:", "known here: Driver, Path, Args, Default" },
 		{ "\n[nodes]\nLinuxCpus=1\n" IMAGE,
 		  "lwk.conf:3:", "unknown section \"[nodes]\"; known are [node] and [image NAME]" },

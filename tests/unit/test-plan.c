@@ -205,6 +205,57 @@ static void the_environment_cannot_change_the_machine(void **state)
 	machine_free(&m);
 }
 
+static void proxies_have_limits(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	/* On the assistant CPU, with memory near it, and the system's. */
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	assert_list(m.plan->proxies.cpus, "4");
+	assert_list(m.plan->proxies.nodes, "0-1");
+	assert_int_equal(m.plan->proxies.memory, 128 * MB);
+	assert_int_equal(m.plan->proxies.cpu_percent, 0);
+	assert_int_equal(plan(&m, "1-3", GB), 0);
+	assert_list(m.plan->proxies.nodes, "0");
+	/* So much more for each whole gigabyte. */
+	assert_int_equal(plan(&m, "4-7", 2 * GB), 0);
+	assert_int_equal(m.plan->proxies.memory, 132 * MB);
+	m.config->proxy_memory_max = 130 * MB;
+	assert_int_equal(plan(&m, "4-7", 2 * GB), 0);
+	assert_int_equal(m.plan->proxies.memory, 130 * MB);
+	/* On the OS CPUs, with a part of their time. */
+	m.config->linux_cpus = 0;
+	hwloc_bitmap_set_range(m.config->os_cpus, 0, 2);
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	assert_list(m.plan->proxies.cpus, "0-2");
+	assert_list(m.plan->proxies.nodes, "0");
+	assert_int_equal(m.plan->proxies.cpu_percent, 150);
+	machine_free(&m);
+}
+
+static void limits_that_cannot_be(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	m.request.proxy_memory = GB;
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	assert_int_equal(m.plan->proxies.memory, GB);
+	m.request.proxy_memory = 2 * GB;
+	assert_int_equal(plan(&m, "4-7", GB), -1);
+	assert_has(m.err.text, "wanted --lwk-proxy-mem of 2 GB; this site's maximum");
+	m.config->proxy_memory_max = 8 * GB;
+	m.request.proxy_memory = 5 * GB;
+	assert_int_equal(plan(&m, "4-7", GB), -1);
+	assert_has(m.err.text, "this machine has only 4 GB");
+	m.request.proxy_memory = 0;
+	m.config->proxy_pids = 5;
+	assert_int_equal(plan(&m, "4-7", GB), -1);
+	assert_has(m.err.text, "ProxyPids=5");
+	machine_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +266,8 @@ int main(void)
 		cmocka_unit_test(all_nodes_are_there_for_what_is_missing),
 		cmocka_unit_test(large_machines),
 		cmocka_unit_test(refusals_say_what_to_do),
+		cmocka_unit_test(proxies_have_limits),
+		cmocka_unit_test(limits_that_cannot_be),
 		cmocka_unit_test(what_is_lent_or_off_line_is_not_planned),
 		cmocka_unit_test(the_environment_cannot_change_the_machine),
 	};

@@ -424,6 +424,8 @@ static int setup(void **state)
 	plan_memory[0].bytes = 360 * MB; /* two movable blocks, and 104 MB in runs of 52 */
 	plan_memory[1].bytes = 0;
 	make_machine();
+	/* Version 2: what the switch itself does not make. */
+	unit_file("sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory pids\n");
 	return 0;
 }
 

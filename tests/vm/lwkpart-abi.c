@@ -511,6 +511,7 @@ struct bad_call {
 		struct lwkpart_hang_limit hang_limit;
 		struct lwkpart_dump_layout dump_layout;
 		struct lwkpart_dump dump;
+		struct lwkpart_confine confine;
 	};
 };
 
@@ -605,6 +606,12 @@ static void test_bad_instance(void)
 		{ "DUMP of more than 1 MB", LWKPART_DUMP, EINVAL,
 		  .dump = { .size = LWKPART_MAX_DUMP + 1 } },
 		{ "DUMP with a reserved field", LWKPART_DUMP, EINVAL, .dump = { .reserved = 1 } },
+		{ "CONFINE with a reserved field", LWKPART_CONFINE, EINVAL,
+		  .confine = { .reserved = 1 } },
+		{ "CONFINE to more cgroups than can be", LWKPART_CONFINE, EINVAL,
+		  .confine = { .count = LWKPART_MAX_GROUPS + 1 } },
+		{ "CONFINE to -1 cgroups", LWKPART_CONFINE, EINVAL, .confine = { .count = -1U } },
+		{ "CONFINE of no instance", LWKPART_CONFINE, ENOENT, .confine = { 0 } },
 	};
 	struct bad_call endless = { "BOOT with an endless command line", LWKPART_BOOT, EINVAL,
 				    .boot = { .timeout_ms = 1 } };
@@ -709,6 +716,19 @@ static void test_watching(void)
 	test_bad_watching(fd);
 	test_eventfds(fd, instance);
 	close(fd);
+}
+
+static void test_confine(void)
+{
+	struct lwkpart_confine request = { .count = 1, .fds = { -1 } };
+
+	check_result(create(&request.instance), 0, "CREATE");
+	check_result(call(LWKPART_CONFINE, &request), EBADF, "CONFINE to no file");
+	request.fds[0] = device;
+	check_result(call(LWKPART_CONFINE, &request), EINVAL, "CONFINE to a file of no cgroup");
+	request.count = 0;
+	check_result(call(LWKPART_CONFINE, &request), 0, "CONFINE to nothing");
+	check_result(destroy(request.instance), 0, "DESTROY");
 }
 
 static void test_cpus(void)
@@ -1004,12 +1024,14 @@ static void test_dump(__u32 instance)
 static void test_life(const char *image, size_t size)
 {
 	struct lwkpart_instance_info info;
+	struct lwkpart_confine confine = { 0 };
 	struct partition partition;
 	__u32 instance;
 
 	if (!set_up(&partition))
 		return;
 	instance = partition.instance;
+	confine.instance = instance;
 	test_bad_assign(&partition);
 	test_bad_images(instance);
 	check_result(load(instance, image, size), 0, "LOAD of the LWK");
@@ -1028,6 +1050,7 @@ static void test_life(const char *image, size_t size)
 	      "GET_INSTANCE shows it RUNNING with all it was given");
 	check_result(boot(instance, 1), EBUSY, "BOOT of an instance that is RUNNING");
 	check_result(load(instance, image, size), EBUSY, "LOAD into one that is RUNNING");
+	check_result(call(LWKPART_CONFINE, &confine), EBUSY, "CONFINE of one that is RUNNING");
 	check_result(assign_cpu(instance, cpu_a), EBUSY, "ASSIGN_CPU to one that is RUNNING");
 	check_result(set_cpu(cpu_a, "1"), EBUSY, "its CPU cannot be put on-line");
 	check_result(return_cpu(cpu_a), EBUSY, "RETURN_CPU of it");
@@ -1205,6 +1228,7 @@ int main(int argc, char **argv)
 	test_bad_instance();
 	test_instances();
 	test_watching();
+	test_confine();
 	test_cpus();
 	test_contig();
 	test_block();

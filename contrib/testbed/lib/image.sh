@@ -14,7 +14,8 @@ image_packages=(
 	busybox-static				# for --init tiny and the initial RAM disk
 	iproute2 procps kmod util-linux strace	# to look around with
 	libhwloc15 libjson-c5 libinih1 libelf1	# the project's libraries
-	libnuma1 numactl
+	libnuma1 numactl libcgroup2
+	irqbalance				# moves interrupts, too
 	sysbench iperf3				# neighbours that a bench disturbs
 )
 

@@ -126,7 +126,7 @@ systemd_units()
 	cp "$testbed_dir/guest/"*.service "$units"
 	ln -s ../testbed-network.service "$units/network-online.target.wants/"
 	ln -s ../testbed-ready.service "$units/multi-user.target.wants/"
-	for unit in getty.target e2scrub_reap.service systemd-timesyncd.service \
+	for unit in getty.target e2scrub_reap.service systemd-timesyncd.service irqbalance.service \
 		apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer fstrim.timer; do
 		ln -s /dev/null "$units/$unit"
 	done

@@ -6,9 +6,12 @@ vm_programs = \
 	tests/vm/programs/bad-pointers \
 	tests/vm/programs/copy-file \
 	tests/vm/programs/eat-memory \
+	tests/vm/programs/escape \
 	tests/vm/programs/evil-proxy \
 	tests/vm/programs/exit-with \
 	tests/vm/programs/file-calls \
+	tests/vm/programs/fill-file \
+	tests/vm/programs/hammer \
 	tests/vm/programs/hello \
 	tests/vm/programs/hold \
 	tests/vm/programs/list-directory \

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Puts a process into its job's cgroups at the moment it becomes a proxy, however it was
+ * started: by srun, from a batch script, by another proxy. The cgroups are root's, so it
+ * cannot leave them.
+ *
+ * Who prepared the instance has opened the cgroups' files (cgroup.procs), and with his rights
+ * they are written.
+ */
+#include <linux/cred.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+
+#include "internal.h"
+
+static bool is_cgroup_file(const struct file *file)
+{
+	unsigned long magic = file_inode(file)->i_sb->s_magic;
+
+	return (magic == CGROUP_SUPER_MAGIC || magic == CGROUP2_SUPER_MAGIC) &&
+	       S_ISREG(file_inode(file)->i_mode) && (file->f_mode & FMODE_WRITE);
+}
+
+static void put_files(struct file *const *files)
+{
+	unsigned int i;
+
+	for (i = 0; i < LWKPART_MAX_GROUPS && files[i]; i++)
+		fput(files[i]);
+}
+
+static int get_files(const struct lwkpart_confine *request, struct file **files)
+{
+	unsigned int i;
+
+	for (i = 0; i < request->count; i++) {
+		files[i] = fget(request->fds[i]);
+		if (!files[i])
+			return -EBADF;
+		if (!is_cgroup_file(files[i]))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+int confine_set(struct instance *instance, const struct lwkpart_confine *request)
+{
+	struct file *files[LWKPART_MAX_GROUPS] = {};
+	unsigned int i;
+	int error = get_files(request, files);
+
+	if (error) {
+		put_files(files);
+		return error;
+	}
+	down_write(&instance->rwsem);
+	for (i = 0; i < LWKPART_MAX_GROUPS; i++)
+		swap(instance->groups[i], files[i]);
+	up_write(&instance->rwsem);
+	put_files(files);
+	return 0;
+}
+
+void confine_release(struct instance *instance)
+{
+	put_files(instance->groups);
+}
+
+static int write_self(struct file *file)
+{
+	const struct cred *cred = override_creds(file->f_cred);
+	loff_t position = 0;
+	ssize_t written = kernel_write(file, "0", 1, &position);
+
+	revert_creds(cred);
+	return written < 0 ? written : 0;
+}
+
+int confine_current(struct instance *instance)
+{
+	struct file *files[LWKPART_MAX_GROUPS] = {};
+	unsigned int i;
+	int error = 0;
+
+	/* Moving waits for whatever Linux does with cgroups, and no lock of ours does so. */
+	down_read(&instance->rwsem);
+	for (i = 0; i < LWKPART_MAX_GROUPS && instance->groups[i]; i++)
+		files[i] = get_file(instance->groups[i]);
+	up_read(&instance->rwsem);
+	for (i = 0; i < LWKPART_MAX_GROUPS && files[i] && !error; i++)
+		error = write_self(files[i]);
+	put_files(files);
+	return error;
+}
