@@ -16,6 +16,7 @@
 #include "driver.h"
 #include "files.h"
 #include "image.h"
+#include "interrupts.h"
 #include "memory.h"
 #include "modeswitch.h"
 #include "process.h"
@@ -130,6 +131,30 @@ static void check_limits(struct checking *checking)
 		check_tell(checking, MS_FINE, "limits", NULL,
 			   "there are cgroup controllers for the proxies' limits (version %d)",
 			   limits_version_2() ? 2 : 1);
+}
+
+/* Those of CPUs that jobs may have. */
+static void check_interrupts(struct checking *checking)
+{
+	hwloc_bitmap_t cpus = hwloc_bitmap_alloc_full();
+	char names[512];
+
+	if (cpus && checking->config) {
+		hwloc_bitmap_andnot(cpus, cpus, checking->config->os_cpus);
+		interrupts_managed(cpus, names, sizeof(names));
+		if (*names)
+			check_tell(
+				checking, MS_NOTE, "interrupts",
+				"nothing need be done: they leave with the LWK's CPUs; to have "
+				"them on OS CPUs only, give the device fewer queues (its driver's "
+				"or the hypervisor's option), or boot with isolcpus=managed_irq,LIST",
+				"the kernel itself places these and nobody can move them: %s",
+				names);
+		else
+			check_tell(checking, MS_FINE, "interrupts", NULL,
+				   "every interrupt can be moved to OS CPUs");
+	}
+	hwloc_bitmap_free(cpus);
 }
 
 static void check_jobs(struct checking *checking)
@@ -316,6 +341,7 @@ int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, vo
 	check_memory(&checking);
 	check_numa(&checking);
 	check_limits(&checking);
+	check_interrupts(&checking);
 	check_jobs(&checking);
 	check_journals(&checking);
 	ms_config_free(checking.config);

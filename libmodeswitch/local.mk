@@ -18,6 +18,8 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/files.c libmodeswitch/files.h \
 	libmodeswitch/image.c libmodeswitch/image.h \
 	libmodeswitch/interrupts.c libmodeswitch/interrupts.h \
+	libmodeswitch/irqs.c \
+	libmodeswitch/irqbalance.c libmodeswitch/irqbalance.h \
 	libmodeswitch/journal.c libmodeswitch/journal.h \
 	libmodeswitch/json.c libmodeswitch/json.h \
 	libmodeswitch/proxy_limits.c libmodeswitch/proxy_limits.h \
@@ -44,6 +46,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/state.c libmodeswitch/state.h \
 	libmodeswitch/step_cpus.c \
 	libmodeswitch/step_instance.c \
+	libmodeswitch/step_interrupts.c \
 	libmodeswitch/step_limits.c \
 	libmodeswitch/step_memory.c \
 	libmodeswitch/step_module.c \
@@ -74,6 +77,7 @@ bin_PROGRAMS += lwkctl
 lwkctl_SOURCES = libmodeswitch/lwkctl.c libmodeswitch/lwkctl.h \
 	libmodeswitch/lwkctl_plan.c \
 	libmodeswitch/lwkctl_prepare.c \
+	libmodeswitch/lwkctl_irqs.c \
 	libmodeswitch/lwkctl_migrate.c \
 	libmodeswitch/lwkctl_calibrate.c libmodeswitch/lwkctl_calibrate.h \
 	libmodeswitch/drawing.c libmodeswitch/drawing.h \

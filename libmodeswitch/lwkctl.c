@@ -294,6 +294,11 @@ static const struct verb verbs[] = {
 	{ "top", run_top, "i", false, 1, "top [JOB] [--interval SECONDS]",
 	  "Shows what your jobs' LWKs do, live: for each CPU a bar of its time in programs (|), in\n"
 	  "the LWK (+) and waiting for calls delegated to Linux (d). q quits. Root sees all." },
+	{ "irqs", run_irqs, "WiNj", false, 1,
+	  "irqs [JOB] [--watch] [--interval SECONDS] [--count N] [--json]",
+	  "Tells how many interrupts a second come to which CPU and from where, from boot on; or in\n"
+	  "the next seconds; or, with --watch, again and again. With JOB also those of the LWK's CPUs,\n"
+	  "as it counts them, and what these CPUs had before." },
 	{ "metrics", run_metrics, "", true, 0, "metrics",
 	  "Prints the statistics of all LWKs in Prometheus' text format. Root." },
 	{ "kmsg", run_kmsg, "f", false, 1, "kmsg JOB|INSTANCE [--follow]",
@@ -361,6 +366,7 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 		{ "interval", required_argument, NULL, 'i' },
 		{ "count", required_argument, NULL, 'N' },
 		{ "follow", no_argument, NULL, 'f' },
+		{ "watch", no_argument, NULL, 'W' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "wait", no_argument, NULL, 'w' },
 		{ "undo", no_argument, NULL, 'u' },
@@ -416,6 +422,9 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 			break;
 		case 'N':
 			options.count = optarg;
+			break;
+		case 'W':
+			options.watch = true;
 			break;
 		case 'f':
 			options.follow = true;

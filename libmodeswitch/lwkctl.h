@@ -27,6 +27,7 @@ struct options {
 	bool undo;
 	bool dry_run;
 	bool follow;
+	bool watch;
 	char **arguments;
 	int n_arguments;
 };
@@ -67,6 +68,9 @@ int run_node(const struct options *options);
 
 /* lwkctl_top.c */
 int run_top(const struct options *options);
+
+/* lwkctl_irqs.c */
+int run_irqs(const struct options *options);
 
 /* lwkctl_metrics.c */
 int run_metrics(const struct options *options);

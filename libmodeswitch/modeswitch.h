@@ -205,7 +205,7 @@ int ms_topology_load(const char *path, hwloc_topology_t *out, struct ms_error *e
 
 /* ---- switching ---- */
 
-#define MS_MAX_PARTS 16
+#define MS_MAX_PARTS 32
 
 /* What the parts of a switch took, in the order in which they were done. */
 struct ms_times {
@@ -250,7 +250,11 @@ struct ms_job {
 	struct ms_times times;	   /* ACTIVE: the same, by its parts */
 	unsigned keep_warm;	   /* ACTIVE, WARM: seconds, from the end of the job on */
 	struct ms_limits proxies;  /* ACTIVE */
-	int64_t since;		   /* realtime seconds at which 'state' was reached */
+	/* ACTIVE: interrupts of devices per second, from boot on, of a CPU that is the LWK's now. */
+	struct ms_irq_spread {
+		double min, max, mean;
+	} irqs_before;
+	int64_t since; /* realtime seconds at which 'state' was reached */
 };
 
 /* "switching", "active", "refused", "stuck", "warm" */
@@ -309,6 +313,31 @@ void ms_job_list_free(struct ms_job *jobs, size_t n);
  */
 int ms_reconcile(bool (*alive)(uint32_t job_id, void *context), void *context,
 		 struct ms_error *err);
+
+/* ---- interrupts ---- */
+
+/* What Linux counts as one interrupt. */
+struct ms_irq {
+	char name[16];	  /* "43"; or "LOC", of the kernel's own */
+	char label[64];	  /* of the devices; or what it is for */
+	bool device;	  /* a device's */
+	uint64_t *counts; /* since boot, by place in ms_irqs.cpus */
+};
+
+struct ms_irqs {
+	int64_t when_us; /* of a clock that only goes forward */
+	unsigned *cpus;	 /* that are on-line */
+	size_t n_cpus;
+	struct ms_irq *irqs;
+	size_t n_irqs;
+};
+
+/* Free what it holds with ms_irqs_release(). Anybody may ask. */
+int ms_irqs_read(struct ms_irqs *irqs, struct ms_error *err);
+void ms_irqs_release(struct ms_irqs *irqs);
+
+/* The sum of a CPU's, of devices or of the others; 0 for a CPU that is not on-line. */
+uint64_t ms_irqs_of_cpu(const struct ms_irqs *irqs, unsigned cpu, bool devices);
 
 /* ---- the limits of proxies ---- */
 

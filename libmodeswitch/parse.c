@@ -69,6 +69,14 @@ int ms_parse_cpus(const char *text, hwloc_bitmap_t cpus, struct ms_error *err)
 	return 0;
 }
 
+int parse_mask(const char *text, hwloc_bitmap_t set)
+{
+	/* hwloc takes more: "0x", and "0xf...f" for a set without end. */
+	if (!*text || text[strspn(text, "0123456789abcdefABCDEF,")])
+		return -1;
+	return hwloc_bitmap_sscanf(set, text);
+}
+
 int ms_parse_amount(const char *text, struct ms_amount *amount, struct ms_error *err)
 {
 	struct ms_amount parsed = { 0 };

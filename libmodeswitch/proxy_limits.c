@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
+#include <inttypes.h>
 #include <libcgroup.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -333,6 +335,43 @@ int limits_remove(uint32_t job_id, struct ms_error *err)
 		char *mount = mount_point(controllers[i]);
 
 		if (mount && remove_groups(job_id, controllers[i], mount, err) < 0)
+			ret = -1;
+		free(mount);
+	}
+	return ret;
+}
+
+/* All jobs' that this pattern finds. */
+static int remove_found(const char *mount, const char *pattern, struct ms_error *err)
+{
+	char path[PATH_SIZE];
+	uint32_t job_id;
+	glob_t found;
+	int ret = 0;
+
+	snprintf(path, sizeof(path), "%s/%s/job_*", mount, pattern);
+	if (glob(path, GLOB_NOSORT, NULL, &found) != 0)
+		return 0;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		if (sscanf(strrchr(found.gl_pathv[i], '/'), "/job_%" SCNu32, &job_id) == 1 &&
+		    limits_remove(job_id, err) < 0)
+			ret = -1;
+	}
+	globfree(&found);
+	return ret;
+}
+
+int limits_remove_all(struct ms_error *err)
+{
+	int ret = 0;
+
+	if (limits_version_2() || cgroup_init() != 0)
+		return 0;
+	for (size_t i = 0; i < LIMITS_MAX_GROUPS; i++) {
+		char *mount = mount_point(controllers[i]);
+
+		if (mount &&
+		    (remove_found(mount, ROOT, err) < 0 || remove_found(mount, SHARED, err) < 0))
 			ret = -1;
 		free(mount);
 	}

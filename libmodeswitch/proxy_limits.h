@@ -36,6 +36,9 @@ int limits_open(uint32_t job_id, const struct ms_limits *limits, int fds[LIMITS_
 /* Removes them; processes that are left go to the cgroup above. They may be gone already. */
 int limits_remove(uint32_t job_id, struct ms_error *err);
 
+/* The same for all jobs that have any. */
+int limits_remove_all(struct ms_error *err);
+
 /* A file of a job's cgroup of version 1; free(). NULL: there is none. */
 char *limits_group_path(uint32_t job_id, const char *controller, const char *file);
 

@@ -37,6 +37,16 @@ static struct json_object *limits_to_json(const struct ms_limits *limits)
 	return object;
 }
 
+static struct json_object *spread_to_json(const struct ms_irq_spread *spread)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_object_object_add(object, "min", json_object_new_double(spread->min));
+	json_object_object_add(object, "max", json_object_new_double(spread->max));
+	json_object_object_add(object, "mean", json_object_new_double(spread->mean));
+	return object;
+}
+
 struct json_object *ms_job_to_json(const struct ms_job *job)
 {
 	struct json_object *object = json_object_new_object();
@@ -60,6 +70,7 @@ struct json_object *ms_job_to_json(const struct ms_job *job)
 	json_add_number(object, "switch_on_ms", job->switch_on_ms);
 	json_object_object_add(object, "steps", times_to_json(&job->times));
 	json_add_number(object, "keep_warm", job->keep_warm);
+	json_object_object_add(object, "irqs_before", spread_to_json(&job->irqs_before));
 	json_object_object_add(object, "proxies", limits_to_json(&job->proxies));
 	json_add_number(object, "since", job->since);
 	return object;
@@ -119,6 +130,13 @@ static void limits_from_json(struct json_object *object, struct ms_limits *limit
 	limits->cpu_percent = journal_number(object, "cpu_percent");
 }
 
+static void spread_from_json(struct json_object *object, struct ms_irq_spread *spread)
+{
+	spread->min = json_object_get_double(json_object_object_get(object, "min"));
+	spread->max = json_object_get_double(json_object_object_get(object, "max"));
+	spread->mean = json_object_get_double(json_object_object_get(object, "mean"));
+}
+
 #define READ_TEXT(field)                                                                           \
 	snprintf(job->field, sizeof(job->field), "%s", journal_text(object, #field))
 
@@ -152,6 +170,7 @@ static int from_json(struct json_object *object, uint32_t job_id, struct ms_job 
 	job->switch_on_ms = journal_number(object, "switch_on_ms");
 	times_from_json(json_object_object_get(object, "steps"), &job->times);
 	job->keep_warm = journal_number(object, "keep_warm");
+	spread_from_json(json_object_object_get(object, "irqs_before"), &job->irqs_before);
 	limits_from_json(json_object_object_get(object, "proxies"), &job->proxies);
 	job->since = journal_number(object, "since");
 	return 0;

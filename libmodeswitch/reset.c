@@ -12,6 +12,7 @@
 #include "journal.h"
 #include "memory.h"
 #include "process.h"
+#include "proxy_limits.h"
 #include "record.h"
 #include "state.h"
 #include "steps.h"
@@ -166,6 +167,8 @@ static int reset_all(ms_say say, void *context, struct ms_error *err)
 		if (give_back_leftovers(&all, err) < 0)
 			left = ret = -1;
 	}
+	if (limits_remove_all(err) < 0)
+		ret = -1;
 	for (ssize_t i = 0; i < n; i++) {
 		if (jobs[i] == MS_ALL_JOBS ||
 		    (left == 0 && forget_damaged(&all, jobs[i], &why) == 0))

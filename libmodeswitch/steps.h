@@ -31,6 +31,7 @@ struct switching {
 	struct ms_lent *memory; /* taken so far */
 	size_t n_memory;
 	int instance;
+	struct ms_irq_spread irqs_before;
 };
 
 struct step {
@@ -48,7 +49,7 @@ struct step {
 };
 
 extern const struct step step_module, step_cpus, step_memory, step_instance, step_assign, step_load,
-	step_boot, step_limits, step_confine;
+	step_boot, step_limits, step_confine, step_interrupts, step_settle;
 
 /* All of them, in their order; NULL at the end. */
 extern const struct step *const all_steps[];

@@ -221,6 +221,7 @@ static int publish_active(struct switching *switching, struct ms_error *err)
 	job.lwk_cpus = hwloc_bitmap_dup(plan->lwk_cpus);
 	job.linux_cpus = hwloc_bitmap_dup(plan->linux_cpus);
 	job.nodes = hwloc_bitmap_alloc();
+	job.irqs_before = switching->irqs_before;
 	job.proxies = plan->proxies;
 	job.proxies.cpus = hwloc_bitmap_dup(plan->proxies.cpus);
 	job.proxies.nodes = hwloc_bitmap_dup(plan->proxies.nodes);

@@ -124,6 +124,13 @@ bool warm_fits(const struct warm *warm, const struct ms_plan *plan)
 	return cpus == plan->n_cpus && bytes == plan->bytes;
 }
 
+/* What of a journal goes on to be true for the next job. */
+static bool is_kept(const char *step)
+{
+	return strcmp(step, step_interrupts.name) == 0 || strcmp(step, step_cpus.name) == 0 ||
+	       strcmp(step, step_memory.name) == 0;
+}
+
 /* What undoes the taking of CPUs and memory, from the old job's journal. */
 static int copy_journal(struct switching *switching, uint32_t from, struct ms_error *err)
 {
@@ -137,7 +144,7 @@ static int copy_journal(struct switching *switching, uint32_t from, struct ms_er
 		struct json_object *entry = json_object_array_get_idx(old->entries, i);
 		const char *step = journal_text(entry, "step");
 
-		if (strcmp(step, step_cpus.name) == 0 || strcmp(step, step_memory.name) == 0)
+		if (is_kept(step))
 			ret = journal_record(switching->journal, step, json_object_get(entry), err);
 	}
 	journal_close(old);

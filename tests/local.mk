@@ -114,6 +114,7 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/delegation.bats \
 	tests/vm/dump.bats \
 	tests/vm/ends.bats \
+	tests/vm/interrupts.bats \
 	tests/vm/lwk-job.bats \
 	tests/vm/lwk-programs.bats \
 	tests/vm/lwkpart.bats \
@@ -123,6 +124,7 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/panic.bats \
 	tests/vm/plans.bats \
 	tests/vm/prepare.bats \
+	tests/vm/proxies.bats \
 	tests/vm/prepare-machines.bats \
 	tests/vm/recovery.bats \
 	tests/vm/refusals.bats \

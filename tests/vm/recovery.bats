@@ -12,8 +12,9 @@ setup_file()
 	testbed put "$top/build/tests/vm/.libs/switch-once" /usr/local/bin/switch-once
 }
 
-# Each memory block's state and zone.
-zones='grep -H . /sys/devices/system/memory/memory*/state /sys/devices/system/memory/memory*/valid_zones'
+# Each memory block's state and zone, each interrupt's CPUs.
+zones='grep -H . /sys/devices/system/memory/memory*/state /sys/devices/system/memory/memory*/valid_zones \
+	/proc/irq/*/smp_affinity_list'
 
 # record_has JOB TEXT...
 record_has()

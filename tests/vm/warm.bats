@@ -99,7 +99,7 @@ is_warm()
 	is_warm
 	lwk_job user2 6 "$programs/hello"
 	[[ $output == *LWK* ]]
-	[[ $(steps_of "$(warm_job)") == *' cool '*' cpus memory '* ]]
+	[[ $(steps_of "$(warm_job)") == *' cool '*' cpus settle memory '* ]]
 	bed lwkctl cool
 	node_is_clean
 }
