@@ -66,7 +66,9 @@ enum {
 	EFAULT = 14,
 	EEXIST = 17,
 	ENODEV = 19,
+	EISDIR = 21,
 	EINVAL = 22,
+	ESPIPE = 29,
 	ENOSYS = 38,
 	ETIMEDOUT = 110,
 };

@@ -123,26 +123,37 @@ static s64 sys_getcpu(struct frame *frame)
 
 /*
  * A private file mapping is a copy, read at once: pages of the file's cache are
- * Linux's. What others should see of a write (shared) cannot be had.
+ * Linux's. What others should see of a write (shared) cannot be had. The pages are made
+ * before Linux writes into them, because it would ask for them one by one.
  */
 static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u64 offset)
 {
 	s64 result = 0;
 
 	for (u64 done = 0; done < size; done += result) {
-		u64 args[6] = { fd, addr + done, size - done, offset + done };
+		u64 part = MIN(size - done, LARGE_SIZE);
+		u64 args[6] = { fd, addr + done, part, offset + done };
 
+		result = space_populate(space, addr + done, part);
+		if (result)
+			break;
 		result = channel_request(__NR_pread64, args);
 		this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
-		if (result == -EINTR)
+		/* The proxy makes no call as long as a signal waits to be collected. */
+		if (result == -EINTR) {
+			signal_collect(this_process());
 			result = 0;
-		else if (result <= 0)
+		} else if (result <= 0) {
 			break;
+		}
 	}
 	if (result >= 0)
 		result = space_protect(space, addr, size, prot);
 	if (result < 0)
 		space_unmap(space, addr, size);
+	/* What cannot be read at an offset cannot be mapped: pipes, sockets, directories. */
+	if (result == -ESPIPE || result == -EISDIR)
+		return -ENODEV;
 	return result < 0 ? (result == -EFAULT ? -ENOMEM : result) : (s64)addr;
 }
 

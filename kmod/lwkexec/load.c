@@ -23,34 +23,35 @@
 /* Linux keeps arguments and environment below a quarter of the stack, so do we. */
 #define ARGUMENTS_SHARE 4
 
-static void map(const struct program *program, uint64_t start, uint64_t size, bool now)
+static void map(const char *name, uint64_t start, uint64_t size, bool now)
 {
 	int64_t error = channel_call(LWK_CALL_MAP, start, size, PROT_READ | PROT_WRITE, now);
 
 	if (error == -ENOMEM)
 		fail(EXIT_LWK,
 		     "%s: needs %llu MB at 0x%llx and the LWK has %llu MB free of %llu; ask for more with --mem",
-		     program->name, (unsigned long long)size >> 20, (unsigned long long)start,
+		     name, (unsigned long long)size >> 20, (unsigned long long)start,
 		     (unsigned long long)(session.status->user_bytes - self_lwk_used()) >> 20,
 		     (unsigned long long)session.status->user_bytes >> 20);
 	if (error)
-		fail(EXIT_CANNOT_RUN, "%s: memory at 0x%llx, 0x%llx bytes: %s", program->name,
-		     (unsigned long long)start, (unsigned long long)size, strerror(-error));
+		fail(EXIT_CANNOT_RUN, "%s: memory at 0x%llx, 0x%llx bytes: %s", name,
+		     (unsigned long long)start, (unsigned long long)size,
+		     error == -EEXIST ? "its segments overlap; link it anew" : strerror(-error));
 }
 
-static void load_segment(const struct program *program, const struct segment *segment)
+static void load_segment(const struct elf_file *elf, const struct segment *segment)
 {
 	uint64_t done = 0;
 
-	map(program, segment->start, segment->end - segment->start, true);
+	map(elf->name, segment->start, segment->end - segment->start, true);
 	while (done < segment->size) {
-		ssize_t n = pread(program->fd, (void *)(segment->data + done), segment->size - done,
+		ssize_t n = pread(elf->fd, (void *)(segment->data + done), segment->size - done,
 				  segment->offset + done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			fail(EXIT_CANNOT_RUN, "%s: cannot be loaded: %s", program->name,
+			fail(EXIT_CANNOT_RUN, "%s: cannot be loaded: %s", elf->name,
 			     n < 0 ? strerror(errno) : "the file is shorter than its headers say");
 		done += n;
 	}
@@ -58,7 +59,14 @@ static void load_segment(const struct program *program, const struct segment *se
 	    channel_call(LWK_CALL_PROTECT, segment->start, segment->end - segment->start,
 			 segment->prot, 0))
 		fail(EXIT_LWK, "%s: its memory cannot be protected; the LWK is out of memory",
-		     program->name);
+		     elf->name);
+}
+
+static void load_file(const struct elf_file *elf)
+{
+	for (size_t i = 0; i < elf->n_segments; i++)
+		load_segment(elf, &elf->segments[i]);
+	close(elf->fd);
 }
 
 static uint64_t stack_size(void)
@@ -105,18 +113,20 @@ static void push_strings(struct stack *stack, char **strings, uint64_t *table)
 	table[n] = 0;
 }
 
-static uint64_t build_stack(const struct program *program, char **argv, char **envp)
+static uint64_t build_stack(const struct program *program, char **envp)
 {
+	const struct elf_file *elf = &program->elf;
+	char **argv = program->argv;
 	uint64_t size = stack_size(), top = LWK_USER_END - LARGE;
 	struct stack stack = { top, top - size / ARGUMENTS_SHARE };
 	size_t argc = count(argv), envc = count(envp);
 	uint8_t random[16];
 	uint64_t table[1 + argc + 1 + envc + 1], name, platform, seed;
 
-	map(program, top - size, size, false);
+	map(program->name, top - size, size, false);
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		fail(EXIT_LWK, "no random bytes for the program: %s", strerror(errno));
-	name = push(&stack, program->path, strlen(program->path) + 1);
+	name = push(&stack, program->exec_path, strlen(program->exec_path) + 1);
 	platform = push(&stack, "x86_64", sizeof("x86_64"));
 	seed = push(&stack, random, sizeof(random));
 	table[0] = argc;
@@ -125,13 +135,13 @@ static uint64_t build_stack(const struct program *program, char **argv, char **e
 
 	/* No vDSO: the LWK's clock is a system call away, and not delegated. */
 	const Elf64_auxv_t auxv[] = {
-		{ AT_PHDR, { program->headers } },
-		{ AT_PHENT, { program->header_size } },
-		{ AT_PHNUM, { program->n_headers } },
+		{ AT_PHDR, { elf->headers } },
+		{ AT_PHENT, { elf->header_size } },
+		{ AT_PHNUM, { elf->n_headers } },
 		{ AT_PAGESZ, { PAGE } },
-		{ AT_BASE, { 0 } },
+		{ AT_BASE, { program->interpreter.bias } },
 		{ AT_FLAGS, { 0 } },
-		{ AT_ENTRY, { program->entry } },
+		{ AT_ENTRY, { elf->entry } },
 		{ AT_UID, { getuid() } },
 		{ AT_EUID, { geteuid() } },
 		{ AT_GID, { getgid() } },
@@ -154,20 +164,21 @@ static uint64_t build_stack(const struct program *program, char **argv, char **e
 	return push(&stack, table, sizeof(table));
 }
 
-void load_and_start(const struct program *program, char **argv, char **envp)
+void load_and_start(const struct program *program, char **envp)
 {
-	uint64_t stack;
+	const struct elf_file *elf = &program->elf, *interpreter = &program->interpreter;
+	uint64_t stack, entry = interpreter->n_segments ? interpreter->entry : elf->entry;
 	int64_t error;
 
-	for (size_t i = 0; i < program->n_segments; i++)
-		load_segment(program, &program->segments[i]);
-	if (channel_call(LWK_CALL_BRK, program->end, 0, 0, 0))
+	load_file(elf);
+	if (interpreter->n_segments)
+		load_file(interpreter);
+	if (channel_call(LWK_CALL_BRK, elf->end, 0, 0, 0))
 		fail(EXIT_CANNOT_RUN, "%s: no room for its heap at 0x%llx", program->name,
-		     (unsigned long long)program->end);
-	stack = build_stack(program, argv, envp);
-	error = channel_call(LWK_CALL_START, program->entry, stack, 0, 0);
+		     (unsigned long long)elf->end);
+	stack = build_stack(program, envp);
+	error = channel_call(LWK_CALL_START, entry, stack, 0, 0);
 	if (error)
 		fail(EXIT_CANNOT_RUN, "%s: cannot be started at 0x%llx: %s", program->name,
-		     (unsigned long long)program->entry, strerror(-error));
-	close(program->fd);
+		     (unsigned long long)entry, strerror(-error));
 }

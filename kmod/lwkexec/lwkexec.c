@@ -152,11 +152,11 @@ int main(int argc, char **argv)
 	} else {
 		argv = parse_arguments(argc, argv, &device);
 	}
-	program_open(&program, argv[0]);
+	program_open(&program, argv);
 	session_open(device);
 	report_init(device);
 	self_init(&program);
 	signals_init();
-	load_and_start(&program, argv, environ);
+	load_and_start(&program, environ);
 	serve();
 }

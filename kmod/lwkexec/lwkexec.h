@@ -45,9 +45,9 @@ struct segment {
 	uint32_t prot;
 };
 
-struct program {
-	const char *name; /* as the user gave it */
-	char *path;	  /* absolute */
+/* A file whose segments go into the process's memory: the program, or its interpreter. */
+struct elf_file {
+	const char *name; /* for messages */
 	int fd;
 	struct segment *segments;
 	size_t n_segments;
@@ -58,8 +58,21 @@ struct program {
 	uint64_t end; /* behind its last segment */
 };
 
-/* Finds 'name' as execvp(3) does and reads its headers; does not return on failure. */
-void program_open(struct program *program, const char *name);
+struct program {
+	const char *name; /* as the user gave it */
+	char *exec_path;  /* where it was found */
+	char *path;	  /* absolute, of what is loaded: for a script what runs it */
+	char **argv;	  /* with what the first line of a script adds */
+	struct elf_file elf;
+	/* The dynamic linker that the program wants (PT_INTERP); n_segments 0: it is static. */
+	struct elf_file interpreter;
+};
+
+/*
+ * Finds argv[0] as execvp(3) does, what shall run it if it is a script, and reads the headers
+ * of what is to be loaded; does not return on failure.
+ */
+void program_open(struct program *program, char **argv);
 
 /* ---- channel.c ---- */
 
@@ -106,8 +119,8 @@ void report_at_end(void);
 
 /* ---- load.c ---- */
 
-/* Loads the program with its arguments and environment, and starts it. */
-void load_and_start(const struct program *program, char **argv, char **envp);
+/* Loads the program with its arguments and the environment, and starts it. */
+void load_and_start(const struct program *program, char **envp);
 
 /* ---- calls.c ---- */
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,14 @@
 
 #include "lwkexec.h"
 
-/* Where a position-independent program goes: far from both ends. */
+/* Where a position-independent program and a dynamic linker go: far from both ends. */
 #define PIE_BASE 0x200000000000UL
+#define INTERPRETER_BASE 0x300000000000UL
 #define PAGE 4096UL
 #define MAX_HEADERS 128
+/* As Linux: what it reads of a script, and how many may run each other (binfmt_script.c, exec.c). */
+#define SCRIPT_LINE 256
+#define MAX_SCRIPTS 5
 
 /* What execvp(3) would run, or NULL with errno. */
 static char *find(const char *name)
@@ -50,10 +55,10 @@ static char *find(const char *name)
 	return candidate;
 }
 
-static void add_segment(struct program *program, const GElf_Phdr *header)
+static void add_segment(struct elf_file *elf, const GElf_Phdr *header)
 {
-	struct segment *segment = &program->segments[program->n_segments];
-	uint64_t start = program->bias + header->p_vaddr, end;
+	struct segment *segment = &elf->segments[elf->n_segments];
+	uint64_t start = elf->bias + header->p_vaddr, end;
 
 	if (!header->p_memsz)
 		return;
@@ -62,7 +67,7 @@ static void add_segment(struct program *program, const GElf_Phdr *header)
 	    end > LWK_USER_END || header->p_vaddr >= LWK_USER_END)
 		fail(EXIT_CANNOT_RUN,
 		     "%s: a segment at 0x%llx of 0x%llx bytes is not in the LWK's range 0x%llx-0x%llx; link it without special addresses",
-		     program->name, (unsigned long long)start, (unsigned long long)header->p_memsz,
+		     elf->name, (unsigned long long)start, (unsigned long long)header->p_memsz,
 		     (unsigned long long)LWK_USER_START, (unsigned long long)LWK_USER_END);
 	*segment = (struct segment){
 		.start = start & ~(PAGE - 1),
@@ -74,48 +79,70 @@ static void add_segment(struct program *program, const GElf_Phdr *header)
 			(header->p_flags & PF_W ? PROT_WRITE : 0) |
 			(header->p_flags & PF_X ? PROT_EXEC : 0),
 	};
-	if (header->p_offset <= program->headers &&
-	    program->headers - header->p_offset < header->p_filesz && !program->entry)
-		program->entry = start - header->p_offset; /* for now: address of file offset 0 */
-	if (end > program->end)
-		program->end = end;
-	program->n_segments++;
+	if (header->p_offset <= elf->headers &&
+	    elf->headers - header->p_offset < header->p_filesz && !elf->entry)
+		elf->entry = start - header->p_offset; /* for now: address of file offset 0 */
+	if (end > elf->end)
+		elf->end = end;
+	elf->n_segments++;
 }
 
-static void read_headers(struct program *program, Elf *elf)
+static void check_header(const char *name, Elf *elf, const GElf_Ehdr *ehdr)
 {
+	if (gelf_getclass(elf) != ELFCLASS64 || ehdr->e_machine != EM_X86_64)
+		fail(EXIT_CANNOT_RUN,
+		     "%s: is for ELF machine %d (%s-bit); compile it for this node's x86-64", name,
+		     ehdr->e_machine, gelf_getclass(elf) == ELFCLASS64 ? "64" : "32");
+	if (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN)
+		fail(EXIT_CANNOT_RUN, "%s: is no executable (ELF type %d); link it", name,
+		     ehdr->e_type);
+}
+
+/* The path in a PT_INTERP header. */
+static char *read_interpreter(const struct elf_file *elf, const GElf_Phdr *header)
+{
+	char *path;
+
+	if (header->p_filesz < 2 || header->p_filesz > PATH_MAX)
+		fail(EXIT_CANNOT_RUN,
+		     "%s: the name of its dynamic linker has 0x%llx bytes; link it anew", elf->name,
+		     (unsigned long long)header->p_filesz);
+	path = malloc(header->p_filesz);
+	if (!path)
+		fail(EXIT_LWK, "out of memory");
+	if (pread(elf->fd, path, header->p_filesz, header->p_offset) != (ssize_t)header->p_filesz ||
+	    path[header->p_filesz - 1] != '\0')
+		fail(EXIT_CANNOT_RUN,
+		     "%s: the name of its dynamic linker cannot be read; is the file truncated?",
+		     elf->name);
+	return path;
+}
+
+/*
+ * Reads the headers of a file; a position-independent one shall go to 'base'. Returns the dynamic
+ * linker that it asks for, or NULL.
+ */
+static char *read_headers(struct elf_file *file, Elf *elf, uint64_t base)
+{
+	char *interpreter = NULL;
 	GElf_Ehdr ehdr;
 	size_t n;
 
-	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr)) {
-		char start[2] = "";
-
-		if (pread(program->fd, start, 2, 0) == 2 && memcmp(start, "#!", 2) == 0)
-			fail(EXIT_CANNOT_RUN,
-			     "%s: is a script, and the LWK runs ELF programs; start its programs with srun from the batch script, or use --lwk-launch=none to run it on Linux",
-			     program->name);
+	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr))
 		fail(EXIT_CANNOT_RUN,
-		     "%s: is not an ELF program; the LWK runs statically linked x86-64 ELF programs",
-		     program->name);
-	}
-	if (gelf_getclass(elf) != ELFCLASS64 || ehdr.e_machine != EM_X86_64)
-		fail(EXIT_CANNOT_RUN,
-		     "%s: is for ELF machine %d (%s-bit); compile it for this node's x86-64",
-		     program->name, ehdr.e_machine, gelf_getclass(elf) == ELFCLASS64 ? "64" : "32");
-	if (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN)
-		fail(EXIT_CANNOT_RUN, "%s: is no executable (ELF type %d); link it", program->name,
-		     ehdr.e_type);
+		     "%s: is neither an ELF program nor a script (#!); the LWK runs what Linux runs on x86-64",
+		     file->name);
+	check_header(file->name, elf, &ehdr);
 	if (elf_getphdrnum(elf, &n) || n == 0 || n > MAX_HEADERS)
 		fail(EXIT_CANNOT_RUN,
-		     "%s: its program headers cannot be read; is the file truncated?",
-		     program->name);
+		     "%s: its program headers cannot be read; is the file truncated?", file->name);
 
-	program->bias = ehdr.e_type == ET_DYN ? PIE_BASE : 0;
-	program->headers = ehdr.e_phoff;
-	program->n_headers = n;
-	program->header_size = ehdr.e_phentsize;
-	program->segments = calloc(n, sizeof(*program->segments));
-	if (!program->segments)
+	file->bias = ehdr.e_type == ET_DYN ? base : 0;
+	file->headers = ehdr.e_phoff;
+	file->n_headers = n;
+	file->header_size = ehdr.e_phentsize;
+	file->segments = calloc(n, sizeof(*file->segments));
+	if (!file->segments)
 		fail(EXIT_LWK, "out of memory");
 	for (size_t i = 0; i < n; i++) {
 		GElf_Phdr header;
@@ -123,50 +150,132 @@ static void read_headers(struct program *program, Elf *elf)
 		if (!gelf_getphdr(elf, i, &header))
 			fail(EXIT_CANNOT_RUN,
 			     "%s: program header %zu cannot be read; is the file truncated?",
-			     program->name, i);
-		if (header.p_type == PT_INTERP)
-			fail(EXIT_CANNOT_RUN,
-			     "%s: is dynamically linked, and this LWK runs static programs; link it with -static",
-			     program->name);
+			     file->name, i);
+		if (header.p_type == PT_INTERP && !interpreter)
+			interpreter = read_interpreter(file, &header);
 		if (header.p_type == PT_LOAD)
-			add_segment(program, &header);
+			add_segment(file, &header);
 	}
-	if (!program->n_segments || !program->entry)
-		fail(EXIT_CANNOT_RUN, "%s: has nothing to load; is it a program?", program->name);
-	program->headers += program->entry;
-	program->entry = program->bias + ehdr.e_entry;
+	if (!file->n_segments || !file->entry)
+		fail(EXIT_CANNOT_RUN, "%s: has nothing to load; is it a program?", file->name);
+	file->headers += file->entry;
+	file->entry = file->bias + ehdr.e_entry;
+	return interpreter;
 }
 
-void program_open(struct program *program, const char *name)
+/* Opens what shall be run, because the user says so (NULL) or the file 'user' does. */
+static int open_executable(const char *path, const char *user)
 {
-	char *found = find(name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
-	Elf *elf;
 
-	*program = (struct program){ .name = name, .fd = -1 };
-	if (!found)
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+		if (!user)
+			fail(EXIT_NOT_FOUND, "%s: no such program; check the path", path);
+		fail(EXIT_NOT_FOUND, "%s: wants to be run by %s: %s; install that, or name another",
+		     user, path, strerror(errno));
+	}
+	if (fd < 0 || fstat(fd, &st))
+		fail(EXIT_CANNOT_RUN,
+		     "%s: cannot be read (%s); the LWK needs read permission to load it", path,
+		     strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		fail(EXIT_CANNOT_RUN, "%s: is no regular file; name a program", path);
+	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS))
+		fail(EXIT_CANNOT_RUN, "%s: is not executable; chmod +x it", path);
+	return fd;
+}
+
+/*
+ * Is it a script? Then *interpreter and *argument (or NULL) are what its first line says, as
+ * execve(2) has it.
+ */
+static bool read_script(const char *name, int fd, char **interpreter, char **argument)
+{
+	static const char blanks[] = " \t";
+	char line[SCRIPT_LINE + 1], *end, *at;
+	ssize_t n = pread(fd, line, SCRIPT_LINE, 0);
+
+	if (n < 2 || memcmp(line, "#!", 2) != 0)
+		return false;
+	line[n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	at = line + 2 + strspn(line + 2, blanks);
+	for (end = at + strlen(at); end > at && strchr(blanks, end[-1]); end--)
+		end[-1] = '\0';
+	end = at + strcspn(at, blanks);
+	/* A name that was cut off would be another one. */
+	if (end == at || end == line + SCRIPT_LINE)
+		fail(EXIT_CANNOT_RUN,
+		     "%s: names no program to run it behind #!, or one with a too long name", name);
+	*argument = *end ? strdup(end + strspn(end, blanks)) : NULL;
+	*interpreter = strndup(at, end - at);
+	if (!*interpreter)
+		fail(EXIT_LWK, "out of memory");
+	return true;
+}
+
+/* argv of what runs the script 'path': itself, its argument if any, the path, the rest. */
+static char **script_arguments(char *interpreter, char *argument, char *path, char **argv)
+{
+	size_t argc = 0, n = 0;
+	char **longer;
+
+	while (argv[argc])
+		argc++;
+	longer = calloc(argc + 3, sizeof(*longer));
+	if (!longer)
+		fail(EXIT_LWK, "out of memory");
+	longer[n++] = interpreter;
+	if (argument)
+		longer[n++] = argument;
+	longer[n++] = path;
+	memcpy(longer + n, argv + 1, argc * sizeof(*argv));
+	return longer;
+}
+
+void program_open(struct program *program, char **argv)
+{
+	const char *name = argv[0], *user = NULL;
+	char *path = find(name), *interpreter, *argument;
+	struct elf_file *elf = &program->elf;
+	unsigned scripts = 0;
+	Elf *handle;
+
+	*program = (struct program){ .name = name, .argv = argv };
+	if (!path)
 		fail(errno == EACCES ? EXIT_CANNOT_RUN : EXIT_NOT_FOUND,
 		     errno == EACCES ? "%s: is in PATH but not executable; chmod +x it"
 				     : "%s: no such program in PATH; check the name",
 		     name);
-	program->fd = open(found, O_RDONLY | O_CLOEXEC);
-	if (program->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-		fail(EXIT_NOT_FOUND, "%s: no such program; check the path", name);
-	if (program->fd < 0 || fstat(program->fd, &st))
-		fail(EXIT_CANNOT_RUN,
-		     "%s: cannot be read (%s); the LWK needs read permission to load it", name,
-		     strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		fail(EXIT_CANNOT_RUN, "%s: is no regular file; name a program", name);
-	if (faccessat(AT_FDCWD, found, X_OK, AT_EACCESS))
-		fail(EXIT_CANNOT_RUN, "%s: is not executable; chmod +x it", name);
-	program->path = realpath(found, NULL);
-	free(found);
+	elf->fd = open_executable(path, NULL);
+	program->exec_path = path;
+	while (read_script(path, elf->fd, &interpreter, &argument)) {
+		if (++scripts > MAX_SCRIPTS)
+			fail(EXIT_CANNOT_RUN, "%s: scripts that run scripts: %s", name,
+			     strerror(ELOOP));
+		program->argv = script_arguments(interpreter, argument, path, program->argv);
+		close(elf->fd);
+		user = path;
+		path = interpreter;
+		elf->fd = open_executable(path, user);
+	}
+	elf->name = user ? path : name;
+	program->path = realpath(path, NULL);
+	if (!program->path)
+		fail(EXIT_CANNOT_RUN, "%s: cannot be read (%s)", name, strerror(errno));
+
 	elf_version(EV_CURRENT);
-	elf = elf_begin(program->fd, ELF_C_READ, NULL);
-	if (!elf || !program->path)
-		fail(EXIT_CANNOT_RUN, "%s: cannot be read (%s)", name,
-		     elf ? strerror(errno) : elf_errmsg(-1));
-	read_headers(program, elf);
-	elf_end(elf);
+	handle = elf_begin(elf->fd, ELF_C_READ, NULL);
+	interpreter = read_headers(elf, handle, PIE_BASE);
+	elf_end(handle);
+	if (!interpreter)
+		return;
+	elf = &program->interpreter;
+	elf->name = interpreter;
+	elf->fd = open_executable(interpreter, name);
+	handle = elf_begin(elf->fd, ELF_C_READ, NULL);
+	/* One that asks for another is run all the same, as on Linux. */
+	free(read_headers(elf, handle, INTERPRETER_BASE));
+	elf_end(handle);
 }

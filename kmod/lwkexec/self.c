@@ -20,10 +20,10 @@ static const char *program_path;
 
 void self_init(const struct program *program)
 {
-	const char *slash = strrchr(program->path, '/');
+	const char *slash = strrchr(program->exec_path, '/');
 
 	program_path = program->path;
-	prctl(PR_SET_NAME, slash ? slash + 1 : program->path);
+	prctl(PR_SET_NAME, slash ? slash + 1 : program->exec_path);
 }
 
 /* What follows /proc/self/ or /proc/OUR-PID/ in a path, or NULL. */

@@ -37,6 +37,155 @@ inside()
 	[[ $output == *'all of it is right'* ]]
 }
 
+@test "programs as gcc links them by default" {
+	for program in memory-calls-dynamic memory-calls-no-pie; do
+		run -0 inside lwkexec "$programs/$program"
+		[[ $output == *'all of it is right'* ]]
+	done
+	run -0 inside lwkexec "$programs/load-library" libm.so.6 cos
+	[[ $output == 'cos(0) = 1' ]]
+	run -1 inside lwkexec "$programs/load-library" libnone.so cos
+	[[ $output == *'libnone.so: cannot open shared object file: No such file or directory'* ]]
+}
+
+# same PROGRAM [ARGUMENT]... <INPUT: on the LWK it does what it does on Linux.
+same()
+{
+	local input
+	input=$(cat)
+
+	# shellcheck disable=SC2016
+	inside sh -c 'input=$1 && shift && printf "%s\n" "$input" | lwkexec "$@" >/tmp/lwk-same 2>&1
+		echo "status $?" >>/tmp/lwk-same
+		printf "%s\n" "$input" | "$@" >/tmp/linux-same 2>&1
+		echo "status $?" >>/tmp/linux-same
+		diff /tmp/linux-same /tmp/lwk-same && cat /tmp/lwk-same' sh "$input" "$@"
+}
+
+@test "C++: iostream, exceptions, thread_local" {
+	for program in exceptions exceptions-static; do
+		run -0 same "$programs/$program" <<<$'one three two'
+		[[ $output == $'from the depth, 11 destroyed\nbad cast\nbad alloc\none 1\nthree 0\ntwo 2\nff tls\nstatus 0' ]]
+	done
+}
+
+@test "Fortran: formatted, unformatted and internal files" {
+	run -0 same "$programs/fortran-io" <<<'17'
+	[[ $output == *'42 in a string'*'read'*17*'status 0' ]]
+}
+
+@test "coreutils, awk and perl as the distribution builds them" {
+	run -0 same ls -lR /etc/slurm </dev/null
+	[[ $output == *lwk.conf*'status 0' ]]
+	run -0 same cat /etc/hostname /nonexistent </dev/null
+	[[ $output == *'No such file or directory'*'status 1' ]]
+	run -0 same sort -rn <<<$'1\n30\n2'
+	[[ $output == $'30\n2\n1\nstatus 0' ]]
+	run -0 same wc /bin/bash </dev/null
+	run -0 same sha256sum /bin/bash </dev/null
+	run -0 same awk '{ n += $1 } END { print n, cos(0) }' <<<$'1\n30\n2'
+	[[ $output == $'33 1\nstatus 0' ]]
+	run -0 same perl -MList::Util=sum -e 'print sum(map { length } <STDIN>), "\n"; exit 3' <<<$'1\n30'
+	[[ $output == $'5\nstatus 3' ]]
+}
+
+@test "a script is run by the program that its first line names" {
+	# shellcheck disable=SC2016
+	bed sh -c 'mkdir -p /tmp/scripts && cd /tmp/scripts
+		printf "#!/bin/sh -u\necho \"\$0 \$# \$*\"; uname() { :; }; read line; echo \"\$line\"\nexit 5" >plain
+		printf "#! /tmp/scripts/plain  with  blanks \n" >nested
+		printf "#!/tmp/scripts/loop\n" >loop
+		printf "#!/nonexistent/sh\n" >missing
+		printf "#!\n" >empty
+		printf "#!/%0300d\n" 0 >long
+		printf "#!/usr/bin/perl\nprint \$0, \"\\n\";" >perl
+		printf "no program" >text
+		chmod 755 *'
+	run -0 same /tmp/scripts/plain 'a b' c <<<text
+	[[ $output == $'/tmp/scripts/plain 2 a b c\ntext\nstatus 5' ]]
+	run -0 same /tmp/scripts/nested c <<<text
+	[[ $output == $'/tmp/scripts/plain 3 with  blanks /tmp/scripts/nested c\ntext\nstatus 5' ]]
+	run -0 same /tmp/scripts/perl </dev/null
+	run -126 inside lwkexec /tmp/scripts/loop
+	[[ $output == *'Too many levels of symbolic links'* ]]
+	run -127 inside lwkexec /tmp/scripts/missing
+	[[ $output == *'wants to be run by /nonexistent/sh: No such file or directory'* ]]
+	for script in empty long; do
+		run -126 inside lwkexec /tmp/scripts/$script
+		[[ $output == *'names no program to run it'* ]]
+	done
+	run -126 inside lwkexec /tmp/scripts/text
+	[[ $output == *'neither an ELF program nor a script'* ]]
+	# What forks is told so.
+	run -2 inside lwkexec sh -c '/bin/true; exit 0'
+	[[ $output == *fork* ]]
+}
+
+# mutant NAME OFFSET BYTES [SIZE]: /bin/true with other bytes there (printf's \x), or cut off.
+mutant()
+{
+	bed sh -c 'mkdir -p /tmp/mutants && cd /tmp/mutants && cp /bin/true "$1" &&
+		printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none &&
+		{ [ -z "$4" ] || truncate -s "$4" "$1"; }' - "$@"
+}
+
+# The first program header that has this type, and the place of a field in it.
+field()
+{
+	bed perl -e 'open F, "/bin/true"; read F, $f, 4096;
+		for (0 .. unpack("S", substr($f, 56, 2)) - 1) { $at = 64 + 56 * $_;
+			if (unpack("L", substr($f, $at, 4)) == $ARGV[0]) { print $at + $ARGV[1]; exit } }' \
+		"$1" "$2"
+}
+
+@test "an ELF file with absurd headers is refused, and says why" {
+	local load interpreter ff='\xff\xff\xff\xff\xff\xff\xff\xff'
+	load=$(field 1 0)
+	interpreter=$(field 3 0)
+	((load > 0 && interpreter > 0))
+
+	mutant machine 18 '\xb7'
+	mutant class 4 '\x01'
+	mutant type 16 '\x01'
+	mutant no-headers 56 '\x00\x00'
+	mutant many-headers 56 '\xff\xff'
+	mutant header-size 54 '\x01\x00'
+	mutant headers-far-away 32 "$ff"
+	mutant entry 24 "$ff"
+	mutant segment-offset $((load + 8)) "$ff"
+	mutant segment-address $((load + 16)) "$ff"
+	mutant segment-in-kernel $((load + 16)) '\0\0\0\0\0\x90\xff\xff'
+	mutant segment-file-size $((load + 32)) "$ff"
+	mutant segment-size $((load + 40)) "$ff"
+	mutant segment-huge $((load + 40)) '\0\0\0\0\0\x10\0\0'
+	mutant segment-overlaps $((load + 40)) '\0\0\x01\0'
+	mutant interpreter-offset $((interpreter + 8)) "$ff"
+	mutant interpreter-long $((interpreter + 32)) '\0\0\1\0'
+	mutant interpreter-empty $((interpreter + 32)) '\0'
+	mutant interpreter-open $((interpreter + 32)) '\4'
+	mutant interpreter-missing "$(field_value "$interpreter")" '/none'
+	mutant interpreter-text "$(field_value "$interpreter")" '/etc/hostname\0'
+	mutant cut-in-header 0 '\x7f' 40
+	mutant cut-in-headers 0 '\x7f' 100
+	mutant cut-in-segment 0 '\x7f' 8192
+	mutant empty 0 '' 0
+	run -0 inside sh -c 'cd /tmp/mutants; for file in *; do
+			lwkexec ./$file; echo "$file: status $?"
+		done 2>&1'
+	echo "$output"
+	[[ $(grep -c '^lwkexec: error: ' <<<"$output") == 25 ]]
+	[[ $(grep -c 'status 12[567]$' <<<"$output") == 25 ]]
+	[[ $output == *'wants to be run by /none'*': No such file or directory'*'interpreter-missing: status 127'* ]]
+	run -0 inside lwkexec "$programs/hello"
+	[[ $output == *' LWK'* ]]
+}
+
+# Of the file's first program header at that place: where it is in the file (p_offset).
+field_value()
+{
+	bed perl -e 'open F, "/bin/true"; seek F, $ARGV[0] + 8, 0; read F, $f, 8; print unpack "Q", $f' "$1"
+}
+
 @test "signals, handlers, masks and restarted calls" {
 	run inside lwkexec "$programs/signal-calls"
 	echo "$output"

@@ -36,5 +36,31 @@ all-local: tests/vm/programs/memory-calls-pie
 tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static-pie $< -o $@
 
-EXTRA_DIST += $(vm_programs:=.c) tests/vm/programs/check.h
-CLEANFILES += $(vm_programs) tests/vm/programs/memory-calls-pie
+# … and as the distribution's compilers link by themselves.
+vm_default = memory-calls-dynamic memory-calls-no-pie load-library
+if HAVE_CXX_AND_FC
+vm_default += exceptions exceptions-static fortran-io
+endif
+vm_default_programs = $(vm_default:%=tests/vm/programs/%)
+vm_flags = -O2 -Wall -Wextra -Werror
+
+all-local: $(vm_default_programs)
+tests/vm/programs/memory-calls-dynamic: $(srcdir)/tests/vm/programs/memory-calls.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $< -o $@
+tests/vm/programs/memory-calls-no-pie: $(srcdir)/tests/vm/programs/memory-calls.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -no-pie $< -o $@
+tests/vm/programs/load-library: $(srcdir)/tests/vm/programs/load-library.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $< -o $@
+tests/vm/programs/exceptions: $(srcdir)/tests/vm/programs/exceptions.cc
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(LWK_CXX) $(vm_flags) $< -o $@
+tests/vm/programs/exceptions-static: $(srcdir)/tests/vm/programs/exceptions.cc
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(LWK_CXX) $(vm_flags) -static $< -o $@
+# The machines have no libraries for Fortran; C's are shared.
+tests/vm/programs/fortran-io: $(srcdir)/tests/vm/programs/fortran-io.f90
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
+		$(LWK_FC) $(vm_flags) -c $< -o $@.o && \
+		$(CC) $@.o -Wl,-Bstatic -lgfortran -lquadmath -Wl,-Bdynamic -lm -o $@ && rm $@.o
+
+EXTRA_DIST += $(vm_programs:=.c) tests/vm/programs/check.h tests/vm/programs/exceptions.cc \
+	tests/vm/programs/fortran-io.f90 tests/vm/programs/load-library.c
+CLEANFILES += $(vm_programs) tests/vm/programs/memory-calls-pie $(vm_default_programs)

@@ -101,16 +101,52 @@ static int files(void)
 	return 0;
 }
 
+/* As a dynamic linker does it: room for all of a library, and its parts put into it. */
+static int file_in_reserved_room(void)
+{
+	char name[] = "memory-XXXXXX", bytes[3 * PAGE];
+	int file = mkstemp(name), ends[2];
+	char *room = mmap(NULL, 64 * MB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *part;
+
+	CHECK(file >= 0 && room != MAP_FAILED && pipe(ends) == 0);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = mark(i);
+	CHECK(write(file, bytes, 2 * PAGE + 100) == 2 * PAGE + 100);
+	part = mmap(room + MB, 3 * PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_FIXED | MAP_DENYWRITE, file, 0);
+	CHECK(part == room + MB && memcmp(part, bytes, 2 * PAGE + 100) == 0);
+	/* The rest of the last page is zero, and may be written. */
+	for (size_t i = 2 * PAGE + 100; i < 3 * PAGE; i++)
+		CHECK(part[i] == 0);
+	part[2 * PAGE + 100] = 1;
+	CHECK(pread(file, bytes, 1, 2 * PAGE + 100) == 0);
+	/* What was there is gone, its neighbours are not. */
+	CHECK(mmap(part + PAGE, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0) == part + PAGE);
+	CHECK(part[PAGE] == mark(0) && part[0] == mark(0) && part[2 * PAGE] == mark(2 * PAGE));
+	CHECK(mmap(part + PAGE, PAGE, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == part + PAGE);
+	CHECK(part[PAGE] == 0 && part[2 * PAGE] == mark(2 * PAGE));
+	CHECK(mprotect(part, PAGE, PROT_READ) == 0 && part[0] == mark(0));
+	CHECK(write(ends[1], room, 1) == -1 && errno == EFAULT);
+	CHECK(mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, ends[0], 0) == MAP_FAILED &&
+	      errno == ENODEV);
+	CHECK(munmap(room, 64 * MB) == 0);
+	close(file);
+	unlink(name);
+	return 0;
+}
+
 static int limits(void)
 {
 	struct sysinfo info;
-	char *heap = sbrk(0), *grown;
+	char *heap, *grown;
 
 	CHECK(sysinfo(&info) == 0 && info.totalram * info.mem_unit < 4096 * MB);
 	CHECK(map(1UL << 40) == MAP_FAILED && errno == ENOMEM);
 	CHECK(malloc(1UL << 40) == NULL);
 	/* Room that is reserved and not touched costs nothing. */
 	CHECK(mmap(NULL, 1UL << 40, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+	heap = sbrk(0);
 	CHECK(sbrk(8 * MB) == heap);
 	memset(heap, 1, 8 * MB);
 	CHECK(sbrk(-(long)(8 * MB)) == heap + 8 * MB && sbrk(0) == heap);
@@ -141,7 +177,8 @@ static int addresses(void)
 
 int main(void)
 {
-	if (holes() || protection() || moving() || files() || limits() || addresses())
+	if (holes() || protection() || moving() || files() || file_in_reserved_room() || limits() ||
+	    addresses())
 		return 1;
 	puts("all of it is right");
 	return 0;
