@@ -37,9 +37,8 @@ cpus()
 # record JOB FIELD: of the job's record on the node.
 record()
 {
-	bed lwkctl status --json | awk -v id="\"job_id\":$1," -v field="\"$2\":" '
-		index($0, "job_id") { on = index($0, id) }
-		on && index($0, field) { gsub(/.*: *|[",]/, ""); print }'
+	bed lwkctl status --json | jq -r --argjson job "$1" --arg field "$2" \
+		'.jobs[] | select(.job_id == $job) | .[$field]'
 }
 
 @test "all three run at once, two of them on LWKs" {
