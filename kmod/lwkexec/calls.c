@@ -71,7 +71,7 @@ static int64_t close_range_around(const struct lwk_packet *request)
 
 	if (first > last)
 		return raw(request);
-	while ((ours = channel_next_owned(first)) <= last) {
+	while ((ours = channel_next_owned(first)) != UINT32_MAX && ours <= last) {
 		if (ours > first && syscall(SYS_close_range, first, ours - 1, flags))
 			return -errno;
 		first = ours + 1;

@@ -248,6 +248,19 @@ static void pipes(void)
 	DO(close(ends[1]));
 }
 
+/* All but the first three, and again when there is none left to close. */
+static void closing_all(void)
+{
+	int fd = open("a", O_RDONLY);
+
+	DO(close_range(fd, ~0U, 0));
+	DO(close(fd));
+	DO(close_range(fd, ~0U, 0));
+	DO(close_range(5, 4, 0));
+	DO(open("a", O_RDONLY));
+	DO(close(fd));
+}
+
 static void locks(void)
 {
 	int one = open("a", O_RDONLY), two = open("a", O_RDONLY);
@@ -270,6 +283,7 @@ int main(void)
 	opening();
 	reading_and_writing();
 	vectors();
+	closing_all();
 	locks();
 	pipes();
 	limits();
