@@ -87,6 +87,18 @@ static void add_cpu_time(u64 user, u64 system)
 	local_irq_enable();
 }
 
+/* What the threads of this process have used, those that have ended too; nanoseconds. */
+static u64 process_time(void)
+{
+	const struct task_struct *thread;
+	u64 time = current->signal->utime + current->signal->stime;
+
+	rcu_read_lock();
+	for_each_thread(current, thread) time += thread->utime + thread->stime;
+	rcu_read_unlock();
+	return time;
+}
+
 /*
  * Linux looks at RLIMIT_CPU in the tick, and a proxy that sleeps has none. As in
  * check_process_timers() the signals come again for as long as the process goes on.
@@ -94,7 +106,7 @@ static void add_cpu_time(u64 user, u64 system)
 static void enforce_cpu_limit(void)
 {
 	unsigned long hard = rlimit_max(RLIMIT_CPU), soft = rlimit(RLIMIT_CPU);
-	u64 seconds = div_u64(current->utime + current->stime, NSEC_PER_SEC);
+	u64 seconds = div_u64(process_time(), NSEC_PER_SEC);
 
 	if (seconds >= hard)
 		kill_pid(task_tgid(current), SIGKILL, 1);

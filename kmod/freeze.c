@@ -29,7 +29,7 @@ static void freeze_all(struct instance *instance, bool frozen)
 
 	mutex_lock(&instance->process_mutex);
 	for (i = 0; i < instance->n_cpus; i++)
-		if (instance->processes[i] || !frozen)
+		if (instance->threads[i] || !frozen)
 			freeze_cpu(instance, i, FREEZE_INSTANCE, frozen);
 	mutex_unlock(&instance->process_mutex);
 }
@@ -41,7 +41,7 @@ static bool all_stand_still(struct instance *instance)
 
 	mutex_lock(&instance->process_mutex);
 	for (i = 0; i < instance->n_cpus; i++)
-		if (instance->processes[i] &&
+		if (instance->threads[i] &&
 		    READ_ONCE(instance->status->cpu[i].times.state) != LWK_CPU_FROZEN)
 			still = false;
 	mutex_unlock(&instance->process_mutex);

@@ -44,7 +44,7 @@
 #include "lwkpart.h"
 #include "lwkshared.h"
 
-struct lwk_process;
+struct lwk_thread;
 
 struct instance {
 	unsigned int id;	   /* N of /dev/lwk/N */
@@ -80,9 +80,9 @@ struct instance {
 	u64 page_root; /* physical address of the first page tables */
 	u64 stacks;    /* LWK address of the stacks of all CPUs */
 
-	/* process.c: the process of each LWK CPU, or NULL. */
+	/* process.c: the thread of each LWK CPU, or NULL. */
 	struct mutex process_mutex;
-	struct lwk_process *processes[LWK_MAX_CPUS];
+	struct lwk_thread *threads[LWK_MAX_CPUS];
 	unsigned int n_processes;
 	struct list_head files;		      /* every open of /dev/lwk/N */
 	wait_queue_head_t wait[LWK_MAX_CPUS]; /* the proxy of each LWK CPU */

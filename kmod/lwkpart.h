@@ -361,6 +361,20 @@ struct lwk_proc_create {
 };
 
 /*
+ * Gives the process of this file one more LWK CPU, for a thread. The calling Linux thread, one of
+ * the process that called LWK_PROC_CREATE, is from now on this CPU's: its LWK_SERVE, LWK_DOORBELL
+ * and LWK_MMAP_CHANNEL are about this CPU's channel; those of others stay the first CPU's. The CPU
+ * is the process's until it ends.
+ * EAGAIN: no CPU is free; EALREADY: the caller has one; EPERM, EINVAL, EHOSTDOWN, EIO, ENOMEM.
+ */
+struct lwk_thread_create {
+	__u32 index; /* out: the LWK's number of that CPU */
+	__u32 cpu;   /* out: Linux's number of that CPU */
+	__u32 flags;
+	__u32 reserved;
+};
+
+/*
  * Waits for packets from the LWK: first it looks for some time that depends on how long
  * the last ones took to come, then it sleeps. With LWK_SERVE_CALLS requests for the most
  * used calls on files are carried out and replied to within, as if the caller had made
@@ -475,5 +489,11 @@ struct lwk_freeze {
 #define LWK_KMSG _IOWR(LWK_IOC, 0x07, struct lwkpart_kmsg)
 #define LWK_EVENTFD _IOW(LWK_IOC, 0x08, struct lwk_eventfd)
 #define LWK_FREEZE _IOW(LWK_IOC, 0x09, struct lwk_freeze)
+#define LWK_THREAD_CREATE _IOWR(LWK_IOC, 0x0a, struct lwk_thread_create)
+/*
+ * Ends the process, as closing the file does, though others may be about to use it: their
+ * LWK_SERVE ends with EIO. The file can have no other process.
+ */
+#define LWK_PROC_END _IO(LWK_IOC, 0x0b)
 
 #endif

@@ -33,7 +33,7 @@
 #include <linux/types.h>
 
 #define LWK_SHARED_MAGIC 0x314b574c /* "LWK1" */
-#define LWK_SHARED_VERSION 3
+#define LWK_SHARED_VERSION 4
 
 #define LWK_MAX_CPUS 256
 #define LWK_MAX_MEM 1024
@@ -112,11 +112,11 @@ struct lwk_boot_params {
 enum lwk_cpu_state {
 	LWK_CPU_OFF = 0,
 	LWK_CPU_IDLE,	    /* no process, halted */
-	LWK_CPU_LOADING,    /* has a process that has not started */
+	LWK_CPU_LOADING,    /* has a process that has not started, or no thread of it */
 	LWK_CPU_USER,	    /* running its process; short calls of it too, see below */
 	LWK_CPU_SYSTEM,	    /* at work in the LWK for it: page faults, calls about memory */
 	LWK_CPU_DELEGATING, /* waiting for a delegated call */
-	LWK_CPU_WAITING,    /* its process waits for a signal */
+	LWK_CPU_WAITING,    /* its process waits for a signal, or another thread */
 	LWK_CPU_EXITED,	    /* its process has ended, the proxy has not */
 	LWK_CPU_FROZEN,	    /* halted until Linux thaws it */
 	LWK_CPU_STOPPED,    /* after a panic */
@@ -124,9 +124,10 @@ enum lwk_cpu_state {
 };
 
 enum lwk_interrupt {
-	LWK_INTERRUPT_DOORBELL, /* from Linux, or another CPU of this LWK that panics */
+	LWK_INTERRUPT_DOORBELL, /* from Linux, or another CPU of this LWK */
 	LWK_INTERRUPT_LINUX,	/* a vector of Linux's: left over, or its broadcast */
 	LWK_INTERRUPT_SPURIOUS, /* the local APIC's own */
+	LWK_INTERRUPT_TIMER,	/* the end of a wait with a time limit */
 	LWK_INTERRUPTS
 };
 
@@ -144,7 +145,8 @@ enum lwk_call_kind {
 
 /*
  * Statistics. Each LWK CPU writes its own struct lwk_cpu_status and nothing else, with
- * plain stores: no lock, no line that two LWK CPUs share, and none that a reader writes.
+ * plain stores: no lock, no line that two LWK CPUs share, and none that a reader writes. But the
+ * group 'memory' is written, one at a time, by all CPUs that run threads of one process.
  *
  * A field that stands alone is one aligned word and cannot be torn. Fields that belong
  * together are a group that begins with 'seq': odd while the CPU changes it. A reader
@@ -179,7 +181,10 @@ struct lwk_node_pages {
 struct lwk_cpu_memory {
 	__u32 seq;
 	__u32 reserved32;
-	/* Of its present process; the peak also of its last one. */
+	/*
+	 * Of the process whose first thread it runs; what its other threads take is counted
+	 * there too, not at their CPUs. The peak also of its last one.
+	 */
 	__u64 pages_4k;
 	__u64 pages_2m;
 	__u64 peak_bytes;
@@ -291,6 +296,8 @@ struct lwk_packet {
  *   EXIT    notice; args: wait status as wait(2) has it, 1 when out of memory
  *   UNMAP   request; args: start, size. The proxy calls LWK_UNMAP.
  *   SIGNAL_ACTION  notice; args: signal, 0 default, 1 ignore, 2 handler
+ *   THREAD  request: one more CPU for a thread. The proxy makes a thread of its own that gets
+ *           it (LWK_THREAD_CREATE) and serves its channel. 0; -EAGAIN: no CPU is free; …
  * proxy → LWK, each a request that the LWK replies to:
  *   MAP     args: start, size, prot, now: anonymous zeroed memory at just there;
  *           'now' 1: and all of it at once
@@ -302,6 +309,7 @@ struct lwk_packet {
 #define LWK_CALL_EXIT (LWK_CALL_BASE + 0)
 #define LWK_CALL_UNMAP (LWK_CALL_BASE + 1)
 #define LWK_CALL_SIGNAL_ACTION (LWK_CALL_BASE + 2)
+#define LWK_CALL_THREAD (LWK_CALL_BASE + 3)
 #define LWK_CALL_MAP (LWK_CALL_BASE + 8)
 #define LWK_CALL_BRK (LWK_CALL_BASE + 9)
 #define LWK_CALL_START (LWK_CALL_BASE + 10)
@@ -334,6 +342,7 @@ enum lwk_fault_state {
 enum lwk_order {
 	LWK_ORDER_NONE = 0, /* no process: be idle */
 	LWK_ORDER_PROCESS,  /* have a process and serve its channel */
+	LWK_ORDER_THREAD,   /* have a thread of the process of CPU 'leader', when it wants one */
 };
 
 struct lwk_channel {
@@ -346,18 +355,19 @@ struct lwk_channel {
 	__u32 linux_sleeps LWK_LINE_ALIGNED;
 	/* Bit s-1: signal s is pending. Linux sets bits, the LWK takes them. */
 	__u64 signals LWK_LINE_ALIGNED;
-	__u64 reserved[7];
+	__u64 own_signals; /* … for this thread, not for any of the process */
+	__u64 reserved[6];
 } __attribute__((aligned(4096)));
 
 /*
  * The part of a connection that a proxy cannot reach, an array of one line per
- * CPU: written by lwkpart.ko (order, freeze, pid, fault_addr, fault_write, fault_state
+ * CPU: written by lwkpart.ko (order, freeze, pid, leader, fault_addr, fault_write, fault_state
  * ASKED) and the LWK (obeyed, fault_state READY and REFUSED).
  */
 struct lwk_control {
-	__u32 order;  /* enum lwk_order */
-	__u32 obeyed; /* the order that the CPU has carried out */
-	__u32 pid;
+	__u32 order;	   /* enum lwk_order */
+	__u32 obeyed;	   /* the order that the CPU has carried out */
+	__u32 pid;	   /* of the process, or of the thread */
 	__u32 fault_state; /* enum lwk_fault_state */
 	__u64 fault_addr;
 	__u32 fault_write;
@@ -366,7 +376,8 @@ struct lwk_control {
 	 * and halts until this is 0 again. It still answers for pages and obeys orders.
 	 */
 	__u32 freeze;
-	__u32 reserved[8];
+	__u32 leader; /* with LWK_ORDER_THREAD: index of the process's first CPU */
+	__u32 reserved[7];
 } LWK_LINE_ALIGNED;
 
 #endif

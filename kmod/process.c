@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * /dev/lwk/N: the door through which a proxy has an LWK process. An open file has at
- * most one process, on one LWK CPU, and ends it when it is closed.
+ * most one process, on an LWK CPU for each of its threads, and ends it when it is closed.
  *
  * The WINDOW shows the process's memory. A page that the LWK has not made yet is asked
  * for through struct lwk_control. Nothing the LWK or the user wrote is trusted: every
@@ -55,11 +55,60 @@ static bool give_order(struct instance *instance, unsigned int index, u32 order)
 	return obeyed(instance, index, order);
 }
 
+/* A CPU without a process, on that NUMA node if it can be had, or -1. With process_mutex held. */
+static int find_free_cpu(struct instance *instance, int near)
+{
+	unsigned int i;
+	int found = -1;
+
+	for (i = 0; i < instance->n_cpus; i++) {
+		if (instance->threads[i] || !obeyed(instance, i, LWK_ORDER_NONE))
+			continue;
+		if (near < 0 || instance->cpus[i].node == instance->cpus[near].node)
+			return i;
+		if (found < 0)
+			found = i;
+	}
+	return found;
+}
+
+/* Makes a free CPU the thread's. With rwsem and process_mutex held. 0 or -EIO */
+static int take_cpu(struct instance *instance, unsigned int index, struct lwk_thread *thread,
+		    u32 order, u32 pid)
+{
+	struct lwk_control *control = &instance->controls[index];
+
+	memset(&instance->channels[index], 0, sizeof(instance->channels[index]));
+	control->fault_state = LWK_FAULT_IDLE;
+	control->pid = pid;
+	if (!give_order(instance, index, order)) {
+		smp_store_release(&control->order, LWK_ORDER_NONE);
+		return -EIO;
+	}
+	charge_begin(instance, index, &thread->charge);
+	instance->threads[index] = thread;
+	WRITE_ONCE(thread->index, index);
+	spin_lock(&thread->lock);
+	thread->channel = &instance->channels[index];
+	spin_unlock(&thread->lock);
+	return 0;
+}
+
+static void thread_init(struct lwk_thread *thread, struct lwk_process *process)
+{
+	thread->process = process;
+	thread->index = -1;
+	mutex_init(&thread->fault_mutex);
+	mutex_init(&thread->charge_mutex);
+	spin_lock_init(&thread->charge.lock);
+	spin_lock_init(&thread->lock);
+}
+
 /* With rwsem and process_mutex held. 0 or a negative error. */
 static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_create *create)
 {
 	struct instance *instance = process->instance;
-	unsigned int i;
+	int index, error;
 
 	switch (instance_state(instance)) {
 	case LWK_STATE_RUNNING:
@@ -70,32 +119,19 @@ static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_creat
 	default:
 		return -EHOSTDOWN;
 	}
-	if (process->index >= 0)
+	if (process->first.index >= 0)
 		return -EALREADY;
-	for (i = 0; i < instance->n_cpus; i++)
-		if (!instance->processes[i] && obeyed(instance, i, LWK_ORDER_NONE))
-			break;
-	if (i == instance->n_cpus)
+	index = find_free_cpu(instance, -1);
+	if (index < 0)
 		return -EAGAIN;
-
-	memset(&instance->channels[i], 0, sizeof(instance->channels[i]));
-	instance->controls[i].fault_state = LWK_FAULT_IDLE;
-	instance->controls[i].freeze = 0;
-	instance->controls[i].pid = create->pid;
-	if (!give_order(instance, i, LWK_ORDER_PROCESS)) {
-		smp_store_release(&instance->controls[i].order, LWK_ORDER_NONE);
-		return -EIO;
-	}
-	charge_begin(instance, i, &process->charge);
-	instance->processes[i] = process;
+	instance->controls[index].freeze = 0;
+	error = take_cpu(instance, index, &process->first, LWK_ORDER_PROCESS, create->pid);
+	if (error)
+		return error;
 	instance->n_processes++;
-	WRITE_ONCE(process->index, i);
 	smp_store_release(&process->proxy, get_task_pid(current, PIDTYPE_TGID));
-	spin_lock(&process->lock);
-	process->channel = &instance->channels[i];
-	spin_unlock(&process->lock);
-	create->index = i;
-	create->cpu = instance->cpus[i].linux_cpu;
+	create->index = index;
+	create->cpu = instance->cpus[index].linux_cpu;
 	return 0;
 }
 
@@ -123,36 +159,128 @@ static long process_create(struct lwk_process *process, struct lwk_proc_create _
 	return copy_to_user(arg, &create, sizeof(create)) ? -EFAULT : 0;
 }
 
-static void forget_channel(struct lwk_process *process)
+struct lwk_thread *thread_of_caller(struct lwk_process *process)
 {
-	spin_lock(&process->lock);
-	process->channel = NULL;
-	spin_unlock(&process->lock);
+	struct lwk_thread *thread = smp_load_acquire(&process->first.next);
+
+	for (; thread; thread = thread->next)
+		if (thread->proxy == task_pid(current))
+			return thread;
+	return &process->first;
+}
+
+/* With rwsem and process_mutex held. 0 or a negative error. */
+static int add_thread(struct lwk_process *process, struct lwk_thread *thread)
+{
+	struct instance *instance = process->instance;
+	int leader = process->first.index, index, error;
+	struct lwk_control *control;
+
+	if (!serves(instance))
+		return -EHOSTDOWN;
+	if (leader < 0 || instance->threads[leader] != &process->first)
+		return -EINVAL;
+	if (task_tgid(current) != process->proxy)
+		return -EPERM;
+	if (current->pid == current->tgid || thread_of_caller(process) != &process->first)
+		return -EALREADY;
+	index = find_free_cpu(instance, leader);
+	if (index < 0)
+		return -EAGAIN;
+	control = &instance->controls[index];
+	control->leader = leader;
+	/* If the others stand still, this one does too. */
+	control->freeze = instance->controls[leader].freeze;
+	error = take_cpu(instance, index, thread, LWK_ORDER_THREAD, task_pid_vnr(current));
+	if (error)
+		return error;
+	thread->proxy = get_task_pid(current, PIDTYPE_PID);
+	thread->next = process->first.next;
+	smp_store_release(&process->first.next, thread);
+	return 0;
+}
+
+static long thread_create(struct lwk_process *process, struct lwk_thread_create __user *arg)
+{
+	struct instance *instance = process->instance;
+	struct lwk_thread_create create;
+	struct lwk_thread *thread;
+	int error;
+
+	if (copy_from_user(&create, arg, sizeof(create)))
+		return -EFAULT;
+	if (create.flags || create.reserved)
+		return -EINVAL;
+	thread = kzalloc(sizeof(*thread), GFP_KERNEL);
+	if (!thread)
+		return -ENOMEM;
+	thread_init(thread, process);
+	down_read(&instance->rwsem);
+	mutex_lock(&instance->process_mutex);
+	error = add_thread(process, thread);
+	if (!error) {
+		create.index = thread->index;
+		create.cpu = instance->cpus[thread->index].linux_cpu;
+	}
+	mutex_unlock(&instance->process_mutex);
+	up_read(&instance->rwsem);
+	if (error) {
+		kfree(thread);
+		return error;
+	}
+	/* If this fails, the CPU is the process's without use. */
+	return copy_to_user(arg, &create, sizeof(create)) ? -EFAULT : 0;
+}
+
+static void forget_channel(struct lwk_thread *thread)
+{
+	spin_lock(&thread->lock);
+	thread->channel = NULL;
+	spin_unlock(&thread->lock);
+}
+
+/* Takes the CPU back. With rwsem and process_mutex held. False: it does not let go. */
+static bool release_cpu(struct lwk_thread *thread)
+{
+	struct instance *instance = thread->process->instance;
+	int index = thread->index;
+	bool obeys = true;
+
+	forget_channel(thread);
+	if (index < 0 || instance->threads[index] != thread)
+		return true;
+	if (serves(instance) && task_tgid(current) == thread->process->proxy)
+		charge_cpu_time(instance, index, &thread->charge);
+	if (serves(instance))
+		obeys = give_order(instance, index, LWK_ORDER_NONE);
+	instance->threads[index] = NULL;
+	/* Its Linux thread may be waiting for packets. */
+	wake_up_all(&instance->wait[index]);
+	return obeys;
 }
 
 static void process_end(struct lwk_process *process)
 {
 	struct instance *instance = process->instance;
-	int index = process->index;
-	bool hung = false;
+	struct lwk_thread *thread;
+	bool hung = false, had_process;
+	int index;
 
-	forget_channel(process);
 	down_read(&instance->rwsem);
 	mutex_lock(&instance->process_mutex);
-	list_del(&process->link);
-	if (index >= 0 && instance->processes[index] == process) {
-		if (serves(instance) && task_tgid(current) == process->proxy)
-			charge_cpu_time(instance, index, &process->charge);
-		if (serves(instance))
-			hung = !give_order(instance, index, LWK_ORDER_NONE);
-		instance->processes[index] = NULL;
+	index = process->first.index;
+	had_process = index >= 0 && instance->threads[index] == &process->first;
+	/* The memory is the first CPU's, so that is the last one to go. */
+	for (thread = process->first.next; thread; thread = thread->next)
+		hung |= !release_cpu(thread);
+	hung |= !release_cpu(&process->first);
+	if (had_process) {
 		instance->n_processes--;
 		event_signal(instance, LWK_EVENT_EXIT);
 		watch_soon(instance);
 	}
 	mutex_unlock(&instance->process_mutex);
 	up_read(&instance->rwsem);
-	put_pid(process->proxy);
 	if (hung)
 		instance_hung(instance, "a CPU does not let go of its process");
 }
@@ -160,14 +288,16 @@ static void process_end(struct lwk_process *process)
 void process_revoke_all(struct instance *instance)
 {
 	struct lwk_process *process;
+	struct lwk_thread *thread;
+	unsigned int i;
 
 	mutex_lock(&instance->process_mutex);
+	for (i = 0; i < instance->n_cpus; i++)
+		instance->threads[i] = NULL;
+	instance->n_processes = 0;
 	list_for_each_entry(process, &instance->files, link) {
-		forget_channel(process);
-		if (process->index >= 0 && instance->processes[process->index] == process) {
-			instance->processes[process->index] = NULL;
-			instance->n_processes--;
-		}
+		for (thread = &process->first; thread; thread = thread->next)
+			forget_channel(thread);
 		unmap_mapping_range(process->mapping, 0, 0, 1);
 	}
 	mutex_unlock(&instance->process_mutex);
@@ -201,14 +331,14 @@ void process_follow_proxies(struct instance *instance)
 		return;
 	}
 	for (i = 0; i < instance->n_cpus && serves(instance); i++) {
-		struct lwk_process *process = instance->processes[i];
+		struct lwk_thread *thread = instance->threads[i];
 		struct task_struct *task;
 		bool stopped = false;
 
-		if (!process)
+		if (!thread)
 			continue;
 		rcu_read_lock();
-		task = pid_task(process->proxy, PIDTYPE_TGID);
+		task = pid_task(thread->process->proxy, PIDTYPE_TGID);
 		if (task)
 			stopped = stands_still(task);
 		rcu_read_unlock();
@@ -292,7 +422,8 @@ static vm_fault_t show(struct lwk_process *process, struct vm_area_struct *vma, 
 	u64 phys;
 	pgprot_t prot;
 
-	if (!walk(instance, process->index, addr, &view) || (write && !(view.value & _PAGE_RW)))
+	if (!walk(instance, process->first.index, addr, &view) ||
+	    (write && !(view.value & _PAGE_RW)))
 		return VM_FAULT_RETRY;
 	phys = (view.value & PTE_PFN_MASK & ~(u64)(view.size - 1)) | (addr & (view.size - 1));
 	phys &= PAGE_MASK;
@@ -321,30 +452,31 @@ static void show_around(struct lwk_process *process, struct vm_area_struct *vma,
 			break;
 }
 
-/* Asks the LWK for the page at addr; true when it is there now. */
+/* Asks the LWK CPU that the caller serves for the page at addr; true when it is there now. */
 static bool ask(struct lwk_process *process, unsigned long addr, bool write)
 {
+	struct lwk_thread *thread = thread_of_caller(process);
 	struct instance *instance = process->instance;
 	unsigned long deadline = jiffies + FAULT_TIMEOUT;
 	struct lwk_control *control;
 	u32 state = LWK_FAULT_ASKED;
 	unsigned int tries = 0;
 
-	if (mutex_lock_killable(&process->fault_mutex))
+	if (mutex_lock_killable(&thread->fault_mutex))
 		return false;
 	while (state == LWK_FAULT_ASKED && time_before(jiffies, deadline) &&
 	       !fatal_signal_pending(current)) {
 		down_read(&instance->rwsem);
-		if (!serves(instance)) {
+		if (!has_cpu(thread)) {
 			up_read(&instance->rwsem);
 			break;
 		}
-		control = &instance->controls[process->index];
+		control = &instance->controls[thread->index];
 		if (tries == 0) {
 			control->fault_addr = addr;
 			control->fault_write = write;
 			smp_store_release(&control->fault_state, LWK_FAULT_ASKED);
-			doorbell_ring(instance, process->index);
+			doorbell_ring(instance, thread->index);
 		}
 		state = smp_load_acquire(&control->fault_state);
 		up_read(&instance->rwsem);
@@ -356,7 +488,7 @@ static bool ask(struct lwk_process *process, unsigned long addr, bool write)
 		else
 			usleep_range(20, 100);
 	}
-	mutex_unlock(&process->fault_mutex);
+	mutex_unlock(&thread->fault_mutex);
 	return state == LWK_FAULT_READY;
 }
 
@@ -371,13 +503,15 @@ static vm_fault_t touch_window(struct lwk_process *process, struct vm_area_struc
 		if (attempt && !ask(process, addr, write))
 			return VM_FAULT_SIGSEGV;
 		down_read(&instance->rwsem);
-		if (serves(instance)) {
+		down_read(&process->shown);
+		if (has_cpu(&process->first)) {
 			result = show(process, vma, addr, write);
 			if (result == VM_FAULT_NOPAGE)
 				show_around(process, vma, addr);
 		} else {
 			result = VM_FAULT_SIGBUS;
 		}
+		up_read(&process->shown);
 		up_read(&instance->rwsem);
 	}
 	return result == VM_FAULT_RETRY ? VM_FAULT_SIGSEGV : result;
@@ -399,7 +533,7 @@ static vm_fault_t window_write(struct vm_fault *vmf)
 	bool writable;
 
 	down_read(&instance->rwsem);
-	writable = serves(instance) && walk(instance, process->index, addr, &view) &&
+	writable = has_cpu(&process->first) && walk(instance, process->first.index, addr, &view) &&
 		   view.value & _PAGE_RW;
 	up_read(&instance->rwsem);
 	return writable ? 0 : VM_FAULT_SIGSEGV;
@@ -411,10 +545,10 @@ static void window_close(struct vm_area_struct *vma)
 
 	/* A short program's only chance to be seen with its memory, by whom waits for its proxy. */
 	down_read(&process->instance->rwsem);
-	if (vma->vm_mm == current->mm && has_process(process))
-		charge_memory(process->instance, process->index, &process->charge);
+	if (vma->vm_mm == current->mm && has_cpu(&process->first))
+		charge_memory(process->instance, process->first.index, &process->first.charge);
 	up_read(&process->instance->rwsem);
-	charge_close(&process->charge, vma->vm_mm);
+	charge_close(&process->first.charge, vma->vm_mm);
 }
 
 static const struct vm_operations_struct window_ops = {
@@ -425,37 +559,60 @@ static const struct vm_operations_struct window_ops = {
 
 /* ---- the shared areas ---- */
 
-static vm_fault_t area_fault(struct vm_fault *vmf)
+static vm_fault_t insert_page(struct vm_fault *vmf, void *area)
+{
+	unsigned long offset = (vmf->address & PAGE_MASK) - vmf->vma->vm_start;
+
+	return vmf_insert_pfn(vmf->vma, vmf->address & PAGE_MASK,
+			      (virt_to_phys(area) + offset) >> PAGE_SHIFT);
+}
+
+static vm_fault_t status_fault(struct vm_fault *vmf)
 {
 	struct lwk_process *process = vmf->vma->vm_private_data;
 	struct instance *instance = process->instance;
-	bool is_status = vmf->vma->vm_pgoff == LWK_MMAP_STATUS >> PAGE_SHIFT;
-	unsigned long offset = (vmf->address & PAGE_MASK) - vmf->vma->vm_start;
 	vm_fault_t result = VM_FAULT_SIGBUS;
-	void *area;
 
 	down_read(&instance->rwsem);
-	if (serves(instance) && (!is_status || offset < LWK_STATUS_BYTES(instance->n_cpus))) {
-		area = is_status ? (void *)instance->status : (void *)process->channel;
-		if (area)
-			result = vmf_insert_pfn(vmf->vma, vmf->address & PAGE_MASK,
-						(virt_to_phys(area) + offset) >> PAGE_SHIFT);
-	}
+	if (serves(instance) &&
+	    (vmf->address & PAGE_MASK) - vmf->vma->vm_start < LWK_STATUS_BYTES(instance->n_cpus))
+		result = insert_page(vmf, instance->status);
 	up_read(&instance->rwsem);
 	return result;
 }
 
-static const struct vm_operations_struct area_ops = {
-	.fault = area_fault,
+static vm_fault_t channel_fault(struct vm_fault *vmf)
+{
+	struct lwk_thread *thread = vmf->vma->vm_private_data;
+	struct instance *instance = thread->process->instance;
+	vm_fault_t result = VM_FAULT_SIGBUS;
+	struct lwk_channel *channel;
+
+	down_read(&instance->rwsem);
+	channel = READ_ONCE(thread->channel);
+	if (serves(instance) && channel)
+		result = insert_page(vmf, channel);
+	up_read(&instance->rwsem);
+	return result;
+}
+
+static const struct vm_operations_struct status_ops = {
+	.fault = status_fault,
+};
+
+static const struct vm_operations_struct channel_ops = {
+	.fault = channel_fault,
 };
 
 static int process_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct lwk_process *process = file->private_data;
+	struct lwk_thread *thread = thread_of_caller(process);
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT, size = vma->vm_end - vma->vm_start;
 
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
+	vma->vm_private_data = process;
 	switch (offset) {
 	case LWK_MMAP_STATUS:
 		if (size > PAGE_ALIGN(sizeof(struct lwk_status)))
@@ -463,24 +620,24 @@ static int process_mmap(struct file *file, struct vm_area_struct *vma)
 		if (vma->vm_flags & VM_WRITE)
 			return -EPERM;
 		vma->vm_flags &= ~VM_MAYWRITE;
-		vma->vm_ops = &area_ops;
+		vma->vm_ops = &status_ops;
 		break;
 	case LWK_MMAP_CHANNEL:
-		if (process->index < 0 || size != sizeof(struct lwk_channel))
+		if (thread->index < 0 || size != sizeof(struct lwk_channel))
 			return -EINVAL;
-		vma->vm_ops = &area_ops;
+		vma->vm_private_data = thread;
+		vma->vm_ops = &channel_ops;
 		break;
 	case LWK_MMAP_WINDOW:
-		if (process->index < 0 || vma->vm_start != LWK_USER_START ||
+		if (process->first.index < 0 || vma->vm_start != LWK_USER_START ||
 		    vma->vm_end != LWK_USER_END)
 			return -EINVAL;
 		vma->vm_ops = &window_ops;
-		charge_open(&process->charge, vma->vm_mm);
+		charge_open(&process->first.charge, vma->vm_mm);
 		break;
 	default:
 		return -EINVAL;
 	}
-	vma->vm_private_data = process;
 	/* Not for a child: it is not the proxy. Not for code: the LWK runs it, not we. */
 	vma->vm_flags |= VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY;
 	vma->vm_flags &= ~VM_MAYEXEC;
@@ -503,7 +660,10 @@ static long process_unmap(struct lwk_process *process, struct lwk_unmap __user *
 	vma = vma_lookup(current->mm, range.start);
 	if (vma && vma->vm_ops == &window_ops && vma->vm_private_data == process &&
 	    range.start + range.size <= vma->vm_end) {
+		/* Who is about to show a page has looked at its entry before we were asked. */
+		down_write(&process->shown);
 		zap_vma_ptes(vma, range.start, range.size);
+		up_write(&process->shown);
 		error = 0;
 	}
 	mmap_read_unlock(current->mm);
@@ -606,11 +766,8 @@ static int process_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	process->instance = instance;
 	process->mapping = file->f_mapping;
-	mutex_init(&process->fault_mutex);
-	mutex_init(&process->charge_mutex);
-	spin_lock_init(&process->charge.lock);
-	spin_lock_init(&process->lock);
-	process->index = -1;
+	thread_init(&process->first, process);
+	init_rwsem(&process->shown);
 	file->private_data = process;
 	mutex_lock(&instance->process_mutex);
 	list_add(&process->link, &instance->files);
@@ -621,9 +778,19 @@ static int process_open(struct inode *inode, struct file *file)
 static int process_release(struct inode *inode, struct file *file)
 {
 	struct lwk_process *process = file->private_data;
+	struct lwk_thread *thread;
 
 	event_forget(process->instance, process);
 	process_end(process);
+	mutex_lock(&process->instance->process_mutex);
+	list_del(&process->link);
+	mutex_unlock(&process->instance->process_mutex);
+	while ((thread = process->first.next)) {
+		process->first.next = thread->next;
+		put_pid(thread->proxy);
+		kfree(thread);
+	}
+	put_pid(process->proxy);
 	kfree(process);
 	return 0;
 }
@@ -639,9 +806,9 @@ static long process_ioctl(struct file *file, unsigned int command, unsigned long
 	case LWK_PROC_CREATE:
 		return process_create(process, user);
 	case LWK_SERVE:
-		return serve(process, user);
+		return serve(thread_of_caller(process), user);
 	case LWK_DOORBELL:
-		return serve_doorbell(process);
+		return serve_doorbell(thread_of_caller(process));
 	case LWK_UNMAP:
 		return process_unmap(process, user);
 	case LWK_GET_DETAILS:
@@ -654,6 +821,14 @@ static long process_ioctl(struct file *file, unsigned int command, unsigned long
 		return process_eventfd(process, user);
 	case LWK_FREEZE:
 		return process_freeze(process, user);
+	case LWK_THREAD_CREATE:
+		return thread_create(process, user);
+	case LWK_PROC_END:
+		if (task_tgid(current) != process->proxy)
+			return -EPERM;
+		unmap_mapping_range(process->mapping, 0, 0, 1);
+		process_end(process);
+		return 0;
 	default:
 		return -ENOTTY;
 	}

@@ -4,28 +4,37 @@
  *
  * The partition's memory, shared areas included, may go back to Linux while a file is
  * still open. Who looks at it does so with rwsem held and the state RUNNING, or with
- * process->lock held and process->channel not NULL.
+ * thread->lock held and thread->channel not NULL.
  */
 #ifndef LWKPART_PROCESS_H
 #define LWKPART_PROCESS_H
 
 #include "internal.h"
 
+/* What serves one LWK CPU of a process: a thread of the proxy. */
+struct lwk_thread {
+	struct lwk_process *process;
+	struct lwk_thread *next;     /* of the process; written once */
+	struct mutex fault_mutex;    /* one request for a page at a time */
+	spinlock_t lock;	     /* protects 'channel' */
+	struct lwk_channel *channel; /* NULL: none, or revoked */
+	int index;		     /* LWK CPU, or -1; under instance->process_mutex */
+	struct pid *proxy;	   /* the Linux thread; NULL for the first, which is any other's */
+	struct mutex charge_mutex; /* protects 'charge' */
+	struct charge charge;
+	/* Of the Linux thread that serves, alone. */
+	unsigned int spin_ns;	   /* how long to look for a packet before sleeping */
+	unsigned long next_charge; /* jiffies */
+	u64 served;		   /* calls done in the kernel */
+};
+
 struct lwk_process {
 	struct instance *instance;
 	struct list_head link;	       /* instance->files */
 	struct address_space *mapping; /* what this file maps */
-	struct mutex fault_mutex;      /* one request for a page at a time */
-	spinlock_t lock;	       /* protects 'channel' */
-	struct lwk_channel *channel;   /* NULL: no process, or revoked */
-	int index;		       /* LWK CPU, or -1; under instance->process_mutex */
-	struct pid *proxy;	       /* with index: the proxy */
-	struct mutex charge_mutex;     /* protects 'charge' */
-	struct charge charge;
-	/* Of the proxy's main thread, which alone serves. */
-	unsigned int spin_ns;	   /* how long to look for a packet before sleeping */
-	unsigned long next_charge; /* jiffies */
-	u64 served;		   /* calls done in the kernel */
+	struct pid *proxy;	       /* with first.index: the Linux process */
+	struct rw_semaphore shown;     /* written: no page is being shown in the WINDOW */
+	struct lwk_thread first;       /* the list only grows, at its second place */
 };
 
 /* Does the LWK serve its processes? With rwsem held. */
@@ -34,18 +43,21 @@ static inline bool serves(struct instance *instance)
 	return state_has_processes(instance_state(instance));
 }
 
-/* Has this file a process that the LWK knows? With rwsem held, and index not -1. */
-static inline bool has_process(const struct lwk_process *process)
+/* Has it an LWK CPU that answers? With rwsem held, and index not -1. */
+static inline bool has_cpu(const struct lwk_thread *thread)
 {
-	struct instance *instance = process->instance;
+	struct instance *instance = thread->process->instance;
 
-	return serves(instance) && READ_ONCE(instance->processes[process->index]) == process;
+	return serves(instance) && READ_ONCE(instance->threads[thread->index]) == thread;
 }
+
+/* What the calling Linux thread serves: its own LWK CPU, or the process's first. */
+struct lwk_thread *thread_of_caller(struct lwk_process *process);
 
 /* serve.c */
 void serve_init(void);
 /* LWK_SERVE and LWK_DOORBELL, with their errors. */
-long serve(struct lwk_process *process, struct lwk_serve __user *arg);
-long serve_doorbell(struct lwk_process *process);
+long serve(struct lwk_thread *thread, struct lwk_serve __user *arg);
+long serve_doorbell(struct lwk_thread *thread);
 
 #endif

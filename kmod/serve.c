@@ -42,13 +42,13 @@
 enum mail { MAIL_NONE, MAIL_WAITS, MAIL_NEVER };
 
 /* Is there a packet? Leaves word that the proxy sleeps, or does not. */
-static enum mail look_for_mail(struct lwk_process *process, bool then_sleep)
+static enum mail look_for_mail(struct lwk_thread *thread, bool then_sleep)
 {
 	struct lwk_channel *channel;
 	enum mail mail = MAIL_NEVER;
 
-	spin_lock(&process->lock);
-	channel = process->channel;
+	spin_lock(&thread->lock);
+	channel = thread->channel;
 	if (channel) {
 		if (READ_ONCE(channel->linux_sleeps) != then_sleep) {
 			WRITE_ONCE(channel->linux_sleeps, then_sleep);
@@ -57,51 +57,52 @@ static enum mail look_for_mail(struct lwk_process *process, bool then_sleep)
 		mail = READ_ONCE(channel->to_linux.head) != READ_ONCE(channel->to_linux.tail)
 			       ? MAIL_WAITS
 			       : MAIL_NONE;
-		if (mail == MAIL_NONE && !state_has_processes(READ_ONCE(process->instance->state)))
+		if (mail == MAIL_NONE &&
+		    !state_has_processes(READ_ONCE(thread->process->instance->state)))
 			mail = MAIL_NEVER;
 	}
-	spin_unlock(&process->lock);
+	spin_unlock(&thread->lock);
 	return mail;
 }
 
-static void charge(struct lwk_process *process)
+static void charge(struct lwk_thread *thread)
 {
-	struct instance *instance = process->instance;
+	struct instance *instance = thread->process->instance;
 
 	/* With the proxy, process_create() has made the charge ready. */
-	if (time_before(jiffies, process->next_charge) ||
-	    task_tgid(current) != smp_load_acquire(&process->proxy) ||
-	    !mutex_trylock(&process->charge_mutex))
+	if (time_before(jiffies, thread->next_charge) ||
+	    task_tgid(current) != smp_load_acquire(&thread->process->proxy) ||
+	    !mutex_trylock(&thread->charge_mutex))
 		return;
-	process->next_charge = jiffies + CHARGE_INTERVAL;
+	thread->next_charge = jiffies + CHARGE_INTERVAL;
 	down_read(&instance->rwsem);
-	if (has_process(process))
-		charge_proxy(instance, process->index, &process->charge);
+	if (has_cpu(thread))
+		charge_proxy(instance, thread->index, &thread->charge);
 	up_read(&instance->rwsem);
-	mutex_unlock(&process->charge_mutex);
+	mutex_unlock(&thread->charge_mutex);
 }
 
-static void look_often(struct lwk_process *process)
+static void look_often(struct lwk_thread *thread)
 {
 	struct lwk_channel *channel;
 	unsigned int i;
 
-	spin_lock(&process->lock);
-	channel = process->channel;
+	spin_lock(&thread->lock);
+	channel = thread->channel;
 	for (i = 0; channel && i < LOOKS; i++)
 		if (READ_ONCE(channel->to_linux.head) != READ_ONCE(channel->to_linux.tail))
 			break;
-	spin_unlock(&process->lock);
+	spin_unlock(&thread->lock);
 }
 
 /* Looks for a packet for a while, as long as nobody else wants this CPU. */
-static enum mail spin(struct lwk_process *process, u64 start)
+static enum mail spin(struct lwk_thread *thread, u64 start)
 {
 	enum mail mail;
 
-	while ((mail = look_for_mail(process, false)) == MAIL_NONE) {
-		look_often(process);
-		if (ktime_get_ns() - start >= process->spin_ns || need_resched() ||
+	while ((mail = look_for_mail(thread, false)) == MAIL_NONE) {
+		look_often(thread);
+		if (ktime_get_ns() - start >= thread->spin_ns || need_resched() ||
 		    !single_task_running() || signal_pending(current))
 			break;
 		cpu_relax();
@@ -109,44 +110,45 @@ static enum mail spin(struct lwk_process *process, u64 start)
 	return mail;
 }
 
-static void adapt_spin(struct lwk_process *process, u64 waited)
+static void adapt_spin(struct lwk_thread *thread, u64 waited)
 {
 	if (waited > SPIN_MAX)
-		process->spin_ns = 0;
-	else if (waited > process->spin_ns)
-		process->spin_ns = clamp(process->spin_ns * 2, SPIN_MIN, SPIN_MAX);
+		thread->spin_ns = 0;
+	else if (waited > thread->spin_ns)
+		thread->spin_ns = clamp(thread->spin_ns * 2, SPIN_MIN, SPIN_MAX);
 }
 
 /* 0: there is a packet; -EINTR, -EIO. */
-static int await_packet(struct lwk_process *process)
+static int await_packet(struct lwk_thread *thread)
 {
-	struct instance *instance = process->instance;
+	struct instance *instance = thread->process->instance;
 	u64 start = ktime_get_ns();
-	enum mail mail = spin(process, start);
+	enum mail mail = spin(thread, start);
 	long left = 1;
 
 	while (mail == MAIL_NONE && left >= 0) {
 		left = wait_event_interruptible_timeout(
-			instance->wait[process->index],
-			(mail = look_for_mail(process, true)) != MAIL_NONE, CHARGE_INTERVAL);
-		charge(process);
+			instance->wait[thread->index],
+			(mail = look_for_mail(thread, true)) != MAIL_NONE, CHARGE_INTERVAL);
+		charge(thread);
 	}
-	adapt_spin(process, ktime_get_ns() - start);
-	mail = look_for_mail(process, false);
+	adapt_spin(thread, ktime_get_ns() - start);
+	mail = look_for_mail(thread, false);
 	if (mail == MAIL_WAITS)
 		return 0;
 	return left < 0 ? -EINTR : -EIO;
 }
 
-long serve_doorbell(struct lwk_process *process)
+long serve_doorbell(struct lwk_thread *thread)
 {
-	struct instance *instance = process->instance;
+	struct instance *instance = thread->process->instance;
 	long error = -EIO;
 
 	down_read(&instance->rwsem);
-	if (serves(instance) && process->channel) {
-		if (READ_ONCE(process->channel->lwk_sleeps) || READ_ONCE(process->channel->signals))
-			doorbell_ring(instance, process->index);
+	if (serves(instance) && thread->channel) {
+		if (READ_ONCE(thread->channel->lwk_sleeps) || READ_ONCE(thread->channel->signals) ||
+		    READ_ONCE(thread->channel->own_signals))
+			doorbell_ring(instance, thread->index);
 		error = 0;
 	}
 	up_read(&instance->rwsem);
@@ -234,52 +236,53 @@ void serve_init(void)
 }
 
 /* The packet that waits first, which stays where it is. */
-static bool peek(struct lwk_process *process, struct lwk_packet *packet)
+static bool peek(struct lwk_thread *thread, struct lwk_packet *packet)
 {
 	struct lwk_ring *ring;
 	bool quiet = false;
 
-	spin_lock(&process->lock);
-	if (process->channel) {
-		ring = &process->channel->to_linux;
-		quiet = !READ_ONCE(process->channel->signals);
+	spin_lock(&thread->lock);
+	if (thread->channel) {
+		ring = &thread->channel->to_linux;
+		quiet = !READ_ONCE(thread->channel->signals) &&
+			!READ_ONCE(thread->channel->own_signals);
 		*packet = ring->slot[READ_ONCE(ring->tail) % LWK_RING_SLOTS];
 	}
-	spin_unlock(&process->lock);
+	spin_unlock(&thread->lock);
 	return quiet;
 }
 
-static void take(struct lwk_process *process)
+static void take(struct lwk_thread *thread)
 {
 	struct lwk_ring *ring;
 
-	spin_lock(&process->lock);
-	if (process->channel) {
-		ring = &process->channel->to_linux;
+	spin_lock(&thread->lock);
+	if (thread->channel) {
+		ring = &thread->channel->to_linux;
 		smp_store_release(&ring->tail, READ_ONCE(ring->tail) + 1);
 	}
-	spin_unlock(&process->lock);
+	spin_unlock(&thread->lock);
 }
 
-static void reply(struct lwk_process *process, u32 id, s64 result)
+static void reply(struct lwk_thread *thread, u32 id, s64 result)
 {
 	struct lwk_packet packet = { .kind = LWK_PACKET_REPLY, .id = id, .args = { result } };
 	bool sleeps = false;
 	struct lwk_ring *ring;
 	u32 head;
 
-	spin_lock(&process->lock);
-	if (process->channel) {
-		ring = &process->channel->to_lwk;
+	spin_lock(&thread->lock);
+	if (thread->channel) {
+		ring = &thread->channel->to_lwk;
 		head = READ_ONCE(ring->head);
 		ring->slot[head % LWK_RING_SLOTS] = packet;
 		smp_store_release(&ring->head, head + 1);
 		smp_mb(); /* the LWK writes 'lwk_sleeps', then reads 'head' */
-		sleeps = READ_ONCE(process->channel->lwk_sleeps);
+		sleeps = READ_ONCE(thread->channel->lwk_sleeps);
 	}
-	spin_unlock(&process->lock);
+	spin_unlock(&thread->lock);
 	if (sleeps)
-		serve_doorbell(process);
+		serve_doorbell(thread);
 }
 
 /* Would the proxy's own system call do no more than the function? */
@@ -298,13 +301,13 @@ static bool restarts(s64 result)
 }
 
 /* Carries out the call that waits first. False: there is something for the proxy to do. */
-static bool call_here(struct lwk_process *process, struct lwk_serve *serve)
+static bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
 {
 	struct lwk_packet packet;
 	struct pt_regs regs;
 	s64 result;
 
-	if (!peek(process, &packet) || !may_call_here(&packet))
+	if (!peek(thread, &packet) || !may_call_here(&packet))
 		return false;
 	regs = (struct pt_regs){
 		.orig_ax = packet.nr,
@@ -319,19 +322,19 @@ static bool call_here(struct lwk_process *process, struct lwk_serve *serve)
 	/* Nothing was done. The proxy does it again, unless a handler has run by then. */
 	if (restarts(result))
 		return false;
-	take(process);
-	process->served++;
+	take(thread);
+	thread->served++;
 	if (signal_pending(current) || task_work_pending(current)) {
 		serve->has_reply = 1;
 		serve->id = packet.id;
 		serve->result = result;
 		return false;
 	}
-	reply(process, packet.id, result);
+	reply(thread, packet.id, result);
 	return true;
 }
 
-long serve(struct lwk_process *process, struct lwk_serve __user *arg)
+long serve(struct lwk_thread *thread, struct lwk_serve __user *arg)
 {
 	struct lwk_serve serve;
 	bool calls_here;
@@ -339,15 +342,15 @@ long serve(struct lwk_process *process, struct lwk_serve __user *arg)
 
 	if (copy_from_user(&serve, arg, sizeof(serve)))
 		return -EFAULT;
-	if (serve.flags & ~LWK_SERVE_CALLS || serve.reserved || READ_ONCE(process->index) < 0)
+	if (serve.flags & ~LWK_SERVE_CALLS || serve.reserved || READ_ONCE(thread->index) < 0)
 		return -EINVAL;
-	calls_here = serve.flags & LWK_SERVE_CALLS && !process->instance->proxy_calls &&
-		     task_tgid(current) == process->proxy;
+	calls_here = serve.flags & LWK_SERVE_CALLS && !thread->process->instance->proxy_calls &&
+		     task_tgid(current) == thread->process->proxy;
 	serve.has_reply = 0;
 	do {
-		charge(process);
-		error = await_packet(process);
-	} while (!error && calls_here && call_here(process, &serve));
-	serve.served = process->served;
+		charge(thread);
+		error = await_packet(thread);
+	} while (!error && calls_here && call_here(thread, &serve));
+	serve.served = thread->served;
 	return copy_to_user(arg, &serve, sizeof(serve)) ? -EFAULT : error;
 }

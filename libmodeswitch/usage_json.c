@@ -27,6 +27,7 @@ static const char *const interrupts[MS_INTERRUPTS] = {
 	[MS_INTERRUPT_DOORBELL] = "doorbell",
 	[MS_INTERRUPT_LINUX] = "linux",
 	[MS_INTERRUPT_SPURIOUS] = "spurious",
+	[MS_INTERRUPT_TIMER] = "timer",
 };
 
 static const char *const call_kinds[MS_CALL_KINDS] = {

@@ -29,7 +29,7 @@ static bool fault_waits(const struct cpu *cpu)
 
 bool channel_ordered(void)
 {
-	return LOAD_ACQUIRE(this_cpu()->control->order) == LWK_ORDER_PROCESS;
+	return LOAD_ACQUIRE(this_cpu()->control->order) != LWK_ORDER_NONE;
 }
 
 static bool something_waits(void)
@@ -90,10 +90,10 @@ void channel_serve_fault(void)
 
 	if (!fault_waits(cpu))
 		return;
-	error = space_fault(&cpu->process.space, READ_ONCE(cpu->control->fault_addr),
+	error = space_fault(&cpu->process->space, READ_ONCE(cpu->control->fault_addr),
 			    READ_ONCE(cpu->control->fault_write), false);
 	if (error == -ENOMEM)
-		cpu->process.out_of_memory = true;
+		cpu->process->out_of_memory = true;
 	STORE_RELEASE(cpu->control->fault_state, error ? LWK_FAULT_REFUSED : LWK_FAULT_READY);
 }
 
@@ -101,7 +101,7 @@ static void broken(void)
 {
 	print("pid %u: its proxy wrote nonsense into the channel; ending the process",
 	      this_process()->pid);
-	process_abandon();
+	process_kill();
 }
 
 static void send(const struct lwk_packet *packet)

@@ -109,6 +109,17 @@ static void load_msrs(struct cpu *cpu)
 #define APIC_LVT_LAST 0x370
 #define APIC_LVT_MASKED (1u << 16)
 
+#define APIC_TIMER_INITIAL 0x380
+#define APIC_TIMER_CURRENT 0x390
+#define APIC_TIMER_DIVIDE 0x3e0
+#define APIC_DIVIDE_BY_16 3
+
+static u32 apic_read(u32 reg)
+{
+	return boot->x2apic ? read_msr(MSR_X2APIC + reg / 16)
+			    : *(volatile u32 *)(LWK_LAPIC_VADDR + reg);
+}
+
 static void apic_write(u32 reg, u32 value)
 {
 	if (boot->x2apic)
@@ -133,6 +144,37 @@ void apic_send(u32 apicid, u32 vector)
 		cpu_relax();
 	apic_write(APIC_ICR_HIGH, apicid << 24);
 	apic_write(APIC_ICR, vector);
+}
+
+/* What the timer counts in a millisecond, found when it is needed first; all CPUs' are alike. */
+static u32 timer_per_ms(void)
+{
+	static u32 counts;
+	u64 start;
+
+	if (!READ_ONCE(counts)) {
+		apic_write(APIC_LVT_TIMER, APIC_LVT_MASKED);
+		apic_write(APIC_TIMER_INITIAL, ~0U);
+		start = rdtsc();
+		while (rdtsc() - start < boot->tsc_khz)
+			cpu_relax();
+		WRITE_ONCE(counts, MAX(~0U - apic_read(APIC_TIMER_CURRENT), 1U));
+	}
+	return counts;
+}
+
+void apic_timer(u64 ns)
+{
+	apic_write(APIC_TIMER_DIVIDE, APIC_DIVIDE_BY_16);
+	if (!ns) {
+		apic_write(APIC_LVT_TIMER, APIC_LVT_MASKED);
+		apic_write(APIC_TIMER_INITIAL, 0);
+		return;
+	}
+	u64 counts = timer_per_ms() * (MIN(ns, 1000000000UL) / 1000) / 1000;
+
+	apic_write(APIC_LVT_TIMER, TIMER_VECTOR);
+	apic_write(APIC_TIMER_INITIAL, MIN(MAX(counts, 1UL), ~0U));
 }
 
 static void apic_setup(void)

@@ -10,6 +10,8 @@
  *   user.c     reading and writing a process's memory
  *   channel.c  packets to and from the proxy
  *   process.c  the life of a process
+ *   thread.c   more threads of it, on other CPUs
+ *   futex.c    threads that wait for each other
  *   signal.c   signals
  *   clock.c    time
  *   account.c  statistics that Linux reads
@@ -17,10 +19,11 @@
  *   console.c  console text, panic
  *   registers.c  registers of all CPUs at a panic
  *
- * One process per CPU and one thread per process, so a process and its memory
- * belong to their CPU and need no lock. The kernel runs with interrupts off; they
- * are on in user mode and while a CPU halts. What several CPUs share is the page
- * pools (one lock) and the console (one lock).
+ * A CPU runs one thread. A process belongs to the CPU of its first thread; a CPU that
+ * has been given to it for another one stays with it until it ends. The kernel runs with
+ * interrupts off; they are on in user mode and while a CPU halts. What CPUs share: the page
+ * pools and the console (a lock each), and the threads of a process (their locks, in this
+ * order) its futexes, its address space, the pools; and its signal actions.
  */
 #ifndef LWK_H
 #define LWK_H
@@ -40,6 +43,7 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef __u64 u64; /* as the ABI headers have it */
 typedef __s64 s64;
+typedef int32_t s32;
 
 #define PAGE_SIZE 4096UL
 #define LARGE_SIZE (2UL << 20)
@@ -82,6 +86,12 @@ struct frame {
 	u64 rip, cs, rflags, rsp, ss;
 };
 #define SYSCALL_VECTOR 0x100
+/* Of the local APIC's timer. */
+#define TIMER_VECTOR 0xf1
+
+struct spinlock {
+	u32 locked;
+};
 
 /* space.c: [start, end) with one protection. */
 #define PROT_READ 1
@@ -102,6 +112,9 @@ struct space {
 	u64 brk_start, brk;
 	u64 pages_4k, pages_2m;
 	u64 peak_bytes;
+	struct spinlock lock; /* all of this, and the page tables */
+	u32 changing;	      /* 1: somebody changes mappings; space.c */
+	u64 tlb_generation;   /* counts what TLBs must forget */
 };
 
 /* signal.c: as the process gave it with rt_sigaction(2), the kernel's layout. */
@@ -112,6 +125,8 @@ struct sigaction {
 	u64 mask;
 };
 #define SIGNALS 64
+#define SS_ONSTACK 1
+#define SS_DISABLE 2
 
 struct sigstack {
 	u64 sp;
@@ -122,15 +137,37 @@ struct sigstack {
 
 struct process {
 	u32 pid;
+	struct cpu *first; /* runs its first thread */
+	u32 n_cpus;	   /* that have its address space, with or without a thread */
+	u32 n_threads;
+	u32 ending; /* 1: no thread returns to user mode any more */
+	bool out_of_memory;
 	struct space space;
+	struct spinlock futex_lock;
+	struct waiter *waiters;
+	struct spinlock action_lock;
 	struct sigaction actions[SIGNALS]; /* [s-1] */
-	u64 blocked;			   /* bit s-1: signal s */
+	u64 pending;			   /* bit s-1: signal s, for any thread */
+	u64 past_cycles;		   /* of threads that have ended */
+};
+
+struct thread {
+	u32 tid;
+	u64 blocked; /* bit s-1: signal s */
 	u64 pending;
 	u64 suspended_mask; /* rt_sigsuspend: what 'blocked' was */
 	bool suspended;
 	bool interrupted; /* the call being left was cut short: EINTR, or restart */
-	bool out_of_memory;
 	struct sigstack altstack;
+	u64 clear_tid;	 /* address of a futex word that becomes 0 at its end, or 0 */
+	u64 robust_list; /* get_robust_list(2), or 0 */
+};
+
+/* What a thread begins with (thread.c); its floating-point state is in fpu_area. */
+struct thread_start {
+	u32 ready; /* last: all else is there */
+	struct frame frame;
+	u64 fs_base, gs_base;
 };
 
 struct cpu {
@@ -154,9 +191,18 @@ struct cpu {
 	u32 tsc_khz;
 	u64 ns_per_cycle; /* for that tsc_khz, in units of 2^-32 */
 	u64 last_monotonic;
-	u64 start_tsc;	/* when its present process started */
+	u64 start_tsc;	/* when its present thread started */
+	bool running;	/* it has a thread */
 	void *fpu_area; /* fpu_size() bytes to move floating-point state through */
-	struct process process;
+	u32 sleeps;	/* 1: only an interrupt makes it look */
+	u64 tlb_seen;	/* the process's tlb_generation that its TLB has followed */
+
+	struct process *process; /* NULL: none */
+	struct thread thread;
+	struct waiter *waiter; /* what its thread waits in, if it does; futex.c */
+	u32 parked;	       /* 1: has a process, and no thread: who sets it to 0 may start one */
+	struct thread_start start;
+	struct process own; /* that of which it is the first CPU */
 
 	u64 gdt[10];
 	struct tss tss;
@@ -172,7 +218,12 @@ static inline struct cpu *this_cpu(void)
 
 static inline struct process *this_process(void)
 {
-	return &this_cpu()->process;
+	return this_cpu()->process;
+}
+
+static inline struct thread *this_thread(void)
+{
+	return &this_cpu()->thread;
 }
 
 static inline void *phys_to_virt(u64 phys)
@@ -184,10 +235,6 @@ static inline u64 virt_to_phys(const void *virt)
 {
 	return (u64)virt - LWK_DIRECT_MAP;
 }
-
-struct spinlock {
-	u32 locked;
-};
 
 static inline void spin_lock(struct spinlock *lock)
 {
@@ -214,6 +261,9 @@ void cpu_loop(void) __attribute__((noreturn));
  * before the doorbell that announces it.
  */
 void cpu_sleep(bool (*ready)(void));
+/* Makes another CPU look, whose ready() has become true. */
+void cpu_wake(struct cpu *cpu);
+struct cpu *cpu_at(u32 index);
 /* Halts for as long as Linux wants the process of this CPU to stand still. */
 void cpu_freeze(void);
 
@@ -228,6 +278,8 @@ extern u8 exception_stubs[];
 void cpu_setup(struct cpu *cpu, u64 stack_top);
 void apic_eoi(void);
 void apic_send(u32 apicid, u32 vector);
+/* One interrupt of this CPU after about so many nanoseconds, a second at most; 0: none. */
+void apic_timer(u64 ns);
 /* Bytes that fpu_save() writes; 64-byte aligned. */
 size_t fpu_size(void);
 void fpu_reset(void);
@@ -239,6 +291,8 @@ void fpu_load(void *area);
 void trap(struct frame *frame);
 /* What is due before user code runs (again): orders, signals. */
 void before_user(struct frame *frame);
+/* The last thing before user code runs. */
+void leave_kernel(void);
 
 /* pages.c */
 void pages_init(void);
@@ -252,6 +306,8 @@ u64 user_page_alloc(u32 node);
 u64 user_large_alloc(u32 node);
 /* What is not taken, bytes. */
 u64 user_free_bytes(void);
+/* What this CPU's process has; tells Linux. */
+void user_pages_publish(const struct space *space);
 /* A large page is from now on mapped as small ones. */
 void user_large_split(u64 phys);
 /* A 2 MB page may be freed as a whole, or in 4 KB pages. */
@@ -285,8 +341,14 @@ u64 space_set_brk(struct space *space, u64 brk);
 int space_fault(struct space *space, u64 addr, bool write, bool exec);
 /* Makes all of [addr, addr+size) present, as far as memory goes. */
 int space_populate(struct space *space, u64 addr, u64 size);
-/* Direct-map address of the page at addr, faulting it in; NULL when not allowed. */
-void *space_page(struct space *space, u64 addr, bool write);
+/*
+ * Direct-map address of addr, faulting its page in; it stays there until space_release().
+ * NULL, and no release, when it is not allowed.
+ */
+void *space_hold(struct space *space, u64 addr, bool write);
+void space_release(struct space *space);
+/* Makes this CPU's TLB forget what others have changed. */
+void space_follow(struct space *space);
 
 /* user.c: 0 or -EFAULT */
 int copy_from_user(void *to, u64 from, size_t size);
@@ -303,22 +365,46 @@ void channel_receive(struct lwk_packet *packet);
 void channel_reply(u32 id, s64 result);
 /* Answers lwkpart.ko if it waits for a page. */
 void channel_serve_fault(void);
+/* Does this CPU still have its process? */
 bool channel_ordered(void);
 
 /* process.c */
 void process_run(void) __attribute__((noreturn));
-/* Ends the process with a status as wait(2) has it. */
+/* Ends the process, all threads of it, with a status as wait(2) has it. */
 void process_exit(int wait_status) __attribute__((noreturn));
-/* Takes the process away without a word to its proxy, which is gone. */
+/* … without a word to its proxy, which is mad. */
+void process_kill(void) __attribute__((noreturn));
+/* Takes the process off this CPU when its proxy is gone; waits for that. */
 void process_abandon(void) __attribute__((noreturn));
+/* Makes the other CPUs of the process look at what has changed. */
+void process_kick(struct process *process);
+
+/* thread.c */
+void thread_init(struct thread *thread, u32 tid);
+/* A CPU is given to a process that others run. */
+void thread_join(void) __attribute__((noreturn));
+/* Waits for a thread to run. */
+void thread_park(void) __attribute__((noreturn));
+s64 sys_clone(struct frame *frame);
+s64 sys_exit(struct frame *frame);
+s64 sys_set_tid_address(struct frame *frame);
+s64 sys_set_robust_list(struct frame *frame);
+
+/* futex.c */
+s64 sys_futex(struct frame *frame);
+/* How many were woken. */
+u64 futex_wake(u64 addr, u64 count, u32 bitset);
+/* What a thread that ends leaves locked, others get (get_robust_list(2)). */
+void futex_release_robust(const struct thread *thread);
 
 /* signal.c */
-void signal_init(struct process *process);
 /* A fault of the process itself: cannot be blocked or ignored. */
 void signal_fault(struct frame *frame, int signal, int code, u64 addr);
 /* Moves what the proxy has passed on into 'pending'. */
-void signal_collect(struct process *process);
-bool signal_waiting(const struct process *process);
+void signal_collect(void);
+bool signal_waiting(void);
+/* Is there a signal that ends the process or runs a handler? */
+bool signal_effective(void);
 void signal_deliver(struct frame *frame);
 s64 signal_return(struct frame *frame);
 s64 sys_rt_sigaction(struct frame *frame);

@@ -7,6 +7,12 @@ struct lwk_status *status;
 u64 boot_tsc;
 
 static struct cpu cpus[LWK_MAX_CPUS];
+
+struct cpu *cpu_at(u32 index)
+{
+	return &cpus[index];
+}
+
 static bool first_cpu_ready;
 
 static void boot_first_cpu(struct lwk_boot_params *params)
@@ -107,20 +113,34 @@ void cpu_sleep(bool (*ready)(void))
 	struct cpu *cpu = this_cpu();
 
 	WRITE_ONCE(cpu->channel->lwk_sleeps, 1);
+	WRITE_ONCE(cpu->sleeps, 1);
 	memory_barrier();
 	if (!ready())
 		halt();
+	WRITE_ONCE(cpu->sleeps, 0);
 	WRITE_ONCE(cpu->channel->lwk_sleeps, 0);
 	cpu_freeze();
+}
+
+void cpu_wake(struct cpu *cpu)
+{
+	memory_barrier();
+	if (READ_ONCE(cpu->sleeps))
+		apic_send(boot->cpus[cpu->index].apicid, LWK_DOORBELL_VECTOR);
 }
 
 void cpu_loop(void)
 {
 	struct cpu *cpu = this_cpu();
 
+	/* A thread has ended, its process has not. */
+	if (cpu->process)
+		thread_park();
 	account(LWK_CPU_IDLE);
 	STORE_RELEASE(cpu->control->obeyed, LWK_ORDER_NONE);
 	while (!channel_ordered())
 		cpu_sleep(channel_ordered);
+	if (READ_ONCE(cpu->control->order) == LWK_ORDER_THREAD)
+		thread_join();
 	process_run();
 }

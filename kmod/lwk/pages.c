@@ -59,12 +59,23 @@ static void list_remove(struct chunk_list *list, struct chunk *chunk)
 }
 
 /*
+ * Where this CPU's use of memory is told: at the first CPU of its process, because another may give
+ * back what one has taken. With the lock held.
+ */
+static struct lwk_cpu_memory *own_memory(void)
+{
+	struct cpu *cpu = this_cpu();
+
+	return cpu->process ? &cpu->process->first->status->memory : &cpu->status->memory;
+}
+
+/*
  * What this CPU has of a node changes by so many pages; tells Linux. With the lock held: a
  * peak is of all CPUs together, and whoever reaches it writes it to its own line.
  */
 static void account_pages(u32 node, s64 small, s64 large)
 {
-	struct lwk_cpu_memory *memory = &this_cpu()->status->memory;
+	struct lwk_cpu_memory *memory = own_memory();
 	u32 slot = MIN(node, LWK_STATUS_NODES - 1);
 	struct lwk_node_pages *pages = &memory->node[slot];
 	s64 bytes = small * (s64)PAGE_SIZE + large * (s64)LARGE_SIZE;
@@ -83,9 +94,23 @@ static void account_pages(u32 node, s64 small, s64 large)
 	group_end(&memory->seq);
 }
 
+void user_pages_publish(const struct space *space)
+{
+	struct lwk_cpu_memory *memory;
+
+	spin_lock(&lock);
+	memory = own_memory();
+	group_begin(&memory->seq);
+	memory->pages_4k = space->pages_4k;
+	memory->pages_2m = space->pages_2m;
+	memory->peak_bytes = space->peak_bytes;
+	group_end(&memory->seq);
+	spin_unlock(&lock);
+}
+
 static void account_kernel(s64 bytes)
 {
-	struct lwk_cpu_memory *memory = &this_cpu()->status->memory;
+	struct lwk_cpu_memory *memory = own_memory();
 
 	kernel_taken += bytes;
 	group_begin(&memory->seq);

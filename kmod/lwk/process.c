@@ -45,19 +45,25 @@ static void start(u64 entry, u64 stack)
 	write_msr(MSR_KERNEL_GS_BASE, 0);
 	account(LWK_CPU_USER);
 	before_user(&frame);
-	heartbeat();
+	leave_kernel();
 	enter_user(&frame);
 }
 
 void process_run(void)
 {
 	struct cpu *cpu = this_cpu();
-	struct process *process = &cpu->process;
+	struct process *process = &cpu->own;
 	struct lwk_packet packet;
 
 	memset(process, 0, sizeof(*process));
 	process->pid = READ_ONCE(cpu->control->pid);
-	signal_init(process);
+	process->first = cpu;
+	process->n_cpus = 1;
+	process->n_threads = 1;
+	thread_init(&cpu->thread, process->pid);
+	cpu->start.ready = 0;
+	cpu->running = true;
+	STORE_RELEASE(cpu->process, process);
 	channel_reset();
 	account(LWK_CPU_LOADING);
 	cpu->status->processes++;
@@ -101,10 +107,30 @@ static bool order_withdrawn(void)
 	return !channel_ordered();
 }
 
+void process_kick(struct process *process)
+{
+	for (u32 i = 0; i < boot->n_cpus; i++)
+		if (i != this_cpu()->index && LOAD_ACQUIRE(cpu_at(i)->process) == process)
+			apic_send(boot->cpus[i].apicid, LWK_DOORBELL_VECTOR);
+}
+
+void process_kill(void)
+{
+	struct process *process = this_process();
+
+	if (!__atomic_exchange_n(&process->ending, 1, __ATOMIC_ACQ_REL))
+		process_kick(process);
+	process_abandon();
+}
+
 void process_exit(int wait_status)
 {
 	struct process *process = this_process();
 
+	/* Of two threads that end it, the first is right. */
+	if (__atomic_exchange_n(&process->ending, 1, __ATOMIC_ACQ_REL))
+		process_abandon();
+	process_kick(process);
 	if (process->out_of_memory) {
 		this_cpu()->status->out_of_memory++;
 		print("pid %u: killed, the partition is out of memory (it had %llu MB)",
@@ -117,8 +143,10 @@ void process_exit(int wait_status)
 void process_abandon(void)
 {
 	struct cpu *cpu = this_cpu();
+	struct process *process = cpu->process;
 
 	account(LWK_CPU_EXITED);
+	WRITE_ONCE(cpu->parked, 0);
 	/* Until the order goes the proxy may still look into the memory. */
 	while (!order_withdrawn()) {
 		channel_serve_fault();
@@ -126,7 +154,17 @@ void process_abandon(void)
 	}
 	WRITE_ONCE(cpu->status->page_root, 0);
 	space_leave();
-	if (cpu->process.space.root)
-		space_destroy(&cpu->process.space);
+	if (process->first == cpu) {
+		/* The others have been ordered off before us. */
+		while (LOAD_ACQUIRE(process->n_cpus) > 1) {
+			still_alive();
+			cpu_relax();
+		}
+		if (process->space.root)
+			space_destroy(&process->space);
+	} else {
+		__atomic_sub_fetch(&process->n_cpus, 1, __ATOMIC_RELEASE);
+	}
+	STORE_RELEASE(cpu->process, NULL);
 	restart_cpu();
 }

@@ -4,6 +4,8 @@
  * the process sends to itself and its own faults stay here. The frame on a handler's
  * stack is Linux's, because glibc's restorer, unwinders and handlers look into it.
  */
+#include <asm/unistd.h>
+
 #include "lwk.h"
 
 #define SIG_DFL 0
@@ -19,8 +21,6 @@
 #define SA_RESETHAND 0x80000000UL
 #define SA_RESTORER 0x04000000UL
 
-#define SS_ONSTACK 1
-#define SS_DISABLE 2
 #define MINSIGSTKSZ 2048
 
 #define BIT(signal) (1UL << ((signal)-1))
@@ -66,17 +66,73 @@ _Static_assert(sizeof(struct siginfo) == 128, "as Linux's");
 
 #define RED_ZONE 128
 
-void signal_init(struct process *process)
+/* The tid of another thread that takes the signal, or 0. */
+static u32 other_taker(const struct process *process, int signal)
 {
-	process->altstack.flags = SS_DISABLE;
+	for (u32 i = 0; i < boot->n_cpus; i++) {
+		const struct cpu *cpu = cpu_at(i);
+
+		if (cpu != this_cpu() && LOAD_ACQUIRE(cpu->process) == process &&
+		    !(READ_ONCE(cpu->thread.blocked) & BIT(signal)))
+			return cpu->thread.tid;
+	}
+	return 0;
 }
 
-void signal_collect(struct process *process)
+/*
+ * A signal for the process, which Linux gave to a thread that blocks it. Another one gets it by
+ * way of Linux, so that a call ends that it waits in there.
+ */
+static void pass_to_process(struct process *process, int signal)
+{
+	u32 tid = READ_ONCE(process->n_cpus) > 1 ? other_taker(process, signal) : 0;
+	u64 args[6] = { process->pid, tid, signal };
+
+	if (tid) {
+		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+		if (channel_request(__NR_tgkill, args) == 0)
+			return;
+	}
+	__atomic_or_fetch(&process->pending, BIT(signal), __ATOMIC_ACQ_REL);
+}
+
+void signal_collect(void)
 {
 	struct lwk_channel *channel = this_cpu()->channel;
+	struct thread *thread = this_thread();
+	u64 signals, blocked;
 
-	if (READ_ONCE(channel->signals))
-		process->pending |= __atomic_exchange_n(&channel->signals, 0, __ATOMIC_ACQ_REL);
+	if (READ_ONCE(channel->own_signals))
+		thread->pending |= __atomic_exchange_n(&channel->own_signals, 0, __ATOMIC_ACQ_REL);
+	if (!READ_ONCE(channel->signals))
+		return;
+	signals = __atomic_exchange_n(&channel->signals, 0, __ATOMIC_ACQ_REL);
+	blocked = signals & thread->blocked;
+	__atomic_or_fetch(&this_process()->pending, signals & ~blocked, __ATOMIC_ACQ_REL);
+	for (int s = 1; blocked && s <= SIGNALS; s++)
+		if (blocked & BIT(s))
+			pass_to_process(this_process(), s);
+}
+
+/* Those that wait for this thread or for any. */
+static u64 all_pending(void)
+{
+	return this_thread()->pending | READ_ONCE(this_process()->pending);
+}
+
+/* True when it was pending: it is the caller's now, and *code says for whom it was. */
+static bool take(int signal, int *code)
+{
+	struct thread *thread = this_thread();
+
+	if (thread->pending & BIT(signal)) {
+		thread->pending &= ~BIT(signal);
+		*code = SI_TKILL;
+		return true;
+	}
+	*code = SI_USER;
+	return __atomic_fetch_and(&this_process()->pending, ~BIT(signal), __ATOMIC_ACQ_REL) &
+	       BIT(signal);
 }
 
 static bool ignored(const struct process *process, int signal)
@@ -86,15 +142,15 @@ static bool ignored(const struct process *process, int signal)
 	return handler == SIG_IGN || (handler == SIG_DFL && BIT(signal) & IGNORED_BY_DEFAULT);
 }
 
-bool signal_waiting(const struct process *process)
+bool signal_waiting(void)
 {
-	return process->pending & ~process->blocked;
+	return all_pending() & ~this_thread()->blocked;
 }
 
-/* Is there a signal that ends the process or runs a handler? */
-static bool signal_effective(const struct process *process)
+bool signal_effective(void)
 {
-	u64 waiting = process->pending & ~process->blocked;
+	const struct process *process = this_process();
+	u64 waiting = all_pending() & ~this_thread()->blocked;
 
 	for (int s = 1; waiting && s <= SIGNALS; s++)
 		if (waiting & BIT(s) && !ignored(process, s))
@@ -102,10 +158,10 @@ static bool signal_effective(const struct process *process)
 	return false;
 }
 
-static bool on_altstack(const struct process *process, u64 rsp)
+static bool on_altstack(const struct thread *thread, u64 rsp)
 {
-	return !(process->altstack.flags & SS_DISABLE) && rsp > process->altstack.sp &&
-	       rsp - process->altstack.sp <= process->altstack.size;
+	return !(thread->altstack.flags & SS_DISABLE) && rsp > thread->altstack.sp &&
+	       rsp - thread->altstack.sp <= thread->altstack.size;
 }
 
 /* Copies the floating-point state out to the process, or in; 0 or -EFAULT. */
@@ -128,16 +184,16 @@ static int fpu_from_user(u64 from)
 }
 
 /* Builds the handler's frame. 0, or -EFAULT when the stack has no room. */
-static int push_handler(struct frame *frame, int signal, const struct siginfo *info, u64 old_mask)
+static int push_handler(struct frame *frame, int signal, const struct siginfo *info, u64 old_mask,
+			const struct sigaction *action)
 {
-	struct process *process = this_process();
-	const struct sigaction *action = &process->actions[signal - 1];
+	const struct thread *thread = this_thread();
 	struct signal_frame sf = { .restorer = action->restorer, .info = *info };
 	u64 sp = frame->rsp - RED_ZONE, fpstate;
 
-	if (action->flags & SA_ONSTACK && !(process->altstack.flags & SS_DISABLE) &&
-	    !on_altstack(process, frame->rsp))
-		sp = process->altstack.sp + process->altstack.size;
+	if (action->flags & SA_ONSTACK && !(thread->altstack.flags & SS_DISABLE) &&
+	    !on_altstack(thread, frame->rsp))
+		sp = thread->altstack.sp + thread->altstack.size;
 	if (sp > LWK_USER_END || sp < LWK_USER_START + fpu_size() + sizeof(sf) + PAGE_SIZE)
 		return -EFAULT;
 	fpstate = ALIGN_DOWN(sp - fpu_size(), 64);
@@ -146,7 +202,7 @@ static int push_handler(struct frame *frame, int signal, const struct siginfo *i
 
 	sf.context = (struct ucontext){
 		.flags = UC_FP_XSTATE | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS,
-		.stack = process->altstack,
+		.stack = thread->altstack,
 		.mask = old_mask,
 		.context = {
 			.r8 = frame->r8, .r9 = frame->r9, .r10 = frame->r10, .r11 = frame->r11,
@@ -176,35 +232,42 @@ static int push_handler(struct frame *frame, int signal, const struct siginfo *i
 static void act(struct frame *frame, int signal, const struct siginfo *info, u64 old_mask)
 {
 	struct process *process = this_process();
-	struct sigaction *action = &process->actions[signal - 1];
+	struct thread *thread = this_thread();
+	struct sigaction action;
 
-	if (action->handler == SIG_DFL || push_handler(frame, signal, info, old_mask)) {
-		bool no_stack = action->handler != SIG_DFL;
+	spin_lock(&process->action_lock);
+	action = process->actions[signal - 1];
+	if (action.flags & SA_RESETHAND)
+		process->actions[signal - 1].handler = SIG_DFL;
+	spin_unlock(&process->action_lock);
+	if (action.handler == SIG_IGN)
+		return; /* since just now: another thread says so */
+	if (action.handler == SIG_DFL || push_handler(frame, signal, info, old_mask, &action)) {
+		bool no_stack = action.handler != SIG_DFL;
 
 		if (no_stack)
 			print("pid %u: no room on its stack for signal %d", process->pid, signal);
 		process_exit(no_stack ? SIGSEGV : signal);
 	}
-	process->blocked |= action->mask;
-	if (!(action->flags & SA_NODEFER))
-		process->blocked |= BIT(signal);
-	process->blocked &= ~UNBLOCKABLE;
-	if (action->flags & SA_RESETHAND)
-		action->handler = SIG_DFL;
+	thread->blocked |= action.mask;
+	if (!(action.flags & SA_NODEFER))
+		thread->blocked |= BIT(signal);
+	thread->blocked &= ~UNBLOCKABLE;
 }
 
 void signal_fault(struct frame *frame, int signal, int code, u64 addr)
 {
 	struct process *process = this_process();
+	struct thread *thread = this_thread();
 	struct sigaction *action = &process->actions[signal - 1];
 	struct siginfo info = { .signal = signal, .code = code, .field = { addr } };
 
-	if (action->handler <= SIG_IGN || process->blocked & BIT(signal)) {
+	if (action->handler <= SIG_IGN || thread->blocked & BIT(signal)) {
 		action->handler = SIG_DFL;
 		print("pid %u: signal %d at %llx, address %llx, stack %llx", process->pid, signal,
 		      frame->rip, addr, frame->rsp);
 	}
-	act(frame, signal, &info, process->blocked);
+	act(frame, signal, &info, thread->blocked);
 }
 
 static void restart_call(struct frame *frame)
@@ -216,28 +279,28 @@ static void restart_call(struct frame *frame)
 void signal_deliver(struct frame *frame)
 {
 	struct process *process = this_process();
-	bool interrupted = process->interrupted;
-	u64 waiting, old_mask = process->suspended ? process->suspended_mask : process->blocked;
+	struct thread *thread = this_thread();
+	bool interrupted = thread->interrupted;
+	u64 waiting, old_mask = thread->suspended ? thread->suspended_mask : thread->blocked;
 
-	process->interrupted = false;
-	while ((waiting = process->pending & ~process->blocked)) {
+	thread->interrupted = false;
+	while ((waiting = all_pending() & ~thread->blocked)) {
 		int signal = __builtin_ctzl(waiting) + 1;
 		struct siginfo info = { .signal = signal, .field = { process->pid } };
 
-		process->pending &= ~BIT(signal);
-		if (ignored(process, signal))
+		if (!take(signal, &info.code) || ignored(process, signal))
 			continue;
 		if (interrupted && process->actions[signal - 1].flags & SA_RESTART)
 			restart_call(frame);
 		interrupted = false;
 		act(frame, signal, &info, old_mask);
 		/* The next one interrupts this handler. */
-		process->suspended = false;
-		old_mask = process->blocked;
+		thread->suspended = false;
+		old_mask = thread->blocked;
 	}
-	if (process->suspended)
-		process->blocked = process->suspended_mask;
-	process->suspended = false;
+	if (thread->suspended)
+		thread->blocked = thread->suspended_mask;
+	thread->suspended = false;
 	if (interrupted)
 		restart_call(frame);
 }
@@ -245,6 +308,7 @@ void signal_deliver(struct frame *frame)
 s64 signal_return(struct frame *frame)
 {
 	struct process *process = this_process();
+	struct thread *thread = this_thread();
 	u64 at = frame->rsp - sizeof(u64);
 	struct ucontext uc;
 	const struct sigcontext *c = &uc.context;
@@ -277,7 +341,7 @@ s64 signal_return(struct frame *frame)
 		.ss = USER_DS,
 		.rflags = (c->rflags & RFLAGS_USER) | RFLAGS_IF | RFLAGS_FIXED,
 	};
-	process->blocked = uc.mask & ~UNBLOCKABLE;
+	thread->blocked = uc.mask & ~UNBLOCKABLE;
 	return frame->rax;
 }
 
@@ -288,10 +352,10 @@ s64 sys_rt_sigaction(struct frame *frame)
 	struct process *process = this_process();
 	u64 signal = frame->rdi;
 	struct sigaction action, old;
+	int code;
 
 	if (frame->r10 != sizeof(u64) || signal < 1 || signal > SIGNALS)
 		return -EINVAL;
-	old = process->actions[signal - 1];
 	if (frame->rsi) {
 		if (BIT(signal) & UNBLOCKABLE)
 			return -EINVAL;
@@ -302,12 +366,17 @@ s64 sys_rt_sigaction(struct frame *frame)
 		    (!(action.flags & SA_RESTORER) || action.handler >= LWK_USER_END))
 			return -EINVAL;
 	}
+	spin_lock(&process->action_lock);
+	old = process->actions[signal - 1];
+	spin_unlock(&process->action_lock);
 	if (frame->rdx && copy_to_user(frame->rdx, &old, sizeof(old)))
 		return -EFAULT;
 	if (frame->rsi) {
+		spin_lock(&process->action_lock);
 		process->actions[signal - 1] = action;
+		spin_unlock(&process->action_lock);
 		if (ignored(process, signal))
-			process->pending &= ~BIT(signal);
+			take(signal, &code);
 		/* So that what is ignored here interrupts nothing there. */
 		channel_notice(LWK_CALL_SIGNAL_ACTION, signal, MIN(action.handler, 2));
 	}
@@ -316,8 +385,8 @@ s64 sys_rt_sigaction(struct frame *frame)
 
 s64 sys_rt_sigprocmask(struct frame *frame)
 {
-	struct process *process = this_process();
-	u64 set, old = process->blocked;
+	struct thread *thread = this_thread();
+	u64 set, old = thread->blocked;
 
 	if (frame->r10 != sizeof(u64))
 		return -EINVAL;
@@ -330,7 +399,7 @@ s64 sys_rt_sigprocmask(struct frame *frame)
 			set = old & ~set;
 		else if (frame->rdi != SIG_SETMASK)
 			return -EINVAL;
-		process->blocked = set & ~UNBLOCKABLE;
+		thread->blocked = set & ~UNBLOCKABLE;
 	}
 	if (frame->rdx && copy_to_user(frame->rdx, &old, sizeof(old)))
 		return -EFAULT;
@@ -339,13 +408,12 @@ s64 sys_rt_sigprocmask(struct frame *frame)
 
 s64 sys_rt_sigpending(struct frame *frame)
 {
-	struct process *process = this_process();
 	u64 pending;
 
 	if (frame->rsi > sizeof(u64))
 		return -EINVAL;
-	signal_collect(process);
-	pending = process->pending & process->blocked;
+	signal_collect();
+	pending = all_pending() & this_thread()->blocked;
 	return copy_to_user(frame->rdi, &pending, frame->rsi);
 }
 
@@ -353,16 +421,17 @@ static bool signal_or_order(void)
 {
 	struct cpu *cpu = this_cpu();
 
-	return READ_ONCE(cpu->channel->signals) || !channel_ordered() ||
+	return READ_ONCE(cpu->channel->signals) || READ_ONCE(cpu->channel->own_signals) ||
+	       READ_ONCE(cpu->process->ending) || !channel_ordered() ||
 	       READ_ONCE(cpu->control->fault_state) == LWK_FAULT_ASKED;
 }
 
-static s64 wait_for_signal(struct process *process)
+static s64 wait_for_signal(void)
 {
 	account(LWK_CPU_WAITING);
-	while (signal_collect(process), !signal_effective(process)) {
+	while (signal_collect(), !signal_effective()) {
 		cpu_sleep(signal_or_order);
-		if (!channel_ordered())
+		if (!channel_ordered() || READ_ONCE(this_process()->ending))
 			process_abandon();
 		channel_serve_fault();
 	}
@@ -372,29 +441,29 @@ static s64 wait_for_signal(struct process *process)
 
 s64 sys_rt_sigsuspend(struct frame *frame)
 {
-	struct process *process = this_process();
+	struct thread *thread = this_thread();
 	u64 mask;
 
 	if (frame->rsi != sizeof(u64))
 		return -EINVAL;
 	if (copy_from_user(&mask, frame->rdi, sizeof(mask)))
 		return -EFAULT;
-	process->suspended_mask = process->blocked;
-	process->suspended = true;
-	process->blocked = mask & ~UNBLOCKABLE;
-	return wait_for_signal(process);
+	thread->suspended_mask = thread->blocked;
+	thread->suspended = true;
+	thread->blocked = mask & ~UNBLOCKABLE;
+	return wait_for_signal();
 }
 
 s64 sys_pause(struct frame *frame)
 {
-	return wait_for_signal(this_process());
+	return wait_for_signal();
 }
 
 s64 sys_sigaltstack(struct frame *frame)
 {
-	struct process *process = this_process();
-	struct sigstack stack, old = process->altstack;
-	bool in_use = on_altstack(process, frame->rsp);
+	struct thread *thread = this_thread();
+	struct sigstack stack, old = thread->altstack;
+	bool in_use = on_altstack(thread, frame->rsp);
 
 	if (in_use)
 		old.flags |= SS_ONSTACK;
@@ -415,51 +484,65 @@ s64 sys_sigaltstack(struct frame *frame)
 	if (frame->rsi && copy_to_user(frame->rsi, &old, sizeof(old)))
 		return -EFAULT;
 	if (frame->rdi)
-		process->altstack = stack;
+		thread->altstack = stack;
 	return 0;
 }
 
 /* Linux stops the proxy then, and with it us. */
-static bool stops(const struct process *process, u64 signal)
+static bool stops(u64 signal)
 {
 	u64 bit = signal ? BIT(signal) : 0;
 
-	return bit & STOPS_BY_DEFAULT && !(bit & process->blocked) &&
-	       process->actions[signal - 1].handler == SIG_DFL;
+	return bit & STOPS_BY_DEFAULT && !(bit & this_thread()->blocked) &&
+	       this_process()->actions[signal - 1].handler == SIG_DFL;
 }
 
-/* To itself: here and now. To others: Linux knows them. */
-static s64 send_signal(struct frame *frame, u64 nr, u64 target, u64 signal)
+/*
+ * To this thread, or to its process when this thread would take it: here and now. Linux knows the
+ * others, and the threads of this process by those of the proxy.
+ */
+static s64 send_signal(struct frame *frame, u64 nr, bool here, u64 signal)
 {
-	struct process *process = this_process();
 	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx };
 
-	if ((u32)target != process->pid) {
+	if (!here) {
 		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
 		return channel_request(nr, args);
 	}
 	if (signal > SIGNALS)
 		return -EINVAL;
-	if (stops(process, signal)) {
+	if (stops(signal)) {
 		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
 		return channel_request(nr, args);
 	}
-	if (signal)
-		process->pending |= BIT(signal);
+	if (signal && nr == __NR_kill)
+		__atomic_or_fetch(&this_process()->pending, BIT(signal), __ATOMIC_ACQ_REL);
+	else if (signal)
+		this_thread()->pending |= BIT(signal);
 	return 0;
 }
 
 s64 sys_kill(struct frame *frame)
 {
-	return send_signal(frame, frame->error, frame->rdi, frame->rsi);
+	const struct process *process = this_process();
+	u64 signal = frame->rsi;
+	bool blocked = signal - 1 < SIGNALS && this_thread()->blocked & BIT(signal);
+
+	return send_signal(frame, frame->error,
+			   (u32)frame->rdi == process->pid &&
+				   (READ_ONCE(process->n_cpus) == 1 || !blocked),
+			   signal);
 }
 
 s64 sys_tkill(struct frame *frame)
 {
-	return send_signal(frame, frame->error, frame->rdi, frame->rsi);
+	return send_signal(frame, frame->error, (u32)frame->rdi == this_thread()->tid, frame->rsi);
 }
 
 s64 sys_tgkill(struct frame *frame)
 {
-	return send_signal(frame, frame->error, frame->rsi, frame->rdx);
+	return send_signal(frame, frame->error,
+			   (u32)frame->rdi == this_process()->pid &&
+				   (u32)frame->rsi == this_thread()->tid,
+			   frame->rdx);
 }

@@ -22,6 +22,7 @@ enum {
 };
 
 enum { ILL_ILLOPN = 2, FPE_INTDIV = 1, FPE_FLTINV = 7, BUS_ADRALN = 1, TRAP_TRACE = 2 };
+enum { SI_USER = 0, SI_TKILL = -6 };
 enum { SEGV_MAPERR = 1, SEGV_ACCERR = 2 };
 
 #endif

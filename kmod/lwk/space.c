@@ -6,12 +6,20 @@
  * the partition has such a page, 4 KB otherwise. Before a page is used for anything
  * else, the proxy's view of it must go: pages that lwkpart.ko has shown to the proxy
  * carry LWK_PTE_SEEN_BY_LINUX, and hide_from_proxy() asks for them back.
+ *
+ * Several CPUs share a space. Its lock is held only while nobody need be waited for but
+ * other CPUs' TLBs. Whoever changes mappings is 'changing' the space until all is done, the
+ * proxy's part included, and keeps others from it who want the same; page faults go on
+ * meanwhile. A page that is to go is first put in limbo: no longer present, and not yet free. A
+ * fault that finds it there in an area where it may be brings it back.
  */
 #include "lwk.h"
 
 /* Room between the mappings and the stack, and where a search for room starts. */
 #define MAPPINGS_END (LWK_USER_END - (1UL << 40))
 #define ENTRIES 512
+/* In an entry that is not present: the page is still there. */
+#define PTE_LIMBO (1UL << 10)
 
 static unsigned int levels(void)
 {
@@ -33,6 +41,70 @@ static u64 prot_bits(u32 prot)
 static void flush_tlb(void)
 {
 	write_cr3(read_cr3());
+}
+
+/* ---- several CPUs ---- */
+
+/* With the space changed by nobody else from here to change_end(). */
+static void change_begin(struct space *space)
+{
+	while (__atomic_exchange_n(&space->changing, 1, __ATOMIC_ACQUIRE)) {
+		while (READ_ONCE(space->changing)) {
+			if (!channel_ordered() || READ_ONCE(this_process()->ending))
+				process_abandon();
+			channel_serve_fault();
+			cpu_freeze();
+			still_alive();
+			cpu_relax();
+		}
+	}
+	spin_lock(&space->lock);
+}
+
+static void change_end(struct space *space)
+{
+	spin_unlock(&space->lock);
+	STORE_RELEASE(space->changing, 0);
+}
+
+void space_follow(struct space *space)
+{
+	struct cpu *cpu = this_cpu();
+	u64 generation = LOAD_ACQUIRE(space->tlb_generation);
+
+	if (cpu->tlb_seen == generation)
+		return;
+	flush_tlb();
+	STORE_RELEASE(cpu->tlb_seen, generation);
+}
+
+/* Has it followed, or is it in the kernel and will before it leaves that? */
+static bool has_followed(const struct cpu *cpu, u64 generation)
+{
+	return LOAD_ACQUIRE(cpu->tlb_seen) == generation || READ_ONCE(cpu->status->heartbeat) & 1;
+}
+
+/*
+ * No CPU's user mode uses what the tables said before. With the lock held: the others answer
+ * without it. The kernel itself uses no user address.
+ */
+static void flush_everywhere(struct space *space)
+{
+	struct process *process = this_process();
+	u64 generation = __atomic_add_fetch(&space->tlb_generation, 1, __ATOMIC_SEQ_CST);
+
+	flush_tlb();
+	this_cpu()->tlb_seen = generation;
+	if (READ_ONCE(process->n_cpus) == 1)
+		return;
+	for (u32 i = 0; i < boot->n_cpus; i++)
+		if (LOAD_ACQUIRE(cpu_at(i)->process) == process &&
+		    !has_followed(cpu_at(i), generation))
+			apic_send(boot->cpus[i].apicid, LWK_DOORBELL_VECTOR);
+	for (u32 i = 0; i < boot->n_cpus; i++)
+		while (LOAD_ACQUIRE(cpu_at(i)->process) == process &&
+		       !has_followed(cpu_at(i), generation))
+			cpu_relax();
 }
 
 static bool range_valid(u64 addr, u64 size)
@@ -195,25 +267,35 @@ static u64 *entry_at(struct space *space, u64 addr, unsigned int level, bool mak
 
 static int large_split(struct space *space, u64 addr)
 {
-	u64 *entry = entry_at(space, addr, 2, false), *table, bits;
+	u64 *entry = entry_at(space, addr, 2, false), *table, old;
 
 	if (!entry || !(*entry & PTE_P) || !(*entry & PTE_PS))
 		return 0;
 	table = kernel_page_alloc();
 	if (!table)
 		return -ENOMEM;
-	bits = *entry & ~PTE_PS;
-	for (u64 i = 0; i < ENTRIES; i++)
-		table[i] = bits + i * PAGE_SIZE;
-	*entry = virt_to_phys(table) | PTE_P | PTE_W | PTE_U;
-	user_large_split(bits & PTE_ADDR);
+	/* lwkpart.ko may set LWK_PTE_SEEN_BY_LINUX just now. */
+	old = READ_ONCE(*entry);
+	do
+		for (u64 i = 0; i < ENTRIES; i++)
+			table[i] = (old & ~PTE_PS) + i * PAGE_SIZE;
+	while (!__atomic_compare_exchange_n(entry, &old,
+					    virt_to_phys(table) | PTE_P | PTE_W | PTE_U, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	user_large_split(old & PTE_ADDR);
 	space->pages_2m--;
 	space->pages_4k += ENTRIES;
 	return 0;
 }
 
+/* Is there a page, in limbo perhaps? */
+static bool is_page(u64 entry)
+{
+	return entry & (PTE_P | PTE_LIMBO);
+}
+
 /*
- * Calls visit for each present page of [start, end). A large page at the edge that is
+ * Calls visit for each page of [start, end), those in limbo too. A large page at the edge that is
  * only partly inside must have been split before.
  */
 typedef void (*page_visit)(struct space *space, u64 *entry, bool large, u64 argument);
@@ -224,13 +306,13 @@ static void visit_pages(struct space *space, u64 start, u64 end, page_visit visi
 		u64 *entry = entry_at(space, addr, 2, false);
 		u64 next = MIN(ALIGN_DOWN(addr, LARGE_SIZE) + LARGE_SIZE, end);
 
-		if (entry && *entry & PTE_P && *entry & PTE_PS) {
+		if (entry && is_page(*entry) && *entry & PTE_PS) {
 			visit(space, entry, true, argument);
 		} else if (entry && *entry & PTE_P) {
 			u64 *table = phys_to_virt(*entry & PTE_ADDR);
 
 			for (u64 a = addr; a < next; a += PAGE_SIZE)
-				if (table[index_at(a, 1)] & PTE_P)
+				if (is_page(table[index_at(a, 1)]))
 					visit(space, &table[index_at(a, 1)], false, argument);
 		} else if (!entry) {
 			/* No table at all: go on behind the gigabyte it would be for. */
@@ -243,7 +325,7 @@ static void visit_pages(struct space *space, u64 start, u64 end, page_visit visi
 	}
 }
 
-static void visit_free(struct space *space, u64 *entry, bool large, u64 argument)
+static void page_free(struct space *space, u64 *entry, bool large)
 {
 	u64 phys = *entry & PTE_ADDR;
 
@@ -257,27 +339,58 @@ static void visit_free(struct space *space, u64 *entry, bool large, u64 argument
 	}
 }
 
-static void visit_protect(struct space *space, u64 *entry, bool large, u64 prot)
+static void visit_free_limbo(struct space *space, u64 *entry, bool large, u64 argument)
 {
-	*entry = (*entry & PTE_ADDR) | (large ? PTE_PS : 0) | prot_bits(prot);
+	if (!(*entry & PTE_P))
+		page_free(space, entry, large);
 }
 
-static void visit_seen(struct space *space, u64 *entry, bool large, u64 found)
+/* Changes an entry that lwkpart.ko may mark just now. *seen becomes true if it has. */
+static void change_entry(u64 *entry, u64 new, bool *seen)
 {
-	if (*entry & LWK_PTE_SEEN_BY_LINUX)
-		*(bool *)found = true;
+	if (__atomic_exchange_n(entry, new, __ATOMIC_ACQ_REL) & LWK_PTE_SEEN_BY_LINUX)
+		*seen = true;
 }
 
+static void visit_limbo(struct space *space, u64 *entry, bool large, u64 seen)
+{
+	change_entry(entry, (*entry & ~PTE_P & ~LWK_PTE_SEEN_BY_LINUX) | PTE_LIMBO, (bool *)seen);
+}
+
+struct protection {
+	u32 prot;
+	bool seen;
+};
+
+static void visit_protect(struct space *space, u64 *entry, bool large, u64 argument)
+{
+	struct protection *protection = (struct protection *)argument;
+
+	change_entry(entry,
+		     (*entry & PTE_ADDR) | (large ? PTE_PS : 0) | prot_bits(protection->prot),
+		     &protection->seen);
+}
+
+/* Asks the proxy to forget its view of pages; gives the lock back meanwhile. */
 static void hide_from_proxy(struct space *space, u64 start, u64 end)
 {
-	bool seen = false;
 	u64 args[6] = { start, end - start };
 
-	visit_pages(space, start, end, visit_seen, (u64)&seen);
-	if (!seen)
-		return;
+	spin_unlock(&space->lock);
 	channel_request(LWK_CALL_UNMAP, args);
 	this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+	spin_lock(&space->lock);
+}
+
+/* Puts the pages of [start, end) in limbo, where nobody sees them any more. */
+static void to_limbo(struct space *space, u64 start, u64 end)
+{
+	bool seen = false;
+
+	visit_pages(space, start, end, visit_limbo, (u64)&seen);
+	flush_everywhere(space);
+	if (seen)
+		hide_from_proxy(space, start, end);
 }
 
 static int split_edges(struct space *space, u64 start, u64 end)
@@ -293,15 +406,10 @@ static int split_edges(struct space *space, u64 start, u64 end)
 
 static void publish(struct space *space)
 {
-	struct lwk_cpu_memory *memory = &this_cpu()->status->memory;
 	u64 bytes = space->pages_4k * PAGE_SIZE + space->pages_2m * LARGE_SIZE;
 
 	space->peak_bytes = MAX(space->peak_bytes, bytes);
-	group_begin(&memory->seq);
-	memory->pages_4k = space->pages_4k;
-	memory->pages_2m = space->pages_2m;
-	memory->peak_bytes = space->peak_bytes;
-	group_end(&memory->seq);
+	user_pages_publish(space);
 }
 
 /* ---- the space as a whole ---- */
@@ -336,23 +444,27 @@ void space_leave(void)
 	write_cr3(kernel_root);
 }
 
-static void tables_free(u64 *table, unsigned int level)
+static void tables_free(struct space *space, u64 *table, unsigned int level)
 {
 	unsigned int n = level == levels() ? ENTRIES / 2 : ENTRIES;
 
-	for (unsigned int i = 0; level > 1 && i < n; i++)
-		if (table[i] & PTE_P && !(table[i] & PTE_PS))
-			tables_free(phys_to_virt(table[i] & PTE_ADDR), level - 1);
+	for (unsigned int i = 0; i < n; i++) {
+		bool page = level == 1 || (level == 2 && table[i] & PTE_PS);
+
+		if (page && is_page(table[i]))
+			page_free(space, &table[i], level == 2);
+		else if (!page && table[i] & PTE_P)
+			tables_free(space, phys_to_virt(table[i] & PTE_ADDR), level - 1);
+	}
 	kernel_page_free(table);
+	still_alive();
 }
 
-/* The space must not be active; the proxy must be gone. */
+/* No CPU may have it active any more; the proxy must be gone. */
 void space_destroy(struct space *space)
 {
-	for (struct area *area = space->areas; area; area = area->next)
-		visit_pages(space, area->start, area->end, visit_free, 0);
+	tables_free(space, phys_to_virt(space->root), levels());
 	publish(space);
-	tables_free(phys_to_virt(space->root), levels());
 	for (void *page = space->area_pages, *next; page; page = next) {
 		next = *(void **)page;
 		kernel_page_free(page);
@@ -360,7 +472,35 @@ void space_destroy(struct space *space)
 	memset(space, 0, sizeof(*space));
 }
 
-s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement)
+/* ---- mappings; all with the space 'changing' and its lock held ---- */
+
+static s64 unmap(struct space *space, u64 addr, u64 size)
+{
+	struct area **link;
+	u64 end;
+
+	size = ALIGN_UP(size, PAGE_SIZE);
+	if (!size || !range_valid(addr, size))
+		return -EINVAL;
+	end = addr + size;
+	if (range_free(space, addr, end))
+		return 0;
+	if (split_edges(space, addr, end))
+		return -ENOMEM;
+	link = area_link(space, addr);
+	while (*link && (*link)->start < end) {
+		struct area *area = *link;
+
+		*link = area->next;
+		area_free(space, area);
+	}
+	to_limbo(space, addr, end);
+	visit_pages(space, addr, end, visit_free_limbo, 0);
+	publish(space);
+	return 0;
+}
+
+static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement)
 {
 	size = ALIGN_UP(size, PAGE_SIZE);
 	if (!size || size > LWK_USER_END || prot & ~PROT_ALL)
@@ -379,7 +519,7 @@ s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement 
 	} else if (!range_valid(addr, size)) {
 		return addr % PAGE_SIZE ? -EINVAL : -ENOMEM;
 	} else if (placement == MAP_REPLACE) {
-		s64 error = space_unmap(space, addr, size);
+		s64 error = unmap(space, addr, size);
 
 		if (error)
 			return error;
@@ -389,34 +529,6 @@ s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement 
 	if (area_insert(space, addr, addr + size, prot))
 		return -ENOMEM;
 	return addr;
-}
-
-s64 space_unmap(struct space *space, u64 addr, u64 size)
-{
-	struct area **link;
-	u64 end;
-
-	size = ALIGN_UP(size, PAGE_SIZE);
-	if (!size || !range_valid(addr, size))
-		return -EINVAL;
-	end = addr + size;
-	if (range_free(space, addr, end))
-		return 0;
-	if (split_edges(space, addr, end))
-		return -ENOMEM;
-	hide_from_proxy(space, addr, end);
-
-	link = area_link(space, addr);
-	while (*link && (*link)->start < end) {
-		struct area *area = *link;
-
-		visit_pages(space, area->start, area->end, visit_free, 0);
-		*link = area->next;
-		area_free(space, area);
-	}
-	flush_tlb();
-	publish(space);
-	return 0;
 }
 
 /* True when every page of [start, end) is in some area. */
@@ -431,8 +543,9 @@ static bool range_mapped(struct space *space, u64 start, u64 end)
 	return false;
 }
 
-s64 space_protect(struct space *space, u64 addr, u64 size, u32 prot)
+static s64 protect(struct space *space, u64 addr, u64 size, u32 prot)
 {
+	struct protection protection = { .prot = prot };
 	u64 end;
 
 	size = ALIGN_UP(size, PAGE_SIZE);
@@ -445,19 +558,20 @@ s64 space_protect(struct space *space, u64 addr, u64 size, u32 prot)
 		return -ENOMEM;
 	if (split_edges(space, addr, end))
 		return -ENOMEM;
-	hide_from_proxy(space, addr, end);
 	for (struct area *area = *area_link(space, addr); area && area->start < end;
 	     area = area->next)
 		area->prot = prot;
-	visit_pages(space, addr, end, visit_protect, prot);
+	visit_pages(space, addr, end, visit_protect, (u64)&protection);
 	for (struct area *area = space->areas; area && area->start <= end; area = area->next)
 		area_join(space, area);
-	flush_tlb();
+	flush_everywhere(space);
+	if (protection.seen)
+		hide_from_proxy(space, addr, end);
 	publish(space);
 	return 0;
 }
 
-s64 space_discard(struct space *space, u64 addr, u64 size)
+static s64 discard(struct space *space, u64 addr, u64 size)
 {
 	size = ALIGN_UP(size, PAGE_SIZE);
 	if (addr % PAGE_SIZE)
@@ -470,46 +584,86 @@ s64 space_discard(struct space *space, u64 addr, u64 size)
 	if ((addr % LARGE_SIZE && large_split(space, addr)) ||
 	    ((addr + size) % LARGE_SIZE && large_split(space, addr + size)))
 		return -ENOMEM;
-	hide_from_proxy(space, addr, addr + size);
-	visit_pages(space, addr, addr + size, visit_free, 0);
-	flush_tlb();
+	to_limbo(space, addr, addr + size);
+	visit_pages(space, addr, addr + size, visit_free_limbo, 0);
 	publish(space);
 	return 0;
 }
 
-/* Moves the pages of one mapping to another place of the same size. */
+/* Is the 2 MB at base moved as a whole, if it is a large page? */
+static bool moves_whole(u64 base, u64 from, u64 to, u64 size)
+{
+	return (from - to) % LARGE_SIZE == 0 && base >= from && base + LARGE_SIZE <= from + size;
+}
+
+static int split_for_move(struct space *space, u64 from, u64 to, u64 size)
+{
+	for (u64 base = ALIGN_DOWN(from, LARGE_SIZE); base < from + size; base += LARGE_SIZE)
+		if (!moves_whole(base, from, to, size) && large_split(space, base))
+			return -ENOMEM;
+	return split_edges(space, from, from + size);
+}
+
+/* Moves pages, all in limbo, to where nothing is. */
 static int move_pages(struct space *space, u64 from, u64 to, u64 size)
 {
-	bool congruent = (from - to) % LARGE_SIZE == 0;
-
 	for (u64 done = 0; done < size;) {
 		u64 *source = entry_at(space, from + done, 2, false), *target;
-		u64 step = PAGE_SIZE;
-		bool large = source && *source & PTE_P && *source & PTE_PS;
+		bool large = source && is_page(*source) && *source & PTE_PS;
+		unsigned int level = large ? 2 : 1;
 
-		if (large && congruent && size - done >= LARGE_SIZE &&
-		    (from + done) % LARGE_SIZE == 0) {
-			step = LARGE_SIZE;
-			target = entry_at(space, to + done, 2, true);
-		} else {
-			if (large_split(space, from + done))
-				return -ENOMEM;
+		if (!large)
 			source = entry_at(space, from + done, 1, false);
-			target = source && *source & PTE_P ? entry_at(space, to + done, 1, true)
-							   : NULL;
-		}
-		if (source && *source & PTE_P) {
+		if (source && is_page(*source)) {
+			target = entry_at(space, to + done, level, true);
 			if (!target)
 				return -ENOMEM;
 			*target = *source;
 			*source = 0;
 		}
-		done += step;
+		done += large ? LARGE_SIZE : PAGE_SIZE;
 	}
 	return 0;
 }
 
-s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, bool may_move)
+static void visit_revive(struct space *space, u64 *entry, bool large, u64 argument)
+{
+	*entry = (*entry & ~PTE_LIMBO) | PTE_P;
+}
+
+/* To wherever there is room. */
+static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size)
+{
+	struct area *area;
+	u32 prot = area_at(space, addr)->prot;
+	s64 to = map(space, 0, new_size, prot, MAP_ANYWHERE);
+	int error;
+
+	if (to < 0)
+		return to;
+	error = split_for_move(space, addr, to, old_size);
+	if (!error) {
+		/* No page comes back, and none is made, where they are taken away. */
+		area = area_at(space, addr);
+		area->prot = 0;
+		to_limbo(space, addr, addr + old_size);
+		error = move_pages(space, addr, to, old_size);
+		if (error)
+			/* Nothing is lost: what has moved goes back into tables that exist. */
+			move_pages(space, to, addr, old_size);
+		area->prot = prot;
+		visit_pages(space, error ? addr : (u64)to, (error ? addr : (u64)to) + old_size,
+			    visit_revive, 0);
+	}
+	if (error) {
+		unmap(space, to, new_size);
+		return -ENOMEM;
+	}
+	unmap(space, addr, old_size);
+	return to;
+}
+
+static s64 resize(struct space *space, u64 addr, u64 old_size, u64 new_size, bool may_move)
 {
 	struct area *area = area_at(space, addr);
 	s64 to;
@@ -522,53 +676,137 @@ s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, bool
 		return -EFAULT;
 	if (new_size <= old_size)
 		return new_size == old_size ||
-				       space_unmap(space, addr + new_size, old_size - new_size) == 0
+				       unmap(space, addr + new_size, old_size - new_size) == 0
 			       ? (s64)addr
 			       : -ENOMEM;
 	if (range_valid(addr, new_size) && area->end == addr + old_size &&
 	    range_free(space, addr + old_size, addr + new_size)) {
-		to = space_map(space, addr + old_size, new_size - old_size, area->prot, MAP_EXACT);
+		to = map(space, addr + old_size, new_size - old_size, area->prot, MAP_EXACT);
 		return to < 0 ? to : (s64)addr;
 	}
-	if (!may_move)
-		return -ENOMEM;
-	to = space_map(space, 0, new_size, area->prot, MAP_ANYWHERE);
-	if (to < 0)
-		return to;
-	hide_from_proxy(space, addr, addr + old_size);
-	if (move_pages(space, addr, to, old_size)) {
-		/* Nothing is lost: what had moved goes back into tables that exist. */
-		move_pages(space, to, addr, old_size);
-		space_unmap(space, to, new_size);
-		return -ENOMEM;
-	}
-	flush_tlb();
-	space_unmap(space, addr, old_size);
-	return to;
+	return may_move ? move(space, addr, old_size, new_size) : -ENOMEM;
 }
 
-u64 space_set_brk(struct space *space, u64 brk)
+static u64 set_brk(struct space *space, u64 brk)
 {
 	u64 old_end = ALIGN_UP(space->brk, PAGE_SIZE), new_end = ALIGN_UP(brk, PAGE_SIZE);
 
 	if (brk < space->brk_start || brk > LWK_USER_END)
 		return space->brk;
 	if (new_end > old_end &&
-	    space_map(space, old_end, new_end - old_end, PROT_READ | PROT_WRITE, MAP_EXACT) < 0)
+	    map(space, old_end, new_end - old_end, PROT_READ | PROT_WRITE, MAP_EXACT) < 0)
 		return space->brk;
-	if (new_end < old_end && space_unmap(space, new_end, old_end - new_end))
+	if (new_end < old_end && unmap(space, new_end, old_end - new_end))
 		return space->brk;
 	space->brk = brk;
 	return brk;
 }
 
+s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement)
+{
+	s64 result;
+
+	change_begin(space);
+	result = map(space, addr, size, prot, placement);
+	change_end(space);
+	return result;
+}
+
+s64 space_unmap(struct space *space, u64 addr, u64 size)
+{
+	s64 result;
+
+	change_begin(space);
+	result = unmap(space, addr, size);
+	change_end(space);
+	return result;
+}
+
+s64 space_protect(struct space *space, u64 addr, u64 size, u32 prot)
+{
+	s64 result;
+
+	change_begin(space);
+	result = protect(space, addr, size, prot);
+	change_end(space);
+	return result;
+}
+
+s64 space_discard(struct space *space, u64 addr, u64 size)
+{
+	s64 result;
+
+	change_begin(space);
+	result = discard(space, addr, size);
+	change_end(space);
+	return result;
+}
+
+s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, bool may_move)
+{
+	s64 result;
+
+	change_begin(space);
+	result = resize(space, addr, old_size, new_size, may_move);
+	change_end(space);
+	return result;
+}
+
+u64 space_set_brk(struct space *space, u64 brk)
+{
+	u64 result;
+
+	change_begin(space);
+	result = set_brk(space, brk);
+	change_end(space);
+	return result;
+}
+
 /* ---- touching ---- */
 
-int space_fault(struct space *space, u64 addr, bool write, bool exec)
+/* A page for a fault, taken before it is certain that it is needed; phys 0: none. */
+struct spare {
+	u64 phys;
+	bool large;
+	bool no_large; /* none is left */
+};
+
+static void spare_free(struct spare *spare)
+{
+	if (spare->phys && spare->large)
+		user_large_free(spare->phys);
+	else if (spare->phys)
+		user_page_free(spare->phys);
+	spare->phys = 0;
+}
+
+static int spare_take(struct spare *spare, bool large)
+{
+	u32 node = this_cpu()->node;
+
+	spare_free(spare);
+	spare->large = large;
+	spare->phys = large ? user_large_alloc(node) : user_page_alloc(node);
+	if (large && !spare->phys)
+		spare->no_large = true;
+	return large || spare->phys ? 0 : -ENOMEM;
+}
+
+static void revive(u64 *entry)
+{
+	if (!(*entry & PTE_P))
+		visit_revive(NULL, entry, false, 0);
+}
+
+/*
+ * Makes the page at addr present, with a spare one if one is needed. 0, -EFAULT, -ENOMEM; 1: a
+ * spare one is needed, a large one if *large.
+ */
+static int make_present(struct space *space, u64 addr, bool write, bool exec, struct spare *spare,
+			bool *large)
 {
 	struct area *area = addr < LWK_USER_END ? area_at(space, addr) : NULL;
-	u64 base = ALIGN_DOWN(addr, LARGE_SIZE), *entry, phys;
-	u32 node = this_cpu()->node;
+	u64 base = ALIGN_DOWN(addr, LARGE_SIZE), *entry;
 
 	if (!area || !area->prot || (write && !(area->prot & PROT_WRITE)) ||
 	    (exec && !(area->prot & PROT_EXEC)))
@@ -576,29 +814,61 @@ int space_fault(struct space *space, u64 addr, bool write, bool exec)
 	entry = entry_at(space, addr, 2, true);
 	if (!entry)
 		return -ENOMEM;
-	if (*entry & PTE_P && *entry & PTE_PS)
+	if (is_page(*entry) && *entry & PTE_PS) {
+		revive(entry);
 		return 0;
-	if (!(*entry & PTE_P) && area->start <= base && area->end >= base + LARGE_SIZE) {
-		phys = user_large_alloc(node);
-		if (phys) {
-			*entry = phys | PTE_PS | prot_bits(area->prot);
-			space->pages_2m++;
-			publish(space);
+	}
+	*large = !(*entry & PTE_P) && area->start <= base && area->end >= base + LARGE_SIZE &&
+		 !spare->no_large;
+	if (!*large) {
+		entry = entry_at(space, addr, 1, true);
+		if (!entry)
+			return -ENOMEM;
+		if (is_page(*entry)) {
+			revive(entry);
 			return 0;
 		}
 	}
-	entry = entry_at(space, addr, 1, true);
-	if (!entry)
-		return -ENOMEM;
-	if (*entry & PTE_P)
-		return 0;
-	phys = user_page_alloc(node);
-	if (!phys)
-		return -ENOMEM;
-	*entry = phys | prot_bits(area->prot);
-	space->pages_4k++;
+	if (!spare->phys || spare->large != *large)
+		return 1;
+	*entry = spare->phys | (*large ? PTE_PS : 0) | prot_bits(area->prot);
+	spare->phys = 0;
+	space->pages_2m += *large;
+	space->pages_4k += !*large;
 	publish(space);
 	return 0;
+}
+
+/* As space_fault(); with 0 the lock is still held. */
+static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec)
+{
+	struct spare spare = { 0 };
+	bool large = false;
+	int result;
+
+	for (;;) {
+		spin_lock(&space->lock);
+		result = make_present(space, addr, write, exec, &spare, &large);
+		if (result == 0)
+			break;
+		spin_unlock(&space->lock);
+		if (result == 1)
+			result = spare_take(&spare, large);
+		if (result)
+			break;
+	}
+	/* Another CPU was faster. */
+	spare_free(&spare);
+	return result;
+}
+
+int space_fault(struct space *space, u64 addr, bool write, bool exec)
+{
+	int error = fault_and_hold(space, addr, write, exec);
+
+	if (!error)
+		spin_unlock(&space->lock);
+	return error;
 }
 
 int space_populate(struct space *space, u64 addr, u64 size)
@@ -612,15 +882,20 @@ int space_populate(struct space *space, u64 addr, u64 size)
 	return 0;
 }
 
-void *space_page(struct space *space, u64 addr, bool write)
+void *space_hold(struct space *space, u64 addr, bool write)
 {
 	u64 *entry;
 
-	if (space_fault(space, addr, write, false))
+	if (fault_and_hold(space, addr, write, false))
 		return NULL;
 	entry = entry_at(space, addr, 2, false);
-	if (entry && *entry & PTE_PS)
+	if (*entry & PTE_PS)
 		return phys_to_virt((*entry & PTE_ADDR) + addr % LARGE_SIZE);
 	entry = entry_at(space, addr, 1, false);
 	return phys_to_virt((*entry & PTE_ADDR) + addr % PAGE_SIZE);
+}
+
+void space_release(struct space *space)
+{
+	spin_unlock(&space->lock);
 }

@@ -12,9 +12,17 @@
 
 /* ---- identity, CPUs ---- */
 
+/* As many as a Linux kernel of the distributions can have. */
+#define LINUX_CPUS 8192
+
 static s64 sys_getpid(struct frame *frame)
 {
 	return this_process()->pid;
+}
+
+static s64 sys_gettid(struct frame *frame)
+{
+	return this_thread()->tid;
 }
 
 static s64 sys_done(struct frame *frame)
@@ -74,22 +82,35 @@ static s64 sys_arch_prctl(struct frame *frame)
 	}
 }
 
-/* A process has its CPU, by Linux's number, and no other. */
-static s64 sys_sched_getaffinity(struct frame *frame)
+/* May this process have threads there: is it one of its own CPUs, or nobody's? */
+static bool may_use(u32 index)
 {
-	u32 cpu = boot->cpus[this_cpu()->index].linux_cpu;
-	u64 word, bytes = cpu / 64 * 8 + 8;
+	const struct process *process = LOAD_ACQUIRE(cpu_at(index)->process);
 
-	if (frame->rsi < bytes || frame->rsi % sizeof(u64))
-		return -EINVAL;
-	for (u64 at = 0; at < bytes; at += sizeof(word)) {
-		word = at / 8 == cpu / 64 ? 1UL << cpu % 64 : 0;
-		if (copy_to_user(frame->rdx + at, &word, sizeof(word)))
-			return -EFAULT;
-	}
-	return bytes;
+	return process == this_process() ||
+	       (!process && READ_ONCE(cpu_at(index)->control->order) == LWK_ORDER_NONE);
 }
 
+/* The CPUs that the process has or can still have threads on, by Linux's numbers. */
+static s64 sys_sched_getaffinity(struct frame *frame)
+{
+	u64 mask[LINUX_CPUS / 64] = { 0 }, bytes = 0;
+
+	for (u32 i = 0; i < boot->n_cpus; i++) {
+		u32 cpu = boot->cpus[i].linux_cpu;
+
+		/* The length does not depend on what others do. */
+		bytes = MAX(bytes, cpu / 64 * 8 + 8UL);
+		if (cpu < LINUX_CPUS && may_use(i))
+			mask[cpu / 64] |= 1UL << cpu % 64;
+	}
+	bytes = MIN(bytes, sizeof(mask));
+	if (frame->rsi < bytes || frame->rsi % sizeof(u64))
+		return -EINVAL;
+	return copy_to_user(frame->rdx, mask, bytes) ? -EFAULT : (s64)bytes;
+}
+
+/* A thread has its CPU and cannot go to another. */
 static s64 sys_sched_setaffinity(struct frame *frame)
 {
 	u32 cpu = boot->cpus[this_cpu()->index].linux_cpu;
@@ -141,7 +162,7 @@ static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u
 		this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
 		/* The proxy makes no call as long as a signal waits to be collected. */
 		if (result == -EINTR) {
-			signal_collect(this_process());
+			signal_collect();
 			result = 0;
 		} else if (result <= 0) {
 			break;
@@ -247,9 +268,25 @@ struct timespec {
 	s64 sec, nsec;
 };
 
-static u64 process_ns(void)
+static u64 thread_ns(void)
 {
 	return clock_cycles_to_ns(rdtsc() - this_cpu()->start_tsc);
+}
+
+/* A CPU is its thread's from start to end. */
+static u64 process_ns(void)
+{
+	const struct process *process = this_process();
+	u64 cycles = READ_ONCE(process->past_cycles), now = rdtsc();
+
+	for (u32 i = 0; i < boot->n_cpus; i++) {
+		const struct cpu *cpu = cpu_at(i);
+
+		if (cpu == this_cpu() ||
+		    (LOAD_ACQUIRE(cpu->process) == process && READ_ONCE(cpu->running)))
+			cycles += now - READ_ONCE(cpu->start_tsc);
+	}
+	return clock_cycles_to_ns(cycles);
 }
 
 static s64 sys_clock_gettime(struct frame *frame)
@@ -268,9 +305,11 @@ static s64 sys_clock_gettime(struct frame *frame)
 	case 7: /* CLOCK_BOOTTIME */
 		ns = clock_monotonic();
 		break;
-	case 2: /* CLOCK_PROCESS_CPUTIME_ID: the CPU is the process's from start to end */
-	case 3: /* CLOCK_THREAD_CPUTIME_ID */
+	case 2: /* CLOCK_PROCESS_CPUTIME_ID */
 		ns = process_ns();
+		break;
+	case 3: /* CLOCK_THREAD_CPUTIME_ID */
+		ns = thread_ns();
 		break;
 	default:
 		return -EINVAL;
@@ -327,34 +366,9 @@ static s64 sys_getrusage(struct frame *frame)
 
 /* ---- the rest ---- */
 
-static s64 sys_exit(struct frame *frame)
+static s64 sys_exit_group(struct frame *frame)
 {
 	process_exit((frame->rdi & 0xff) << 8);
-}
-
-#define FUTEX_WAIT 0
-#define FUTEX_WAKE 1
-#define FUTEX_COMMAND 0x7f
-
-/* With one thread nobody can be waiting, and nobody could wake a waiter. */
-static s64 sys_futex(struct frame *frame)
-{
-	u32 value;
-
-	switch (frame->rsi & FUTEX_COMMAND) {
-	case FUTEX_WAKE:
-		return 0;
-	case FUTEX_WAIT:
-		if (copy_from_user(&value, frame->rdi, sizeof(value)))
-			return -EFAULT;
-		if (value != (u32)frame->rdx)
-			return -EAGAIN;
-		if (frame->r10)
-			return -ETIMEDOUT;
-		return sys_pause(frame);
-	default:
-		return -ENOSYS;
-	}
 }
 
 #define PR_SET_NAME 15
@@ -540,7 +554,7 @@ static const struct call calls[] = {
 
 	/* identity: the proxy's is the process's */
 	[__NR_getpid] = LOCAL(sys_getpid),
-	[__NR_gettid] = LOCAL(sys_getpid),
+	[__NR_gettid] = LOCAL(sys_gettid),
 	[__NR_getppid] = DELEGATED(PROCESS),
 	[__NR_getuid] = DELEGATED(PROCESS),
 	[__NR_geteuid] = DELEGATED(PROCESS),
@@ -561,7 +575,7 @@ static const struct call calls[] = {
 	[__NR_getrandom] = DELEGATED(PROCESS),
 	[__NR_prctl] = LOCAL(sys_prctl),
 	[__NR_uname] = LOCAL(sys_uname),
-	[__NR_set_tid_address] = LOCAL(sys_getpid),
+	[__NR_set_tid_address] = LOCAL(sys_set_tid_address),
 	[__NR_arch_prctl] = LOCAL(sys_arch_prctl),
 	[__NR_wait4] = DELEGATED(WAIT),
 	[__NR_waitid] = DELEGATED(WAIT),
@@ -620,9 +634,11 @@ static const struct call calls[] = {
 
 	/* processes and threads */
 	[__NR_exit] = LOCAL(sys_exit),
-	[__NR_exit_group] = LOCAL(sys_exit),
+	[__NR_exit_group] = LOCAL(sys_exit_group),
+	[__NR_clone] = LOCAL(sys_clone),
+	[__NR_clone3] = ABSENT, /* glibc then takes clone */
 	[__NR_futex] = LOCAL(sys_futex),
-	[__NR_set_robust_list] = LOCAL(sys_done),
+	[__NR_set_robust_list] = LOCAL(sys_set_robust_list),
 	[__NR_rseq] = ABSENT,
 	[__NR_membarrier] = ABSENT,
 };
@@ -633,7 +649,7 @@ static s64 delegate(struct frame *frame, const struct call *call)
 	s64 result = channel_request(frame->error, args);
 
 	this_cpu()->status->delegated_calls[call->about]++;
-	this_process()->interrupted = call->kind == DELEGATED_KIND && result == -EINTR;
+	this_thread()->interrupted = call->kind == DELEGATED_KIND && result == -EINTR;
 	return result;
 }
 
@@ -675,5 +691,5 @@ void syscall(struct frame *frame)
 	heartbeat();
 	frame->rax = dispatch(frame);
 	before_user(frame);
-	heartbeat();
+	leave_kernel();
 }

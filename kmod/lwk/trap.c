@@ -88,10 +88,13 @@ static void interrupt(const struct frame *frame)
 	struct lwk_cpu_status *cpu = this_cpu()->status;
 
 	enum lwk_interrupt kind = frame->vector == LWK_DOORBELL_VECTOR ? LWK_INTERRUPT_DOORBELL
+				  : frame->vector == TIMER_VECTOR      ? LWK_INTERRUPT_TIMER
 				  : frame->vector == 0xff	       ? LWK_INTERRUPT_SPURIOUS
 								       : LWK_INTERRUPT_LINUX;
 
 	cpu->interrupts[kind]++;
+	if (this_process())
+		space_follow(&this_process()->space);
 	/* It may be another CPU's panic. */
 	if (kind == LWK_INTERRUPT_DOORBELL && READ_ONCE(status->state) == LWK_STATE_PANIC)
 		registers_save(frame);
@@ -109,14 +112,30 @@ void trap(struct frame *frame)
 		exception(frame);
 	else
 		interrupt(frame);
-	if (frame->cs & 3)
+	if (frame->cs & 3) {
 		before_user(frame);
+		leave_kernel();
+	} else {
+		heartbeat();
+	}
+}
+
+void leave_kernel(void)
+{
+	struct process *process = this_process();
+
 	heartbeat();
+	if (READ_ONCE(process->n_cpus) > 1) {
+		/* Who changes mappings looks at the heartbeat when that is done (space.c). */
+		memory_barrier();
+		space_follow(&process->space);
+	}
 }
 
 void before_user(struct frame *frame)
 {
 	struct process *process = this_process();
+	struct thread *thread = this_thread();
 
 	/* Another CPU's panic: all memory may be wrong. */
 	if (READ_ONCE(status->state) == LWK_STATE_PANIC) {
@@ -124,10 +143,10 @@ void before_user(struct frame *frame)
 		halt_forever();
 	}
 	cpu_freeze();
-	if (!channel_ordered())
+	if (!channel_ordered() || READ_ONCE(process->ending))
 		process_abandon();
 	channel_serve_fault();
-	signal_collect(process);
-	if (signal_waiting(process) || process->suspended || process->interrupted)
+	signal_collect();
+	if (signal_waiting() || thread->suspended || thread->interrupted)
 		signal_deliver(frame);
 }

@@ -13,7 +13,7 @@ static int copy(u64 user, u8 *kernel, size_t size, bool write)
 		return -EFAULT;
 	while (size) {
 		size_t part = MIN(size, PAGE_SIZE - user % PAGE_SIZE);
-		u8 *page = space_page(space, user, write);
+		u8 *page = space_hold(space, user, write);
 
 		if (!page)
 			return -EFAULT;
@@ -21,6 +21,7 @@ static int copy(u64 user, u8 *kernel, size_t size, bool write)
 			memcpy(page, kernel, part);
 		else
 			memcpy(kernel, page, part);
+		space_release(space);
 		user += part;
 		kernel += part;
 		size -= part;

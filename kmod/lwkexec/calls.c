@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -15,15 +16,21 @@
 
 #include "lwkexec.h"
 
-/* What read_path() copies through. */
+/* What read_path() copies through, one thread at a time. */
+static pthread_mutex_t path_lock = PTHREAD_MUTEX_INITIALIZER;
 static int path_file = -1;
+
+void calls_init(void)
+{
+	path_file = channel_keep(memfd_create("lwkexec", MFD_CLOEXEC));
+}
 
 static int64_t raw(const struct lwk_packet *request)
 {
 	uint64_t args[6];
 
 	memcpy(args, request->args, sizeof(args));
-	return interruptible_syscall(request->nr, args, &session.channel->signals);
+	return interruptible_syscall(request->nr, args, &own.channel->signals);
 }
 
 /*
@@ -34,12 +41,12 @@ static bool read_path(uint64_t address, char path[PATH_MAX])
 {
 	ssize_t n;
 
-	if (path_file < 0)
-		path_file = channel_keep(memfd_create("lwkexec", MFD_CLOEXEC));
+	pthread_mutex_lock(&path_lock);
 	n = path_file < 0 ? -1 : pwrite(path_file, (void *)address, PATH_MAX, 0);
-	if (n <= 0 || pread(path_file, path, n, 0) != n)
-		return false;
-	return memchr(path, '\0', n) != NULL;
+	if (n > 0 && pread(path_file, path, n, 0) != n)
+		n = -1;
+	pthread_mutex_unlock(&path_lock);
+	return n > 0 && memchr(path, '\0', n) != NULL;
 }
 
 static int64_t open_path(const struct lwk_packet *request, uint64_t address, int flags)
@@ -91,6 +98,8 @@ int64_t call_execute(const struct lwk_packet *request)
 	const uint64_t *args = (const uint64_t *)request->args;
 
 	switch (request->nr) {
+	case LWK_CALL_THREAD:
+		return threads_add();
 	case LWK_CALL_UNMAP:
 		return unmap(args[0], args[1]);
 	case SYS_open:

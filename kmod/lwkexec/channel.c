@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -26,13 +25,16 @@
 #define ENV_CALLS "LWK_CALLS"
 
 struct session session = { .device = -1 };
-static uint32_t next_id;
-/* Descriptors that the program must not close. */
+__thread struct own own;
+static __thread uint32_t next_id;
+static bool closed;
+/* Descriptors that the program must not close; all are there before it starts. */
 #define MAX_KEPT 4
 static uint32_t kept[MAX_KEPT];
 static unsigned n_kept;
 /* Of LWK_SERVE: with LWK_SERVE_CALLS the module does what it can do itself. */
-static struct lwk_serve serve = { .flags = LWK_SERVE_CALLS };
+static uint32_t serve_flags = LWK_SERVE_CALLS;
+static __thread struct lwk_serve serve;
 
 static const char *const states[] = {
 	[LWK_STATE_CREATED] = "not booted", [LWK_STATE_ASSIGNED] = "not booted",
@@ -66,8 +68,13 @@ static void print_console_tail(void)
 static void instance_gone(void) __attribute__((noreturn));
 static void instance_gone(void)
 {
+	static bool told;
 	struct lwk_instance_status status = { 0 };
 
+	/* One thread tells it, and all of us end. */
+	if (session_closed() || __atomic_exchange_n(&told, true, __ATOMIC_ACQ_REL))
+		for (;;)
+			pause();
 	if (ioctl(session.device, LWK_GET_STATUS, &status))
 		fail(EXIT_LWK, "the LWK does not answer: %s", strerror(errno));
 	if (status.state == LWK_STATE_PANIC || status.state == LWK_STATE_HUNG)
@@ -139,8 +146,26 @@ static void create_process(const char *device)
 		nanosleep(&pause, NULL);
 	}
 	unsetenv(ENV_WAIT);
-	session.index = create.index;
-	session.cpu = create.cpu;
+	session.index = own.index = create.index;
+	own.cpu = create.cpu;
+}
+
+static int map_channel(void)
+{
+	own.channel = mmap(NULL, sizeof(*own.channel), PROT_READ | PROT_WRITE, MAP_SHARED,
+			   session.device, LWK_MMAP_CHANNEL);
+	return own.channel == MAP_FAILED ? -errno : 0;
+}
+
+int session_add_thread(void)
+{
+	struct lwk_thread_create create = { 0 };
+
+	if (ioctl(session.device, LWK_THREAD_CREATE, &create))
+		return -errno;
+	own.index = create.index;
+	own.cpu = create.cpu;
+	return map_channel();
 }
 
 void session_open(const char *device)
@@ -155,7 +180,7 @@ void session_open(const char *device)
 		     strerror(errno));
 	session.device = channel_keep(session.device);
 	if (calls && strcmp(calls, "proxy") == 0)
-		serve.flags = 0;
+		serve_flags = 0;
 	if (ioctl(session.device, LWK_GET_STATUS, &status))
 		fail(EXIT_LWK, "%s: is no LWK instance's device; name one like /dev/lwk/0", device);
 	session.cpus = status.cpus;
@@ -164,9 +189,7 @@ void session_open(const char *device)
 	session.status_bytes = status.status_bytes;
 	session.status = mmap(NULL, status.status_bytes, PROT_READ, MAP_SHARED, session.device,
 			      LWK_MMAP_STATUS);
-	session.channel = mmap(NULL, sizeof(*session.channel), PROT_READ | PROT_WRITE, MAP_SHARED,
-			       session.device, LWK_MMAP_CHANNEL);
-	if (session.status == MAP_FAILED || session.channel == MAP_FAILED)
+	if (session.status == MAP_FAILED || map_channel())
 		fail(EXIT_LWK, "%s: the LWK's shared memory cannot be mapped: %s", device,
 		     strerror(errno));
 	window = mmap((void *)LWK_USER_START, LWK_USER_END - LWK_USER_START, PROT_READ | PROT_WRITE,
@@ -178,15 +201,22 @@ void session_open(const char *device)
 
 void session_close(void)
 {
+	__atomic_store_n(&closed, true, __ATOMIC_SEQ_CST);
 	munmap((void *)LWK_USER_START, LWK_USER_END - LWK_USER_START);
-	munmap(session.channel, sizeof(*session.channel));
+	/* Our other threads may wait in the device, which closing does not end. */
+	ioctl(session.device, LWK_PROC_END);
 	munmap((void *)session.status, session.status_bytes);
 	close(session.device);
 }
 
+bool session_closed(void)
+{
+	return __atomic_load_n(&closed, __ATOMIC_SEQ_CST);
+}
+
 static bool try_receive(struct lwk_packet *packet)
 {
-	struct lwk_ring *ring = &session.channel->to_linux;
+	struct lwk_ring *ring = &own.channel->to_linux;
 	uint32_t tail = ring->tail;
 
 	if (__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) == tail)
@@ -199,6 +229,7 @@ static bool try_receive(struct lwk_packet *packet)
 void channel_receive(struct lwk_packet *packet)
 {
 	while (!try_receive(packet)) {
+		serve.flags = serve_flags;
 		if (ioctl(session.device, LWK_SERVE, &serve) && errno != EINTR)
 			instance_gone();
 		if (serve.has_reply)
@@ -209,14 +240,14 @@ void channel_receive(struct lwk_packet *packet)
 
 static void send_packet(const struct lwk_packet *packet)
 {
-	struct lwk_ring *ring = &session.channel->to_lwk;
+	struct lwk_ring *ring = &own.channel->to_lwk;
 	uint32_t head = ring->head;
 
 	/* Never more than a request and a reply under way, so there is a free slot. */
 	ring->slot[head % LWK_RING_SLOTS] = *packet;
 	__atomic_store_n(&ring->head, head + 1, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&session.channel->lwk_sleeps, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&own.channel->lwk_sleeps, __ATOMIC_RELAXED))
 		ioctl(session.device, LWK_DOORBELL);
 }
 
@@ -254,8 +285,10 @@ int64_t channel_call(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2, u
 	}
 }
 
-void channel_signal(int signal)
+void channel_signal(int signal, bool for_thread)
 {
-	__atomic_fetch_or(&session.channel->signals, 1UL << (signal - 1), __ATOMIC_SEQ_CST);
+	__u64 *word = for_thread ? &own.channel->own_signals : &own.channel->signals;
+
+	__atomic_fetch_or(word, 1UL << (signal - 1), __ATOMIC_SEQ_CST);
 	ioctl(session.device, LWK_DOORBELL);
 }

@@ -123,22 +123,6 @@ void program_ended(const struct lwk_packet *notice)
 	signals_end(notice->args[0]);
 }
 
-static void serve(void) __attribute__((noreturn));
-static void serve(void)
-{
-	struct lwk_packet packet;
-
-	for (;;) {
-		channel_receive(&packet);
-		if (packet.kind == LWK_PACKET_REQUEST)
-			channel_reply(packet.id, call_execute(&packet));
-		else if (packet.nr == LWK_CALL_SIGNAL_ACTION)
-			signals_action(packet.args[0], packet.args[1]);
-		else if (packet.nr == LWK_CALL_EXIT)
-			program_ended(&packet);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	const char *name = getenv(ENV_ARGV0), *device = getenv(ENV_DEVICE);
@@ -156,7 +140,8 @@ int main(int argc, char **argv)
 	session_open(device);
 	report_init(device);
 	self_init(&program);
+	calls_init();
 	signals_init();
 	load_and_start(&program, environ);
-	serve();
+	threads_serve();
 }

@@ -7,6 +7,7 @@
  *   channel.c  packets to and from the LWK
  *   calls.c    delegated system calls
  *   self.c     /proc/self, as the LWK process sees itself
+ *   threads.c  one thread of ours for each of the LWK process's
  *   signals.c  signals, passed on
  *   syscall.S  a system call that a signal surely interrupts
  *
@@ -79,19 +80,29 @@ void program_open(struct program *program, char **argv);
 /* The instance and our process on it. */
 struct session {
 	int device;
-	struct lwk_channel *channel;
 	const struct lwk_status *status;
 	size_t status_bytes;
-	uint32_t index; /* of the LWK CPU */
-	uint32_t cpu;	/* Linux's number of it */
+	uint32_t index; /* of the LWK CPU of the process's first thread */
 	uint32_t cpus;	/* LWK CPUs in all */
 };
 extern struct session session;
+
+/* The LWK thread that the calling thread of ours stands for. */
+struct own {
+	struct lwk_channel *channel;
+	uint32_t index; /* of its LWK CPU */
+	uint32_t cpu;	/* Linux's number of it */
+};
+extern __thread struct own own;
 
 /* Opens the instance's device and makes an LWK process there; does not return on failure. */
 void session_open(const char *device);
 /* Ends our process on the LWK; the session is not to be used any more. */
 void session_close(void);
+/* After that: for what has still to do with it. */
+bool session_closed(void);
+/* Gives the calling thread an LWK CPU of its own. 0 or a negative errno. */
+int session_add_thread(void);
 /*
  * Makes a descriptor one that we need ourselves: out of the way of the program's, closed on exec,
  * and not for the program to close. Its new number; -1 stays -1.
@@ -104,8 +115,8 @@ void channel_reply(uint32_t id, int64_t result);
 uint64_t channel_served(void);
 /* Asks the LWK and serves what it asks meanwhile. 0 or more, or a negative errno. */
 int64_t channel_call(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3);
-/* Async-signal-safe. */
-void channel_signal(int signal);
+/* Async-signal-safe. For this thread, or for any of the process. */
+void channel_signal(int signal, bool for_thread);
 /* Is this one of them? Which one is the next, from 'fd' on? UINT32_MAX: there is none. */
 bool channel_owns(int fd);
 uint32_t channel_next_owned(uint32_t fd);
@@ -122,8 +133,16 @@ void report_at_end(void);
 /* Loads the program with its arguments and the environment, and starts it. */
 void load_and_start(const struct program *program, char **envp);
 
+/* ---- threads.c ---- */
+
+/* Makes a thread of ours that stands for a new one on the LWK. 0 or a negative errno. */
+int64_t threads_add(void);
+/* Serves the calling thread's channel. */
+void threads_serve(void) __attribute__((noreturn));
+
 /* ---- calls.c ---- */
 
+void calls_init(void);
 /* What Linux answers to a delegated call: a result or a negative errno. */
 int64_t call_execute(const struct lwk_packet *request);
 
@@ -148,8 +167,10 @@ void signals_end(int wait_status) __attribute__((noreturn));
 
 /* ---- syscall.S ---- */
 
-/* The call's result; -EINTR without making it when *pending is not 0. */
+/* The call's result; -EINTR without making it when one of the two words at 'pending' is not 0. */
 int64_t interruptible_syscall(uint64_t nr, const uint64_t args[6], const volatile __u64 *pending);
 extern const char interruptible_start[], interruptible_end[], interruptible_give_up[];
+/* What a signal handler that libc does not know returns to. */
+extern const char signal_restorer[];
 
 #endif

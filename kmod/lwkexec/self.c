@@ -39,14 +39,21 @@ static const char *below_self(const char *path)
 	return strncmp(path, ours, strlen(ours)) == 0 ? path + strlen(ours) : NULL;
 }
 
+/* The calling thread's. */
 static const struct lwk_cpu_status *own_cpu(void)
 {
-	return &session.status->cpu[session.index];
+	return &session.status->cpu[own.index];
+}
+
+/* The process's. */
+static const struct lwk_cpu_memory *own_memory(void)
+{
+	return &session.status->cpu[session.index].memory;
 }
 
 static uint64_t resident(void)
 {
-	const struct lwk_cpu_memory *memory = &own_cpu()->memory;
+	const struct lwk_cpu_memory *memory = own_memory();
 
 	return memory->pages_4k * 4096 + memory->pages_2m * (2UL << 20);
 }
@@ -54,8 +61,8 @@ static uint64_t resident(void)
 static void print_cpu_mask(FILE *out)
 {
 	fputs("Cpus_allowed:\t", out);
-	for (int word = session.cpu / 32; word >= 0; word--)
-		fprintf(out, "%08x%s", word == (int)session.cpu / 32 ? 1u << session.cpu % 32 : 0,
+	for (int word = own.cpu / 32; word >= 0; word--)
+		fprintf(out, "%08x%s", word == (int)own.cpu / 32 ? 1u << own.cpu % 32 : 0,
 			word ? "," : "\n");
 }
 
@@ -68,7 +75,7 @@ static void print_status(FILE *out)
 	while (in && fgets(line, sizeof(line), in)) {
 		if (strncmp(line, "VmPeak:", 7) == 0 || strncmp(line, "VmHWM:", 6) == 0)
 			fprintf(out, "%.*s:\t%8llu kB\n", (int)(strchr(line, ':') - line), line,
-				KB(own_cpu()->memory.peak_bytes));
+				KB(own_memory()->peak_bytes));
 		else if (strncmp(line, "VmSize:", 7) == 0 || strncmp(line, "VmRSS:", 6) == 0 ||
 			 strncmp(line, "RssAnon:", 8) == 0)
 			fprintf(out, "%.*s:\t%8llu kB\n", (int)(strchr(line, ':') - line), line,
@@ -79,7 +86,7 @@ static void print_status(FILE *out)
 		else if (strncmp(line, "Cpus_allowed:", 13) == 0)
 			print_cpu_mask(out);
 		else if (strncmp(line, "Cpus_allowed_list:", 18) == 0)
-			fprintf(out, "Cpus_allowed_list:\t%u\n", session.cpu);
+			fprintf(out, "Cpus_allowed_list:\t%u\n", own.cpu);
 		else
 			fputs(line, out);
 	}
@@ -129,8 +136,8 @@ static void print_lwk(FILE *out)
 		const char *name;
 		unsigned long long value;
 	} facts[] = {
-		{ "cpu", session.cpu },
-		{ "cpu_index", session.index },
+		{ "cpu", own.cpu },
+		{ "cpu_index", own.index },
 		{ "cpus", session.cpus },
 		{ "interrupts", sum(cpu->interrupts, LWK_INTERRUPTS) },
 		{ "doorbells", cpu->interrupts[LWK_INTERRUPT_DOORBELL] },
@@ -139,9 +146,9 @@ static void print_lwk(FILE *out)
 		{ "delegated_calls", sum(cpu->delegated_calls, LWK_CALL_KINDS) },
 		{ "kernel_calls", channel_served() },
 		{ "page_faults", cpu->faults },
-		{ "pages_4k", cpu->memory.pages_4k },
-		{ "pages_2m", cpu->memory.pages_2m },
-		{ "peak_bytes", cpu->memory.peak_bytes },
+		{ "pages_4k", own_memory()->pages_4k },
+		{ "pages_2m", own_memory()->pages_2m },
+		{ "peak_bytes", own_memory()->peak_bytes },
 		{ "user_bytes", lwk->user_bytes },
 		{ "user_free", lwk->user_bytes - self_lwk_used() },
 		{ "kernel_bytes", lwk->kernel_bytes },

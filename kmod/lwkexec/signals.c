@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 	uintptr_t rip = uc->uc_mcontext.gregs[REG_RIP];
 	int saved = errno;
 
-	channel_signal(signal);
+	channel_signal(signal, info->si_code == SI_TKILL);
 	if (rip >= (uintptr_t)interruptible_start && rip < (uintptr_t)interruptible_end)
 		uc->uc_mcontext.gregs[REG_RIP] = (uintptr_t)interruptible_give_up;
 	errno = saved;
@@ -38,6 +39,10 @@ static void pass_on_or_die(int signal, siginfo_t *info, void *context)
 		pass_on(signal, info, context);
 		return;
 	}
+	/* The channel of a thread goes while it is still making a call. */
+	if (session_closed())
+		for (;;)
+			pause();
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
 	_exit(EXIT_LWK);
 }
@@ -68,6 +73,29 @@ static bool default_is_here(int signal)
 	       signal == SIGWINCH;
 }
 
+/* As the kernel has it: libc keeps two signals to itself that the LWK process's libc uses too. */
+struct kernel_action {
+	void (*handler)(int, siginfo_t *, void *);
+	unsigned long flags;
+	const void *restorer;
+	uint64_t mask;
+};
+#define KERNEL_SA_RESTORER 0x04000000UL
+#define FIRST_OF_LIBC 32
+#define LAST_OF_LIBC 33
+
+static void pass_on_libcs(int signal)
+{
+	struct kernel_action new = {
+		.handler = pass_on,
+		.flags = SA_SIGINFO | KERNEL_SA_RESTORER,
+		.restorer = signal_restorer,
+		.mask = UINT64_MAX,
+	};
+
+	syscall(SYS_rt_sigaction, signal, &new, NULL, sizeof(new.mask));
+}
+
 void signals_action(int signal, int action)
 {
 	struct sigaction new = { .sa_flags = SA_SIGINFO };
@@ -91,6 +119,8 @@ void signals_init(void)
 
 	/* A core of the proxy would tell nothing about the program. */
 	setrlimit(RLIMIT_CORE, &none);
+	for (int s = FIRST_OF_LIBC; s <= LAST_OF_LIBC; s++)
+		pass_on_libcs(s);
 	for (int s = 1; s < NSIG; s++)
 		/* nohup(1) and others hand down what they ignore */
 		if (sigaction(s, NULL, &old) == 0 && old.sa_handler != SIG_IGN)

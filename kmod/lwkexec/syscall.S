@@ -24,6 +24,8 @@ interruptible_syscall:
 interruptible_start:
 	cmpq $0, (%rbx)
 	jne interruptible_give_up
+	cmpq $0, 8(%rbx)
+	jne interruptible_give_up
 	syscall
 interruptible_end:
 	popq %r12
@@ -35,4 +37,10 @@ interruptible_give_up:
 	popq %rbx
 	ret
 	.size interruptible_syscall, . - interruptible_syscall
+	.globl signal_restorer
+	.type signal_restorer, @function
+signal_restorer:
+	movl $15, %eax /* rt_sigreturn */
+	syscall
+	.size signal_restorer, . - signal_restorer
 	.section .note.GNU-stack, "", @progbits

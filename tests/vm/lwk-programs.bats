@@ -9,7 +9,7 @@ load helpers
 setup_file()
 {
 	prepare
-	job=$(submit user1 --lwk --ntasks=1 --cpus-per-task=3 --mem=640M --time=10 --wrap 'sleep 600')
+	job=$(submit user1 --lwk --ntasks=1 --cpus-per-task=4 --mem=640M --time=10 --wrap 'sleep 600')
 	export job
 	wait_for 60 job_is "$job" JobState=RUNNING
 	wait_for 60 bed test -e /dev/lwk/0
@@ -60,6 +60,46 @@ same()
 		printf "%s\n" "$input" | "$@" >/tmp/linux-same 2>&1
 		echo "status $?" >>/tmp/linux-same
 		diff /tmp/linux-same /tmp/lwk-same && cat /tmp/lwk-same' sh "$input" "$@"
+}
+
+@test "threads: as many as there are LWK CPUs, and one is told that it is too many" {
+	for program in thread-calls thread-calls-static; do
+		run -0 inside env ONE_TOO_MANY=1 lwkexec "$programs/$program" 3
+		[[ $output == 'all of it is right' ]]
+	done
+	run -0 inside lwkexec "$programs/thread-calls" 2
+	[[ $output == 'all of it is right' ]]
+	run -0 bed lwkctl kmsg "$job"
+	[[ $output == *'no thread more than its 3: each of the 3 CPUs has one, or another program'* ]]
+}
+
+@test "OpenMP uses all LWK CPUs by itself" {
+	run -0 inside lwkexec "$programs/openmp"
+	[[ $output == '3 threads of 3, sum '* ]]
+	run -0 inside env OMP_NUM_THREADS=2 lwkexec "$programs/openmp"
+	[[ $output == '2 threads of 3, sum '* ]]
+	run -1 inside env OMP_NUM_THREADS=4 lwkexec "$programs/openmp"
+	[[ $output == *'Resource temporarily unavailable'* ]]
+}
+
+@test "threads that compute end with their process, however it ends" {
+	# shellcheck disable=SC2016
+	run -0 inside sh -c 'for signal in TERM KILL SEGV; do
+			mkfifo /tmp/spinning.$$
+			lwkexec "$1/spin-threads" 3 >/tmp/spinning.$$ 2>/dev/null & proxy=$!
+			read -r line </tmp/spinning.$$
+			rm /tmp/spinning.$$
+			kill -STOP $proxy; sleep 0.5; kill -CONT $proxy; sleep 0.2
+			kill -$signal $proxy
+			wait $proxy
+			echo "$signal: $line, status $?"
+		done 2>/dev/null
+		lwkexec "$1/spin-threads" 3 & proxy=$!
+		sleep 1; kill $proxy; wait $proxy
+		lwkexec "$1/openmp"' sh "$programs"
+	echo "$output"
+	[[ $output == *'TERM: all of them, status 143'*'KILL: all of them, status 137'* ]]
+	[[ $output == *'SEGV: all of them, status 139'*'3 threads of 3, sum '* ]]
 }
 
 @test "C++: iostream, exceptions, thread_local" {
@@ -229,7 +269,7 @@ field_value()
 
 @test "more programs than LWK CPUs: the one too many reads why" {
 	run inside sh -c 'lwkexec "$1/spin" & first=$!
-		lwkexec "$1/spin" & second=$!
+		lwkexec "$1/spin-threads" 2 & second=$!
 		sleep 2
 		lwkexec "$1/hello"
 		status=$?
@@ -237,7 +277,7 @@ field_value()
 		wait
 		exit $status' sh "$programs"
 	echo "$output"
-	[[ $output == *'wanted a free LWK CPU, but each of the 2 has its process'* ]]
+	[[ $output == *'wanted a free LWK CPU, but each of the 3 has its process'* ]]
 	((status == 125))
 }
 

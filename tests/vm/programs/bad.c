@@ -120,6 +120,67 @@ static void syscall_without_stack(void)
 				 : "memory");
 }
 
+static uint64_t wild(void)
+{
+	static const uint64_t values[] = { 0,
+					   1,
+					   8,
+					   4096,
+					   0xffffffff,
+					   0x500000000000,
+					   0x4ffffffff000,
+					   0x8000000000000000,
+					   0xffff900000000000,
+					   0xffffffff80000000,
+					   UINT64_MAX,
+					   UINT64_MAX - 4095 };
+
+	return values[rand() % (sizeof(values) / sizeof(values[0]))];
+}
+
+/* A thread whose first instruction finds no stack. */
+static void thread_without_stack(void)
+{
+	const unsigned long flags = 0x50f00; /* all that threads share */
+
+	syscall(SYS_clone, flags, 8, 0, 0, 0, 0);
+	for (;;)
+		pause();
+}
+
+/* Processes and threads that there cannot be. */
+static void wild_clones(void)
+{
+	const unsigned long thread = 0x50f00;
+
+	for (int i = 0; i < 1000; i++) {
+		/* With CLONE_NEWUSER nobody has threads. */
+		unsigned long flags = (rand() & 0xffffff00) | 0x10010000;
+
+		syscall(SYS_clone, flags, 0, 0, 0, 0, 0);
+	}
+	syscall(SYS_clone, thread | 0x80000, 0x1000000, 0, 0, 0xffff900000000000, 0);
+	_exit(0);
+}
+
+/* Futexes anywhere, never waiting for long. */
+static void wild_futexes(void)
+{
+	const long limit[2] = { 0, 1000 };
+
+	for (int i = 0; i < 3000; i++) {
+		long operation = (rand() % 14) | (rand() % 2 ? 128 : 0) | (rand() % 4 ? 0 : 256);
+		uint64_t values[4] = { 0, 0, 0, 0 };
+		uint64_t word = rand() % 3 ? (uint64_t)&values[rand() % 4] + rand() % 4 : wild();
+
+		syscall(SYS_futex, word, operation, rand() % 3 ? 0 : wild(),
+			rand() % 3 ? (uint64_t)limit : wild() | 0x8000000000000000,
+			rand() % 3 ? (uint64_t)values : wild(), wild());
+		syscall(SYS_set_robust_list, wild(), rand() % 2 ? 24 : wild());
+	}
+	_exit(0);
+}
+
 /* Calls that end or stop the process, or wait for what never comes. */
 static int excluded(long nr)
 {
@@ -154,24 +215,6 @@ static int excluded(long nr)
 		if (calls[i] == nr)
 			return 1;
 	return 0;
-}
-
-static uint64_t wild(void)
-{
-	static const uint64_t values[] = { 0,
-					   1,
-					   8,
-					   4096,
-					   0xffffffff,
-					   0x500000000000,
-					   0x4ffffffff000,
-					   0x8000000000000000,
-					   0xffff900000000000,
-					   0xffffffff80000000,
-					   UINT64_MAX,
-					   UINT64_MAX - 4095 };
-
-	return values[rand() % (sizeof(values) / sizeof(values[0]))];
 }
 
 static void wild_calls(void)
@@ -245,6 +288,9 @@ static const struct {
 	{ "syscall_without_stack", syscall_without_stack, SIGILL },
 	{ "wild_calls", wild_calls, 0 },
 	{ "wild_memory", wild_memory, 0 },
+	{ "thread_without_stack", thread_without_stack, SIGSEGV },
+	{ "wild_clones", wild_clones, 0 },
+	{ "wild_futexes", wild_futexes, 0 },
 };
 
 int main(int argc, char **argv)

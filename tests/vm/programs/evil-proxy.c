@@ -80,6 +80,37 @@ static int bad_requests(const char *path)
 	return 0;
 }
 
+/* More CPUs than are its due. */
+static int bad_threads(const char *path)
+{
+	struct lwk_thread_create create = { .flags = 1 };
+	pid_t child;
+	int status;
+
+	device = open(path, O_RDWR | O_CLOEXEC);
+	CHECK(device >= 0);
+	CHECK(ioctl(device, LWK_PROC_END) < 0 && errno == EPERM);
+	CHECK(ioctl(device, LWK_THREAD_CREATE, &create) < 0 && errno == EINVAL);
+	create.flags = 0;
+	CHECK(ioctl(device, LWK_THREAD_CREATE, &create) < 0 && errno == EINVAL); /* no process */
+	close(device);
+	CHECK(begin(path) == 0);
+	CHECK(ioctl(device, LWK_THREAD_CREATE, NULL) < 0 && errno == EFAULT);
+	CHECK(ioctl(device, LWK_THREAD_CREATE, &create) < 0 && errno == EALREADY);
+	child = fork();
+	if (child == 0)
+		_exit(ioctl(device, LWK_THREAD_CREATE, &create) < 0 && errno == EPERM &&
+				      ioctl(device, LWK_PROC_END) < 0 && errno == EPERM
+			      ? 0
+			      : 1);
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	CHECK(ioctl(device, LWK_PROC_END) == 0);
+	CHECK(ioctl(device, LWK_PROC_END) == 0);
+	CHECK(ioctl(device, LWK_DOORBELL) < 0 && errno == EIO);
+	end();
+	return 0;
+}
+
 static void forge(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 {
 	struct lwk_ring *ring = &channel->to_linux;
@@ -159,5 +190,6 @@ int main(int argc, char **argv)
 	struct sigaction action = { .sa_handler = on_alarm };
 
 	sigaction(SIGALRM, &action, NULL);
-	return argc != 2 || bad_requests(argv[1]) || forged_requests(argv[1]) || scribbles(argv[1]);
+	return argc != 2 || bad_requests(argv[1]) || bad_threads(argv[1]) ||
+	       forged_requests(argv[1]) || scribbles(argv[1]);
 }

@@ -37,7 +37,8 @@ tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static-pie $< -o $@
 
 # … and as the distribution's compilers link by themselves.
-vm_default = memory-calls-dynamic memory-calls-no-pie load-library
+vm_default = memory-calls-dynamic memory-calls-no-pie load-library thread-calls \
+	thread-calls-static spin-threads openmp
 if HAVE_CXX_AND_FC
 vm_default += exceptions exceptions-static fortran-io
 endif
@@ -49,8 +50,17 @@ tests/vm/programs/memory-calls-dynamic: $(srcdir)/tests/vm/programs/memory-calls
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $< -o $@
 tests/vm/programs/memory-calls-no-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -no-pie $< -o $@
-tests/vm/programs/load-library: $(srcdir)/tests/vm/programs/load-library.c
+tests/vm/programs/load-library: $(srcdir)/tests/vm/programs/load-library.c tests/vm/programs/openmp.c \
+	tests/vm/programs/thread-calls.c tests/vm/programs/spin-threads.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $< -o $@
+tests/vm/programs/thread-calls: $(srcdir)/tests/vm/programs/thread-calls.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -o $@
+tests/vm/programs/thread-calls-static: $(srcdir)/tests/vm/programs/thread-calls.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread -static $< -o $@
+tests/vm/programs/spin-threads: $(srcdir)/tests/vm/programs/spin-threads.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -o $@
+tests/vm/programs/openmp: $(srcdir)/tests/vm/programs/openmp.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -fopenmp -static $< -o $@
 tests/vm/programs/exceptions: $(srcdir)/tests/vm/programs/exceptions.cc
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(LWK_CXX) $(vm_flags) $< -o $@
 tests/vm/programs/exceptions-static: $(srcdir)/tests/vm/programs/exceptions.cc
@@ -62,5 +72,6 @@ tests/vm/programs/fortran-io: $(srcdir)/tests/vm/programs/fortran-io.f90
 		$(CC) $@.o -Wl,-Bstatic -lgfortran -lquadmath -Wl,-Bdynamic -lm -o $@ && rm $@.o
 
 EXTRA_DIST += $(vm_programs:=.c) tests/vm/programs/check.h tests/vm/programs/exceptions.cc \
-	tests/vm/programs/fortran-io.f90 tests/vm/programs/load-library.c
+	tests/vm/programs/fortran-io.f90 tests/vm/programs/load-library.c tests/vm/programs/openmp.c \
+	tests/vm/programs/thread-calls.c
 CLEANFILES += $(vm_programs) tests/vm/programs/memory-calls-pie $(vm_default_programs)

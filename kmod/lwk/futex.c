@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Threads that wait for each other (futex(2)). No memory is shared between processes here, so
+ * a futex is an address of one process, private or not.
+ */
+#include "lwk.h"
+
+#define FUTEX_WAIT 0
+#define FUTEX_WAKE 1
+#define FUTEX_REQUEUE 3
+#define FUTEX_CMP_REQUEUE 4
+#define FUTEX_WAIT_BITSET 9
+#define FUTEX_WAKE_BITSET 10
+#define FUTEX_PRIVATE_FLAG 128
+#define FUTEX_CLOCK_REALTIME 256
+#define FUTEX_COMMAND 0x7f
+
+#define FUTEX_WAITERS 0x80000000U
+#define FUTEX_OWNER_DIED 0x40000000U
+#define FUTEX_TID_MASK 0x3fffffffU
+
+#define NO_DEADLINE (~0UL)
+
+/* On the stack of the CPU that waits; in the order of arrival. */
+struct waiter {
+	struct waiter *next;
+	struct cpu *cpu;
+	u64 addr;
+	u32 bitset;
+	u32 woken; /* 1: no longer in the list, and not to be touched any more */
+};
+
+/* The word at addr, now. 0 or -EFAULT. */
+static int read_word(u64 addr, u32 *value)
+{
+	struct space *space = &this_process()->space;
+	const u32 *word = space_hold(space, addr, false);
+
+	if (!word)
+		return -EFAULT;
+	*value = READ_ONCE(*word);
+	space_release(space);
+	return 0;
+}
+
+static void append(struct process *process, struct waiter *waiter)
+{
+	struct waiter **link = &process->waiters;
+
+	while (*link)
+		link = &(*link)->next;
+	*link = waiter;
+}
+
+/* True when it was there. */
+static bool remove(struct process *process, struct waiter *waiter)
+{
+	for (struct waiter **link = &process->waiters; *link; link = &(*link)->next) {
+		if (*link == waiter) {
+			*link = waiter->next;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void wake_first(struct waiter **link)
+{
+	struct waiter *waiter = *link;
+	struct cpu *cpu = waiter->cpu;
+
+	*link = waiter->next;
+	STORE_RELEASE(waiter->woken, 1);
+	cpu_wake(cpu);
+}
+
+/* With futex_lock held. */
+static u64 wake(struct process *process, u64 addr, u64 count, u32 bitset)
+{
+	struct waiter **link = &process->waiters;
+	u64 woken = 0;
+
+	while (*link && woken < count) {
+		if ((*link)->addr != addr || !((*link)->bitset & bitset)) {
+			link = &(*link)->next;
+			continue;
+		}
+		wake_first(link);
+		woken++;
+	}
+	return woken;
+}
+
+u64 futex_wake(u64 addr, u64 count, u32 bitset)
+{
+	struct process *process = this_process();
+	u64 woken;
+
+	spin_lock(&process->futex_lock);
+	woken = wake(process, addr, count, bitset);
+	spin_unlock(&process->futex_lock);
+	return woken;
+}
+
+/* For the ready() of cpu_sleep(), which has no argument: what this CPU waits in. */
+static bool woken_or_disturbed(void)
+{
+	struct cpu *cpu = this_cpu();
+
+	return LOAD_ACQUIRE(cpu->waiter->woken) || READ_ONCE(cpu->channel->signals) ||
+	       READ_ONCE(cpu->channel->own_signals) || !channel_ordered() ||
+	       READ_ONCE(cpu->process->ending) ||
+	       READ_ONCE(cpu->control->fault_state) == LWK_FAULT_ASKED;
+}
+
+/* Until it is woken; or -EINTR, also when the process ends, or -ETIMEDOUT. */
+static s64 sleep(struct process *process, struct waiter *waiter, u64 deadline)
+{
+	while (!LOAD_ACQUIRE(waiter->woken)) {
+		u64 now;
+
+		signal_collect();
+		if (signal_effective() || !channel_ordered() || READ_ONCE(process->ending))
+			return -EINTR;
+		channel_serve_fault();
+		if (deadline != NO_DEADLINE) {
+			now = clock_monotonic();
+			if (now >= deadline)
+				return -ETIMEDOUT;
+			apic_timer(deadline - now);
+		}
+		cpu_sleep(woken_or_disturbed);
+	}
+	return 0;
+}
+
+static s64 wait(u64 addr, u32 wanted, u32 bitset, u64 deadline)
+{
+	struct cpu *cpu = this_cpu();
+	struct process *process = cpu->process;
+	struct waiter waiter = { .cpu = cpu, .addr = addr, .bitset = bitset };
+	u32 value;
+	s64 result;
+
+	if (!bitset)
+		return -EINVAL;
+	/* The page may have to be made, which takes longer than others should wait. */
+	if (read_word(addr, &value))
+		return -EFAULT;
+	spin_lock(&process->futex_lock);
+	result = read_word(addr, &value);
+	if (!result && value != wanted)
+		result = -EAGAIN;
+	if (!result)
+		append(process, &waiter);
+	spin_unlock(&process->futex_lock);
+	if (result)
+		return result;
+
+	cpu->waiter = &waiter;
+	account(LWK_CPU_WAITING);
+	result = sleep(process, &waiter, deadline);
+	if (deadline != NO_DEADLINE)
+		apic_timer(0);
+	account(LWK_CPU_USER);
+	spin_lock(&process->futex_lock);
+	/* Who has been woken meanwhile has been woken. */
+	if (!remove(process, &waiter))
+		result = 0;
+	spin_unlock(&process->futex_lock);
+	this_thread()->interrupted = result == -EINTR && deadline == NO_DEADLINE;
+	return result;
+}
+
+/* The time on the monotonic clock that a wait lasts to. 0, -EFAULT or -EINVAL. */
+static s64 read_deadline(const struct frame *frame, u64 *deadline)
+{
+	bool relative = (frame->rsi & FUTEX_COMMAND) == FUTEX_WAIT;
+	struct {
+		s64 sec, nsec;
+	} time;
+	u64 ns, now;
+
+	*deadline = NO_DEADLINE;
+	if (!frame->r10)
+		return 0;
+	if (copy_from_user(&time, frame->r10, sizeof(time)))
+		return -EFAULT;
+	if (time.sec < 0 || time.nsec < 0 || time.nsec >= 1000000000)
+		return -EINVAL;
+	/* 290 years are for ever. */
+	if (__builtin_mul_overflow((u64)time.sec, 1000000000UL, &ns) ||
+	    __builtin_add_overflow(ns, (u64)time.nsec, &ns))
+		return 0;
+	now = clock_monotonic();
+	if (!relative && frame->rsi & FUTEX_CLOCK_REALTIME) {
+		u64 real = clock_realtime();
+
+		ns = ns > real ? ns - real : 0;
+		relative = true;
+	}
+	if (relative && __builtin_add_overflow(ns, now, &ns))
+		return 0;
+	*deadline = ns;
+	return 0;
+}
+
+static s64 wait_call(const struct frame *frame, u32 bitset)
+{
+	u64 deadline;
+	s64 error = read_deadline(frame, &deadline);
+
+	return error ? error : wait(frame->rdi, frame->rdx, bitset, deadline);
+}
+
+/* Wakes some of those who wait at one address, and lets others wait at another. */
+static s64 requeue(const struct frame *frame, bool compare)
+{
+	struct process *process = this_process();
+	u64 most_woken = (u32)frame->rdx, most_moved = (u32)frame->r10, moved = 0;
+	s64 result = 0;
+	u32 value;
+
+	if ((s32)frame->rdx < 0 || (s32)frame->r10 < 0 || frame->r8 % sizeof(u32))
+		return -EINVAL;
+	if (compare && read_word(frame->rdi, &value))
+		return -EFAULT;
+	spin_lock(&process->futex_lock);
+	if (compare && (result = read_word(frame->rdi, &value)) == 0 && value != (u32)frame->r9)
+		result = -EAGAIN;
+	if (!result) {
+		result = wake(process, frame->rdi, most_woken, ~0U);
+		for (struct waiter *w = process->waiters; w && moved < most_moved; w = w->next) {
+			if (w->addr != frame->rdi)
+				continue;
+			w->addr = frame->r8;
+			moved++;
+		}
+		/* As Linux counts: FUTEX_REQUEUE only those woken. */
+		result += compare ? moved : 0;
+	}
+	spin_unlock(&process->futex_lock);
+	return result;
+}
+
+s64 sys_futex(struct frame *frame)
+{
+	if (frame->rdi % sizeof(u32))
+		return -EINVAL;
+	if (frame->rdi >= LWK_USER_END)
+		return -EFAULT;
+	switch (frame->rsi & FUTEX_COMMAND) {
+	case FUTEX_WAIT:
+		return wait_call(frame, ~0U);
+	case FUTEX_WAIT_BITSET:
+		return wait_call(frame, frame->r9);
+	case FUTEX_WAKE:
+		return futex_wake(frame->rdi, (u32)frame->rdx, ~0U);
+	case FUTEX_WAKE_BITSET:
+		return (u32)frame->r9 ? (s64)futex_wake(frame->rdi, (u32)frame->rdx, frame->r9)
+				      : -EINVAL;
+	case FUTEX_REQUEUE:
+		return requeue(frame, false);
+	case FUTEX_CMP_REQUEUE:
+		return requeue(frame, true);
+	default:
+		return -ENOSYS;
+	}
+}
+
+/* ---- robust futexes: Documentation/locking/robust-futex-ABI.rst of Linux ---- */
+
+#define ROBUST_MOST 2048
+
+struct robust_head {
+	u64 next;
+	s64 offset;
+	u64 pending;
+};
+
+static void release_one(u64 addr, u32 tid)
+{
+	struct space *space = &this_process()->space;
+	u32 old, *word;
+	bool owned;
+
+	if (addr % sizeof(u32) || !(word = space_hold(space, addr, true)))
+		return;
+	old = READ_ONCE(*word);
+	do
+		owned = (old & FUTEX_TID_MASK) == tid;
+	while (owned &&
+	       !__atomic_compare_exchange_n(word, &old, (old & FUTEX_WAITERS) | FUTEX_OWNER_DIED,
+					    false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+	space_release(space);
+	if (owned && old & FUTEX_WAITERS)
+		futex_wake(addr, 1, ~0U);
+}
+
+void futex_release_robust(const struct thread *thread)
+{
+	u64 at = thread->robust_list, entry;
+	struct robust_head head;
+
+	if (!at || copy_from_user(&head, at, sizeof(head)))
+		return;
+	entry = head.next;
+	for (u32 n = 0; n < ROBUST_MOST && (entry & ~1UL) != at; n++) {
+		u64 next;
+		bool more = !copy_from_user(&next, entry & ~1UL, sizeof(next));
+
+		/* Bit 0 marks priority inheritance, which is not on this LWK. */
+		if (entry != head.pending)
+			release_one((entry & ~1UL) + head.offset, thread->tid);
+		if (!more)
+			break;
+		entry = next;
+		still_alive();
+	}
+	if (head.pending)
+		release_one((head.pending & ~1UL) + head.offset, thread->tid);
+}

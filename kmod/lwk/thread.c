@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Threads beyond a process's first. Each runs on a CPU of its own, which the process asks its
+ * proxy for and then keeps: a thread that ends leaves its CPU parked, for the next one.
+ */
+#include "lwk.h"
+
+#define CLONE_VM 0x100UL
+#define CLONE_FS 0x200UL
+#define CLONE_FILES 0x400UL
+#define CLONE_SIGHAND 0x800UL
+#define CLONE_THREAD 0x10000UL
+#define CLONE_SYSVSEM 0x40000UL
+#define CLONE_SETTLS 0x80000UL
+#define CLONE_PARENT_SETTID 0x100000UL
+#define CLONE_CHILD_CLEARTID 0x200000UL
+#define CLONE_DETACHED 0x400000UL
+#define CLONE_CHILD_SETTID 0x1000000UL
+/* Threads share all of this here; and more than these flags there is not. */
+#define CLONE_NEEDED                                                                               \
+	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM)
+#define CLONE_KNOWN                                                                                \
+	(CLONE_NEEDED | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |                \
+	 CLONE_DETACHED | CLONE_CHILD_SETTID)
+
+void thread_init(struct thread *thread, u32 tid)
+{
+	memset(thread, 0, sizeof(*thread));
+	thread->tid = tid;
+	thread->altstack.flags = SS_DISABLE;
+}
+
+void thread_join(void)
+{
+	struct cpu *cpu = this_cpu();
+	struct process *process = &cpu_at(READ_ONCE(cpu->control->leader))->own;
+
+	channel_reset();
+	thread_init(&cpu->thread, READ_ONCE(cpu->control->pid));
+	cpu->thread.blocked = ~0UL;
+	cpu->start.ready = 0;
+	cpu->running = false;
+	STORE_RELEASE(cpu->process, process);
+	__atomic_add_fetch(&process->n_cpus, 1, __ATOMIC_SEQ_CST);
+	cpu->tlb_seen = LOAD_ACQUIRE(process->space.tlb_generation);
+	space_activate(&process->space);
+	account(LWK_CPU_LOADING);
+	STORE_RELEASE(cpu->parked, 1);
+	STORE_RELEASE(cpu->control->obeyed, LWK_ORDER_THREAD);
+	thread_park();
+}
+
+static bool start_or_order(void)
+{
+	struct cpu *cpu = this_cpu();
+
+	return LOAD_ACQUIRE(cpu->start.ready) || !channel_ordered() ||
+	       READ_ONCE(cpu->channel->signals) ||
+	       READ_ONCE(cpu->control->fault_state) == LWK_FAULT_ASKED;
+}
+
+static void run(void) __attribute__((noreturn));
+static void run(void)
+{
+	struct cpu *cpu = this_cpu();
+	struct frame frame = cpu->start.frame;
+
+	cpu->start.ready = 0;
+	cpu->start_tsc = rdtsc();
+	WRITE_ONCE(cpu->running, true);
+	fpu_load(cpu->fpu_area);
+	write_msr(MSR_FS_BASE, cpu->start.fs_base);
+	write_msr(MSR_KERNEL_GS_BASE, cpu->start.gs_base);
+	account(LWK_CPU_USER);
+	before_user(&frame);
+	leave_kernel();
+	enter_user(&frame);
+}
+
+void thread_park(void)
+{
+	account(LWK_CPU_LOADING);
+	while (!LOAD_ACQUIRE(this_cpu()->start.ready)) {
+		if (!channel_ordered())
+			process_abandon();
+		channel_serve_fault();
+		/* For the process: somebody else takes it. */
+		signal_collect();
+		cpu_sleep(start_or_order);
+	}
+	run();
+}
+
+/* A parked CPU of the process, which is then the caller's to use; or NULL. */
+static struct cpu *claim_parked(const struct process *process)
+{
+	for (u32 i = 0; i < boot->n_cpus; i++) {
+		struct cpu *cpu = cpu_at(i);
+		u32 parked = 1;
+
+		if (LOAD_ACQUIRE(cpu->process) == process &&
+		    __atomic_compare_exchange_n(&cpu->parked, &parked, 0, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			return cpu;
+	}
+	return NULL;
+}
+
+static struct cpu *cpu_for_thread(const struct process *process)
+{
+	static const u64 none[6];
+	struct cpu *cpu;
+	s64 error;
+
+	while (!(cpu = claim_parked(process))) {
+		error = channel_request(LWK_CALL_THREAD, none);
+		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+		if (!error)
+			continue;
+		if (error == -EAGAIN)
+			print("pid %u: no thread more than its %u: each of the %u CPUs has one, or another program",
+			      process->pid, process->n_threads, boot->n_cpus);
+		else
+			print("pid %u: no thread more than its %u: its proxy cannot have one (error %lld)",
+			      process->pid, process->n_threads, -error);
+		return NULL;
+	}
+	return cpu;
+}
+
+/* As on Linux, who gives no good address learns nothing. */
+static void tell_tid(const struct frame *frame, u32 tid)
+{
+	if (frame->rdi & CLONE_PARENT_SETTID)
+		copy_to_user(frame->rdx, &tid, sizeof(tid));
+	if (frame->rdi & CLONE_CHILD_SETTID)
+		copy_to_user(frame->r10, &tid, sizeof(tid));
+}
+
+/* clone(flags, stack, parent's tid, child's tid, thread-local storage), for threads. */
+s64 sys_clone(struct frame *frame)
+{
+	struct process *process = this_process();
+	u64 flags = frame->rdi;
+	struct cpu *cpu;
+	u32 tid;
+
+	if ((flags & CLONE_NEEDED) != CLONE_NEEDED || flags & ~CLONE_KNOWN) {
+		print("pid %u: clone with flags %llx: this LWK has threads, but no fork",
+		      process->pid, flags);
+		return -ENOSYS;
+	}
+	if (!frame->rsi || frame->rsi >= LWK_USER_END)
+		return -EINVAL;
+	if (flags & CLONE_SETTLS && frame->r8 >= LWK_USER_END)
+		return -EPERM;
+	cpu = cpu_for_thread(process);
+	if (!cpu)
+		return -EAGAIN;
+	tid = cpu->thread.tid;
+	tell_tid(frame, tid);
+	thread_init(&cpu->thread, tid);
+	cpu->thread.blocked = this_thread()->blocked;
+	cpu->thread.clear_tid = flags & CLONE_CHILD_CLEARTID ? frame->r10 : 0;
+	cpu->start.frame = *frame;
+	cpu->start.frame.rax = 0;
+	cpu->start.frame.rsp = frame->rsi;
+	cpu->start.fs_base = flags & CLONE_SETTLS ? frame->r8 : read_msr(MSR_FS_BASE);
+	cpu->start.gs_base = read_msr(MSR_KERNEL_GS_BASE);
+	fpu_save(cpu->fpu_area);
+	__atomic_add_fetch(&process->n_threads, 1, __ATOMIC_ACQ_REL);
+	STORE_RELEASE(cpu->start.ready, 1);
+	cpu_wake(cpu);
+	return tid;
+}
+
+s64 sys_exit(struct frame *frame)
+{
+	struct cpu *cpu = this_cpu();
+	struct process *process = cpu->process;
+	struct thread thread = cpu->thread;
+	u32 zero = 0;
+
+	if (__atomic_sub_fetch(&process->n_threads, 1, __ATOMIC_ACQ_REL) == 0)
+		process_exit((frame->rdi & 0xff) << 8);
+	__atomic_add_fetch(&process->past_cycles, rdtsc() - cpu->start_tsc, __ATOMIC_RELAXED);
+	WRITE_ONCE(cpu->running, false);
+	cpu->thread.blocked = ~0UL;
+	futex_release_robust(&thread);
+	/* Who waits for our end may start a thread at once, so the CPU comes first. */
+	if (cpu != process->first)
+		STORE_RELEASE(cpu->parked, 1);
+	if (thread.clear_tid && !copy_to_user(thread.clear_tid, &zero, sizeof(zero)))
+		futex_wake(thread.clear_tid, 1, ~0U);
+	restart_cpu();
+}
+
+s64 sys_set_tid_address(struct frame *frame)
+{
+	struct thread *thread = this_thread();
+
+	thread->clear_tid = frame->rdi;
+	return thread->tid;
+}
+
+#define ROBUST_HEAD_BYTES 24
+
+s64 sys_set_robust_list(struct frame *frame)
+{
+	if (frame->rsi != ROBUST_HEAD_BYTES)
+		return -EINVAL;
+	this_thread()->robust_list = frame->rdi;
+	return 0;
+}

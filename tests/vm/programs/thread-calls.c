@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * thread-calls N: what pthreads promise, with at most N threads at a time, the first among them; on
+ * the LWK N is the number of its CPUs.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define MOST 64
+#define PAGE 4096UL
+
+static int n_threads;
+
+static pid_t own_tid(void)
+{
+	return syscall(SYS_gettid);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+/* ---- threads come and go ---- */
+
+static __thread int own_value = 7;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long total;
+
+static void *add(void *argument)
+{
+	if (own_value != 7)
+		return NULL;
+	own_value = (intptr_t)argument;
+	for (int i = 0; i < 10000; i++) {
+		pthread_mutex_lock(&lock);
+		total++;
+		pthread_mutex_unlock(&lock);
+	}
+	return own_value == (intptr_t)argument ? argument : NULL;
+}
+
+static int come_and_go(void)
+{
+	pthread_t threads[MOST];
+
+	for (int round = 0; round < 20; round++) {
+		total = 0;
+		for (int i = 1; i < n_threads; i++)
+			CHECK((errno = pthread_create(&threads[i], NULL, add,
+						      (void *)(intptr_t)i)) == 0);
+		for (int i = 1; i < n_threads; i++) {
+			void *result;
+
+			CHECK(pthread_join(threads[i], &result) == 0);
+			CHECK(result == (void *)(intptr_t)i);
+		}
+		CHECK(total == 10000L * (n_threads - 1));
+	}
+	return 0;
+}
+
+/* ---- all of them at once, and no more ---- */
+
+static pthread_barrier_t barrier;
+static atomic_int tids[MOST];
+
+static void *meet(void *argument)
+{
+	tids[(intptr_t)argument] = own_tid();
+	for (int i = 0; i < 100; i++)
+		pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+static int all_meet(void)
+{
+	pthread_t threads[MOST], more;
+	cpu_set_t cpus;
+
+	CHECK(sched_getaffinity(0, sizeof(cpus), &cpus) == 0);
+	CHECK(CPU_COUNT(&cpus) >= n_threads);
+	pthread_barrier_init(&barrier, NULL, n_threads);
+	for (int i = 1; i < n_threads; i++)
+		CHECK((errno = pthread_create(&threads[i], NULL, meet, (void *)(intptr_t)i)) == 0);
+	if (getenv("ONE_TOO_MANY"))
+		CHECK(pthread_create(&more, NULL, meet, NULL) == EAGAIN);
+	for (int i = 0; i < 100; i++)
+		pthread_barrier_wait(&barrier);
+	for (int i = 1; i < n_threads; i++) {
+		pthread_join(threads[i], NULL);
+		CHECK(tids[i] > 0 && tids[i] != getpid());
+		for (int j = 1; j < i; j++)
+			CHECK(tids[i] != tids[j]);
+	}
+	CHECK(own_tid() == getpid());
+	return 0;
+}
+
+/* ---- waits ---- */
+
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static int turn;
+
+static void *ping(void *argument)
+{
+	for (int i = 0; i < 500; i++) {
+		pthread_mutex_lock(&lock);
+		while (turn != 1)
+			pthread_cond_wait(&condition, &lock);
+		turn = 0;
+		pthread_cond_broadcast(&condition);
+		pthread_mutex_unlock(&lock);
+	}
+	return argument;
+}
+
+static int waits(void)
+{
+	struct timespec until;
+	pthread_t thread;
+	double start;
+
+	CHECK(pthread_create(&thread, NULL, ping, NULL) == 0);
+	for (int i = 0; i < 500; i++) {
+		pthread_mutex_lock(&lock);
+		turn = 1;
+		pthread_cond_broadcast(&condition);
+		while (turn != 0)
+			pthread_cond_wait(&condition, &lock);
+		pthread_mutex_unlock(&lock);
+	}
+	CHECK(pthread_join(thread, NULL) == 0);
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 300000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	start = now();
+	pthread_mutex_lock(&lock);
+	CHECK(pthread_cond_timedwait(&condition, &lock, &until) == ETIMEDOUT);
+	pthread_mutex_unlock(&lock);
+	CHECK(now() - start > 0.29 && now() - start < 10);
+	return 0;
+}
+
+/* ---- calls that wait in Linux, signals, cancellation ---- */
+
+static int ends[2];
+static atomic_int handled_by;
+
+static void *read_one(void *argument)
+{
+	char byte;
+
+	tids[1] = own_tid();
+	return read(ends[0], &byte, 1) == 1 && byte == 'x' ? argument : NULL;
+}
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	handled_by = own_tid();
+}
+
+static void *spin(void *argument)
+{
+	tids[1] = own_tid();
+	while (!handled_by)
+		;
+	return argument;
+}
+
+static void unlock(void *mutex)
+{
+	pthread_mutex_unlock(mutex);
+}
+
+static void *wait_for_ever(void *argument)
+{
+	pthread_mutex_lock(&lock);
+	tids[1] = own_tid();
+	pthread_cleanup_push(unlock, &lock);
+	for (;;)
+		pthread_cond_wait(&condition, &lock);
+	pthread_cleanup_pop(0);
+	return argument;
+}
+
+static int delegated_and_signalled(void)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	pthread_t thread;
+	void *result;
+	sigset_t set;
+
+	CHECK(pipe(ends) == 0 && sigaction(SIGUSR1, &action, NULL) == 0);
+	/* One waits in Linux, another calls there. */
+	tids[1] = 0;
+	CHECK(pthread_create(&thread, NULL, read_one, &lock) == 0);
+	while (!tids[1])
+		usleep(1000);
+	usleep(100000);
+	CHECK(pthread_kill(thread, SIGUSR1) == 0);
+	while (!handled_by)
+		usleep(1000);
+	CHECK(handled_by == tids[1]);
+	CHECK(write(ends[1], "x", 1) == 1);
+	CHECK(pthread_join(thread, &result) == 0 && result == &lock);
+
+	/* One that never calls. */
+	handled_by = tids[1] = 0;
+	CHECK(pthread_create(&thread, NULL, spin, &lock) == 0);
+	while (!tids[1])
+		;
+	CHECK(pthread_kill(thread, SIGUSR1) == 0 && pthread_join(thread, NULL) == 0);
+	CHECK(handled_by == tids[1]);
+
+	/* A signal for the process goes to who does not block it. */
+	handled_by = tids[1] = 0;
+	CHECK(pthread_create(&thread, NULL, spin, &lock) == 0);
+	while (!tids[1])
+		;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	CHECK(kill(getpid(), SIGUSR1) == 0 && pthread_join(thread, NULL) == 0);
+	CHECK(handled_by == tids[1]);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+
+	tids[1] = 0;
+	CHECK(pthread_create(&thread, NULL, read_one, &lock) == 0);
+	while (!tids[1])
+		usleep(1000);
+	CHECK(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0);
+	CHECK(result == PTHREAD_CANCELED);
+	tids[1] = 0;
+	CHECK(pthread_create(&thread, NULL, wait_for_ever, NULL) == 0);
+	while (!tids[1])
+		usleep(1000);
+	CHECK(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0);
+	CHECK(result == PTHREAD_CANCELED && pthread_mutex_trylock(&lock) == 0);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+/* ---- robust mutexes ---- */
+
+static pthread_mutex_t robust;
+
+static void *die_with_it(void *argument)
+{
+	pthread_mutex_lock(&robust);
+	return argument;
+}
+
+static int robust_mutexes(void)
+{
+	pthread_mutexattr_t attributes;
+	pthread_t thread;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&robust, &attributes);
+	CHECK(pthread_create(&thread, NULL, die_with_it, NULL) == 0);
+	CHECK(pthread_join(thread, NULL) == 0);
+	CHECK(pthread_mutex_lock(&robust) == EOWNERDEAD);
+	CHECK(pthread_mutex_consistent(&robust) == 0 && pthread_mutex_unlock(&robust) == 0);
+	return 0;
+}
+
+/* ---- memory that several use ---- */
+
+static volatile char *shared;
+static __thread sigjmp_buf back;
+static atomic_int faults;
+
+static void on_fault(int signal)
+{
+	(void)signal;
+	siglongjmp(back, 1);
+}
+
+/* Writes until it may not any more. */
+static void *write_until_fault(void *argument)
+{
+	atomic_int *started = argument;
+
+	if (sigsetjmp(back, 1) == 0) {
+		for (;;) {
+			shared[0]++;
+			shared[PAGE]++;
+			*started = 1;
+		}
+	}
+	faults++;
+	return NULL;
+}
+
+static int protection_reaches_all(void)
+{
+	struct sigaction action = { .sa_handler = on_fault }, old;
+
+	CHECK(sigaction(SIGSEGV, &action, &old) == 0);
+	for (int round = 0; round < 20; round++) {
+		pthread_t thread;
+		atomic_int started = 0;
+		char value;
+
+		shared = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			      -1, 0);
+		CHECK(shared != MAP_FAILED);
+		CHECK(pthread_create(&thread, NULL, write_until_fault, &started) == 0);
+		while (!started)
+			;
+		/* Linux has seen the page too, every second time. */
+		if (round % 2)
+			CHECK(write(ends[1], (char *)shared, 1) == 1);
+		CHECK(mprotect((char *)shared, PAGE, PROT_READ) == 0);
+		value = shared[0];
+		usleep(1000);
+		CHECK(shared[0] == value);
+		CHECK(pthread_join(thread, NULL) == 0 && faults == round + 1);
+		CHECK(munmap((char *)shared, 4 * PAGE) == 0);
+	}
+	sigaction(SIGSEGV, &old, NULL);
+	return 0;
+}
+
+/* Every thread maps, touches, shows to Linux, moves and unmaps, and finds only its own bytes. */
+static void *churn(void *argument)
+{
+	unsigned seed = (intptr_t)argument;
+	int file = memfd_create("churn", 0);
+
+	for (int i = 0; i < 300; i++) {
+		size_t pages = 1 + rand_r(&seed) % 600, at = rand_r(&seed) % pages;
+		char *memory = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *block = malloc(rand_r(&seed) % 300000);
+
+		if (memory == MAP_FAILED || memory[at * PAGE])
+			return NULL;
+		memory[at * PAGE] = memory[0] = (intptr_t)argument;
+		if (pwrite(file, memory + at * PAGE, 1, 0) != 1 || !block)
+			return NULL;
+		if (i % 3 == 0) {
+			memory = mremap(memory, pages * PAGE, (pages + 5) * PAGE, MREMAP_MAYMOVE);
+			if (memory == MAP_FAILED)
+				return NULL;
+			pages += 5;
+		}
+		if (memory[at * PAGE] != (intptr_t)argument || memory[0] != (intptr_t)argument)
+			return NULL;
+		if (i % 5 == 0 && (madvise(memory, PAGE, MADV_DONTNEED) || (at && memory[0])))
+			return NULL;
+		free(block);
+		munmap(memory, pages * PAGE);
+	}
+	close(file);
+	return argument;
+}
+
+static int all_churn(void)
+{
+	pthread_t threads[MOST];
+
+	for (int i = 1; i < n_threads; i++)
+		CHECK(pthread_create(&threads[i], NULL, churn, (void *)(intptr_t)i) == 0);
+	CHECK(churn((void *)100) == (void *)100);
+	for (int i = 1; i < n_threads; i++) {
+		void *result;
+
+		CHECK(pthread_join(threads[i], &result) == 0 && result == (void *)(intptr_t)i);
+	}
+	return 0;
+}
+
+/* ---- the end ---- */
+
+static void *end_all(void *argument)
+{
+	usleep(100000);
+	puts("all of it is right");
+	exit(argument != NULL);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	n_threads = argc > 1 ? atoi(argv[1]) : 0;
+	if (n_threads < 2 || n_threads > MOST)
+		return 2;
+	if (come_and_go() || all_meet() || waits() || delegated_and_signalled() ||
+	    robust_mutexes() || protection_reaches_all() || all_churn())
+		return 1;
+	/* Threads that compute and wait end with the process, and the first may end before. */
+	handled_by = 0;
+	if (n_threads > 2)
+		pthread_create(&thread, NULL, spin, NULL);
+	pthread_create(&thread, NULL, end_all, NULL);
+	pthread_exit(NULL);
+}
