@@ -125,6 +125,8 @@ uint32_t channel_next_owned(uint32_t fd);
 
 /* Takes what --lwk-report left in the environment; 'device' is the instance's. */
 void report_init(const char *device);
+/* Before the session is closed: of programs that end together just one is then the last. */
+void report_take_turn(void);
 /* When the program has ended: prints the report, if one is wanted and no process is left. */
 void report_at_end(void);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -83,6 +84,12 @@ static void print_totals(const struct totals *totals)
 		"killed for want of memory: %" PRIu64 "\n",
 		*before ? "" : "none", totals->interrupts, totals->disturbances,
 		totals->out_of_memory);
+}
+
+void report_take_turn(void)
+{
+	if (device >= 0)
+		flock(device, LOCK_EX);
 }
 
 void report_at_end(void)
