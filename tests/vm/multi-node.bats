@@ -124,10 +124,11 @@ interactive_fails()
 		srun -l -N2 -n6 -m plane=4 /opt/lwk-tests/hello
 		srun -N1 -n1 -w node2 /opt/lwk-tests/exit-with 7; echo "exit status $?"
 		srun -N2 -n2 /opt/lwk-tests/upper-case </dev/null'
+	echo "$output"
 	[[ $(grep -c ': kernel=slurm-lwk' <<<"$output") == 6 ]]
 	[[ $(grep ': kernel=slurm-lwk' <<<"$output" | grep -o 'cpu=[0-9]*' | sort | tr '\n' ' ') == \
 		'cpu=2 cpu=2 cpu=3 cpu=3 cpu=4 cpu=5 ' ]]
-	[[ $output == *'node2: task 0: Exited with exit code 7'*'exit status 7'* ]]
+	[[ $output == *'node2: task 0: Exited with exit code 7'* && $output == *'exit status 7'* ]]
 	both_are_clean
 }
 
@@ -148,7 +149,7 @@ interactive_fails()
 }
 
 @test "scancel --signal reaches the programs on both nodes" {
-	job=$(both user1 --wrap 'srun /opt/lwk-tests/on-sigterm')
+	job=$(both user1 --wrap 'srun /opt/lwk-tests/on-signals 15')
 	wait_for 60 as user1 sh -c "[ \"\$(grep -c waiting $job.out)\" = 2 ]"
 	as user1 scancel --signal=TERM "$job"
 	wait_for_job "$job"
