@@ -116,14 +116,3 @@ kernel_calls()
 	[[ $output == *'100000+0 records out'* ]]
 	node_is_clean
 }
-
-@test "six programs share half an OS CPU evenly" {
-	bed sh -c 'cp -p /etc/slurm/lwk.conf /root/lwk.conf.before
-		sed -i "s/^LinuxCpus.*/LinuxCpus = 0/; s/^ProxyCpu .*/ProxyCpu = 50%/" /etc/slurm/lwk.conf'
-	run as user1 srun --lwk -n6 --mem=512 "$programs/hammer" 20
-	bed mv /root/lwk.conf.before /etc/slurm/lwk.conf
-	echo "$output"
-	# shellcheck disable=SC2016  # awk's
-	awk '$1 == "calls" { sum += $2; n++; if (n == 1 || $2 < least) least = $2 }
-		END { exit !(n == 6 && least >= sum / n / 2) }' <<<"$output"
-}

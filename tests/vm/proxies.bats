@@ -253,6 +253,12 @@ cpu_us()
 	sed -i 's/^LinuxCpus *=.*/LinuxCpus = 0/' /etc/slurm/lwk.conf
 	EOF
 	restart_slurm
+	# Six programs, all in system calls without end: none is left far behind.
+	run as user1 srun -n6 --lwk --mem=512 "$programs/hammer" 20
+	echo "$output"
+	# shellcheck disable=SC2016  # awk's
+	awk '$1 == "calls" { sum += $2; n++; if (n == 1 || $2 < least) least = $2 }
+		END { exit !(n == 6 && least >= sum / n / 2) }' <<<"$output"
 	# One proxy on each LWK CPU, all in system calls without end.
 	a=$(submit user1 -n3 --mem=300 --lwk --wrap "srun -n3 $programs/hammer 600")
 	b=$(submit user2 -n2 --mem=300 --lwk --wrap "srun -n2 $programs/hammer 600")
