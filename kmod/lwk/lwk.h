@@ -291,7 +291,7 @@ void fpu_load(void *area);
 void trap(struct frame *frame);
 /* What is due before user code runs (again): orders, signals. */
 void before_user(struct frame *frame);
-/* The last thing before user code runs. */
+/* The last thing before user code runs, or a halt: interrupts are answered again. */
 void leave_kernel(void);
 
 /* pages.c */

@@ -88,7 +88,7 @@ bool boot_option(const char *option)
 
 static void halt(void)
 {
-	heartbeat();
+	leave_kernel();
 	halt_with_interrupts();
 	heartbeat();
 }

@@ -78,7 +78,7 @@ void space_follow(struct space *space)
 	STORE_RELEASE(cpu->tlb_seen, generation);
 }
 
-/* Has it followed, or is it in the kernel and will before it leaves that? */
+/* Has it followed, or is it in the kernel and will do so in leave_kernel()? */
 static bool has_followed(const struct cpu *cpu, u64 generation)
 {
 	return LOAD_ACQUIRE(cpu->tlb_seen) == generation || READ_ONCE(cpu->status->heartbeat) & 1;
@@ -590,16 +590,21 @@ static s64 discard(struct space *space, u64 addr, u64 size)
 	return 0;
 }
 
-/* Is the 2 MB at base moved as a whole, if it is a large page? */
-static bool moves_whole(u64 base, u64 from, u64 to, u64 size)
+/* Is the 2 MB at base moved as a whole, if it is a large page? Not to where a table is. */
+static bool moves_whole(struct space *space, u64 base, u64 from, u64 to, u64 size)
 {
-	return (from - to) % LARGE_SIZE == 0 && base >= from && base + LARGE_SIZE <= from + size;
+	const u64 *target;
+
+	if ((from - to) % LARGE_SIZE || base < from || base + LARGE_SIZE > from + size)
+		return false;
+	target = entry_at(space, to + (base - from), 2, false);
+	return !target || !*target;
 }
 
 static int split_for_move(struct space *space, u64 from, u64 to, u64 size)
 {
 	for (u64 base = ALIGN_DOWN(from, LARGE_SIZE); base < from + size; base += LARGE_SIZE)
-		if (!moves_whole(base, from, to, size) && large_split(space, base))
+		if (!moves_whole(space, base, from, to, size) && large_split(space, base))
 			return -ENOMEM;
 	return split_edges(space, from, from + size);
 }

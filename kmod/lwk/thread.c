@@ -168,6 +168,8 @@ s64 sys_clone(struct frame *frame)
 	cpu->start.fs_base = flags & CLONE_SETTLS ? frame->r8 : read_msr(MSR_FS_BASE);
 	cpu->start.gs_base = read_msr(MSR_KERNEL_GS_BASE);
 	fpu_save(cpu->fpu_area);
+	/* What comes late was for the one before. */
+	WRITE_ONCE(cpu->channel->own_signals, 0);
 	__atomic_add_fetch(&process->n_threads, 1, __ATOMIC_ACQ_REL);
 	STORE_RELEASE(cpu->start.ready, 1);
 	cpu_wake(cpu);

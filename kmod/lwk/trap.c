@@ -125,7 +125,7 @@ void leave_kernel(void)
 	struct process *process = this_process();
 
 	heartbeat();
-	if (READ_ONCE(process->n_cpus) > 1) {
+	if (process && READ_ONCE(process->n_cpus) > 1) {
 		/* Who changes mappings looks at the heartbeat when that is done (space.c). */
 		memory_barrier();
 		space_follow(&process->space);

@@ -87,12 +87,24 @@ static void add_segment(struct elf_file *elf, const GElf_Phdr *header)
 	elf->n_segments++;
 }
 
+static bool in_a_segment(const struct elf_file *elf, uint64_t address)
+{
+	for (size_t i = 0; i < elf->n_segments; i++)
+		if (address >= elf->segments[i].start && address < elf->segments[i].end)
+			return true;
+	return false;
+}
+
 static void check_header(const char *name, Elf *elf, const GElf_Ehdr *ehdr)
 {
 	if (gelf_getclass(elf) != ELFCLASS64 || ehdr->e_machine != EM_X86_64)
 		fail(EXIT_CANNOT_RUN,
 		     "%s: is for ELF machine %d (%s-bit); compile it for this node's x86-64", name,
 		     ehdr->e_machine, gelf_getclass(elf) == ELFCLASS64 ? "64" : "32");
+	if (ehdr->e_phentsize != sizeof(Elf64_Phdr))
+		fail(EXIT_CANNOT_RUN,
+		     "%s: its program headers have %d bytes each, not the %zu of ELF; link it anew",
+		     name, ehdr->e_phentsize, sizeof(Elf64_Phdr));
 	if (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN)
 		fail(EXIT_CANNOT_RUN, "%s: is no executable (ELF type %d); link it", name,
 		     ehdr->e_type);
@@ -160,6 +172,9 @@ static char *read_headers(struct elf_file *file, Elf *elf, uint64_t base)
 		fail(EXIT_CANNOT_RUN, "%s: has nothing to load; is it a program?", file->name);
 	file->headers += file->entry;
 	file->entry = file->bias + ehdr.e_entry;
+	if (!in_a_segment(file, file->entry))
+		fail(EXIT_CANNOT_RUN, "%s: its entry point 0x%llx is in none of its segments",
+		     file->name, (unsigned long long)file->entry);
 	return interpreter;
 }
 

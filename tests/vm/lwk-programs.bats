@@ -161,7 +161,7 @@ same()
 	[[ $output == *fork* ]]
 }
 
-# mutant NAME OFFSET BYTES [SIZE]: /bin/true with other bytes there (printf's \x), or cut off.
+# mutant NAME OFFSET BYTES [SIZE]: /bin/true with other bytes there (printf's octal ones), or cut off.
 mutant()
 {
 	bed sh -c 'mkdir -p /tmp/mutants && cd /tmp/mutants && cp /bin/true "$1" &&
@@ -179,35 +179,35 @@ field()
 }
 
 @test "an ELF file with absurd headers is refused, and says why" {
-	local load interpreter ff='\xff\xff\xff\xff\xff\xff\xff\xff'
+	local load interpreter ff='\377\377\377\377\377\377\377\377'
 	load=$(field 1 0)
 	interpreter=$(field 3 0)
 	((load > 0 && interpreter > 0))
 
-	mutant machine 18 '\xb7'
-	mutant class 4 '\x01'
-	mutant type 16 '\x01'
-	mutant no-headers 56 '\x00\x00'
-	mutant many-headers 56 '\xff\xff'
-	mutant header-size 54 '\x01\x00'
+	mutant machine 18 '\267'
+	mutant class 4 '\001'
+	mutant type 16 '\001'
+	mutant no-headers 56 '\000\000'
+	mutant many-headers 56 '\377\377'
+	mutant header-size 54 '\001\000'
 	mutant headers-far-away 32 "$ff"
 	mutant entry 24 "$ff"
 	mutant segment-offset $((load + 8)) "$ff"
 	mutant segment-address $((load + 16)) "$ff"
-	mutant segment-in-kernel $((load + 16)) '\0\0\0\0\0\x90\xff\xff'
+	mutant segment-in-kernel $((load + 16)) '\0\0\0\0\0\220\377\377'
 	mutant segment-file-size $((load + 32)) "$ff"
 	mutant segment-size $((load + 40)) "$ff"
-	mutant segment-huge $((load + 40)) '\0\0\0\0\0\x10\0\0'
-	mutant segment-overlaps $((load + 40)) '\0\0\x01\0'
+	mutant segment-huge $((load + 40)) '\0\0\0\0\0\020\0\0'
+	mutant segment-overlaps $((load + 40)) '\0\0\001\0'
 	mutant interpreter-offset $((interpreter + 8)) "$ff"
 	mutant interpreter-long $((interpreter + 32)) '\0\0\1\0'
 	mutant interpreter-empty $((interpreter + 32)) '\0'
 	mutant interpreter-open $((interpreter + 32)) '\4'
 	mutant interpreter-missing "$(field_value "$interpreter")" '/none'
 	mutant interpreter-text "$(field_value "$interpreter")" '/etc/hostname\0'
-	mutant cut-in-header 0 '\x7f' 40
-	mutant cut-in-headers 0 '\x7f' 100
-	mutant cut-in-segment 0 '\x7f' 8192
+	mutant cut-in-header 0 '\177' 40
+	mutant cut-in-headers 0 '\177' 100
+	mutant cut-in-segment 0 '\177' 8192
 	mutant empty 0 '' 0
 	run -0 inside sh -c 'cd /tmp/mutants; for file in *; do
 			lwkexec ./$file; echo "$file: status $?"
