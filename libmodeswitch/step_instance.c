@@ -17,8 +17,11 @@
 
 static int create(struct switching *switching, struct ms_error *err)
 {
-	switching->instance = switching->driver->create(
-		switching->dev, switching->job_id, switching->uid, switching->config->kernel_calls);
+	/* One that only keeps what it has runs nothing, and whoever makes it has no lwk.conf. */
+	bool kernel_calls = switching->config && switching->config->kernel_calls;
+
+	switching->instance = switching->driver->create(switching->dev, switching->job_id,
+							switching->uid, kernel_calls);
 	if (switching->instance == -ENOSPC)
 		return ms_fail(err, "this node has as many LWK instances as it can; submit the job "
 				    "again when another LWK job has ended");

@@ -10,6 +10,12 @@ setup_file()
 	prepare
 }
 
+# One test's job must not be the next one's.
+teardown()
+{
+	bed sh -c 'squeue -h -o %A | xargs -r scancel'
+}
+
 teardown_file()
 {
 	node_is_clean
@@ -48,9 +54,10 @@ node()
 	[[ $(jq -r '"\(.instances) \(.lent_cpus) \(.lent) \(.nodes[1].lent) \(.nodes[1].lent_cpus)"' <<<"$info") == \
 		"1 $(jq -r '"\(.lwk_cpus) \(.memory) \(.memory) \(.lwk_cpus)"' <<<"$record")" ]]
 	[[ $(jq '.nodes[1].largest_lent' <<<"$info") == $(jq .largest_run <<<"$record") ]]
-	# 512 MB fewer; what Linux frees and caches meanwhile is far less.
+	# 512 MB fewer; what had to move away breaks large pages elsewhere.
 	after=$(jq '.nodes[1].free_2m' <<<"$info")
-	((before - after > 400 << 20 && before - after < 640 << 20))
+	echo "free before $before, with the job $after"
+	((before - after > 400 << 20 && before - after < 1 << 30))
 	run -0 bed lwkctl metrics
 	[[ $output == *'lwk_lent_cpus 3'* && $output == *'lwk_lent_memory_bytes{node="1"} 536870912'* ]]
 	as user1 scancel "$job"
