@@ -166,7 +166,14 @@ node_is_clean()
 		bad "lwkctl status: $(lwkctl status --json)"
 	leftover=$(find /sys/fs/cgroup -type d -name 'job_[0-9]*')
 	[ -z "$leftover" ] || bad "cgroups: $leftover"
-	log=$(dmesg | grep -E -B 12 -A 20 'WARNING:|BUG:|Oops|Call Trace')
+	# Linux reports it when it finds no room for what is in a memory block that is to go
+	# off-line; the switch takes another block then.
+	log=$(dmesg | awk '
+		/page allocation failure/ { inside = 1; report = "" }
+		!inside { print; next }
+		{ report = report $0 "\n" }
+		/<\/TASK>/ { inside = 0; if (report !~ /offline_pages/) printf "%s", report }' |
+		grep -E -B 12 -A 20 'WARNING:|BUG:|Oops|Call Trace')
 	[ -z "$log" ] || bad "kernel log: $log"
 	node=$(scontrol -o show node "$(hostname)")
 	case $node in
