@@ -226,8 +226,6 @@ void process_device_destroy(struct instance *instance);
 /* Wakes the proxy of one LWK CPU, from an interrupt; those of all, after a change of state. */
 void process_wake(struct instance *instance, unsigned int index);
 void process_wake_all(struct instance *instance);
-/* Is it a file of /dev/lwk/N? */
-bool process_is_device(const struct file *file);
 /*
  * Ends all processes of an instance that is no longer RUNNING and takes its
  * memory out of every proxy; the memory can be given back afterwards. Call it

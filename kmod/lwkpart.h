@@ -392,9 +392,9 @@ struct lwk_serve {
 	__u32 flags;
 	__u32 has_reply; /* out */
 	__u32 id;	 /* out, with has_reply: of the request */
-	__u32 reserved;
-	__s64 result; /* out, with has_reply */
-	__u64 served; /* out: calls carried out here so far */
+	__u32 keep_from; /* this descriptor, and all above: the caller looks after them */
+	__s64 result;	 /* out, with has_reply */
+	__u64 served;	 /* out: calls carried out here so far */
 };
 #define LWK_SERVE_CALLS 1U
 

@@ -842,11 +842,6 @@ static const struct file_operations process_fops = {
 	.mmap = process_mmap,
 };
 
-bool process_is_device(const struct file *file)
-{
-	return file->f_op == &process_fops;
-}
-
 /* ---- the device ---- */
 
 static char *device_node(struct device *device, umode_t *mode, kuid_t *uid, kgid_t *gid)

@@ -12,8 +12,8 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
-#include <linux/file.h>
 #include <linux/kprobes.h>
+#include <linux/nospec.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
 #include <linux/task_work.h>
@@ -41,8 +41,8 @@
 
 enum mail { MAIL_NONE, MAIL_WAITS, MAIL_NEVER };
 
-/* Is there a packet? Leaves word that the proxy sleeps, or does not. */
-static enum mail look_for_mail(struct lwk_thread *thread, bool then_sleep)
+/* Is there a packet, at one of so many looks? Leaves word that the proxy sleeps, or does not. */
+static enum mail look_for_mail(struct lwk_thread *thread, bool then_sleep, unsigned int looks)
 {
 	struct lwk_channel *channel;
 	enum mail mail = MAIL_NEVER;
@@ -54,9 +54,12 @@ static enum mail look_for_mail(struct lwk_thread *thread, bool then_sleep)
 			WRITE_ONCE(channel->linux_sleeps, then_sleep);
 			smp_mb(); /* the LWK writes 'head', then reads 'linux_sleeps' */
 		}
-		mail = READ_ONCE(channel->to_linux.head) != READ_ONCE(channel->to_linux.tail)
-			       ? MAIL_WAITS
-			       : MAIL_NONE;
+		do
+			mail = READ_ONCE(channel->to_linux.head) !=
+					       READ_ONCE(channel->to_linux.tail)
+				       ? MAIL_WAITS
+				       : MAIL_NONE;
+		while (mail == MAIL_NONE && --looks);
 		if (mail == MAIL_NONE &&
 		    !state_has_processes(READ_ONCE(thread->process->instance->state)))
 			mail = MAIL_NEVER;
@@ -82,34 +85,6 @@ static void charge(struct lwk_thread *thread)
 	mutex_unlock(&thread->charge_mutex);
 }
 
-static void look_often(struct lwk_thread *thread)
-{
-	struct lwk_channel *channel;
-	unsigned int i;
-
-	spin_lock(&thread->lock);
-	channel = thread->channel;
-	for (i = 0; channel && i < LOOKS; i++)
-		if (READ_ONCE(channel->to_linux.head) != READ_ONCE(channel->to_linux.tail))
-			break;
-	spin_unlock(&thread->lock);
-}
-
-/* Looks for a packet for a while, as long as nobody else wants this CPU. */
-static enum mail spin(struct lwk_thread *thread, u64 start)
-{
-	enum mail mail;
-
-	while ((mail = look_for_mail(thread, false)) == MAIL_NONE) {
-		look_often(thread);
-		if (ktime_get_ns() - start >= thread->spin_ns || need_resched() ||
-		    !single_task_running() || signal_pending(current))
-			break;
-		cpu_relax();
-	}
-	return mail;
-}
-
 static void adapt_spin(struct lwk_thread *thread, u64 waited)
 {
 	if (waited > SPIN_MAX)
@@ -118,22 +93,50 @@ static void adapt_spin(struct lwk_thread *thread, u64 waited)
 		thread->spin_ns = clamp(thread->spin_ns * 2, SPIN_MIN, SPIN_MAX);
 }
 
+/* Sleeps until there is a packet; with -ERESTARTSYS in *left it was a signal that ended it. */
+static enum mail sleep_for_mail(struct lwk_thread *thread, long *left)
+{
+	wait_queue_head_t *wait = &thread->process->instance->wait[thread->index];
+	enum mail mail = MAIL_NONE;
+
+	while (mail == MAIL_NONE && *left >= 0) {
+		*left = wait_event_interruptible_timeout(
+			*wait, (mail = look_for_mail(thread, true, 1)) != MAIL_NONE,
+			CHARGE_INTERVAL);
+		charge(thread);
+	}
+	return look_for_mail(thread, false, 1);
+}
+
+/* Looks for a packet for a while, as long as nobody else wants this CPU; then sleeps. */
+static enum mail wait_for_mail(struct lwk_thread *thread, long *left)
+{
+	u64 start = ktime_get_ns(), waited = 0;
+	enum mail mail;
+
+	/* The clock is read when there is no packet, which would wait for it. */
+	while ((mail = look_for_mail(thread, false, LOOKS)) == MAIL_NONE) {
+		waited = ktime_get_ns() - start;
+		if (waited >= thread->spin_ns || need_resched() || !single_task_running() ||
+		    signal_pending(current)) {
+			mail = sleep_for_mail(thread, left);
+			waited = ktime_get_ns() - start;
+			break;
+		}
+		cpu_relax();
+	}
+	adapt_spin(thread, waited);
+	return mail;
+}
+
 /* 0: there is a packet; -EINTR, -EIO. */
 static int await_packet(struct lwk_thread *thread)
 {
-	struct instance *instance = thread->process->instance;
-	u64 start = ktime_get_ns();
-	enum mail mail = spin(thread, start);
+	enum mail mail = look_for_mail(thread, false, 1);
 	long left = 1;
 
-	while (mail == MAIL_NONE && left >= 0) {
-		left = wait_event_interruptible_timeout(
-			instance->wait[thread->index],
-			(mail = look_for_mail(thread, true)) != MAIL_NONE, CHARGE_INTERVAL);
-		charge(thread);
-	}
-	adapt_spin(thread, ktime_get_ns() - start);
-	mail = look_for_mail(thread, false);
+	if (mail == MAIL_NONE)
+		mail = wait_for_mail(thread, &left);
 	if (mail == MAIL_WAITS)
 		return 0;
 	return left < 0 ? -EINTR : -EIO;
@@ -157,14 +160,10 @@ long serve_doorbell(struct lwk_thread *thread)
 
 /* ---- calls that are carried out here ---- */
 
-/* Not the instance's own device: the proxy keeps that from its program. */
-static bool closes_other_file(const struct lwk_packet *packet)
+/* The proxy keeps its own descriptors from its program. */
+static bool closes_programs(const struct lwk_packet *packet, const struct lwk_serve *serve)
 {
-	struct fd fd = fdget(packet->args[0]);
-	bool other = !fd.file || !process_is_device(fd.file);
-
-	fdput(fd);
-	return other;
+	return packet->args[0] < serve->keep_from;
 }
 
 /* Nothing below /proc, where the proxy has answers of its own. */
@@ -176,26 +175,28 @@ static bool path_is_linuxs(u64 address)
 	       strncmp(start, "/proc", strlen("/proc")) != 0;
 }
 
-static bool opens_linuxs_path(const struct lwk_packet *packet)
+static bool opens_linuxs_path(const struct lwk_packet *packet, const struct lwk_serve *serve)
 {
 	return path_is_linuxs(packet->args[0]);
 }
 
-static bool opens_linuxs_path_at(const struct lwk_packet *packet)
+static bool opens_linuxs_path_at(const struct lwk_packet *packet, const struct lwk_serve *serve)
 {
 	return path_is_linuxs(packet->args[1]);
 }
 
 static struct {
 	const char *symbol;
-	bool (*suits)(const struct lwk_packet *packet); /* NULL: any */
-	long (*function)(const struct pt_regs *regs);	/* NULL: not found */
+	/* NULL: any */
+	bool (*suits)(const struct lwk_packet *packet, const struct lwk_serve *serve);
+	/* NULL: not found */
+	long (*function)(const struct pt_regs *regs);
 } calls[] = {
 	[__NR_read] = { "__x64_sys_read" },
 	[__NR_write] = { "__x64_sys_write" },
 	[__NR_open] = { "__x64_sys_open", opens_linuxs_path },
 	[__NR_openat] = { "__x64_sys_openat", opens_linuxs_path_at },
-	[__NR_close] = { "__x64_sys_close", closes_other_file },
+	[__NR_close] = { "__x64_sys_close", closes_programs },
 	[__NR_fstat] = { "__x64_sys_newfstat" },
 	[__NR_lseek] = { "__x64_sys_lseek" },
 	[__NR_pread64] = { "__x64_sys_pread64" },
@@ -252,33 +253,24 @@ static bool peek(struct lwk_thread *thread, struct lwk_packet *packet)
 	return quiet;
 }
 
-static void take(struct lwk_thread *thread)
+/* Takes the first packet away and, unless that is left to the proxy, sends the reply. */
+static void finish(struct lwk_thread *thread, const struct lwk_packet *reply)
 {
-	struct lwk_ring *ring;
-
-	spin_lock(&thread->lock);
-	if (thread->channel) {
-		ring = &thread->channel->to_linux;
-		smp_store_release(&ring->tail, READ_ONCE(ring->tail) + 1);
-	}
-	spin_unlock(&thread->lock);
-}
-
-static void reply(struct lwk_thread *thread, u32 id, s64 result)
-{
-	struct lwk_packet packet = { .kind = LWK_PACKET_REPLY, .id = id, .args = { result } };
+	struct lwk_channel *channel;
 	bool sleeps = false;
-	struct lwk_ring *ring;
 	u32 head;
 
 	spin_lock(&thread->lock);
-	if (thread->channel) {
-		ring = &thread->channel->to_lwk;
-		head = READ_ONCE(ring->head);
-		ring->slot[head % LWK_RING_SLOTS] = packet;
-		smp_store_release(&ring->head, head + 1);
-		smp_mb(); /* the LWK writes 'lwk_sleeps', then reads 'head' */
-		sleeps = READ_ONCE(thread->channel->lwk_sleeps);
+	channel = thread->channel;
+	if (channel) {
+		smp_store_release(&channel->to_linux.tail, READ_ONCE(channel->to_linux.tail) + 1);
+		if (reply) {
+			head = READ_ONCE(channel->to_lwk.head);
+			channel->to_lwk.slot[head % LWK_RING_SLOTS] = *reply;
+			smp_store_release(&channel->to_lwk.head, head + 1);
+			smp_mb(); /* the LWK writes 'lwk_sleeps', then reads 'head' */
+			sleeps = READ_ONCE(channel->lwk_sleeps);
+		}
 	}
 	spin_unlock(&thread->lock);
 	if (sleeps)
@@ -286,12 +278,15 @@ static void reply(struct lwk_thread *thread, u32 id, s64 result)
 }
 
 /* Would the proxy's own system call do no more than the function? */
-static bool may_call_here(const struct lwk_packet *packet)
+static bool may_call_here(struct lwk_packet *packet, const struct lwk_serve *serve)
 {
-	return packet->kind == LWK_PACKET_REQUEST && packet->nr < ARRAY_SIZE(calls) &&
-	       calls[packet->nr].function && !READ_ONCE(current_thread_info()->syscall_work) &&
+	if (packet->kind != LWK_PACKET_REQUEST || packet->nr >= ARRAY_SIZE(calls))
+		return false;
+	/* The LWK chose it, and must not choose for a speculating CPU either. */
+	packet->nr = array_index_nospec(packet->nr, ARRAY_SIZE(calls));
+	return calls[packet->nr].function && !READ_ONCE(current_thread_info()->syscall_work) &&
 	       !signal_pending(current) &&
-	       (!calls[packet->nr].suits || calls[packet->nr].suits(packet));
+	       (!calls[packet->nr].suits || calls[packet->nr].suits(packet, serve));
 }
 
 static bool restarts(s64 result)
@@ -303,11 +298,12 @@ static bool restarts(s64 result)
 /* Carries out the call that waits first. False: there is something for the proxy to do. */
 static bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
 {
-	struct lwk_packet packet;
+	struct lwk_packet packet, answer = { .kind = LWK_PACKET_REPLY };
 	struct pt_regs regs;
+	bool left_to_proxy;
 	s64 result;
 
-	if (!peek(thread, &packet) || !may_call_here(&packet))
+	if (!peek(thread, &packet) || !may_call_here(&packet, serve))
 		return false;
 	regs = (struct pt_regs){
 		.orig_ax = packet.nr,
@@ -322,16 +318,17 @@ static bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
 	/* Nothing was done. The proxy does it again, unless a handler has run by then. */
 	if (restarts(result))
 		return false;
-	take(thread);
 	thread->served++;
-	if (signal_pending(current) || task_work_pending(current)) {
+	left_to_proxy = signal_pending(current) || task_work_pending(current);
+	answer.id = packet.id;
+	answer.args[0] = result;
+	finish(thread, left_to_proxy ? NULL : &answer);
+	if (left_to_proxy) {
 		serve->has_reply = 1;
 		serve->id = packet.id;
 		serve->result = result;
-		return false;
 	}
-	reply(thread, packet.id, result);
-	return true;
+	return !left_to_proxy;
 }
 
 long serve(struct lwk_thread *thread, struct lwk_serve __user *arg)
@@ -342,7 +339,7 @@ long serve(struct lwk_thread *thread, struct lwk_serve __user *arg)
 
 	if (copy_from_user(&serve, arg, sizeof(serve)))
 		return -EFAULT;
-	if (serve.flags & ~LWK_SERVE_CALLS || serve.reserved || READ_ONCE(thread->index) < 0)
+	if (serve.flags & ~LWK_SERVE_CALLS || READ_ONCE(thread->index) < 0)
 		return -EINVAL;
 	calls_here = serve.flags & LWK_SERVE_CALLS && !thread->process->instance->proxy_calls &&
 		     task_tgid(current) == thread->process->proxy;

@@ -230,6 +230,7 @@ void channel_receive(struct lwk_packet *packet)
 {
 	while (!try_receive(packet)) {
 		serve.flags = serve_flags;
+		serve.keep_from = channel_next_owned(0);
 		if (ioctl(session.device, LWK_SERVE, &serve) && errno != EINTR)
 			instance_gone();
 		if (serve.has_reply)

@@ -9,16 +9,30 @@ load helpers
 setup_file()
 {
 	prepare
+	# A file system where user1 may write less than file-calls tries to.
+	truncate -s 16M "$BATS_FILE_TMPDIR/quota.img"
+	PATH=$PATH:/usr/sbin mke2fs -q -t ext4 -O quota -E quotatype=usrquota "$BATS_FILE_TMPDIR/quota.img"
+	testbed put "$BATS_FILE_TMPDIR/quota.img" /root/quota.img
+	# shellcheck disable=SC2016  # the machine's shell expands these
+	bed sh -ec 'modprobe loop; mkdir /run/quota; mount -o loop,usrquota /root/quota.img /run/quota
+		chmod 1777 /run/quota; "$1"/set-quota "$(findmnt -no SOURCE /run/quota)" "$(id -u user1)" 600' \
+		- "$programs"
 }
 
-# file_calls HOW [COMMAND]...: what the calls say in the user's home and on tmpfs.
+teardown_file()
+{
+	bed sh -c 'umount /run/quota; rmdir /run/quota; rm /root/quota.img'
+	node_is_clean
+}
+
+# file_calls HOW [COMMAND]...: what the calls say in the user's home, on tmpfs, and with a quota.
 file_calls()
 {
 	local how=$1 directory
 	shift
 	local -a linux=(srun -n1 -c2 --mem=256) lwk=(srun --lwk -n1 -c2 --mem=256)
 
-	for directory in . /dev/shm; do
+	for directory in . /dev/shm /run/quota; do
 		case $how in
 		linux) as user1 "${linux[@]}" -D "$directory" "$@" "$programs/file-calls" ;;
 		*) as user1 env "LWK_CALLS=$how" "${lwk[@]}" -D "$directory" \
@@ -37,6 +51,7 @@ kernel_calls()
 @test "calls on files give what they give on Linux, by the module and by the proxy" {
 	file_calls linux >"$BATS_TEST_TMPDIR/linux"
 	grep -q 'EPIPE and SIGPIPE' "$BATS_TEST_TMPDIR/linux"
+	grep -q EDQUOT "$BATS_TEST_TMPDIR/linux"
 	file_calls kernel >"$BATS_TEST_TMPDIR/kernel"
 	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/kernel"
 	file_calls proxy >"$BATS_TEST_TMPDIR/proxy"

@@ -251,12 +251,17 @@ static void pipes(void)
 /* All but the first three, and again when there is none left to close. */
 static void closing_all(void)
 {
-	int fd = open("a", O_RDONLY);
+	char target[PATH_MAX];
+	int fd = open("a", O_RDONLY), closed = 0;
 
 	DO(close_range(fd, ~0U, 0));
 	DO(close(fd));
 	DO(close_range(fd, ~0U, 0));
 	DO(close_range(5, 4, 0));
+	for (int i = 3; i < 2000; i++)
+		closed += close(i) == 0;
+	DO(closed);
+	DO(readlink("/proc/self/exe", target, sizeof(target)));
 	DO(open("a", O_RDONLY));
 	DO(close(fd));
 }

@@ -22,6 +22,7 @@ vm_programs = \
 	tests/vm/programs/pin-memory \
 	tests/vm/programs/rounds \
 	tests/vm/programs/secret \
+	tests/vm/programs/set-quota \
 	tests/vm/programs/signal-calls \
 	tests/vm/programs/spin \
 	tests/vm/programs/undisturbed \
@@ -29,6 +30,7 @@ vm_programs = \
 	tests/vm/programs/with-seccomp
 
 all-local: $(vm_programs)
+tests/vm/programs/evil-proxy: $(srcdir)/kmod/lwkpart.h $(srcdir)/kmod/lwkshared.h
 $(vm_programs): %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static $< -o $@
 
