@@ -4,8 +4,8 @@
  *   delegation-load CALL TIMES [START]    one of calls[] below; starts at that second
  *   delegation-load futex|eventfd CPU CPU TIMES
  *                                         round trips between processes on two CPUs of Linux
- * Prints one line of JSON: median, 95th percentile and mean in TSC cycles, interrupts by Linux
- * meanwhile, and a histogram with 8 bins for each power of two.
+ * Prints one line of JSON: median, 95th percentile and mean in TSC cycles, how many of these a
+ * nanosecond has, interrupts by Linux meanwhile, and a histogram with 8 bins for each power of two.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -153,6 +153,14 @@ static uint64_t cycles(void)
 	return __rdtscp(&cpu);
 }
 
+static uint64_t nanoseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000UL + now.tv_nsec;
+}
+
 static unsigned bin_of(uint64_t value)
 {
 	unsigned power = value ? 63 - __builtin_clzl(value) : 0;
@@ -181,7 +189,12 @@ static unsigned long doorbells(void)
 	return count;
 }
 
-static void report(const char *name, uint64_t *taken, size_t n, unsigned long rung)
+static double frequency(uint64_t cycles_since, uint64_t ns_since)
+{
+	return (double)(cycles() - cycles_since) / (nanoseconds() - ns_since);
+}
+
+static void report(const char *name, uint64_t *taken, size_t n, unsigned long rung, double ghz)
 {
 	size_t bins[BINS] = { 0 };
 	uint64_t sum = 0;
@@ -192,8 +205,9 @@ static void report(const char *name, uint64_t *taken, size_t n, unsigned long ru
 		sum += taken[i];
 		bins[bin_of(taken[i])]++;
 	}
-	printf("{\"call\":\"%s\",\"n\":%zu,\"min\":%lu,\"median\":%lu,\"p95\":%lu,\"mean\":%lu,\"doorbells\":%lu,\"histogram\":{",
-	       name, n, taken[0], taken[n / 2], taken[n - 1 - n / 20], sum / n, rung);
+	printf("{\"call\":\"%s\",\"n\":%zu,\"min\":%lu,\"median\":%lu,\"p95\":%lu,\"mean\":%lu,\"ghz\":%.4f,\"doorbells\":%lu,\"histogram\":{",
+	       name, n, taken[0], taken[n / 2], taken[n - 1 - n / 20], sum / n, ghz,
+	       rung);
 	for (unsigned b = 0; b < BINS; b++) {
 		if (!bins[b])
 			continue;
@@ -215,6 +229,7 @@ static void wait_until(time_t start)
 
 static void measure(const struct call *call, uint64_t *taken, size_t n, time_t start)
 {
+	uint64_t start_cycles, start_ns;
 	unsigned long rung;
 
 	if (call->prepare)
@@ -223,13 +238,15 @@ static void measure(const struct call *call, uint64_t *taken, size_t n, time_t s
 		call->call();
 	wait_until(start);
 	rung = doorbells();
+	start_ns = nanoseconds();
+	start_cycles = cycles();
 	for (size_t i = 0; i < n; i++) {
 		uint64_t before = cycles();
 
 		call->call();
 		taken[i] = cycles() - before;
 	}
-	report(call->name, taken, n, doorbells() - rung);
+	report(call->name, taken, n, doorbells() - rung, frequency(start_cycles, start_ns));
 }
 
 /* ---- ping-pong ---- */
@@ -282,6 +299,7 @@ static void answer(bool futex)
 static void ping_pong(const char *how, int cpu, int other, uint64_t *taken, size_t n)
 {
 	bool futex = strcmp(how, "futex") == 0;
+	uint64_t start_cycles, start_ns;
 	pid_t child;
 
 	turn = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -295,6 +313,8 @@ static void ping_pong(const char *how, int cpu, int other, uint64_t *taken, size
 		answer(futex);
 	}
 	pin(cpu);
+	start_ns = nanoseconds();
+	start_cycles = cycles();
 	for (size_t i = 0; i < n; i++) {
 		uint64_t before = cycles();
 
@@ -306,7 +326,7 @@ static void ping_pong(const char *how, int cpu, int other, uint64_t *taken, size
 	}
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	report(how, taken, n, 0);
+	report(how, taken, n, 0, frequency(start_cycles, start_ns));
 }
 
 int main(int argc, char **argv)

@@ -1,17 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What tests/bench/delegation has measured: $what "goals", "distribution" (of reads, $how), "growth".
+# What tests/bench/delegation has measured: $what "goals", "distribution" (of reads, $how), "growth", "model".
 def median: sort | if length == 0 then null elif length % 2 == 1 then .[length / 2 | floor]
 	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
 def to_4: if . == null then null else . * 10000 | round / 10000 end;
 
 . as $all
-| [$all[] | select(.how != "at once") | .call] | unique as $calls
+| [$all[] | select(.call) | .call] | unique as $calls
 | def took($how; $call): [$all[] | select(.how == $how and .call == $call) | .median] | median;
 def p95($how; $call): [$all[] | select(.how == $how and .call == $call) | .p95] | median;
 def at_once($asking; $servers): [$all[]
 	| select(.how == "at once" and .asking == $asking and .servers == $servers)];
 def growth($asking; $servers): (at_once($asking; $servers) | map(.mean) | median) /
 	(at_once(1; $servers) | map(.mean) | median) | to_4;
+# Times in nanoseconds: of a call that nobody else delays, and what a CPU of Linux works for it.
+def alone_ns: [$all[] | select(.how == "kernel" and .call == "read") | .median / .ghz] | median;
+def server_ns: [([$all[] | select(.how == "server") | .ns] | median), alone_ns] | min;
+# Exact mean value analysis (Reiser and Lavenberg 1980) of a closed queueing network: each CPU of Linux
+# is a queue with as many programs as come to it; outside, a call takes what is not Linux's work.
+def model($asking; $servers): server_ns as $work | (alone_ns - $work) as $outside
+	| reduce range(1; ($asking / $servers | ceil) + 1) as $n ({waiting: 0};
+		($work * (1 + .waiting)) as $served | ($n / ($served + $outside)) as $rate
+		| {waiting: ($rate * $served), ns: ($served + $outside), rate: $rate, busy: ($rate * $work)})
+	| {asking: $asking, servers: $servers, ns: (.ns | round), growth: (.ns / alone_ns | to_4),
+		busy: (.busy | to_4), calls_per_second: (.rate * 1e9 * $servers | round)};
+def instructions($how; $call): [$all[] | select(.how == $how + ", counted" and .call == $call) | .median] | median;
 def goal($name; $value; $op; $goal): {name: $name, value: $value, op: $op, goal: $goal,
 	holds: (if $op == "<=" then $value <= $goal else $value >= $goal end)};
 
@@ -22,6 +34,9 @@ if $what == "distribution" then
 elif $what == "growth" then
 	(1, 2, 3) as $servers | "\"\($servers) CPUs of Linux\"",
 	((1, 2, 4, 6) as $asking | "\($asking) \(growth($asking; $servers))"), "", ""
+elif $what == "model" then
+	(1, 2, 3, 4) as $servers | "\"\($servers) CPUs of Linux\"",
+	(range(1; 65) as $asking | model($asking; $servers) | "\(.asking) \(.growth)"), "", ""
 else
 	([took("futex"; "futex"), took("eventfd"; "eventfd")] | min) as $pong
 	| {bench: "delegation",
@@ -48,6 +63,11 @@ else
 		by_linux: ([$calls[] | . as $call | select(took("linux"; $call)) | {key: $call, value: {
 			proxy: (took("proxy"; $call) / took("linux"; $call) | to_4),
 			kernel: (took("kernel"; $call) / took("linux"; $call) | to_4)}}] | from_entries),
+		instructions: (["getpid", "read", "write", "lseek", "openat+close"] | map(. as $call | {key: $call,
+			value: (["linux", "proxy", "kernel"] | map(. as $how | {key: $how, value: instructions($how; $call)})
+			| from_entries)}) | from_entries),
+		model: {alone_ns: (alone_ns | round), server_ns: (server_ns | round),
+			programs: [model((1, 2, 4, 6); 3), model(6; 1), model((4, 16, 64); 4)]},
 		at_once: [(1, 2, 3) as $servers | (1, 2, 4, 6) as $asking | at_once($asking; $servers)
 			| {servers: $servers, asking: $asking, growth: growth($asking; $servers),
 			interrupts_per_call: {linux: (map(.to_linux) | median | to_4), lwk: (map(.to_lwk) | median | to_4)},

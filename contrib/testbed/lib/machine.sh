@@ -64,6 +64,10 @@ choose_accelerator()
 	# All emulated CPUs read one TSC, but Linux cannot know, and would read the
 	# time from an emulated HPET instead, which is slow and takes a global lock.
 	accelerator=tcg,thread=multi clock=tsc=reliable
+	if [[ $icount ]]; then
+		accelerator=tcg,thread=single
+		return
+	fi
 	[[ -w /dev/kvm ]] || return 0
 	[[ -e $answer ]] || step 'probed whether KVM works' probe_kvm "$answer"
 	[[ $(<"$answer") == no ]] || accelerator=kvm clock=''
@@ -140,7 +144,8 @@ start_machine()
 		port=$((20000 + SRANDOM % 40000))
 		# The overlay that snapshot=on makes is an unlinked file in TMPDIR.
 		if TMPDIR=$state detached qemu-system-x86_64 -name "testbed-$name-$machine,debug-threads=on" \
-			-machine q35 -accel "$accelerator" "${topology_options[@]}" \
+			-machine q35 -accel "$accelerator" ${icount:+-icount shift=0,sleep=off} \
+			"${topology_options[@]}" \
 			-nodefaults -no-user-config -display none -no-reboot \
 			-kernel "$image/vmlinuz" -initrd "$image/initrd" \
 			-append "console=ttyS0 loglevel=5 panic=-1 net.ifnames=0 $clock $init_arguments $append" \
@@ -254,12 +259,13 @@ verb_up()
 {
 	local lock project=yes cpus=8 nodes=2 mem=4096
 
-	cgroup=v1 init=tiny append='' machines=1 threads=1
+	cgroup=v1 init=tiny append='' machines=1 threads=1 icount=''
 	while (($#)); do
 		case $1 in
 		--cpus | --nodes | --mem | --cgroup | --init | --append | --machines | --threads | --name)
 			take_option "$@"; shift 2 ;;
 		--without-project) project=''; shift ;;
+		--icount) icount=yes; shift ;;
 		*) die_usage 'an option of up' "'$1'" 'see testbed --help' ;;
 		esac
 	done
