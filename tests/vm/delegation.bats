@@ -110,6 +110,33 @@ kernel_calls()
 	node_is_clean
 }
 
+@test "while strace looks at a proxy it makes its calls itself, and all goes on" {
+	job=$(submit user1 -n2 --mem=256 --lwk --wrap 'srun -n1 busybox cat /run/lwk-tests.pipe')
+	bed sh -c 'rm -f /run/lwk-tests.pipe; mkfifo -m 644 /run/lwk-tests.pipe'
+	wait_for 60 bed pgrep -f '^/usr/bin/lwkexec cat'
+	# shellcheck disable=SC2016  # the machine's shell expands these
+	run -0 bed timeout 60 bash -ec 'exec 3>/run/lwk-tests.pipe
+		proxy=$(pgrep -f "^/usr/bin/lwkexec cat")
+		echo alone >&3
+		sleep 1
+		strace -f -e read,write -o /root/strace.out -p "$proxy" 2>/dev/null & strace=$!
+		while grep -q "TracerPid:.0$" "/proc/$proxy/status"; do sleep 0.2; done
+		echo watched >&3
+		sleep 2
+		kill -INT "$strace"
+		wait "$strace" || true
+		echo "alone again" >&3
+		cat /root/strace.out
+		rm /root/strace.out'
+	echo "$output"
+	[[ $output == *'read('*' = 8'*'write(1, '*' = 8'* ]]
+	wait_for_job "$job"
+	job_is "$job" JobState=COMPLETED
+	run -0 job_output user1 "$job"
+	[[ $output == alone$'\n'watched$'\n''alone again' ]]
+	node_is_clean
+}
+
 @test "a proxy that scribbles over its channel harms nobody else" {
 	run as user1 srun --lwk --lwk-launch=none -n1 -c3 --mem=256 sh -c \
 		'$1/evil-proxy /dev/lwk/[0-9]* && lwkexec $1/hello && lwkexec $1/hello' - "$programs"
