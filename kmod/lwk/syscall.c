@@ -492,6 +492,7 @@ static const struct call calls[] = {
 	[__NR_sendfile] = DELEGATED(TRANSFER),
 	[__NR_copy_file_range] = DELEGATED(TRANSFER),
 	[__NR_splice] = DELEGATED(TRANSFER),
+	[__NR_tee] = DELEGATED(TRANSFER),
 	[__NR_sync] = DELEGATED(FILES),
 	[__NR_syncfs] = DELEGATED(FILES),
 	[__NR_sync_file_range] = DELEGATED(FILES),
@@ -531,6 +532,22 @@ static const struct call calls[] = {
 	[__NR_epoll_pwait] = UNRESTARTED(WAIT),
 	[__NR_nanosleep] = UNRESTARTED(WAIT),
 	[__NR_clock_nanosleep] = UNRESTARTED(WAIT),
+	[__NR_epoll_pwait2] = UNRESTARTED(WAIT),
+	[__NR_semop] = UNRESTARTED(WAIT),
+	[__NR_semtimedop] = UNRESTARTED(WAIT),
+	[__NR_msgsnd] = UNRESTARTED(WAIT),
+	[__NR_msgrcv] = UNRESTARTED(WAIT),
+
+	/* messages and semaphores */
+	[__NR_semget] = DELEGATED(FILES),
+	[__NR_semctl] = DELEGATED(FILES),
+	[__NR_msgget] = DELEGATED(FILES),
+	[__NR_msgctl] = DELEGATED(FILES),
+	[__NR_mq_open] = DELEGATED(FILES),
+	[__NR_mq_unlink] = DELEGATED(FILES),
+	[__NR_mq_getsetattr] = DELEGATED(FILES),
+	[__NR_mq_timedsend] = DELEGATED(WAIT),
+	[__NR_mq_timedreceive] = DELEGATED(WAIT),
 
 	/* sockets */
 	[__NR_socket] = DELEGATED(NETWORK),
@@ -569,6 +586,10 @@ static const struct call calls[] = {
 	[__NR_getsid] = DELEGATED(PROCESS),
 	[__NR_setsid] = DELEGATED(PROCESS),
 	[__NR_getpriority] = DELEGATED(PROCESS),
+	[__NR_setpriority] = DELEGATED(PROCESS),
+	[__NR_ioprio_get] = DELEGATED(PROCESS),
+	[__NR_ioprio_set] = DELEGATED(PROCESS),
+	[__NR_capget] = DELEGATED(PROCESS),
 	[__NR_getrlimit] = DELEGATED(PROCESS),
 	[__NR_setrlimit] = DELEGATED(PROCESS),
 	[__NR_prlimit64] = DELEGATED(PROCESS),
@@ -588,6 +609,9 @@ static const struct call calls[] = {
 	[__NR_sched_setaffinity] = LOCAL(sys_sched_setaffinity),
 	[__NR_sched_getscheduler] = DELEGATED(PROCESS),
 	[__NR_sched_getparam] = DELEGATED(PROCESS),
+	[__NR_sched_get_priority_max] = DELEGATED(PROCESS),
+	[__NR_sched_get_priority_min] = DELEGATED(PROCESS),
+	[__NR_sched_rr_get_interval] = DELEGATED(PROCESS),
 
 	/* memory */
 	[__NR_mmap] = WORK(sys_mmap),
@@ -600,6 +624,7 @@ static const struct call calls[] = {
 	[__NR_sysinfo] = LOCAL(sys_sysinfo),
 	/* nothing is ever paged out */
 	[__NR_mlock] = LOCAL(sys_done),
+	[__NR_mlock2] = LOCAL(sys_done),
 	[__NR_munlock] = LOCAL(sys_done),
 	[__NR_mlockall] = LOCAL(sys_done),
 	[__NR_munlockall] = LOCAL(sys_done),

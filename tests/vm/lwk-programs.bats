@@ -297,3 +297,20 @@ field_value()
 	echo "$output"
 	[[ $output == 'disturbances 0' ]]
 }
+
+@test "each system call of Linux is in lwk-calls(7), and is taken as it says there" {
+	sed -n 's/^\.It \([0-9]*\) Ta \(\w*\) Ta \(\w*\).*/\1 \2 \3/p' "$top/doc/lwk-calls.7" >"$BATS_TEST_TMPDIR/table"
+	sed -n 's/^#define __NR_\(\w*\) \([0-9]*\)$/\2 \1/p' /usr/include/x86_64-linux-gnu/asm/unistd_64.h >"$BATS_TEST_TMPDIR/linux"
+	diff <(cut -d' ' -f1,2 "$BATS_TEST_TMPDIR/table") "$BATS_TEST_TMPDIR/linux"
+	last=$(tail -n1 "$BATS_TEST_TMPDIR/linux" | cut -d' ' -f1)
+	# shellcheck disable=SC2016  # the job's shell expands these
+	run -0 --separate-stderr as user1 srun --lwk --lwk-launch=none -n1 -c2 --mem=256 \
+		sh -c 'lwkexec "$0" "$1"; lwkctl kmsg "$SLURM_JOB_ID" >&2' "$programs/every-call" "$last"
+	# Calls that leave the program do not come back to tell: 15, 60 and 231.
+	diff <(awk '$1 != 15 && $1 != 60 && $1 != 231 { print $1, $3 }' "$BATS_TEST_TMPDIR/table") \
+		<(awk 'NR == FNR { named[$1]; next } $1 in named' "$BATS_TEST_TMPDIR/linux" - <<<"$output")
+	# Beyond the table there is nothing, and the console tells of what was refused.
+	[[ $(awk 'NR == FNR { named[$1]; next } !($1 in named) { print $2 }' "$BATS_TEST_TMPDIR/linux" - <<<"$output" |
+		sort -u) == refused ]]
+	[[ $stderr == *'system call 57 is not on this LWK'* && $stderr != *'system call 334 is'* ]]
+}

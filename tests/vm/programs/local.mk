@@ -7,6 +7,7 @@ vm_programs = \
 	tests/vm/programs/copy-file \
 	tests/vm/programs/eat-memory \
 	tests/vm/programs/escape \
+	tests/vm/programs/every-call \
 	tests/vm/programs/evil-proxy \
 	tests/vm/programs/exit-with \
 	tests/vm/programs/file-calls \
