@@ -757,6 +757,19 @@ static long process_freeze(struct lwk_process *process, struct lwk_freeze __user
 	return freeze_instance(process->instance, &request);
 }
 
+static long process_counters(struct lwk_process *process, struct lwk_counters __user *arg)
+{
+	struct lwk_counters request;
+	int error;
+
+	if (copy_from_user(&request, arg, sizeof(request)))
+		return -EFAULT;
+	error = counters_command(process->instance, &request);
+	if (error)
+		return error;
+	return copy_to_user(arg, &request, sizeof(request)) ? -EFAULT : 0;
+}
+
 static int process_open(struct inode *inode, struct file *file)
 {
 	struct instance *instance = container_of(inode->i_cdev, struct instance, cdev);
@@ -821,6 +834,8 @@ static long process_ioctl(struct file *file, unsigned int command, unsigned long
 		return process_eventfd(process, user);
 	case LWK_FREEZE:
 		return process_freeze(process, user);
+	case LWK_COUNTERS:
+		return process_counters(process, user);
 	case LWK_THREAD_CREATE:
 		return thread_create(process, user);
 	case LWK_PROC_END:
