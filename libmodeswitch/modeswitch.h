@@ -237,7 +237,7 @@ struct ms_job {
 	enum ms_job_state state;
 	char image[MS_IMAGE_NAME_MAX + 1];
 	char driver[16];
-	char reason[1024];	   /* REFUSED, STUCK */
+	char reason[1024];	   /* REFUSED, STUCK; ACTIVE: what became of a dump */
 	int instance;		   /* ACTIVE; -1 otherwise */
 	char device[64];	   /* ACTIVE: the instance's device node, "/dev/lwk/N" */
 	hwloc_bitmap_t lwk_cpus;   /* lent to the LWK */
@@ -735,6 +735,13 @@ int ms_kmsg(unsigned instance, char **text, struct ms_error *err);
  * after a failure. Root.
  */
 int ms_dump(uint32_t job_id, const char *path, struct ms_error *err);
+
+/*
+ * If the job's LWK has panicked or hangs, keeps the dump that DumpOnPanic= asks for. 1: *told says
+ * what became of it, now or when it was tried before; 0: there is nothing to tell. The end of the
+ * job does the same, but then nobody reads the job's output any more. Root.
+ */
+int ms_dump_if_failed(uint32_t job_id, struct ms_error *told);
 
 /* What ms_prepare() is to do. */
 enum ms_prepare_mode {
