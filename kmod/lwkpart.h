@@ -520,7 +520,8 @@ struct lwk_counters {
 #define LWK_THREAD_CREATE _IOWR(LWK_IOC, 0x0a, struct lwk_thread_create)
 /*
  * Ends the process, as closing the file does, though others may be about to use it: their
- * LWK_SERVE ends with EIO. The file can have no other process.
+ * LWK_SERVE ends with EIO. The file can have no other process. Returns how many processes the
+ * instance still has: of those that end together, the last one's caller gets 0.
  */
 #define LWK_PROC_END _IO(LWK_IOC, 0x0b)
 #define LWK_COUNTERS _IOWR(LWK_IOC, 0x0c, struct lwk_counters)

@@ -259,11 +259,13 @@ static bool release_cpu(struct lwk_thread *thread)
 	return obeys;
 }
 
-static void process_end(struct lwk_process *process)
+/* How many processes the instance still has. */
+static unsigned int process_end(struct lwk_process *process)
 {
 	struct instance *instance = process->instance;
 	struct lwk_thread *thread;
 	bool hung = false, had_process;
+	unsigned int left;
 	int index;
 
 	down_read(&instance->rwsem);
@@ -279,10 +281,12 @@ static void process_end(struct lwk_process *process)
 		event_signal(instance, LWK_EVENT_EXIT);
 		watch_soon(instance);
 	}
+	left = instance->n_processes;
 	mutex_unlock(&instance->process_mutex);
 	up_read(&instance->rwsem);
 	if (hung)
 		instance_hung(instance, "a CPU does not let go of its process");
+	return left;
 }
 
 void process_revoke_all(struct instance *instance)
@@ -842,8 +846,7 @@ static long process_ioctl(struct file *file, unsigned int command, unsigned long
 		if (task_tgid(current) != process->proxy)
 			return -EPERM;
 		unmap_mapping_range(process->mapping, 0, 0, 1);
-		process_end(process);
-		return 0;
+		return process_end(process);
 	default:
 		return -ENOTTY;
 	}
