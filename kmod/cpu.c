@@ -330,6 +330,12 @@ int cpu_start(unsigned int cpu, const struct cpu_entry *entry)
 	return -ETIMEDOUT;
 }
 
+void cpu_nmi(unsigned int cpu)
+{
+	if (per_cpu(park_area, cpu)->seat == SEAT_STARTED)
+		send(cpu, APIC_DM_NMI);
+}
+
 void cpu_stop(const struct lwk_boot_cpu *cpus, unsigned int count)
 {
 	unsigned int i;

@@ -3,12 +3,16 @@
  * Copies of an LWK kernel's own memory, for a dump. What the LWK never used is left out: it holds
  * what the users of that memory before left there, another job perhaps.
  */
+#include <linux/delay.h>
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "internal.h"
+
+/* For CPUs to answer an NMI; nothing that can be trusted tells when they have. */
+#define REGISTERS_MS 20
 
 /* As the LWK says, but at least what it was started with. */
 static u64 used_bytes(const struct instance *instance)
@@ -19,12 +23,27 @@ static u64 used_bytes(const struct instance *instance)
 	return max(used, instance->reserve_used);
 }
 
-int dump_layout(const struct instance *instance, struct lwkpart_dump_layout *layout)
+/* Has the CPUs of an LWK that hangs write down where they are, each once. */
+static void ask_for_registers(struct instance *instance)
+{
+	unsigned int i;
+
+	if (READ_ONCE(instance->state) != LWK_STATE_HUNG ||
+	    READ_ONCE(instance->params->want_registers))
+		return;
+	WRITE_ONCE(instance->params->want_registers, 1);
+	for (i = 0; i < instance->n_cpus; i++)
+		cpu_nmi(instance->cpus[i].linux_cpu);
+	msleep(REGISTERS_MS);
+}
+
+int dump_layout(struct instance *instance, struct lwkpart_dump_layout *layout)
 {
 	unsigned int i;
 
 	if (!instance->status)
 		return -ENODATA;
+	ask_for_registers(instance);
 	layout->start = instance->reserve_start;
 	layout->bytes = used_bytes(instance);
 	layout->count = instance->n_segments;

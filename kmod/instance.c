@@ -166,6 +166,7 @@ int instance_create(struct lwkpart_create *request)
 	kref_init(&instance->kref);
 	init_rwsem(&instance->rwsem);
 	mutex_init(&instance->process_mutex);
+	mutex_init(&instance->counters_mutex);
 	watch_init(instance);
 	event_init(instance);
 	instance->id = id;
@@ -424,6 +425,7 @@ static void stop(struct instance *instance)
 
 	if (instance->state == LWK_STATE_SHUTDOWN)
 		return;
+	counters_remove(instance);
 	down_write(&instance->rwsem);
 	instance_set_state(instance, LWK_STATE_SHUTDOWN);
 	up_write(&instance->rwsem);
@@ -514,7 +516,7 @@ static struct instance *find_of_job(u32 id, u32 job_id)
 
 int instance_dump_layout(struct lwkpart_dump_layout *request)
 {
-	const struct instance *instance = find_of_job(request->instance, request->job_id);
+	struct instance *instance = find_of_job(request->instance, request->job_id);
 
 	return instance ? dump_layout(instance, request) : -ENOENT;
 }

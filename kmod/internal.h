@@ -16,6 +16,7 @@
  *   watch.c     notices panics and hangs, sets the LWK's clock, logs its console
  *   usage.c     copies of the status area
  *   console.c   copies of console text
+ *   counters.c  what the LWK's CPUs count
  *   event.c     eventfds that tell what happens to an instance
  *   dump.c      copies of an LWK kernel's own memory
  *   charge.c    charges a proxy with what its LWK process uses
@@ -107,6 +108,10 @@ struct instance {
 	spinlock_t event_lock;
 	struct list_head listeners;
 
+	/* counters.c: what params->counting was last told, where the LWK cannot rewrite it. */
+	struct mutex counters_mutex;
+	struct lwk_counting counting;
+
 	/* confine.c: of the cgroups of its proxies; NULL after the last. Under rwsem. */
 	struct file *groups[LWKPART_MAX_GROUPS];
 
@@ -185,6 +190,8 @@ struct cpu_entry {
 };
 /* Starts a parked CPU: 0, or -ETIMEDOUT after a second; then it must be stopped too. */
 int cpu_start(unsigned int cpu, const struct cpu_entry *entry);
+/* Interrupts a CPU that was started, even if it takes no interrupts. */
+void cpu_nmi(unsigned int cpu);
 /* Stops CPUs that were started, whatever they do; takes 10 ms. The others are left alone. */
 void cpu_stop(const struct lwk_boot_cpu *cpus, unsigned int count);
 u32 cpu_apicid(unsigned int cpu);
@@ -323,8 +330,14 @@ int console_copy(struct instance *instance, struct lwkpart_kmsg *request);
 u32 console_read(const struct instance *instance, u64 *position, char *text, u32 size);
 
 /* dump.c; call with lwkpart_mutex held. 0, -ENODATA; copy: -EFAULT, -ENOMEM */
-int dump_layout(const struct instance *instance, struct lwkpart_dump_layout *layout);
+int dump_layout(struct instance *instance, struct lwkpart_dump_layout *layout);
 int dump_copy(const struct instance *instance, struct lwkpart_dump *request);
+
+/* counters.c */
+/* LWK_COUNTERS; takes rwsem. 0, -EINVAL, -EHOSTDOWN, -ETIMEDOUT, -EINTR */
+int counters_command(struct instance *instance, struct lwk_counters *request);
+/* Leaves no hardware counter running on CPUs that are about to go back. Takes rwsem. */
+void counters_remove(struct instance *instance);
 
 /* event.c */
 void event_init(struct instance *instance);

@@ -24,6 +24,8 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+#include "lwkshared.h"
+
 #define LWKPART_ABI_VERSION 1
 
 #define LWKPART_DEVICE "/dev/lwkpart"
@@ -267,6 +269,7 @@ struct lwkpart_scan {
 /*
  * Where the memory of an LWK's kernel is: 'bytes' from the physical address 'start' on, which it
  * has at LWK_DIRECT_MAP + start; parts of it, the image's segments, also at 'address'.
+ * The CPUs of an LWK that is HUNG get an NMI, so that they write their registers there.
  * ENOENT: the job has no such instance; ENODATA: nothing is loaded.
  */
 #define LWKPART_MAX_SEGMENTS 32
@@ -473,6 +476,31 @@ struct lwk_freeze {
 	__u32 timeout_ms; /* 1…60000 */
 };
 
+/*
+ * What the instance's CPUs count, all of them the same: SET new counters instead of those there
+ * were (none: count 0), which begin at 0 and stand still; START and STOP; GET changes nothing.
+ * All fields but command are outputs, and with SET count and counters are inputs. Returns when all
+ * CPUs have seen to it, which interrupts them; GET does not.
+ *
+ * The values are in LWK_GET_USAGE, for CPUs whose lwk_cpu_counters.order is 'order'. ETIMEDOUT:
+ * some CPU was busy for long; it follows when it can. EHOSTDOWN: the instance has no processes
+ * (any more), or never will. EINVAL.
+ */
+enum lwk_counters_command {
+	LWK_COUNTERS_GET = 0,
+	LWK_COUNTERS_SET,
+	LWK_COUNTERS_START,
+	LWK_COUNTERS_STOP,
+};
+
+struct lwk_counters {
+	__u32 command; /* enum lwk_counters_command */
+	__u32 order;
+	__u32 running;
+	__u32 count;
+	struct lwk_counter counters[LWK_MAX_COUNTERS];
+};
+
 #define LWK_IOC 0xb8
 #define LWK_GET_STATUS _IOR(LWK_IOC, 0x00, struct lwk_instance_status)
 #define LWK_PROC_CREATE _IOWR(LWK_IOC, 0x01, struct lwk_proc_create)
@@ -492,8 +520,10 @@ struct lwk_freeze {
 #define LWK_THREAD_CREATE _IOWR(LWK_IOC, 0x0a, struct lwk_thread_create)
 /*
  * Ends the process, as closing the file does, though others may be about to use it: their
- * LWK_SERVE ends with EIO. The file can have no other process.
+ * LWK_SERVE ends with EIO. The file can have no other process. Returns how many processes the
+ * instance still has: of those that end together, the last one's caller gets 0.
  */
 #define LWK_PROC_END _IO(LWK_IOC, 0x0b)
+#define LWK_COUNTERS _IOWR(LWK_IOC, 0x0c, struct lwk_counters)
 
 #endif

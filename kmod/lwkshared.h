@@ -33,7 +33,7 @@
 #include <linux/types.h>
 
 #define LWK_SHARED_MAGIC 0x314b574c /* "LWK1" */
-#define LWK_SHARED_VERSION 4
+#define LWK_SHARED_VERSION 5
 
 #define LWK_MAX_CPUS 256
 #define LWK_MAX_MEM 1024
@@ -75,7 +75,54 @@ struct lwk_boot_mem {
 	__u32 reserved;
 };
 
-/* Written by Linux before boot; the doorbell fields and the clock also later. */
+/*
+ * Counters, the same on every CPU. A hardware counter's 'select' is the lower part of IA32_PERFEVTSELx
+ * (Intel SDM volume 3, 20.2.1.1): event, unit mask, and when to count.
+ */
+enum lwk_counter_kind {
+	LWK_COUNTER_SOFTWARE = 0, /* number: enum lwk_count */
+	LWK_COUNTER_GENERAL,	  /* number: x of IA32_PMCx */
+	LWK_COUNTER_FIXED,	  /* number: x of IA32_FIXED_CTRx; 'select' only tells when */
+	LWK_COUNTER_KINDS
+};
+
+/* Of what a CPU counts in any case (struct lwk_cpu_status). */
+enum lwk_count {
+	LWK_COUNT_FAULTS,
+	LWK_COUNT_INTERRUPTS,
+	LWK_COUNT_DISTURBANCES,
+	LWK_COUNT_LOCAL_CALLS,
+	LWK_COUNT_DELEGATED_CALLS,
+	LWK_COUNT_PROCESSES,
+	LWK_COUNTS
+};
+
+#define LWK_SELECT_EVENT 0xffffU
+#define LWK_SELECT_USER (1U << 16)   /* while programs run */
+#define LWK_SELECT_SYSTEM (1U << 17) /* while the LWK itself does */
+#define LWK_SELECT_ALL (LWK_SELECT_EVENT | LWK_SELECT_USER | LWK_SELECT_SYSTEM)
+
+struct lwk_counter {
+	__u32 kind; /* enum lwk_counter_kind */
+	__u32 number;
+	__u32 select; /* hardware counters: LWK_SELECT_* */
+	__u32 reserved;
+};
+
+/*
+ * What to count. Linux writes it, with 'order' odd meanwhile, and then rings every CPU's doorbell;
+ * a CPU that has seen to it says so with 'order' in its struct lwk_cpu_counters.
+ */
+#define LWK_MAX_COUNTERS 16
+struct lwk_counting {
+	__u32 order;   /* another one each time, and even */
+	__u32 set;     /* another one: these are new counters, and begin at 0 */
+	__u32 running; /* 0: they stand still */
+	__u32 count;
+	struct lwk_counter counters[LWK_MAX_COUNTERS];
+};
+
+/* Written by Linux before boot; doorbells, clock, want_registers and counting also later. */
 struct lwk_boot_params {
 	__u32 magic;   /* LWK_SHARED_MAGIC */
 	__u32 version; /* LWK_SHARED_VERSION */
@@ -103,7 +150,10 @@ struct lwk_boot_params {
 	char nodename[65];
 	char domainname[65];
 	char cmdline[257];
-	__u32 reserved[8];
+	/* Not 0: a CPU that gets an NMI writes its registers to lwk_status.registers. */
+	__u32 want_registers;
+	__u32 reserved[7];
+	struct lwk_counting counting;
 	struct lwk_boot_cpu cpus[LWK_MAX_CPUS];
 	struct lwk_boot_mem mem[LWK_MAX_MEM]; /* largest first */
 };
@@ -195,6 +245,16 @@ struct lwk_cpu_memory {
 	struct lwk_node_pages node[LWK_STATUS_NODES];
 } LWK_LINE_ALIGNED;
 
+/*
+ * A CPU brings them up to date when it leaves the LWK's kernel, and when it is told to stop
+ * them. A hardware counter that it does not have stays 0.
+ */
+struct lwk_cpu_counters {
+	__u32 seq;
+	__u32 order; /* of struct lwk_counting: which counters these are */
+	__u64 values[LWK_MAX_COUNTERS];
+} LWK_LINE_ALIGNED;
+
 struct lwk_cpu_status {
 	struct lwk_cpu_times times;
 	/*
@@ -214,9 +274,10 @@ struct lwk_cpu_status {
 	__u64 interrupts[8] LWK_LINE_ALIGNED; /* enum lwk_interrupt */
 	__u64 delegated_calls[8];	      /* enum lwk_call_kind */
 	struct lwk_cpu_memory memory;
+	struct lwk_cpu_counters counters;
 } LWK_LINE_ALIGNED;
 
-/* What a CPU was at when the LWK panicked, for a dump (LWKPART_DUMP). */
+/* What a CPU was at when the LWK panicked, or hung, for a dump (LWKPART_DUMP). */
 struct lwk_registers {
 	__u64 known; /* 0: all else means nothing */
 	__u64 r15, r14, r13, r12, rbp, rbx;
@@ -247,8 +308,10 @@ struct lwk_status {
 	__u32 pmu_counters;
 	__u32 pmu_bits; /* of a counter */
 	__u32 pmu_fixed;
-	__s64 panic_ns; /* realtime of a panic, by the LWK's clock */
-	__u64 reserved[5];
+	__s64 panic_ns;	   /* realtime of a panic, by the LWK's clock */
+	__u32 pmu_missing; /* bit i: the CPUs do not have architectural event i (SDM, table 20-1) */
+	__u32 reserved32;
+	__u64 reserved[4];
 	struct lwk_cpu_status cpu[LWK_MAX_CPUS]; /* n_cpus of them are there */
 };
 

@@ -259,11 +259,13 @@ static bool release_cpu(struct lwk_thread *thread)
 	return obeys;
 }
 
-static void process_end(struct lwk_process *process)
+/* How many processes the instance still has. */
+static unsigned int process_end(struct lwk_process *process)
 {
 	struct instance *instance = process->instance;
 	struct lwk_thread *thread;
 	bool hung = false, had_process;
+	unsigned int left;
 	int index;
 
 	down_read(&instance->rwsem);
@@ -279,10 +281,12 @@ static void process_end(struct lwk_process *process)
 		event_signal(instance, LWK_EVENT_EXIT);
 		watch_soon(instance);
 	}
+	left = instance->n_processes;
 	mutex_unlock(&instance->process_mutex);
 	up_read(&instance->rwsem);
 	if (hung)
 		instance_hung(instance, "a CPU does not let go of its process");
+	return left;
 }
 
 void process_revoke_all(struct instance *instance)
@@ -757,6 +761,19 @@ static long process_freeze(struct lwk_process *process, struct lwk_freeze __user
 	return freeze_instance(process->instance, &request);
 }
 
+static long process_counters(struct lwk_process *process, struct lwk_counters __user *arg)
+{
+	struct lwk_counters request;
+	int error;
+
+	if (copy_from_user(&request, arg, sizeof(request)))
+		return -EFAULT;
+	error = counters_command(process->instance, &request);
+	if (error)
+		return error;
+	return copy_to_user(arg, &request, sizeof(request)) ? -EFAULT : 0;
+}
+
 static int process_open(struct inode *inode, struct file *file)
 {
 	struct instance *instance = container_of(inode->i_cdev, struct instance, cdev);
@@ -821,14 +838,15 @@ static long process_ioctl(struct file *file, unsigned int command, unsigned long
 		return process_eventfd(process, user);
 	case LWK_FREEZE:
 		return process_freeze(process, user);
+	case LWK_COUNTERS:
+		return process_counters(process, user);
 	case LWK_THREAD_CREATE:
 		return thread_create(process, user);
 	case LWK_PROC_END:
 		if (task_tgid(current) != process->proxy)
 			return -EPERM;
 		unmap_mapping_range(process->mapping, 0, 0, 1);
-		process_end(process);
-		return 0;
+		return process_end(process);
 	default:
 		return -ENOTTY;
 	}

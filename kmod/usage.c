@@ -52,6 +52,7 @@ static void copy_cpu(struct lwk_cpu_status *to, const struct lwk_cpu_status *fro
 	copy_words(to, from, sizeof(*to));
 	usage_copy_group(&to->times, &from->times, sizeof(to->times));
 	usage_copy_group(&to->memory, &from->memory, sizeof(to->memory));
+	usage_copy_group(&to->counters, &from->counters, sizeof(to->counters));
 	/* A physical address is nobody's business. */
 	to->page_root = 0;
 	to->linux_cpu = cpu->linux_cpu;

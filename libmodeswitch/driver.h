@@ -13,6 +13,8 @@
 
 #include "modeswitch.h"
 
+struct lwk_counter;
+
 struct instance_info {
 	uint32_t job_id;
 	bool failed;	   /* it panicked, or hangs */
@@ -30,6 +32,11 @@ struct watching {
 	/* Makes the eventfd count this event, until fd is closed. */
 	int (*listen)(int fd, enum ms_event event, int eventfd);
 	int (*freeze)(int fd, bool frozen, unsigned timeout_ms);
+	/* 'counters' come from counters_place(); none: removes those there are. */
+	int (*set_counters)(int fd, const struct lwk_counter *counters, size_t n);
+	/* -ENOENT: there are none. */
+	int (*run_counters)(int fd, bool run);
+	int (*read_counters)(int fd, struct ms_counters *counters);
 };
 
 #define DUMP_MAX_CPUS 256

@@ -10,6 +10,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/check_node.c \
 	libmodeswitch/check_slurm.c \
 	libmodeswitch/configuration.c libmodeswitch/configuration.h \
+	libmodeswitch/counters.c libmodeswitch/counters.h \
 	libmodeswitch/driver.c libmodeswitch/driver.h \
 	libmodeswitch/driver_lwkpart.c \
 	libmodeswitch/dump.c libmodeswitch/dump.h \
@@ -75,6 +76,7 @@ libmodeswitch_libmodeswitch_la_LDFLAGS = -version-info 0:0:0 -export-symbols-reg
 
 bin_PROGRAMS += lwkctl
 lwkctl_SOURCES = libmodeswitch/lwkctl.c libmodeswitch/lwkctl.h \
+	libmodeswitch/lwkctl_counters.c \
 	libmodeswitch/lwkctl_plan.c \
 	libmodeswitch/lwkctl_prepare.c \
 	libmodeswitch/lwkctl_irqs.c \

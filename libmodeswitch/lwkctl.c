@@ -4,6 +4,7 @@
  */
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,6 +300,11 @@ static const struct verb verbs[] = {
 	  "Tells how many interrupts a second come to which CPU and from where, from boot on; or in\n"
 	  "the next seconds; or, with --watch, again and again. With JOB also those of the LWK's CPUs,\n"
 	  "as it counts them, and what these CPUs had before." },
+	{ "counters", run_counters, "j", false, INT_MAX,
+	  "counters JOB [read [--json] | set EVENT... | start | stop | remove]",
+	  "Counts events on each CPU of a job's LWK: cycles, instructions and other hardware\n"
+	  "counters, where there are such, and page-faults, interrupts, delegated-calls and others\n"
+	  "everywhere. lwkctl(8) has their names." },
 	{ "metrics", run_metrics, "", true, 0, "metrics",
 	  "Prints the statistics of all LWKs in Prometheus' text format. Root." },
 	{ "kmsg", run_kmsg, "f", false, 1, "kmsg JOB|INSTANCE [--follow]",

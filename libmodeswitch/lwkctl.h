@@ -63,6 +63,9 @@ int run_thaw(const struct options *options);
 /* lwkctl_watch.c; root */
 int run_dump(const struct options *options);
 
+/* lwkctl_counters.c */
+int run_counters(const struct options *options);
+
 /* lwkctl_node.c */
 int run_node(const struct options *options);
 

@@ -123,9 +123,9 @@ int run_list(const struct options *options)
 static void print_pmu(const struct ms_pmu *pmu)
 {
 	if (pmu->version)
-		printf("counters   %u of %u bits and %u fixed ones for each CPU (version %u); not "
-		       "available here: this LWK does not program them\n",
-		       pmu->counters, pmu->bits, pmu->fixed, pmu->version);
+		printf("counters   %u of %u bits and %u fixed ones for each CPU (version %u%s)\n",
+		       pmu->counters, pmu->bits, pmu->fixed, pmu->version,
+		       pmu->version < 2 ? "; not available here: 2 is needed" : "");
 	else
 		puts("counters   not available here: the CPUs tell of no architectural performance "
 		     "counters (CPUID leaf 0xa)");

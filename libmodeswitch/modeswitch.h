@@ -237,7 +237,7 @@ struct ms_job {
 	enum ms_job_state state;
 	char image[MS_IMAGE_NAME_MAX + 1];
 	char driver[16];
-	char reason[1024];	   /* REFUSED, STUCK */
+	char reason[1024];	   /* REFUSED, STUCK; ACTIVE: what became of a dump */
 	int instance;		   /* ACTIVE; -1 otherwise */
 	char device[64];	   /* ACTIVE: the instance's device node, "/dev/lwk/N" */
 	hwloc_bitmap_t lwk_cpus;   /* lent to the LWK */
@@ -444,10 +444,11 @@ struct ms_node_usage {
 	uint64_t peak_4k, peak_2m;   /* … by size of page; not at the same time, perhaps */
 };
 
-/* The hardware performance counters of each CPU. The bundled LWK does not program them. */
+/* The hardware performance counters of each CPU. */
 struct ms_pmu {
 	unsigned version; /* of the architectural ones (CPUID leaf 0xa); 0: there are none */
 	unsigned counters, fixed, bits;
+	uint32_t missing; /* bit i: the CPUs do not have architectural event i */
 };
 
 struct ms_usage {
@@ -514,6 +515,52 @@ int ms_watch_eventfd(struct ms_watch *watch, enum ms_event event, struct ms_erro
  * it is so. -1 also when a CPU does not halt within timeout_ms; then all go on.
  */
 int ms_watch_freeze(struct ms_watch *watch, bool frozen, unsigned timeout_ms, struct ms_error *err);
+
+/*
+ * ---- counters on an instance's CPUs (paper, table 1: ihk_setperfevent, ihk_perfctl,
+ * ihk_getperfevent) ----
+ *
+ * Every CPU has all of them. They are the instance's: whoever sets others takes away those there were.
+ * Setting, starting, stopping and removing interrupt the CPUs once; reading does not.
+ */
+#define MS_MAX_COUNTERS 16
+#define MS_COUNTER_NAME_SIZE 24
+
+/* Counts of events, not scaled, since the counters were set and while they ran. */
+struct ms_cpu_counters {
+	unsigned cpu; /* Linux's number */
+	bool torn;    /* they could not be read, and are 0 */
+	uint64_t values[MS_MAX_COUNTERS];
+};
+
+struct ms_counters {
+	bool running;
+	size_t n;
+	char names[MS_MAX_COUNTERS][MS_COUNTER_NAME_SIZE];
+	struct ms_cpu_counters *cpus;
+	size_t n_cpus;
+};
+
+/*
+ * Registers counters for these events instead of those there were; they begin at 0 and stand
+ * still. lwkctl(8) has the names of events. -1, and all as before: an unknown event, more than there
+ * are counters for, or hardware counters where there are none.
+ */
+int ms_counters_set(struct ms_watch *watch, const char *const *events, size_t n,
+		    struct ms_error *err);
+/* Go on from the values they have; stand still. -1 also when there are none. */
+int ms_counters_start(struct ms_watch *watch, struct ms_error *err);
+int ms_counters_stop(struct ms_watch *watch, struct ms_error *err);
+int ms_counters_remove(struct ms_watch *watch, struct ms_error *err);
+/*
+ * Of running ones each CPU's values are those of when it last left the LWK's kernel. Free what
+ * it holds with ms_counters_release().
+ */
+int ms_counters_read(struct ms_watch *watch, struct ms_counters *counters, struct ms_error *err);
+void ms_counters_release(struct ms_counters *counters);
+/* As lwkctl(8) documents it. json_object_put() it. */
+struct json_object *ms_counters_to_json(const struct ms_counters *counters);
+
 /* ---- moving memory between NUMA nodes, with or without an LWK ---- */
 
 /* In which order pages are moved: lwkctl(8) tells what each is good for. */
@@ -688,6 +735,13 @@ int ms_kmsg(unsigned instance, char **text, struct ms_error *err);
  * after a failure. Root.
  */
 int ms_dump(uint32_t job_id, const char *path, struct ms_error *err);
+
+/*
+ * If the job's LWK has panicked or hangs, keeps the dump that DumpOnPanic= asks for. 1: *told says
+ * what became of it, now or when it was tried before; 0: there is nothing to tell. The end of the
+ * job does the same, but then nobody reads the job's output any more. Root.
+ */
+int ms_dump_if_failed(uint32_t job_id, struct ms_error *told);
 
 /* What ms_prepare() is to do. */
 enum ms_prepare_mode {

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <syslog.h>
 
 #include "dump.h"
 #include "process.h"
@@ -45,32 +44,10 @@ static struct json_object *remember_dump(struct switching *switching)
 	return details;
 }
 
-/* The switch back goes on whatever becomes of it. */
-static void keep_dump(const struct switching *switching, unsigned instance,
-		      struct json_object *entry)
-{
-	const char *directory = entry ? journal_text(entry, "dump") : "";
-	struct instance_info info;
-	struct ms_error err;
-
-	if (!*directory || switching->driver->info(switching->dev, instance, &info) < 0 ||
-	    !info.failed)
-		return;
-	if (dump_keep(switching->driver, switching->dev, instance, switching->job_id, directory,
-		      journal_number(entry, "dump_ms"), &err) < 0) {
-		syslog(LOG_DAEMON | LOG_ERR, "slurm-lwk: %s", err.text);
-		switching_say(switching, "%s", err.text);
-		return;
-	}
-	syslog(LOG_DAEMON | LOG_NOTICE,
-	       "slurm-lwk: the LWK of job %u is in %s: %s; its dump is %s/lwk-%u.core",
-	       switching->job_id, info.state, info.message, directory, switching->job_id);
-	switching_say(switching, "a dump is kept: %s/lwk-%u.core", directory, switching->job_id);
-}
-
 /* By the job id, which the instance carries: a crash may have come before anybody knew its number. */
 static int destroy(struct switching *switching, struct json_object *entry, struct ms_error *err)
 {
+	struct ms_error told;
 	int instance, error;
 
 	if (switching->dev < 0)
@@ -78,7 +55,10 @@ static int destroy(struct switching *switching, struct json_object *entry, struc
 	instance = driver_instance_of_job(switching->driver, switching->dev, switching->job_id);
 	if (instance < 0)
 		return 0;
-	keep_dump(switching, instance, entry);
+	/* The switch back goes on whatever becomes of it. */
+	if (dump_if_failed(switching->driver, switching->dev, instance, switching->job_id, entry,
+			   &told))
+		switching_say(switching, "%s", told.text);
 	error = switching->driver->destroy(switching->dev, instance);
 	if (error)
 		return ms_fail(err, "LWK instance %d cannot be ended: %s", instance,

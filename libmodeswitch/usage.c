@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters.h"
+
 #define PAGE_4K 4096ULL
 #define PAGE_2M (2ULL << 20)
 
@@ -175,12 +177,18 @@ static void finish_memory(struct ms_usage *usage, const struct usage_bounds *bou
 		usage->kernel_peak = usage->kernel_used;
 }
 
+static bool is_status(const struct lwk_status *status, const struct usage_bounds *bounds)
+{
+	return bounds->n_cpus <= LWK_MAX_CPUS &&
+	       bounds->bytes >= LWK_STATUS_BYTES(bounds->n_cpus) && bounds->tsc_khz &&
+	       status->magic == LWK_SHARED_MAGIC;
+}
+
 int usage_from_status(const struct lwk_status *status, const struct usage_bounds *bounds,
 		      struct ms_usage *usage)
 {
 	memset(usage, 0, sizeof(*usage));
-	if (bounds->n_cpus > LWK_MAX_CPUS || bounds->bytes < LWK_STATUS_BYTES(bounds->n_cpus) ||
-	    !bounds->tsc_khz || status->magic != LWK_SHARED_MAGIC)
+	if (!is_status(status, bounds))
 		return -ENODATA;
 	usage->cpus = calloc(bounds->n_cpus + 1, sizeof(*usage->cpus));
 	usage->nodes = calloc(LWK_STATUS_NODES, sizeof(*usage->nodes));
@@ -197,9 +205,36 @@ int usage_from_status(const struct lwk_status *status, const struct usage_bounds
 		usage->pmu = (struct ms_pmu){ .version = at_most(status->pmu_version, 255),
 					      .counters = at_most(status->pmu_counters, 255),
 					      .fixed = at_most(status->pmu_fixed, 31),
-					      .bits = at_most(status->pmu_bits, 255) };
+					      .bits = at_most(status->pmu_bits, 255),
+					      .missing = status->pmu_missing };
 	for (unsigned i = 0; i < bounds->n_cpus; i++)
 		read_cpu(&status->cpu[i], bounds, usage, &usage->cpus[i]);
 	finish_memory(usage, bounds);
+	return 0;
+}
+
+int counters_from_status(const struct lwk_counters *set, const struct lwk_status *status,
+			 const struct usage_bounds *bounds, struct ms_counters *counters)
+{
+	memset(counters, 0, sizeof(*counters));
+	if (!is_status(status, bounds))
+		return -ENODATA;
+	counters->cpus = calloc(bounds->n_cpus + 1, sizeof(*counters->cpus));
+	if (!counters->cpus)
+		return -ENOMEM;
+	counters->running = set->running;
+	counters->n = at_most(set->count, MS_MAX_COUNTERS);
+	counters->n_cpus = bounds->n_cpus;
+	for (size_t i = 0; i < counters->n; i++)
+		counters_name(&set->counters[i], counters->names[i]);
+	for (unsigned i = 0; i < bounds->n_cpus; i++) {
+		const struct lwk_cpu_counters *from = &status->cpu[i].counters;
+		struct ms_cpu_counters *to = &counters->cpus[i];
+
+		to->cpu = status->cpu[i].linux_cpu;
+		to->torn = from->seq & 1 || from->order != set->order;
+		if (!to->torn)
+			memcpy(to->values, from->values, counters->n * sizeof(*to->values));
+	}
 	return 0;
 }

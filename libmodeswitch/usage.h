@@ -5,6 +5,7 @@
 #ifndef USAGE_H
 #define USAGE_H
 
+#include "lwkpart.h"
 #include "lwkshared.h"
 #include "modeswitch.h"
 
@@ -20,5 +21,9 @@ struct usage_bounds {
 /* Fills *usage, but for when_ns. 0; -ENODATA: it is no status area (yet); -ENOMEM. */
 int usage_from_status(const struct lwk_status *status, const struct usage_bounds *bounds,
 		      struct ms_usage *usage);
+
+/* The values of 'set' counters; a CPU that has others is torn. Errors as above. */
+int counters_from_status(const struct lwk_counters *set, const struct lwk_status *status,
+			 const struct usage_bounds *bounds, struct ms_counters *counters);
 
 #endif

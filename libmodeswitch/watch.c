@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "counters.h"
 #include "driver.h"
 #include "record.h"
 
@@ -153,4 +154,70 @@ int ms_watch_freeze(struct ms_watch *watch, bool frozen, unsigned timeout_ms, st
 	return ms_fail(err, "the LWK of job %u cannot be %s: %s", watch->job_id,
 		       frozen ? "frozen" : "thawed",
 		       error == -EHOSTDOWN ? "it does not run" : strerror(-error));
+}
+
+static int counters_failed(const struct ms_watch *watch, const char *what, int error,
+			   struct ms_error *err)
+{
+	switch (error) {
+	case 0:
+		return 0;
+	case -ENOENT:
+		return ms_fail(err,
+			       "the CPUs of job %u have no counters; register some first ('lwkctl "
+			       "counters %u set EVENT...')",
+			       watch->job_id, watch->job_id);
+	case -ETIMEDOUT:
+		return ms_fail(
+			err,
+			"the counters of job %u: wanted them %s; found a CPU that is busy in "
+			"the LWK for long, and will follow; try again",
+			watch->job_id, what);
+	default:
+		return ms_fail(err, "the counters of job %u cannot be %s: %s", watch->job_id, what,
+			       error == -EHOSTDOWN || error == -ENODATA ? "the LWK does not run"
+									: strerror(-error));
+	}
+}
+
+int ms_counters_set(struct ms_watch *watch, const char *const *events, size_t n,
+		    struct ms_error *err)
+{
+	struct lwk_counter counters[MS_MAX_COUNTERS] = { 0 };
+	struct ms_usage usage;
+	int got = ms_watch_usage(watch, &usage, err);
+
+	if (got < 0)
+		return -1;
+	if (!got)
+		return counters_failed(watch, "set", -EHOSTDOWN, err);
+	got = counters_place(events, n, &usage.pmu, counters, err);
+	ms_usage_release(&usage);
+	if (got < 0)
+		return -1;
+	return counters_failed(watch, "set", watch->driver->set_counters(watch->fd, counters, n),
+			       err);
+}
+
+int ms_counters_start(struct ms_watch *watch, struct ms_error *err)
+{
+	return counters_failed(watch, "started", watch->driver->run_counters(watch->fd, true), err);
+}
+
+int ms_counters_stop(struct ms_watch *watch, struct ms_error *err)
+{
+	return counters_failed(watch, "stopped", watch->driver->run_counters(watch->fd, false),
+			       err);
+}
+
+int ms_counters_remove(struct ms_watch *watch, struct ms_error *err)
+{
+	return counters_failed(watch, "removed", watch->driver->set_counters(watch->fd, NULL, 0),
+			       err);
+}
+
+int ms_counters_read(struct ms_watch *watch, struct ms_counters *counters, struct ms_error *err)
+{
+	return counters_failed(watch, "read", watch->driver->read_counters(watch->fd, counters),
+			       err);
 }

@@ -57,36 +57,46 @@ static int read_info(int fd, struct ms_instance_info *info)
 	return 0;
 }
 
-static int read_usage(int fd, struct ms_usage *usage)
+/* A copy of the status area, to be freed, and what it is measured by. */
+static int copy_status(int fd, struct lwk_status **status, struct usage_bounds *bounds)
 {
 	struct ms_instance_info info;
 	struct lwk_usage argument = { .capacity = 0 };
-	struct lwk_status *status = NULL;
 	int error = read_info(fd, &info);
 
 	if (error)
 		return error;
 	/* It tells how much it is; the number of CPUs never changes once there is something. */
 	error = request(fd, LWK_GET_USAGE, &argument);
-	if (error != -ENOSPC || argument.length < sizeof(*status) - sizeof(status->cpu))
+	if (error != -ENOSPC || argument.length < sizeof(**status) - sizeof((*status)->cpu))
 		return error ? error : -EPROTO;
-	status = malloc(argument.length);
-	if (!status)
+	*status = malloc(argument.length);
+	if (!*status)
 		return -ENOMEM;
-	argument.buffer = (uintptr_t)status;
+	argument.buffer = (uintptr_t)*status;
 	argument.capacity = argument.length;
 	error = request(fd, LWK_GET_USAGE, &argument);
-	if (error == 0) {
-		struct usage_bounds bounds = {
-			.bytes = argument.length,
-			.n_cpus = argument.cpus,
-			.memory = info.memory,
-			.tsc = argument.tsc,
-			.tsc_khz = argument.tsc_khz,
-		};
+	if (error)
+		free(*status);
+	*bounds = (struct usage_bounds){
+		.bytes = argument.length,
+		.n_cpus = argument.cpus,
+		.memory = info.memory,
+		.tsc = argument.tsc,
+		.tsc_khz = argument.tsc_khz,
+	};
+	return error;
+}
 
-		error = usage_from_status(status, &bounds, usage);
-	}
+static int read_usage(int fd, struct ms_usage *usage)
+{
+	struct usage_bounds bounds;
+	struct lwk_status *status;
+	int error = copy_status(fd, &status, &bounds);
+
+	if (error)
+		return error;
+	error = usage_from_status(status, &bounds, usage);
 	free(status);
 	return error;
 }
@@ -127,6 +137,44 @@ static int freeze(int fd, bool frozen, unsigned timeout_ms)
 	return request(fd, LWK_FREEZE, &argument);
 }
 
+static int set_counters(int fd, const struct lwk_counter *counters, size_t n)
+{
+	struct lwk_counters argument = { .command = LWK_COUNTERS_SET, .count = n };
+
+	for (size_t i = 0; i < n; i++)
+		argument.counters[i] = counters[i];
+	return request(fd, LWK_COUNTERS, &argument);
+}
+
+static int run_counters(int fd, bool run)
+{
+	struct lwk_counters argument = { .command = LWK_COUNTERS_GET };
+	int error = request(fd, LWK_COUNTERS, &argument);
+
+	if (!error && !argument.count)
+		error = -ENOENT;
+	argument.command = run ? LWK_COUNTERS_START : LWK_COUNTERS_STOP;
+	return error ? error : request(fd, LWK_COUNTERS, &argument);
+}
+
+static int read_counters(int fd, struct ms_counters *counters)
+{
+	struct lwk_counters argument = { .command = LWK_COUNTERS_GET };
+	struct usage_bounds bounds;
+	struct lwk_status *status;
+	/* First what they are: values of others are of another order. */
+	int error = request(fd, LWK_COUNTERS, &argument);
+
+	if (error)
+		return error;
+	error = copy_status(fd, &status, &bounds);
+	if (error)
+		return error;
+	error = counters_from_status(&argument, status, &bounds, counters);
+	free(status);
+	return error;
+}
+
 const struct watching watching_lwkpart = {
 	.open = open_device,
 	.info = read_info,
@@ -134,4 +182,7 @@ const struct watching watching_lwkpart = {
 	.console = read_console,
 	.listen = listen_to,
 	.freeze = freeze,
+	.set_counters = set_counters,
+	.run_counters = run_counters,
+	.read_counters = read_counters,
 };

@@ -196,12 +196,12 @@ int task_limit(spank_t sp)
 	return 0;
 }
 
-int task_ended(spank_t sp)
+static void tell_kills(void)
 {
-	uint64_t kills = active ? ms_limits_kills(&job, getpid()) : 0;
+	uint64_t kills = ms_limits_kills(&job, getpid());
 
 	if (kills <= kills_told)
-		return 0;
+		return;
 	kills_told = kills;
 	slurm_error("lwk: job %u: proxies (the processes of Linux that do the programs' system "
 		    "calls) were killed: together they needed more than their limit of %ju MB of "
@@ -210,5 +210,24 @@ int task_ended(spank_t sp)
 		    "%juM.",
 		    job.job_id, (uintmax_t)(job.proxies.memory >> 20),
 		    (uintmax_t)(job.proxies.memory_max >> 20));
+}
+
+static void tell_dump(void)
+{
+	static bool told;
+	struct ms_error text;
+
+	if (told || ms_dump_if_failed(job.job_id, &text) != 1)
+		return;
+	told = true;
+	slurm_error("lwk: job %u: %s", job.job_id, text.text);
+}
+
+int task_ended(spank_t sp)
+{
+	if (!active)
+		return 0;
+	tell_kills();
+	tell_dump();
 	return 0;
 }

@@ -30,6 +30,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test-parse \
 	tests/unit/test-check \
 	tests/unit/test-configuration \
+	tests/unit/test-counters \
 	tests/unit/test-topology \
 	tests/unit/test-plan \
 	tests/unit/test-plan-machines \
@@ -62,6 +63,9 @@ tests_unit_test_check_LDADD = tests/unit/libunit.la
 
 tests_unit_test_configuration_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_configuration_LDADD = tests/unit/libunit.la
+
+tests_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_counters_LDADD = tests/unit/libunit.la $(JSONC_LIBS)
 
 tests_unit_test_plan_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_plan_LDADD = tests/unit/libunit.la
@@ -112,6 +116,7 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/accounting.bats \
 	tests/vm/allocations.bats \
 	tests/vm/beside.bats \
+	tests/vm/counters.bats \
 	tests/vm/delegation.bats \
 	tests/vm/dump.bats \
 	tests/vm/ends.bats \

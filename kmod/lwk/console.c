@@ -152,7 +152,7 @@ void panic(const char *format, ...)
 			 OFFSET(r15), OFFSET(r14), OFFSET(r13), OFFSET(r12), OFFSET(rbp),
 			 OFFSET(rbx), OFFSET(rsp), OFFSET(rip)
 			 : "rax", "memory");
-	registers_save(&here);
+	registers_save(this_cpu(), &here);
 	/* The first one has the cause. */
 	if (__atomic_exchange_n(&panicked, 1, __ATOMIC_ACQ_REL))
 		halt_forever();

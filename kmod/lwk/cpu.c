@@ -74,6 +74,17 @@ static void load_tables(struct cpu *cpu)
 		: "rax", "memory");
 }
 
+/* The CPU came here by an NMI, and takes no other one before an iretq. */
+static void unblock_nmis(void)
+{
+	__asm__ volatile("movq %%rsp, %%rax\n\t"
+			 "pushq %0; pushq %%rax; pushfq; pushq %1\n\t"
+			 "leaq 1f(%%rip), %%rax; pushq %%rax; iretq\n"
+			 "1:" ::"i"(KERNEL_DS),
+			 "i"(KERNEL_CS)
+			 : "rax", "memory");
+}
+
 static void load_msrs(struct cpu *cpu)
 {
 	write_msr(MSR_GS_BASE, (u64)cpu);
@@ -284,32 +295,15 @@ static void fpu_setup(struct cpu *cpu)
 	cpu->fpu_area = kernel_boot_alloc(fpu_size());
 }
 
-/* Tells what counters there are; they are not used here. All CPUs are alike. */
-static void pmu_inspect(void)
-{
-	u32 regs[4];
-
-	cpuid(0, 0, regs);
-	if (regs[0] < 0xa)
-		return;
-	cpuid(0xa, 0, regs);
-	if (!(regs[0] & 0xff))
-		return;
-	status->pmu_version = regs[0] & 0xff;
-	status->pmu_counters = regs[0] >> 8 & 0xff;
-	status->pmu_bits = regs[0] >> 16 & 0xff;
-	/* Before version 2 the field means nothing. */
-	status->pmu_fixed = status->pmu_version > 1 ? regs[3] & 0x1f : 0;
-}
-
 void cpu_setup(struct cpu *cpu, u64 stack_top)
 {
 	cpu->kernel_rsp = stack_top;
 	if (cpu->index == 0) {
 		idt_fill();
-		pmu_inspect();
+		counters_inspect();
 	}
 	load_tables(cpu);
+	unblock_nmis();
 	load_msrs(cpu);
 	fpu_setup(cpu);
 	apic_setup();

@@ -96,10 +96,18 @@ return_from_trap:
 	iretq
 
 /*
- * An NMI can come between any two instructions, also before swapgs, and nobody
- * sends us one on purpose: touch nothing.
+ * An NMI can come between any two instructions, also before swapgs. It runs on a page of its
+ * own, as those below, touches nothing else and goes back.
  */
 nmi_entry:
+	cld
+	SAVE_REGISTERS
+	movq %rsp, %rdi
+	movq %rsp, %rsi
+	andq $-4096, %rsi
+	movq (%rsi), %rsi
+	call nmi
+	RESTORE_REGISTERS
 	addq $16, %rsp
 	iretq
 

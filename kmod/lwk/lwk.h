@@ -15,9 +15,10 @@
  *   signal.c   signals
  *   clock.c    time
  *   account.c  statistics that Linux reads
+ *   counters.c performance counters, and counts, that Linux wants
  *   syscall.c  the table of system calls, and the local ones
  *   console.c  console text, panic
- *   registers.c  registers of all CPUs at a panic
+ *   registers.c  registers of all CPUs at a panic, or when it hangs
  *
  * A CPU runs one thread. A process belongs to the CPU of its first thread; a CPU that
  * has been given to it for another one stays with it until it ends. The kernel runs with
@@ -170,6 +171,14 @@ struct thread_start {
 	u64 fs_base, gs_base;
 };
 
+/* counters.c */
+struct counters {
+	bool due;     /* leave_kernel() has to look at them */
+	bool running; /* since 'last' was taken */
+	struct lwk_counting told;
+	u64 last[LWK_MAX_COUNTERS]; /* what each stood at when its value was brought up to date */
+};
+
 struct cpu {
 	/* entry.S knows the offsets of these. */
 	struct cpu *self;
@@ -203,6 +212,7 @@ struct cpu {
 	u32 parked;	       /* 1: has a process, and no thread: who sets it to 0 may start one */
 	struct thread_start start;
 	struct process own; /* that of which it is the first CPU */
+	struct counters counters;
 
 	u64 gdt[10];
 	struct tss tss;
@@ -452,6 +462,14 @@ static inline void still_alive(void)
 	WRITE_ONCE(cpu->heartbeat, cpu->heartbeat + 2);
 }
 
+/* counters.c */
+/* Once, by the first CPU: what hardware counters there are. All CPUs are alike. */
+void counters_inspect(void);
+/* Does what Linux may want of this CPU's counters; before the doorbell itself is counted. */
+void counters_obey(void);
+/* With 'due', when this CPU leaves the kernel: brings the values up to date. */
+void counters_update(void);
+
 /* clock.c: nanoseconds */
 u64 clock_monotonic(void);
 u64 clock_realtime(void);
@@ -469,8 +487,8 @@ void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2
 /* registers.c */
 /* Once, by the first CPU; a panic before that leaves no registers. */
 void registers_init(void);
-/* This CPU's, for a dump; only the first call of a CPU counts. */
-void registers_save(const struct frame *frame);
+/* Those of 'cpu', which is this one, for a dump; only the first call of a CPU counts. */
+void registers_save(const struct cpu *cpu, const struct frame *frame);
 
 /* string.c */
 void *memcpy(void *to, const void *from, size_t size);

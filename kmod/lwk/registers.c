@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The registers of all CPUs at a panic, for a dump. */
+/* The registers of all CPUs at a panic, or when the LWK hangs, for a dump. */
 #include "lwk.h"
 
 static struct lwk_registers *saved; /* by the CPU's index */
@@ -16,13 +16,13 @@ void registers_init(void)
 	status->registers = virt_to_phys(all);
 }
 
-void registers_save(const struct frame *frame)
+void registers_save(const struct cpu *cpu, const struct frame *frame)
 {
 	struct lwk_registers *to;
 
 	if (!saved)
 		return;
-	to = &saved[this_cpu()->index];
+	to = &saved[cpu->index];
 	/* The first have the cause. */
 	if (to->known)
 		return;

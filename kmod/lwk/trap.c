@@ -34,7 +34,7 @@ static void kernel_fault(const struct frame *frame) __attribute__((noreturn));
 static void kernel_fault(const struct frame *frame)
 {
 	account(LWK_CPU_STOPPED);
-	registers_save(frame);
+	registers_save(this_cpu(), frame);
 	panic("CPU %u: %s (vector %llu, error %llx) at %llx, address %llx, stack %llx",
 	      this_cpu()->index, exception_name(frame->vector), frame->vector, frame->error,
 	      frame->rip, (u64)read_cr2(), frame->rsp);
@@ -45,6 +45,14 @@ void emergency(const struct frame *frame);
 void emergency(const struct frame *frame)
 {
 	kernel_fault(frame);
+}
+
+/* entry.S: GS may be the process's, so this_cpu() is not to be had. */
+void nmi(const struct frame *frame, struct cpu *cpu);
+void nmi(const struct frame *frame, struct cpu *cpu)
+{
+	if (READ_ONCE(boot->want_registers))
+		registers_save(cpu, frame);
 }
 
 static void page_fault(struct frame *frame, u64 addr)
@@ -92,12 +100,14 @@ static void interrupt(const struct frame *frame)
 				  : frame->vector == 0xff	       ? LWK_INTERRUPT_SPURIOUS
 								       : LWK_INTERRUPT_LINUX;
 
+	if (kind == LWK_INTERRUPT_DOORBELL)
+		counters_obey();
 	cpu->interrupts[kind]++;
 	if (this_process())
 		space_follow(&this_process()->space);
 	/* It may be another CPU's panic. */
 	if (kind == LWK_INTERRUPT_DOORBELL && READ_ONCE(status->state) == LWK_STATE_PANIC)
-		registers_save(frame);
+		registers_save(this_cpu(), frame);
 	if (frame->cs & 3)
 		cpu->disturbances++;
 	/* A spurious one is not in service; Linux's are acknowledged and forgotten. */
@@ -124,6 +134,8 @@ void leave_kernel(void)
 {
 	struct process *process = this_process();
 
+	if (this_cpu()->counters.due)
+		counters_update();
 	heartbeat();
 	if (process && READ_ONCE(process->n_cpus) > 1) {
 		/* Who changes mappings looks at the heartbeat when that is done (space.c). */

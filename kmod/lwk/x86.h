@@ -7,6 +7,9 @@
 
 #define MSR_APIC_BASE 0x1b
 #define MSR_SYSENTER_CS 0x174
+#define MSR_PERFEVTSEL0 0x186
+#define MSR_FIXED_CTR_CTRL 0x38d
+#define MSR_PERF_GLOBAL_CTRL 0x38f
 #define MSR_X2APIC 0x800
 #define MSR_EFER 0xc0000080
 #define MSR_STAR 0xc0000081
@@ -152,6 +155,14 @@ static inline void write_msr(uint32_t msr, uint64_t value)
 {
 	__asm__ volatile("wrmsr" ::"c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32))
 			 : "memory");
+}
+
+static inline uint64_t read_pmc(uint32_t counter)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(counter));
+	return (uint64_t)high << 32 | low;
 }
 
 static inline void cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4])

@@ -199,14 +199,17 @@ void session_open(const char *device)
 		     errno == ENOMEM ? "raise ulimit -v" : "please report this");
 }
 
-void session_close(void)
+int session_close(void)
 {
+	int left;
+
 	__atomic_store_n(&closed, true, __ATOMIC_SEQ_CST);
 	munmap((void *)LWK_USER_START, LWK_USER_END - LWK_USER_START);
 	/* Our other threads may wait in the device, which closing does not end. */
-	ioctl(session.device, LWK_PROC_END);
+	left = ioctl(session.device, LWK_PROC_END);
 	munmap((void *)session.status, session.status_bytes);
 	close(session.device);
+	return left;
 }
 
 bool session_closed(void)

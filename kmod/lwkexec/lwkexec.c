@@ -118,9 +118,8 @@ void program_ended(const struct lwk_packet *notice)
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	/* Before we end: who waits for us learns what the program has used. */
-	report_take_turn();
-	session_close();
-	report_at_end();
+	if (session_close() == 0)
+		report_at_end();
 	signals_end(notice->args[0]);
 }
 

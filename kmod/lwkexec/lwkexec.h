@@ -97,8 +97,11 @@ extern __thread struct own own;
 
 /* Opens the instance's device and makes an LWK process there; does not return on failure. */
 void session_open(const char *device);
-/* Ends our process on the LWK; the session is not to be used any more. */
-void session_close(void);
+/*
+ * Ends our process on the LWK; the session is not to be used any more. How many processes are left
+ * there; of those that end together just one is the last.
+ */
+int session_close(void);
 /* After that: for what has still to do with it. */
 bool session_closed(void);
 /* Gives the calling thread an LWK CPU of its own. 0 or a negative errno. */
@@ -125,9 +128,7 @@ uint32_t channel_next_owned(uint32_t fd);
 
 /* Takes what --lwk-report left in the environment; 'device' is the instance's. */
 void report_init(const char *device);
-/* Before the session is closed: of programs that end together just one is then the last. */
-void report_take_turn(void);
-/* When the program has ended: prints the report, if one is wanted and no process is left. */
+/* When the last program has ended: prints the report, if one is wanted. */
 void report_at_end(void);
 
 /* ---- load.c ---- */

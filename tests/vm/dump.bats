@@ -33,11 +33,12 @@ keep_in()
 	bed sed -i "/^DumpOnPanic/d; s:^OsCpus:DumpOnPanic = $1\n&:" /etc/slurm/lwk.conf
 }
 
-# fails IMAGE: an srun on it; sets output, and job to its number.
+# fails IMAGE: an srun on it; sets told to its output, and job to its number.
 fails()
 {
 	run ! as user1 srun --lwk="$1" -n1 -c3 --mem=256M "$programs/hello"
 	echo "$output"
+	told=$output
 	job=$(bed scontrol -o show job | sed -n 's/^JobId=\([0-9]*\).*/\1/p' | sort -n | tail -n1)
 	node_is_clean
 }
@@ -60,6 +61,9 @@ debug()
 	fails fault
 	run -0 bed find /var/dumps -type f -printf '%p %m %u\n'
 	[[ $output == "/var/dumps/lwk-$job.core 600 root"* && $output != *part* ]]
+	# Whoever ran the job is told, once.
+	[[ $told == *"lwk: job $job: the LWK of job $job is in PANIC: CPU 0: page fault"*"its dump is /var/dumps/lwk-$job.core"* ]]
+	[[ $(grep -c 'its dump is' <<<"$told") == 1 ]]
 	run -0 debug "/var/dumps/lwk-$job.core" 'info registers rip' bt 'print status->message' \
 		'print boot->job_id' 'info threads' 'thread 2' bt
 	echo "$output"
@@ -80,12 +84,16 @@ debug()
 	[[ $output == *'#0 '*'panic (format='*'"injected"'*'process_run ()'*'$1 = "injected"'* ]]
 }
 
-@test "a hanging LWK leaves its memory" {
+@test "a hanging LWK leaves its memory, and where its CPUs are" {
 	keep_in /var/dumps
 	fails hang
 	[[ $output == *'the LWK is hung'* ]]
-	run -0 debug "/var/dumps/lwk-$job.core" 'print status->cpus_up' 'print boot->job_id'
+	run -0 debug "/var/dumps/lwk-$job.core" 'print status->cpus_up' 'print boot->job_id' 'thread apply all bt'
+	echo "$output"
 	[[ $output == *'$1 = 2'*"= $job"* ]]
+	# One hangs where it was told to, and the other one halts.
+	[[ $output == *'#0 '*'process_run ()'* && $output == *'#0 '*'halt_with_interrupts'*'cpu_sleep'* ]]
+	[[ $output == *'Thread 2'* ]]
 }
 
 @test "no dump without a fault, and none without DumpOnPanic=" {
@@ -100,7 +108,7 @@ debug()
 @test "a full disk: it says so, nothing of a file stays, and the node goes on" {
 	keep_in /var/small
 	fails panic
-	[[ -z $(bed ls -A /var/small) ]]
+	[[ -z $(bed ls -A /var/small) && $told == *"a dump of job $job's LWK was to be kept in /var/small"*'there is no room for it'* ]]
 	run -0 bed grep "a dump of job $job" /root/dump.log
 	[[ $output == *"a dump of job $job's LWK was to be kept in /var/small"*'there is no room for it'* ]]
 }

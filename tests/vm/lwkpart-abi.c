@@ -672,6 +672,48 @@ static void test_bad_watching(int fd)
 		     "FREEZE of an instance that does not run");
 }
 
+static void test_bad_counters(int fd)
+{
+	static const struct {
+		const char *what;
+		struct lwk_counters request;
+	} bad[] = {
+		{ "COUNTERS without a command", { .command = 4 } },
+		{ "COUNTERS: more than there can be",
+		  { .command = LWK_COUNTERS_SET, .count = 17 } },
+		{ "COUNTERS: -1 of them", { .command = LWK_COUNTERS_SET, .count = -1U } },
+		{ "COUNTERS of no kind",
+		  { .command = LWK_COUNTERS_SET, .count = 1, .counters = { { .kind = 3 } } } },
+		{ "COUNTERS of what is not counted",
+		  { .command = LWK_COUNTERS_SET,
+		    .count = 1,
+		    .counters = { { .number = LWK_COUNTS } } } },
+		{ "COUNTERS with a reserved field",
+		  { .command = LWK_COUNTERS_SET, .count = 1, .counters = { { .reserved = 1 } } } },
+		{ "COUNTERS that shall interrupt",
+		  { .command = LWK_COUNTERS_SET,
+		    .count = 1,
+		    .counters = { { .kind = LWK_COUNTER_GENERAL, .select = 1 << 20 } } } },
+		{ "COUNTERS, of which the last is bad",
+		  { .command = LWK_COUNTERS_SET,
+		    .count = 2,
+		    .counters = { { 0 }, { .kind = LWK_COUNTER_FIXED, .number = 32 } } } },
+	};
+	struct lwk_counters request;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		request = bad[i].request;
+		check_result(call_instance(fd, LWK_COUNTERS, &request), EINVAL, bad[i].what);
+	}
+	request = (struct lwk_counters){ .command = LWK_COUNTERS_SET, .count = 1 };
+	check_result(call_instance(fd, LWK_COUNTERS, &request), EHOSTDOWN,
+		     "COUNTERS of an instance that does not run");
+	request = (struct lwk_counters){ .count = 5 };
+	check_result(call_instance(fd, LWK_COUNTERS, &request), 0, "COUNTERS to be got");
+	check(!request.count && !request.running && !request.order, "there are none");
+}
+
 static void test_eventfds(int fd, __u32 instance)
 {
 	struct lwk_instance_details details;
@@ -714,6 +756,7 @@ static void test_watching(void)
 	if (!check(fd >= 0, "%s can be opened", path))
 		return;
 	test_bad_watching(fd);
+	test_bad_counters(fd);
 	test_eventfds(fd, instance);
 	close(fd);
 }
@@ -1021,6 +1064,45 @@ static void test_dump(__u32 instance)
 }
 
 /* The life of an instance with the project's own LWK. */
+/* Whatever hardware there is: the LWK takes it, and goes on. */
+static void test_counters(__u32 instance)
+{
+	static const struct lwk_counter wild[] = {
+		{ LWK_COUNTER_GENERAL, 31, LWK_SELECT_ALL, 0 },
+		{ LWK_COUNTER_FIXED, 31, LWK_SELECT_ALL, 0 },
+		{ LWK_COUNTER_GENERAL, 0, LWK_SELECT_ALL, 0 },
+		{ LWK_COUNTER_GENERAL, 0, 0, 0 },
+		{ LWK_COUNTER_SOFTWARE, LWK_COUNT_PROCESSES, 0, 0 },
+	};
+	struct lwk_counters request = { .command = LWK_COUNTERS_SET, .count = ARRAY_SIZE(wild) };
+	char path[32];
+	__u32 order;
+	int fd;
+
+	snprintf(path, sizeof(path), LWK_DEVICE_DIR "/%u", instance);
+	fd = open(path, O_RDWR);
+	memcpy(request.counters, wild, sizeof(wild));
+	check_result(call_instance(fd, LWK_COUNTERS, &request), 0, "COUNTERS of no hardware");
+	order = request.order;
+	check(!request.running && request.count == ARRAY_SIZE(wild), "they are set");
+	request.command = LWK_COUNTERS_START;
+	check_result(call_instance(fd, LWK_COUNTERS, &request), 0, "COUNTERS to start");
+	check(request.running && request.order != order, "they run");
+	request = (struct lwk_counters){ .command = LWK_COUNTERS_STOP };
+	check_result(call_instance(fd, LWK_COUNTERS, &request), 0, "COUNTERS to stop");
+	check(!request.running && request.count == ARRAY_SIZE(wild) &&
+		      !memcmp(request.counters, wild, sizeof(wild)),
+	      "they stand still, and are those that were set");
+	request = (struct lwk_counters){ .command = LWK_COUNTERS_SET };
+	check_result(call_instance(fd, LWK_COUNTERS, &request), 0, "COUNTERS to be removed");
+	check(!request.count && has_state(instance, LWK_STATE_RUNNING), "the LWK goes on");
+	/* Left to the end of the instance. */
+	request = (struct lwk_counters){ .command = LWK_COUNTERS_SET, .count = 1 };
+	request.counters[0] = wild[2];
+	check_result(call_instance(fd, LWK_COUNTERS, &request), 0, "COUNTERS that are left");
+	close(fd);
+}
+
 static void test_life(const char *image, size_t size)
 {
 	struct lwkpart_instance_info info;
@@ -1057,6 +1139,7 @@ static void test_life(const char *image, size_t size)
 	check(!can_unload(), "the module cannot be unloaded");
 	test_kmsg(instance);
 	test_dump(instance);
+	test_counters(instance);
 	check_result(shut_down(instance), 0, "SHUTDOWN");
 	check(has_state(instance, LWK_STATE_SHUTDOWN), "it is SHUTDOWN");
 	check_result(shut_down(instance), 0, "SHUTDOWN again");

@@ -194,6 +194,26 @@ user_ns()
 	node_is_clean
 }
 
+@test "OverTimeLimit= gives both the same minute more" {
+	partition=$(bed sinfo -h -o %R | head -n1)
+	bed scontrol update partition="$partition" overtimelimit=1
+	both -n2 --mem=512 --time=1 <<-EOF
+	#!/bin/bash
+	srun -n1 $programs/on-signals 15 0
+	EOF
+	wait_for 240 over "$linux"
+	wait_for 60 over "$lwk"
+	bed scontrol update partition="$partition" overtimelimit=0
+	same_record JobState ExitCode
+	job_is "$lwk" JobState=TIMEOUT
+	for job in "$linux" "$lwk"; do
+		[[ $(field_of "$job" RunTime) == ' RunTime=00:0'[23]:* ]]
+	done
+	run output_of "$lwk"
+	[[ $output == *'TIME LIMIT'* && $output == *'signal 15 came'* ]]
+	node_is_clean
+}
+
 # --- more than one step, more than one job ---
 
 @test "steps start and stop beside each other, with --exact and --overlap" {

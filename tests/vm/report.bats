@@ -30,11 +30,33 @@ setup_file()
 	[[ $(bed stat -c '%a %U' /var/log/slurm-lwk/jobs.json) == '640 root' ]]
 }
 
-@test "a record that cannot be written does not keep a job from ending" {
-	bed sh -c 'mv /var/log/slurm-lwk /var/log/slurm-lwk.away; ln -s /dev/full /var/log/slurm-lwk'
+# record_lines: of the file system that is full but for some bytes, each a whole record.
+record_lines()
+{
+	bed sh -c 'test ! -e /var/log/slurm-lwk/jobs.json || cat /var/log/slurm-lwk/jobs.json' |
+		jq -s length
+}
+
+@test "a full file system for the record: jobs end, and no part of a record is left" {
+	bed sh -c 'mount -t tmpfs -o size=16k,mode=755 none /var/log/slurm-lwk
+		busybox syslogd -O /root/record.log
+		dd if=/dev/zero of=/var/log/slurm-lwk/filler bs=4096 2>/dev/null || true
+		df /var/log/slurm-lwk | grep 100%'
 	run -0 as user1 srun --lwk -n2 --mem=256M "$programs/hello"
 	node_is_clean
-	bed sh -c 'rm /var/log/slurm-lwk; mv /var/log/slurm-lwk.away /var/log/slurm-lwk'
+	[[ $(record_lines) == 0 ]]
+	run -0 bed grep -c "could not be written to /var/log/slurm-lwk/jobs.json: No space left" /root/record.log
+	# Room for part of one, and of another one.
+	bed sh -c 'truncate -s 8192 /var/log/slurm-lwk/filler; head -c 4000 /dev/zero | tr "\0" " " >/var/log/slurm-lwk/jobs.json
+		dd if=/dev/zero of=/var/log/slurm-lwk/filler2 bs=4096 2>/dev/null || true'
+	run -0 as user1 srun --lwk -n2 --mem=256M "$programs/hello"
+	node_is_clean
+	[[ $(record_lines) == 0 && $(bed stat -c %s /var/log/slurm-lwk/jobs.json) == 4000 ]]
+	bed rm /var/log/slurm-lwk/filler
+	run -0 as user1 srun --lwk -n2 --mem=256M "$programs/hello"
+	node_is_clean
+	[[ $(record_lines) == 1 ]]
+	bed sh -c 'umount /var/log/slurm-lwk; kill $(cat /var/run/syslogd.pid); rm /root/record.log'
 }
 
 @test "a program that needs more memory than there is: an event, a reason, and it is counted" {
