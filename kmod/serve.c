@@ -345,6 +345,8 @@ long serve(struct lwk_thread *thread, struct lwk_serve __user *arg)
 		     task_tgid(current) == thread->process->proxy;
 	serve.has_reply = 0;
 	do {
+		/* A limit of CPU time counts in a proxy that always has a packet, too. */
+		cond_resched();
 		charge(thread);
 		error = await_packet(thread);
 	} while (!error && calls_here && call_here(thread, &serve));

@@ -210,6 +210,7 @@ static const struct key node_keys[] = {
 	{ "ProxyMemoryPerGB", parse_size, FIELD(ms_config, proxy_memory_per_gb), "4M" },
 	{ "ProxyMemoryMax", parse_proxy_memory, FIELD(ms_config, proxy_memory_max), "1G" },
 	{ "ProxyCpu", parse_percent, FIELD(ms_config, proxy_cpu), "50%" },
+	{ "ProxyWeight", parse_percent, FIELD(ms_config, proxy_weight), "5%" },
 	{ "ProxyPids", parse_pids, FIELD(ms_config, proxy_pids), "1024" },
 	{ NULL },
 };

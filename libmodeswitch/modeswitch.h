@@ -98,6 +98,7 @@ struct ms_config {
 	uint64_t proxy_memory_per_gb; /* ProxyMemoryPerGB=: … and for each GB of its LWK */
 	uint64_t proxy_memory_max;    /* ProxyMemoryMax=: what a user may ask for */
 	unsigned proxy_cpu;	      /* ProxyCpu=: percent of the OS CPUs that jobs share */
+	unsigned proxy_weight;	      /* ProxyWeight=: percent of an ordinary cgroup's */
 	unsigned proxy_pids;	      /* ProxyPids=: processes and threads */
 	struct ms_image *images;
 	size_t n_images;
@@ -152,6 +153,8 @@ struct ms_limits {
 	 * have CPUs of their own.
 	 */
 	unsigned cpu_percent;
+	/* Against whoever else wants those: of an ordinary cgroup's weight; 0: as much. */
+	unsigned weight_percent;
 };
 
 /* A CPU for the LWK; its number there is its place in ms_plan.cpus. */

@@ -86,6 +86,7 @@ int plan_proxies(struct planning *p)
 	if (hwloc_bitmap_iszero(limits->cpus)) {
 		hwloc_bitmap_and(limits->cpus, p->config->os_cpus, machine);
 		limits->cpu_percent = p->config->proxy_cpu * hwloc_bitmap_weight(limits->cpus);
+		limits->weight_percent = p->config->proxy_weight;
 	}
 	limits->required = p->config->proxy_limits_required;
 	decide_nodes(p, limits);

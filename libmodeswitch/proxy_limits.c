@@ -18,6 +18,7 @@
 #define ROOT "slurm-lwk"
 #define SHARED ROOT "/shared"
 #define PERIOD_US 100000
+#define ORDINARY_SHARES 1024
 #define NAME_SIZE 64
 #define PATH_SIZE 4096
 #define REMOVE_MS 2000
@@ -133,6 +134,12 @@ static int make_parents(const char *controller, const char *mount, const struct 
 			settings[1] = (struct setting){ "cpuset.mems",
 							widened(mount, names[i], "cpuset.mems",
 								limits->nodes) };
+		} else if (i == 0 && is_shared(limits) && strcmp(controller, "cpu") == 0) {
+			/* Here it competes with other services and jobs; below, with none. */
+			settings[0] = (struct setting){
+				"cpu.shares",
+				text_of("%u", limits->weight_percent * ORDINARY_SHARES / 100)
+			};
 		} else if (i == 1 && strcmp(controller, "cpu") == 0) {
 			settings[0] =
 				(struct setting){ "cpu.cfs_period_us", text_of("%d", PERIOD_US) };

@@ -104,17 +104,20 @@ static bool shares(const struct ms_job *job)
 }
 
 /* A job that has no cgroup yet gets its share with its first step. */
-static void set_share(uint32_t job_id, unsigned percent)
+static void set_share(uint32_t job_id, unsigned percent, unsigned weight)
 {
-	char pattern[PATH_SIZE], text[64];
+	char pattern[PATH_SIZE], text[64], weight_text[16];
 	glob_t found;
 
 	snprintf(pattern, sizeof(pattern), MOUNT "/system.slice/*slurmstepd.scope/job_%u", job_id);
 	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
 		return;
 	snprintf(text, sizeof(text), "%u %u", percent * (PERIOD_US / 100), PERIOD_US);
-	for (size_t i = 0; i < found.gl_pathc; i++)
+	snprintf(weight_text, sizeof(weight_text), "%u", weight);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
 		kernel_write(text, "%s/cpu.max", found.gl_pathv[i]);
+		kernel_write(weight_text, "%s/cpu.weight", found.gl_pathv[i]);
+	}
 	globfree(&found);
 }
 
@@ -131,7 +134,8 @@ void ms_limits_share(void)
 		sharing += shares(&jobs[i]);
 	for (size_t i = 0; i < n; i++) {
 		if (shares(&jobs[i]))
-			set_share(jobs[i].job_id, MAX(jobs[i].proxies.cpu_percent / sharing, 1));
+			set_share(jobs[i].job_id, MAX(jobs[i].proxies.cpu_percent / sharing, 1),
+				  jobs[i].proxies.weight_percent);
 	}
 	ms_job_list_free(jobs, n);
 }

@@ -34,6 +34,7 @@ static struct json_object *limits_to_json(const struct ms_limits *limits)
 	json_add_number(object, "memory_max", limits->memory_max);
 	json_add_number(object, "pids", limits->pids);
 	json_add_number(object, "cpu_percent", limits->cpu_percent);
+	json_add_number(object, "weight_percent", limits->weight_percent);
 	return object;
 }
 
@@ -128,6 +129,7 @@ static void limits_from_json(struct json_object *object, struct ms_limits *limit
 	limits->memory_max = journal_number(object, "memory_max");
 	limits->pids = journal_number(object, "pids");
 	limits->cpu_percent = journal_number(object, "cpu_percent");
+	limits->weight_percent = journal_number(object, "weight_percent");
 }
 
 static void spread_from_json(struct json_object *object, struct ms_irq_spread *spread)

@@ -13,13 +13,16 @@ EXTRA_DIST += tests/bench/switch tests/bench/switch.jq
 EXTRA_DIST += tests/bench/migrate tests/bench/migrate.jq tests/bench/migrate.gnuplot
 EXTRA_DIST += tests/bench/fragmentation tests/bench/memory-load.c
 # They run on the LWK, as its users' programs do.
-bench_programs = tests/bench/kernels tests/bench/delegation-load tests/bench/fwq
+bench_programs = tests/bench/kernels tests/bench/delegation-load tests/bench/fwq \
+	tests/bench/proxies-load
 all-local: $(bench_programs)
 $(bench_programs): %: $(srcdir)/%.c
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static $< -o $@
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static $< -o $@ -lm
 EXTRA_DIST += tests/bench/disturbance tests/bench/kernels.c
 EXTRA_DIST += tests/bench/delegation tests/bench/delegation.jq tests/bench/delegation.gnuplot \
 	tests/bench/delegation-load.c
+EXTRA_DIST += tests/bench/proxies tests/bench/proxies.jq tests/bench/proxies.gnuplot \
+	tests/bench/proxies-load.c
 EXTRA_DIST += tests/bench/noise tests/bench/noise.gnuplot tests/bench/fwq.c
 CLEANFILES += $(bench_programs)
 

@@ -15,6 +15,7 @@ static void machine_read(struct machine *machine, const char *path)
 	machine->config->proxy_memory_per_gb = 4 * MB;
 	machine->config->proxy_memory_max = GB;
 	machine->config->proxy_cpu = 50;
+	machine->config->proxy_weight = 5;
 	machine->config->proxy_pids = 1024;
 	machine->config->os_cpus = hwloc_bitmap_alloc();
 	hwloc_bitmap_set(machine->config->os_cpus, 0);

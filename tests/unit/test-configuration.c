@@ -34,6 +34,7 @@ static void defaults(void **state)
 	assert_false(config->proxy_limits_required);
 	assert_int_equal(config->proxy_memory, 128UL << 20);
 	assert_int_equal(config->proxy_cpu, 50);
+	assert_int_equal(config->proxy_weight, 5);
 	assert_int_equal(config->n_images, 1);
 	assert_string_equal(config->images[0].name, "lwk");
 	assert_string_equal(config->images[0].driver, "lwkpart");
@@ -135,7 +136,7 @@ static void errors_tell_line_found_and_allowed(void **state)
 		{ IMAGE "[node]\nLinuxCpu=1\n", "lwk.conf:4:",
 		  "unknown key \"LinuxCpu\"; known here: LinuxCpus, LinuxMemory, OsCpus, "
 		  "SystemNodes, Numa, VacateRate, BootTimeout, HangTimeout, SwitchTimeout, "
-		  "DumpOnPanic, KeepWarm, KernelCalls, ProxyLimits, ProxyMemory, ProxyMemoryPerGB, ProxyMemoryMax, ProxyCpu, ProxyPids" },
+		  "DumpOnPanic, KeepWarm, KernelCalls, ProxyLimits, ProxyMemory, ProxyMemoryPerGB, ProxyMemoryMax, ProxyCpu, ProxyWeight, ProxyPids" },
 		{ IMAGE "[node]\nProxyMemory=0\n", "lwk.conf:4:", "ProxyMemory: wanted a size" },
 		{ IMAGE "[node]\nProxyMemory=-8M\n", "lwk.conf:4:", "of 8M at least" },
 		{ IMAGE "[node]\nProxyMemory=7M\n", "lwk.conf:4:", "found \"7M\"" },
@@ -145,6 +146,8 @@ static void errors_tell_line_found_and_allowed(void **state)
 		{ IMAGE "[node]\nProxyCpu=0%\n", "lwk.conf:4:", "wanted 1% to 100%" },
 		{ IMAGE "[node]\nProxyCpu=101%\n", "lwk.conf:4:", "wanted 1% to 100%" },
 		{ IMAGE "[node]\nProxyCpu=50\n", "lwk.conf:4:", "found \"50\"" },
+		{ IMAGE "[node]\nProxyWeight=0%\n", "lwk.conf:4:", "wanted 1% to 100%" },
+		{ IMAGE "[node]\nProxyWeight=5\n", "lwk.conf:4:", "found \"5\"" },
 		{ IMAGE "[node]\nProxyPids=0\n", "lwk.conf:4:", "from 8 to 4194304" },
 		{ IMAGE "[node]\nProxyPids=9x\n", "lwk.conf:4:", "found \"9x\"" },
 		{ IMAGE "[node]\nProxyLimits=no\n", "lwk.conf:4:", "wanted require or available" },

@@ -216,6 +216,7 @@ static void proxies_have_limits(void **state)
 	assert_list(m.plan->proxies.nodes, "0-1");
 	assert_int_equal(m.plan->proxies.memory, 128 * MB);
 	assert_int_equal(m.plan->proxies.cpu_percent, 0);
+	assert_int_equal(m.plan->proxies.weight_percent, 0);
 	assert_int_equal(plan(&m, "1-3", GB), 0);
 	assert_list(m.plan->proxies.nodes, "0");
 	/* So much more for each whole gigabyte. */
@@ -231,6 +232,7 @@ static void proxies_have_limits(void **state)
 	assert_list(m.plan->proxies.cpus, "0-2");
 	assert_list(m.plan->proxies.nodes, "0");
 	assert_int_equal(m.plan->proxies.cpu_percent, 150);
+	assert_int_equal(m.plan->proxies.weight_percent, 5);
 	machine_free(&m);
 }
 

@@ -113,3 +113,27 @@ gather_by()
 	near "${rss%K}" 0 $((32 * 1024))
 	node_is_clean
 }
+
+# They are in cgroups of ours then, not in those that Slurm reads.
+@test "jobacct_gather/cgroup, version 1: what proxies use in system calls is in TotalCPU, and Slurm ends them" {
+	gather_by cgroup
+	job=$(submit user1 -n2 --mem=768 --lwk --lwk-report --acctg-freq=task=1 \
+		--wrap "srun -n1 $programs/hammer 8; srun -n1 $programs/hammer 600")
+	wait_for 60 has_printed user1 "$job" 'calls '
+	wait_for 60 bed pgrep -f '^/usr/bin/lwkexec 600'
+	bed scancel "$job"
+	wait_for_job "$job"
+	gather_by linux
+	run ! bed pgrep -f '^/usr/bin/lwkexec'
+	wait_for 30 ended "$job.0"
+	run job_output user1 "$job"
+	[[ $output =~ CPU\ time\ ([0-9.]+)\ s\ user,\ ([0-9.]+)\ s\ system ]]
+	lwk=$(awk "BEGIN { print ${BASH_REMATCH[1]} + ${BASH_REMATCH[2]} }")
+	run bed sacct -j "$job" -o JobID,State,TotalCPU,UserCPU,SystemCPU,AveCPU,MaxRSS
+	echo "LWK $lwk; $output"
+	total=$(in_seconds "$(sacct_field "$job.0" TotalCPU)")
+	awk -v total="$total" -v lwk="$lwk" 'BEGIN { exit !(total > lwk + 1 && total < 17) }'
+	near "$(in_seconds "$(sacct_field "$job.0" AveCPU)")" 0 1
+	[[ $(sacct_field "$job.1" State) == CANCELLED* ]]
+	node_is_clean
+}

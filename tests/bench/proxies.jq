@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What tests/bench/proxies has measured: $what "goals" or "picture".
+def median: sort | if length == 0 then null elif length % 2 == 1 then .[length / 2 | floor]
+	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
+def to_4: if . == null then null else . * 10000 | round / 10000 end;
+def mean_of_logs: map(log) | add / length | exp;
+
+# Host's CPU time by guest's busy time: of a core; of the cores, by the weights of "$of".
+def speed($of): . as $turn
+	| [range(.host | length) | . as $i | {weight: $turn[$of][$i], busy: ($turn.us - $turn.idle[$i]), host: $turn.host[$i]}
+		| select(.busy > 0 and .weight > 0)]
+	| (map(.weight * .host / .busy) | add) / (map(.weight) | add);
+def work: .n / .us / speed("job");
+def wall: .n / .us;
+def share($of): (.[$of] | add) / .us;
+
+. as $turns
+| ["shared", "unlimited", "assistant", "unconfined"] as $arrangements
+| [$turns[].operation] | unique | map(select(. != "none")) as $operations
+| def here($arrangement; $operation): [$turns[]
+	| select(.arrangement == $arrangement and .operation == $operation)];
+# Of neighbouring turns: how much of what it was when alone, just before.
+def alone: if . == "shared" or . == "unlimited" then "alone shared" else "alone assistant" end;
+def beside($arrangement; $operation; f): [here($arrangement | alone; $operation), here($arrangement; $operation)]
+	| transpose
+	| map((.[1] | f) / (.[0] | f)) | median;
+def ratio($arrangement; $operation): beside($arrangement; $operation; work);
+def index($arrangement): [$operations[] as $operation | ratio($arrangement; $operation)] | mean_of_logs;
+def all($arrangement): [$turns[] | select(.arrangement == $arrangement and .operation != "none")];
+# Of the quota, half of two cores.
+def used($turns): ($turns | map(.proxies | add) | add) / ($turns | map(.us) | add);
+def delegations($arrangement): [$throughput[] | select(.arrangement == $arrangement)
+	| .calls_per_s / (.turn | speed("proxies"))] | median;
+def goal($name; $value; $op; $goal): {name: $name, value: ($value | to_4), op: $op, goal: $goal,
+	holds: (if $op == "<=" then $value <= $goal else $value >= $goal end)};
+
+if $what == "picture" then
+	"operation \($arrangements | join(" "))",
+	($operations[] as $operation
+		| "\"\($operation)\" \([$arrangements[] as $arrangement | ratio($arrangement; $operation) | to_4] | join(" "))"),
+	"index \([$arrangements[] as $arrangement | index($arrangement) | to_4] | join(" "))"
+else
+	{bench: "proxies",
+	goals: [
+		(("shared", "assistant") as $arrangement
+			| ("execl", "syscall") as $operation
+			| goal("\($operation), proxies \($arrangement)"; ratio($arrangement; $operation); ">="; 0.95)),
+		(("shared", "assistant") as $arrangement
+			| goal("index, proxies \($arrangement)"; index($arrangement); ">="; 0.95),
+			goal("worst operation, proxies \($arrangement)";
+				[$operations[] as $operation | ratio($arrangement; $operation)] | min; ">="; 0.95)),
+		goal("CPU time of the proxies by the quota, the most in a turn"; all("shared") | map(used([.])) | max; "<="; 1.02),
+		goal("CPU time of the proxies off the quota, nothing beside";
+			used([$throughput[] | select(.arrangement == "shared") | .turn]) - 1 | fabs; "<="; 0.02)],
+	figures: {
+		ratios: ($arrangements | map(. as $arrangement | {key: ., value: ($operations | map(. as $operation | {key: .,
+			value: {ratio: (ratio($arrangement; $operation) | to_4), wall: (beside($arrangement; $operation; wall) | to_4),
+			share: (beside($arrangement; $operation; share("job")) | to_4),
+			proxies_share: (here($arrangement; $operation) | map(share("proxies")) | median | to_4)}}) | from_entries)})
+			| from_entries),
+		index: ($arrangements | map(. as $arrangement | {key: ., value: (index($arrangement) | to_4)}) | from_entries),
+		quota_used: {beside_the_job: (used(all("shared")) | to_4), least: (all("shared") | map(used([.])) | min | to_4),
+			nothing_beside: (used([$throughput[] | select(.arrangement == "shared") | .turn]) | to_4)},
+		delegation: {
+			lost_to_the_limit: (1 - delegations("shared") / delegations("unlimited") | to_4),
+			calls_per_s_by_the_clock: ($throughput | group_by(.arrangement)
+				| map({key: .[0].arrangement, value: (map(.calls_per_s) | median | round)}) | from_entries)}}}
+end
