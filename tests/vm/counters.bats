@@ -13,8 +13,8 @@ setup_file()
 	job=$(submit user1 -n3 --mem=512 --lwk <<-EOF
 	#!/bin/bash
 	while [ ! -e over.\$SLURM_JOB_ID ]; do
-		rm -f go.\$SLURM_JOB_ID
 		while [ ! -e go.\$SLURM_JOB_ID ]; do sleep 0.2; done
+		rm go.\$SLURM_JOB_ID
 		srun -n1 --overlap $programs/hammer 2
 	done
 	srun -n1 $programs/spin
@@ -66,7 +66,6 @@ hammer()
 	local before
 
 	before=$(as user1 grep -c '^calls' "$job.out" || true)
-	wait_for 20 as user1 sh -c "[ ! -e go.$job ]"
 	as user1 touch "go.$job"
 	wait_for 60 hammered $((before + 1))
 }
