@@ -11,6 +11,6 @@ set boxwidth 0.02
 set ylabel "quanta"
 set xlabel "times the quickest (3: and more)"
 do for [kind in "lwk isolated plain"] {
-	plot kind.".data" using 1:2 with boxes title kind
+	plot kind.".data" using 1:2 with boxes title system("cat ".kind.".title")
 }
 unset multiplot
