@@ -17,6 +17,7 @@
 
 static char *head;
 static int device = -1;
+static FILE *out;
 
 void report_init(const char *path)
 {
@@ -25,8 +26,11 @@ void report_init(const char *path)
 	head = text ? strdup(text) : NULL;
 	unsetenv(ENV_REPORT);
 	/* Another door: ours closes with our process, and the last one to go reports. */
-	if (head)
-		device = channel_keep(open(path, O_RDWR | O_CLOEXEC));
+	if (!head)
+		return;
+	device = channel_keep(open(path, O_RDWR | O_CLOEXEC));
+	/* A program may close its standard error when it ends, as coreutils do. */
+	out = fdopen(channel_keep(dup(STDERR_FILENO)), "w");
 }
 
 struct totals {
@@ -67,7 +71,7 @@ static void print_totals(const struct totals *totals)
 	};
 	const char *before = "";
 
-	fprintf(stderr,
+	fprintf(out,
 		"lwk: %s; CPU time %.3f s user, %.3f s system, %.3f s waiting for Linux; memory peak %" PRIu64
 		" MB; calls %" PRIu64 " local, delegated: ",
 		head, totals->user, totals->system, totals->delegating, totals->peak >> 20,
@@ -75,10 +79,10 @@ static void print_totals(const struct totals *totals)
 	for (int i = 0; i < LWK_CALL_KINDS; i++) {
 		if (!totals->calls[i])
 			continue;
-		fprintf(stderr, "%s%" PRIu64 " %s", before, totals->calls[i], kinds[i]);
+		fprintf(out, "%s%" PRIu64 " %s", before, totals->calls[i], kinds[i]);
 		before = ", ";
 	}
-	fprintf(stderr,
+	fprintf(out,
 		"%s; interrupts %" PRIu64 ", %" PRIu64 " of them while programs computed; "
 		"killed for want of memory: %" PRIu64 "\n",
 		*before ? "" : "none", totals->interrupts, totals->disturbances,
@@ -91,7 +95,7 @@ void report_at_end(void)
 	struct totals totals = { 0 };
 	struct lwk_status *copy;
 
-	if (device < 0)
+	if (device < 0 || !out)
 		return;
 	ioctl(device, LWK_GET_USAGE, &usage);
 	copy = usage.length ? malloc(usage.length) : NULL;
@@ -102,5 +106,6 @@ void report_at_end(void)
 	for (uint32_t i = 0; i < usage.cpus; i++)
 		add_cpu(&copy->cpu[i], &usage, &totals);
 	print_totals(&totals);
+	fflush(out);
 	free(copy);
 }

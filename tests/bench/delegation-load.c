@@ -206,8 +206,7 @@ static void report(const char *name, uint64_t *taken, size_t n, unsigned long ru
 		bins[bin_of(taken[i])]++;
 	}
 	printf("{\"call\":\"%s\",\"n\":%zu,\"min\":%lu,\"median\":%lu,\"p95\":%lu,\"mean\":%lu,\"ghz\":%.4f,\"doorbells\":%lu,\"histogram\":{",
-	       name, n, taken[0], taken[n / 2], taken[n - 1 - n / 20], sum / n, ghz,
-	       rung);
+	       name, n, taken[0], taken[n / 2], taken[n - 1 - n / 20], sum / n, ghz, rung);
 	for (unsigned b = 0; b < BINS; b++) {
 		if (!bins[b])
 			continue;

@@ -19,6 +19,12 @@ setup_file()
 	[[ $stderr != *'lwk: job'* ]]
 }
 
+@test "--lwk-report of a program that closes its standard error" {
+	run --separate-stderr -0 as user1 srun -n1 -c2 --mem=512 --lwk --lwk-report \
+		busybox sh -c 'exec 2>&-; echo closed'
+	[[ $output == closed && $stderr == *'lwk: job '* ]]
+}
+
 @test "the record of a job that has ended" {
 	job=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/nap 2")
 	wait_for_job "$job"
