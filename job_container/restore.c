@@ -116,9 +116,11 @@ void restore(const char *spool_directory)
 	}
 	for (size_t i = 0; i < n; i++) {
 		all_here &= alive_here(spool_directory, jobs[i].job_id);
-		lent |= jobs[i].state != MS_JOB_REFUSED;
+		lent |= jobs[i].state != MS_JOB_REFUSED && jobs[i].state != MS_JOB_QUIET;
 	}
 	ms_job_list_free(jobs, n);
+	if (ms_quiet_resume(&err) < 0)
+		slurm_error("lwk: jobs with --quiet-irqs are not seen to: %s", err.text);
 	if (lent)
 		restart_with_whole_machine();
 	if (!all_here)

@@ -104,8 +104,7 @@ static void look_at(const char *irq, hwloc_const_bitmap_t wanted, struct json_ob
 	hwloc_bitmap_free(cpus);
 }
 
-/* Of these CPUs those near the device; all if none is, or nobody knows where it is. */
-static void find_near(const char *irq, hwloc_const_bitmap_t cpus, hwloc_bitmap_t near)
+void interrupt_near(const char *irq, hwloc_const_bitmap_t cpus, hwloc_bitmap_t near)
 {
 	char path[PATH_MAX], node[16];
 
@@ -130,7 +129,7 @@ static void look_away(const char *irq, hwloc_const_bitmap_t from, hwloc_const_bi
 	find_name(irq, name, sizeof(name));
 	if (*name && cpus && near && read_affinity(irq, cpus, was, sizeof(was)) &&
 	    hwloc_bitmap_intersects(cpus, from)) {
-		find_near(irq, to, near);
+		interrupt_near(irq, to, near);
 		add(irq, was, near, found);
 	}
 	hwloc_bitmap_free(cpus);
@@ -178,6 +177,21 @@ void interrupts_of(hwloc_const_bitmap_t from, hwloc_const_bitmap_t to, struct js
 	free(entries);
 }
 
+int interrupt_cpus(const char *irq, hwloc_bitmap_t cpus)
+{
+	char text[8192];
+
+	return read_affinity(irq, cpus, text, sizeof(text)) ? 0 : -1;
+}
+
+bool interrupt_is_used(const char *irq)
+{
+	char name[256];
+
+	find_name(irq, name, sizeof(name));
+	return *name;
+}
+
 int interrupt_set(struct json_object *interrupt)
 {
 	char path[PATH_MAX];
@@ -186,11 +200,7 @@ int interrupt_set(struct json_object *interrupt)
 	return kernel_write(journal_text(interrupt, "now"), "%s", path);
 }
 
-/*
- * Some drivers (virtio_net for one) choose CPUs anew whenever some come or go, and tell so here.
- * That is the switch's own doing, and nobody's will.
- */
-static bool is_drivers_choice(const char *irq, hwloc_const_bitmap_t now)
+bool interrupt_is_drivers_choice(const char *irq, hwloc_const_bitmap_t now)
 {
 	hwloc_bitmap_t hint = hwloc_bitmap_alloc();
 	char text[8192];
@@ -215,7 +225,7 @@ static bool is_ours(struct json_object *interrupt)
 	same = now && ours && strcmp(name, journal_text(interrupt, "name")) == 0 &&
 	       read_affinity(irq, now, text, sizeof(text)) &&
 	       parse_affinity(irq, journal_text(interrupt, "now"), ours) == 0 &&
-	       (hwloc_bitmap_isequal(now, ours) || is_drivers_choice(irq, now));
+	       (hwloc_bitmap_isequal(now, ours) || interrupt_is_drivers_choice(irq, now));
 	hwloc_bitmap_free(now);
 	hwloc_bitmap_free(ours);
 	return same;

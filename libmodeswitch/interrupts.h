@@ -22,6 +22,21 @@ void interrupts_find(hwloc_const_bitmap_t cpus, struct json_object *found);
  */
 void interrupts_of(hwloc_const_bitmap_t from, hwloc_const_bitmap_t to, struct json_object *found);
 
+/* The CPUs that may serve it. 0 or -1: there is no such interrupt. */
+int interrupt_cpus(const char *irq, hwloc_bitmap_t cpus);
+
+/* Does a device use it? */
+bool interrupt_is_used(const char *irq);
+
+/* Of these CPUs those near the device; all if none is, or nobody knows where it is. */
+void interrupt_near(const char *irq, hwloc_const_bitmap_t cpus, hwloc_bitmap_t near);
+
+/*
+ * Has the driver chosen these CPUs? Some (virtio_net for one) choose anew whenever some come or go.
+ * That is a switch's own doing, and nobody's will.
+ */
+bool interrupt_is_drivers_choice(const char *irq, hwloc_const_bitmap_t now);
+
 /*
  * Names the interrupts that one of these CPUs may serve and that nobody can move, because the
  * kernel manages them: "24 (virtio0-req.0), 25 (…)". Root.
@@ -36,5 +51,8 @@ int interrupt_set(struct json_object *interrupt);
  * another device's by now.
  */
 int interrupt_restore(struct json_object *interrupt);
+
+/* What these CPUs had of devices since boot, per second; 0 of those that are not on-line. */
+void interrupts_measure(hwloc_const_bitmap_t cpus, struct ms_irq_spread *spread);
 
 #endif

@@ -21,6 +21,8 @@
  */
 #define ANSWER_SECONDS 10
 #define ANSWER_SIZE 65536
+#define REQUEST_SIZE 500 /* what it reads of one, with the NUL that it expects */
+#define IRQ_MAX 1000000
 
 static int is_number(const struct dirent *entry)
 {
@@ -121,64 +123,126 @@ static void read_answer(int connection, char *text, size_t size)
 	text[length] = '\0';
 }
 
-/* "SLEEP 10 IRQ 24 LOAD … BANNED 00000000,000000e0" */
-static int read_banned(int connection, hwloc_bitmap_t cpus)
+/* Numbers from behind "IRQ", of each that it is told to leave alone. */
+static void parse_irqs(const char *text, hwloc_bitmap_t irqs)
 {
-	char *text = calloc(1, ANSWER_SIZE), *at;
-	int ret = -1;
+	static const char word[] = " IRQ ";
 
-	if (text && say(connection, "setup") == 0) {
+	hwloc_bitmap_zero(irqs);
+	for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
+		long irq = strtol(at + strlen(word), NULL, 10);
+
+		if (irq > 0 && irq < IRQ_MAX)
+			hwloc_bitmap_set(irqs, irq);
+	}
+}
+
+/* "SLEEP 10 IRQ 24 LOAD … BANNED 00000000,000000e0" */
+static int parse_setup(char *text, hwloc_bitmap_t cpus, hwloc_bitmap_t irqs)
+{
+	char *at = strstr(text, "BANNED ");
+
+	if (!at)
+		return -1;
+	if (irqs)
+		parse_irqs(text, irqs);
+	at += strlen("BANNED ");
+	at[strspn(at, "0123456789abcdefABCDEF,")] = '\0';
+	return cpus ? parse_mask(at, cpus) : 0;
+}
+
+/* Each may be NULL. */
+static bool read_setup(hwloc_bitmap_t cpus, hwloc_bitmap_t irqs)
+{
+	int connection = open_connection(), ret = -1;
+	char *text = calloc(1, ANSWER_SIZE);
+
+	if (connection >= 0 && text && say(connection, "setup") == 0) {
 		read_answer(connection, text, ANSWER_SIZE);
-		at = strstr(text, "BANNED ");
-		if (at) {
-			at += strlen("BANNED ");
-			at[strspn(at, "0123456789abcdefABCDEF,")] = '\0';
-			ret = parse_mask(at, cpus);
-		}
+		ret = parse_setup(text, cpus, irqs);
 	}
 	free(text);
-	return ret;
+	if (connection >= 0)
+		close(connection);
+	return ret == 0;
 }
 
 bool irqbalance_banned(hwloc_bitmap_t cpus)
 {
-	int connection = open_connection(), ret;
-
-	if (connection < 0)
-		return false;
-	ret = read_banned(connection, cpus);
-	close(connection);
-	return ret == 0;
+	return read_setup(cpus, NULL);
 }
 
-int irqbalance_ban(hwloc_const_bitmap_t cpus, struct ms_error *err)
+bool irqbalance_banned_irqs(hwloc_bitmap_t irqs)
 {
-	char list[4096], text[sizeof(list) + 32];
+	return read_setup(NULL, irqs);
+}
+
+static int tell(const char *text, const char *what, struct ms_error *err)
+{
 	int connection = open_connection(), ret;
 
 	/* It has ended meanwhile. */
 	if (connection < 0)
 		return 0;
-	hwloc_bitmap_list_snprintf(list, sizeof(list), cpus);
-	/* Version 1.9.2 dies of an empty list. */
-	snprintf(text, sizeof(text), "settings cpus %s", *list ? list : "NULL");
 	ret = say(connection, text);
 	close(connection);
 	return ret < 0 ? ms_fail(err,
-				 "irqbalance cannot be told which CPUs to leave alone: its socket "
-				 "does not take it; see whether irqbalance still works")
+				 "irqbalance cannot be told which %s to leave alone: its socket "
+				 "does not take it; see whether irqbalance still works",
+				 what)
 		       : 0;
+}
+
+int irqbalance_ban(hwloc_const_bitmap_t cpus, struct ms_error *err)
+{
+	char list[4096], text[sizeof(list) + 32];
+
+	hwloc_bitmap_list_snprintf(list, sizeof(list), cpus);
+	/* Version 1.9.2 dies of an empty list. */
+	snprintf(text, sizeof(text), "settings cpus %s", *list ? list : "NULL");
+	return tell(text, "CPUs", err);
+}
+
+int irqbalance_ban_irqs(hwloc_const_bitmap_t irqs, struct ms_error *err)
+{
+	char text[REQUEST_SIZE] = "settings ban irqs";
+	size_t at = strlen(text);
+	int irq;
+
+	if (hwloc_bitmap_iszero(irqs))
+		snprintf(text + at, sizeof(text) - at, " NONE");
+	hwloc_bitmap_foreach_begin(irq, irqs) {
+		at += snprintf(text + at, sizeof(text) - at, " %d", irq);
+		if (at >= sizeof(text))
+			return ms_fail(err,
+				       "irqbalance cannot be told which interrupts to leave alone: "
+				       "it takes requests of %d characters only; it may move them",
+				       REQUEST_SIZE - 1);
+	}
+	hwloc_bitmap_foreach_end();
+	return tell(text, "interrupts", err);
+}
+
+static int allow(hwloc_const_bitmap_t these, bool (*banned)(hwloc_bitmap_t all),
+		 int (*ban)(hwloc_const_bitmap_t all, struct ms_error *err), struct ms_error *err)
+{
+	hwloc_bitmap_t all = hwloc_bitmap_alloc();
+	int ret = all ? 0 : ms_fail(err, "out of memory");
+
+	if (all && banned(all) && hwloc_bitmap_intersects(all, these)) {
+		hwloc_bitmap_andnot(all, all, these);
+		ret = ban(all, err);
+	}
+	hwloc_bitmap_free(all);
+	return ret;
 }
 
 int irqbalance_allow(hwloc_const_bitmap_t cpus, struct ms_error *err)
 {
-	hwloc_bitmap_t banned = hwloc_bitmap_alloc();
-	int ret = banned ? 0 : ms_fail(err, "out of memory");
+	return allow(cpus, irqbalance_banned, irqbalance_ban, err);
+}
 
-	if (banned && irqbalance_banned(banned) && hwloc_bitmap_intersects(banned, cpus)) {
-		hwloc_bitmap_andnot(banned, banned, cpus);
-		ret = irqbalance_ban(banned, err);
-	}
-	hwloc_bitmap_free(banned);
-	return ret;
+int irqbalance_allow_irqs(hwloc_const_bitmap_t irqs, struct ms_error *err)
+{
+	return allow(irqs, irqbalance_banned_irqs, irqbalance_ban_irqs, err);
 }

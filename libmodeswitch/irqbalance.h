@@ -17,4 +17,9 @@ int irqbalance_ban(hwloc_const_bitmap_t cpus, struct ms_error *err);
 /* These it shall no longer leave alone; what else it leaves alone stays so. As above. */
 int irqbalance_allow(hwloc_const_bitmap_t cpus, struct ms_error *err);
 
+/* The same of interrupts, by number, which it leaves where they are. */
+bool irqbalance_banned_irqs(hwloc_bitmap_t irqs);
+int irqbalance_ban_irqs(hwloc_const_bitmap_t irqs, struct ms_error *err);
+int irqbalance_allow_irqs(hwloc_const_bitmap_t irqs, struct ms_error *err);
+
 #endif

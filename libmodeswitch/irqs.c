@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "modeswitch.h"
+#include "interrupts.h"
 #include "process.h"
 
 /* "           CPU0       CPU1 …": those that are on-line. */
@@ -127,4 +127,26 @@ uint64_t ms_irqs_of_cpu(const struct ms_irqs *irqs, unsigned cpu, bool devices)
 		}
 	}
 	return sum;
+}
+
+void interrupts_measure(hwloc_const_bitmap_t cpus, struct ms_irq_spread *spread)
+{
+	struct ms_error ignored;
+	struct ms_irqs irqs;
+	int cpu;
+
+	*spread = (struct ms_irq_spread){ 0 };
+	if (ms_irqs_read(&irqs, &ignored) < 0)
+		return;
+	hwloc_bitmap_foreach_begin(cpu, cpus) {
+		double one = ms_irqs_of_cpu(&irqs, cpu, true) * 1e6 / irqs.when_us;
+
+		if (cpu == hwloc_bitmap_first(cpus) || one < spread->min)
+			spread->min = one;
+		if (one > spread->max)
+			spread->max = one;
+		spread->mean += one / hwloc_bitmap_weight(cpus);
+	}
+	hwloc_bitmap_foreach_end();
+	ms_irqs_release(&irqs);
 }

@@ -21,6 +21,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/interrupts.c libmodeswitch/interrupts.h \
 	libmodeswitch/irqs.c \
 	libmodeswitch/irqbalance.c libmodeswitch/irqbalance.h \
+	libmodeswitch/job_cpus.c libmodeswitch/job_cpus.h \
 	libmodeswitch/journal.c libmodeswitch/journal.h \
 	libmodeswitch/json.c libmodeswitch/json.h \
 	libmodeswitch/proxy_limits.c libmodeswitch/proxy_limits.h \
@@ -40,11 +41,13 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/plan_proxies.c \
 	libmodeswitch/prepare.c \
 	libmodeswitch/process.c libmodeswitch/process.h \
+	libmodeswitch/quiet.c libmodeswitch/quiet.h \
 	libmodeswitch/record.c libmodeswitch/record.h \
 	libmodeswitch/report.c libmodeswitch/report.h \
 	libmodeswitch/reset.c \
 	libmodeswitch/services.c libmodeswitch/services.h \
 	libmodeswitch/state.c libmodeswitch/state.h \
+	libmodeswitch/steer.c libmodeswitch/steer.h \
 	libmodeswitch/step_cpus.c \
 	libmodeswitch/step_instance.c \
 	libmodeswitch/step_interrupts.c \
@@ -80,6 +83,7 @@ lwkctl_SOURCES = libmodeswitch/lwkctl.c libmodeswitch/lwkctl.h \
 	libmodeswitch/lwkctl_plan.c \
 	libmodeswitch/lwkctl_prepare.c \
 	libmodeswitch/lwkctl_irqs.c \
+	libmodeswitch/lwkctl_quiet.c \
 	libmodeswitch/lwkctl_migrate.c \
 	libmodeswitch/lwkctl_calibrate.c libmodeswitch/lwkctl_calibrate.h \
 	libmodeswitch/drawing.c libmodeswitch/drawing.h \

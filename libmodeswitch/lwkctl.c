@@ -128,6 +128,10 @@ static void print_job(const struct ms_job *job)
 	}
 	if (job->state == MS_JOB_WARM)
 		print_warm(job);
+	if (job->state == MS_JOB_QUIET && !*job->reason) {
+		hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), job->linux_cpus);
+		printf("  device interrupts are kept away from CPUs %s\n", cpus);
+	}
 	if (*job->reason)
 		printf("  %s\n", job->reason);
 }
@@ -298,13 +302,17 @@ static const struct verb verbs[] = {
 	{ "irqs", run_irqs, "WiNj", false, 1,
 	  "irqs [JOB] [--watch] [--interval SECONDS] [--count N] [--json]",
 	  "Tells how many interrupts a second come to which CPU and from where, from boot on; or in\n"
-	  "the next seconds; or, with --watch, again and again. With JOB also those of the LWK's CPUs,\n"
-	  "as it counts them, and what these CPUs had before." },
+	  "the next seconds; or, with --watch, again and again. With JOB, which has an LWK or\n"
+	  "--quiet-irqs, also the least, most and mean of its CPUs, before and now; an LWK counts its\n"
+	  "own." },
 	{ "counters", run_counters, "j", false, INT_MAX,
 	  "counters JOB [read [--json] | set EVENT... | start | stop | remove]",
 	  "Counts events on each CPU of a job's LWK: cycles, instructions and other hardware\n"
 	  "counters, where there are such, and page-faults, interrupts, delegated-calls and others\n"
 	  "everywhere. lwkctl(8) has their names." },
+	{ "quiet", run_quiet, "i", true, 0, "quiet [--interval SECONDS]",
+	  "Keeps device interrupts away from the CPUs of jobs with --quiet-irqs, until there are none.\n"
+	  "Such jobs start it themselves. Root." },
 	{ "metrics", run_metrics, "", true, 0, "metrics",
 	  "Prints the statistics of all LWKs in Prometheus' text format. Root." },
 	{ "kmsg", run_kmsg, "f", false, 1, "kmsg JOB|INSTANCE [--follow]",

@@ -75,6 +75,9 @@ int run_top(const struct options *options);
 /* lwkctl_irqs.c */
 int run_irqs(const struct options *options);
 
+/* lwkctl_quiet.c; root */
+int run_quiet(const struct options *options);
+
 /* lwkctl_metrics.c */
 int run_metrics(const struct options *options);
 int run_migrate(const struct options *options);

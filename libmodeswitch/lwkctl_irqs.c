@@ -3,6 +3,7 @@
  * lwkctl irqs: which interrupts come to which CPU, Linux's and a job's LWK's.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,19 +122,44 @@ static double lwk_rate(const struct report *report, size_t place)
 	return rate(lwk_count(&report->now->lwk.cpus[place]), was, seconds);
 }
 
+/* The job's CPUs are the LWK's, or, for a job without one, Linux's. */
+static bool is_quiet(const struct report *report)
+{
+	return report->job->state == MS_JOB_QUIET;
+}
+
+static void add_to_spread(struct spread *spread, size_t n, double one)
+{
+	spread->min = n && spread->min < one ? spread->min : one;
+	spread->max = spread->max > one ? spread->max : one;
+	spread->mean = (spread->mean * n + one) / (n + 1);
+}
+
 static struct spread lwk_spread(const struct report *report)
 {
-	size_t n = report->now->lwk.n_cpus;
 	struct spread spread = { 0 };
 
-	for (size_t i = 0; i < n; i++) {
-		double one = lwk_rate(report, i);
+	for (size_t i = 0; i < report->now->lwk.n_cpus; i++)
+		add_to_spread(&spread, i, lwk_rate(report, i));
+	return spread;
+}
 
-		spread.min = i && spread.min < one ? spread.min : one;
-		spread.max = spread.max > one ? spread.max : one;
-		spread.mean += one / n;
+static struct spread quiet_spread(const struct report *report)
+{
+	const struct ms_irqs *irqs = &report->now->os;
+	struct spread spread = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < irqs->n_cpus; i++) {
+		if (hwloc_bitmap_isset(report->job->linux_cpus, irqs->cpus[i]))
+			add_to_spread(&spread, n++, linux_rate(report, i, true));
 	}
 	return spread;
+}
+
+static struct spread job_spread(const struct report *report)
+{
+	return is_quiet(report) ? quiet_spread(report) : lwk_spread(report);
 }
 
 /* ---- text ---- */
@@ -202,17 +228,19 @@ static void print_cpus(const struct report *report)
 
 static void print_job(const struct report *report)
 {
-	struct spread now = lwk_spread(report);
+	struct spread now = job_spread(report);
 	const struct ms_job *job = report->job;
 	char cpus[256];
 
-	hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), job->lwk_cpus);
-	printf("\njob %u, LWK on CPUs %s, interrupts of a CPU per second:\n"
+	hwloc_bitmap_list_snprintf(cpus, sizeof(cpus),
+				   is_quiet(report) ? job->linux_cpus : job->lwk_cpus);
+	printf("\njob %u, %s on CPUs %s, interrupts of a CPU per second:\n"
 	       "  %-28s min %8.1f  max %8.1f  mean %8.1f\n"
 	       "  %-28s min %8.1f  max %8.1f  mean %8.1f\n",
-	       job->job_id, cpus, "before, from boot, devices'", job->irqs_before.min,
-	       job->irqs_before.max, job->irqs_before.mean, "with the LWK, of any kind", now.min,
-	       now.max, now.mean);
+	       job->job_id, is_quiet(report) ? "quiet" : "LWK", cpus, "before, from boot, devices'",
+	       job->irqs_before.min, job->irqs_before.max, job->irqs_before.mean,
+	       is_quiet(report) ? "now, devices'" : "with the LWK, of any kind", now.min, now.max,
+	       now.mean);
 }
 
 /* ---- JSON ---- */
@@ -280,7 +308,7 @@ static struct json_object *report_to_json(const struct report *report)
 	json_object_object_add(object, "cpus", cpus);
 	json_object_object_add(object, "sources", sources);
 	if (report->job) {
-		struct spread now = lwk_spread(report);
+		struct spread now = job_spread(report);
 		const struct ms_job *job = report->job;
 
 		json_add_number(object, "job_id", job->job_id);
@@ -329,7 +357,48 @@ static double seconds_between(const struct timespec *a, const struct timespec *b
 	return (b->tv_sec - a->tv_sec) + (b->tv_nsec - a->tv_nsec) / 1e9;
 }
 
-/* Each interval: 'count' times, or for ever with 0. */
+/* Unless a signal comes. */
+static void sleep_for(double seconds)
+{
+	struct timespec time = { .tv_sec = seconds,
+				 .tv_nsec = (seconds - (time_t)seconds) * 1000000000 };
+
+	nanosleep(&time, NULL);
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+	interrupted = number;
+}
+
+/* ^C is how a watch ends, and no failure; what is being printed is printed whole. */
+static void end_by_signal(void)
+{
+	struct sigaction action = { .sa_handler = interrupt };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static bool has_ended(const struct ms_job *job, const struct reading *now)
+{
+	struct ms_error ignored;
+	struct ms_job again;
+	bool ended;
+
+	if (!job)
+		return false;
+	if (job->state != MS_JOB_QUIET)
+		return now->lwk.n_cpus == 0;
+	ended = ms_job_get(job->job_id, &again, &ignored) < 1;
+	if (!ended)
+		ms_job_release(&again);
+	return ended;
+}
+
+/* Each interval: 'count' times, or with 0 until a signal comes, or the job's end. */
 static int report_changes(const struct options *options, double interval, unsigned long count,
 			  struct ms_watch *watch, const struct ms_job *job)
 {
@@ -337,16 +406,23 @@ static int report_changes(const struct options *options, double interval, unsign
 	struct ms_error err;
 	int now = 0;
 
+	end_by_signal();
 	if (read_all(watch, &readings[now], &err) < 0)
 		return fail(&err);
 	for (unsigned long i = 0; !count || i < count; i++) {
 		struct report report = { .before = &readings[now], .job = job };
 
-		usleep(interval * 1e6);
+		sleep_for(interval);
+		if (interrupted)
+			break;
 		now = !now;
 		if (read_all(watch, &readings[now], &err) < 0) {
 			release(&readings[!now]);
 			return fail(&err);
+		}
+		if (has_ended(job, &readings[now])) {
+			release(&readings[!now]);
+			break;
 		}
 		report.now = &readings[now];
 		report.seconds = seconds_between(&readings[!now].when, &readings[now].when);
@@ -376,7 +452,7 @@ static int report_for(const struct options *options, struct ms_watch *watch,
 
 int run_irqs(const struct options *options)
 {
-	struct ms_watch *watch;
+	struct ms_watch *watch = NULL;
 	struct ms_error err;
 	struct ms_job job;
 	uint32_t job_id;
@@ -388,10 +464,13 @@ int run_irqs(const struct options *options)
 		return EXIT_USAGE;
 	found = ms_job_get(job_id, &job, &err);
 	if (found == 0)
-		ms_fail(&err, "this node knows no LWK job %u; see lwkctl list", job_id);
+		ms_fail(&err,
+			"this node knows no LWK job %u, nor a job of that number with --quiet-irqs; "
+			"see lwkctl status",
+			job_id);
 	if (found < 1)
 		return fail(&err);
-	if (ms_watch_open(job_id, &watch, &err) < 0) {
+	if (job.state != MS_JOB_QUIET && ms_watch_open(job_id, &watch, &err) < 0) {
 		ms_job_release(&job);
 		return fail(&err);
 	}

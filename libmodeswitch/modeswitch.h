@@ -231,6 +231,7 @@ enum ms_job_state {
 	MS_JOB_REFUSED,	  /* back in Linux-only mode; 'reason' says why */
 	MS_JOB_STUCK,	  /* could not be undone; 'reason' says what is left */
 	MS_JOB_WARM,	  /* over, and what it had is kept for the next LWK job */
+	MS_JOB_QUIET,	  /* Linux-only, with --quiet-irqs; 'reason': why it cannot be */
 };
 
 /* The published record of a job on this node. */
@@ -240,7 +241,7 @@ struct ms_job {
 	enum ms_job_state state;
 	char image[MS_IMAGE_NAME_MAX + 1];
 	char driver[16];
-	char reason[1024];	   /* REFUSED, STUCK; ACTIVE: what became of a dump */
+	char reason[1024];	   /* REFUSED, STUCK, QUIET; ACTIVE: what became of a dump */
 	int instance;		   /* ACTIVE; -1 otherwise */
 	char device[64];	   /* ACTIVE: the instance's device node, "/dev/lwk/N" */
 	hwloc_bitmap_t lwk_cpus;   /* lent to the LWK */
@@ -341,6 +342,27 @@ void ms_irqs_release(struct ms_irqs *irqs);
 
 /* The sum of a CPU's, of devices or of the others; 0 for a CPU that is not on-line. */
 uint64_t ms_irqs_of_cpu(const struct ms_irqs *irqs, unsigned cpu, bool devices);
+
+/* ---- quiet for Linux-only jobs ---- */
+
+#define MS_QUIET_INTERVAL 10.0 /* seconds between two looks at interrupts */
+
+/*
+ * Keeps device interrupts away from a Linux-only job's CPUs as long as it runs, and starts a
+ * process that sees to it. Its record is MS_JOB_QUIET. ms_switch_off() or ms_job_ended() end it:
+ * then every interrupt has the CPUs that it had, unless somebody else has given it others. Root.
+ */
+int ms_quiet_begin(const struct ms_config *config, uint32_t job_id, uid_t uid,
+		   hwloc_const_bitmap_t cpus, struct ms_error *err);
+
+/* Records that such a job cannot have it, and why. */
+int ms_quiet_refuse(uint32_t job_id, uid_t uid, const char *reason, struct ms_error *err);
+
+/* Starts the process that sees to it, should there be such jobs and no such process. Root. */
+int ms_quiet_resume(struct ms_error *err);
+
+/* That process: returns when there are no such jobs any more, or at once when it is there already. */
+int ms_quiet_watch(double interval, struct ms_error *err);
 
 /* ---- the limits of proxies ---- */
 

@@ -15,7 +15,7 @@
 
 static const char *const state_words[] = {
 	[MS_JOB_SWITCHING] = "switching", [MS_JOB_ACTIVE] = "active", [MS_JOB_REFUSED] = "refused",
-	[MS_JOB_STUCK] = "stuck",	  [MS_JOB_WARM] = "warm",
+	[MS_JOB_STUCK] = "stuck",	  [MS_JOB_WARM] = "warm",     [MS_JOB_QUIET] = "quiet",
 };
 
 const char *ms_job_state_word(enum ms_job_state state)

@@ -13,6 +13,7 @@
 #include "memory.h"
 #include "process.h"
 #include "proxy_limits.h"
+#include "quiet.h"
 #include "record.h"
 #include "state.h"
 #include "steps.h"
@@ -167,7 +168,7 @@ static int reset_all(ms_say say, void *context, struct ms_error *err)
 		if (give_back_leftovers(&all, err) < 0)
 			left = ret = -1;
 	}
-	if (limits_remove_all(err) < 0)
+	if (limits_remove_all(err) < 0 || quiet_pass(NULL, err) < 0)
 		ret = -1;
 	for (ssize_t i = 0; i < n; i++) {
 		if (jobs[i] == MS_ALL_JOBS ||

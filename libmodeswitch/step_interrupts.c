@@ -13,6 +13,7 @@
 #include "interrupts.h"
 #include "irqbalance.h"
 #include "json.h"
+#include "quiet.h"
 #include "steps.h"
 
 /*
@@ -33,11 +34,25 @@ static void add_ban(hwloc_const_bitmap_t cpus, struct json_object *object)
 	hwloc_bitmap_free(added);
 }
 
+/* What was put on the job's CPUs for other jobs' quiet must find another place. */
+static void look_after_quiet(const struct ms_plan *plan)
+{
+	hwloc_bitmap_t taken = hwloc_bitmap_alloc();
+	struct ms_error ignored;
+
+	if (taken) {
+		hwloc_bitmap_or(taken, plan->lwk_cpus, plan->linux_cpus);
+		quiet_pass(taken, &ignored);
+	}
+	hwloc_bitmap_free(taken);
+}
+
 static struct json_object *details(struct switching *switching)
 {
 	struct json_object *object = json_object_new_object();
 	struct json_object *found = json_object_new_array();
 
+	look_after_quiet(switching->plan);
 	interrupts_of(switching->plan->lwk_cpus, switching->config->os_cpus, found);
 	json_object_object_add(object, "interrupts", found);
 	add_ban(switching->plan->lwk_cpus, object);
@@ -79,33 +94,10 @@ static int change_ban(struct json_object *entry, const char *key,
 	return ret;
 }
 
-/* While Linux still knows these CPUs. That it cannot be told is no reason to refuse the job. */
-static void measure(struct switching *switching)
-{
-	struct ms_irq_spread *spread = &switching->irqs_before;
-	hwloc_const_bitmap_t cpus = switching->plan->lwk_cpus;
-	struct ms_error ignored;
-	struct ms_irqs irqs;
-	int cpu;
-
-	if (ms_irqs_read(&irqs, &ignored) < 0)
-		return;
-	hwloc_bitmap_foreach_begin(cpu, cpus) {
-		double one = ms_irqs_of_cpu(&irqs, cpu, true) * 1e6 / irqs.when_us;
-
-		if (cpu == hwloc_bitmap_first(cpus) || one < spread->min)
-			spread->min = one;
-		if (one > spread->max)
-			spread->max = one;
-		spread->mean += one / hwloc_bitmap_weight(cpus);
-	}
-	hwloc_bitmap_foreach_end();
-	ms_irqs_release(&irqs);
-}
-
 static int run(struct switching *switching, struct ms_error *err)
 {
-	measure(switching);
+	/* While Linux still knows these CPUs. */
+	interrupts_measure(switching->plan->lwk_cpus, &switching->irqs_before);
 	/* First: else it would put them back. */
 	if (change_ban(own_entry(switching), "banned", irqbalance_ban, err) < 0)
 		return -1;
@@ -117,6 +109,7 @@ static int run(struct switching *switching, struct ms_error *err)
 static int run_again(struct switching *switching, struct ms_error *err)
 {
 	set_all(switching);
+	look_after_quiet(switching->plan);
 	return 0;
 }
 

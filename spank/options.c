@@ -15,6 +15,7 @@ enum option_id {
 	OPTION_NUMA,
 	OPTION_PROXY_MEMORY,
 	OPTION_REPORT,
+	OPTION_QUIET,
 	OPTION_COUNT
 };
 
@@ -23,6 +24,7 @@ static int check_launch(int val, const char *arg, int remote);
 static int check_memory(int val, const char *arg, int remote);
 static int check_numa(int val, const char *arg, int remote);
 static int check_proxy_memory(int val, const char *arg, int remote);
+static int note_quiet(int val, const char *arg, int remote);
 
 static struct spank_option table[OPTION_COUNT] = {
 	[OPTION_LWK] = {
@@ -77,6 +79,14 @@ static struct spank_option table[OPTION_COUNT] = {
 			 "step's programs on a node has ended",
 		.has_arg = no_argument,
 		.val = OPTION_REPORT,
+	},
+	[OPTION_QUIET] = {
+		.name = "quiet-irqs",
+		.usage = "without --lwk: keep device interrupts away from the job's CPUs as long as "
+			 "it runs; see slurm-lwk(7)",
+		.has_arg = no_argument,
+		.val = OPTION_QUIET,
+		.cb = note_quiet,
 	},
 };
 
@@ -158,13 +168,19 @@ static int check_proxy_memory(int val, const char *arg, int remote)
 	return -1;
 }
 
-#define LWK_OPTION_VARIABLE "_SLURM_SPANK_OPTION_lwk_lwk"
+static int note_quiet(int val, const char *arg, int remote)
+{
+	given[OPTION_QUIET] = true;
+	return 0;
+}
+
+#define OPTION_VARIABLE "_SLURM_SPANK_OPTION_lwk_"
+#define LWK_OPTION_VARIABLE OPTION_VARIABLE "lwk"
 /* The options that belong to one allocation. */
 static const char *const allocation_variables[] = {
-	LWK_OPTION_VARIABLE,
-	LWK_OPTION_VARIABLE "_mem",
-	LWK_OPTION_VARIABLE "_numa",
-	LWK_OPTION_VARIABLE "_proxy_mem",
+	LWK_OPTION_VARIABLE,	      LWK_OPTION_VARIABLE "_mem",
+	LWK_OPTION_VARIABLE "_numa",  LWK_OPTION_VARIABLE "_proxy_mem",
+	OPTION_VARIABLE "quiet_irqs",
 };
 
 /*
@@ -221,6 +237,24 @@ bool options_lwk_step(void)
 	return inside_lwk || (spank_context() == S_CTX_LOCAL && given[OPTION_LWK]);
 }
 
+static int check_quiet(bool step)
+{
+	if (!given[OPTION_QUIET])
+		return 0;
+	if (given[OPTION_LWK]) {
+		slurm_error(
+			"lwk: --quiet-irqs is for jobs without --lwk: the CPUs of an LWK have no "
+			"device interrupts anyway. Leave one of the two out.");
+		return -1;
+	}
+	if (step) {
+		slurm_error("lwk: --quiet-irqs goes with the sbatch, salloc or srun that makes the "
+			    "allocation. Give it there, or leave it out.");
+		return -1;
+	}
+	return 0;
+}
+
 int options_check(void)
 {
 	static const enum option_id of_allocation[] = { OPTION_MEMORY, OPTION_NUMA,
@@ -235,7 +269,7 @@ int options_check(void)
 			    table[of_allocation[i]].name);
 		return -1;
 	}
-	return 0;
+	return check_quiet(step);
 }
 
 bool options_allocation(void)
@@ -311,9 +345,19 @@ const char *options_proxy_memory(spank_t sp)
 	return argument(sp, OPTION_PROXY_MEMORY);
 }
 
-bool options_report(spank_t sp)
+static bool has_option(spank_t sp, enum option_id id)
 {
 	char *arg = NULL;
 
-	return spank_option_getopt(sp, &table[OPTION_REPORT], &arg) == ESPANK_SUCCESS;
+	return spank_option_getopt(sp, &table[id], &arg) == ESPANK_SUCCESS;
+}
+
+bool options_report(spank_t sp)
+{
+	return has_option(sp, OPTION_REPORT);
+}
+
+bool options_quiet(spank_t sp)
+{
+	return has_option(sp, OPTION_QUIET);
 }

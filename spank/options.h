@@ -39,6 +39,9 @@ bool options_numa_given(void);
 /* False when the user wants to call lwkexec himself (--lwk-launch=none). */
 bool options_launch(spank_t sp);
 
+/* --quiet-irqs */
+bool options_quiet(spank_t sp);
+
 /* --lwk-report */
 bool options_report(spank_t sp);
 

@@ -83,6 +83,38 @@ static int switch_on(const struct ms_request *request)
 	return ret;
 }
 
+static int keep_quiet(uint32_t job_id, uid_t uid, hwloc_bitmap_t cpus, struct ms_error *err)
+{
+	struct ms_config *config;
+	int ret;
+
+	if (ms_config_load(MS_CONFIG_PATH, &config, err) < 0)
+		return -1;
+	ret = request_cpus(job_id, uid, cpus, err);
+	if (ret == 0)
+		ret = ms_quiet_begin(config, job_id, uid, cpus, err);
+	ms_config_free(config);
+	return ret;
+}
+
+/* A job that cannot have quiet runs without, and is told. */
+static void quiet_on(spank_t sp)
+{
+	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+	struct ms_error err, ignored;
+	uint32_t job_id;
+	uid_t uid;
+
+	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
+	    spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS || !cpus) {
+		slurm_error("lwk: --quiet-irqs: Slurm does not tell the job's id and user");
+	} else if (keep_quiet(job_id, uid, cpus, &err) < 0) {
+		slurm_error("lwk: job %u: --quiet-irqs: %s", job_id, err.text);
+		ms_quiet_refuse(job_id, uid, err.text, &ignored);
+	}
+	hwloc_bitmap_free(cpus);
+}
+
 int prolog_switch_on(spank_t sp)
 {
 	struct ms_request request;
@@ -93,8 +125,12 @@ int prolog_switch_on(spank_t sp)
 	uid_t uid;
 	int ret;
 
-	if (!options_lwk(sp, &asked.image))
-		return cool();
+	if (!options_lwk(sp, &asked.image)) {
+		ret = cool();
+		if (options_quiet(sp))
+			quiet_on(sp);
+		return ret;
+	}
 	asked.memory = options_memory(sp);
 	asked.numa = options_numa(sp);
 	asked.proxy_memory = options_proxy_memory(sp);
@@ -120,7 +156,7 @@ static void log_times(uint32_t job_id, const struct ms_times *times)
 
 	ms_times_print(times, parts, sizeof(parts));
 	if (times->n)
-		slurm_info("lwk: job %u: LWK mode ended in %ju ms (%s)", job_id,
+		slurm_info("lwk: job %u: given back what it had, in %ju ms (%s)", job_id,
 			   (uintmax_t)(times->total_us / 1000), parts);
 }
 

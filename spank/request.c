@@ -95,7 +95,8 @@ static int read_memory(slurm_job_info_t *job, const char *node, uint64_t *bytes,
 	return 0;
 }
 
-static int read_job(slurm_job_info_t *job, struct ms_request *request, struct ms_error *err)
+static int read_job(slurm_job_info_t *job, struct ms_request *request, bool with_memory,
+		    struct ms_error *err)
 {
 	/* slurmd sets it, after the variables that come from the user. */
 	const char *node = getenv("SLURMD_NODENAME");
@@ -110,10 +111,10 @@ static int read_job(slurm_job_info_t *job, struct ms_request *request, struct ms
 	request->whole_memory = job->pn_min_memory == 0;
 	/* So does --hint=nomultithread reach the job's record. */
 	request->one_per_core = job->threads_per_core == 1;
-	return read_memory(job, node, &request->memory, err);
+	return with_memory ? read_memory(job, node, &request->memory, err) : 0;
 }
 
-static int ask_slurm(struct ms_request *request, struct ms_error *err)
+static int ask_slurm(struct ms_request *request, bool with_memory, struct ms_error *err)
 {
 	job_info_msg_t *message;
 	slurm_job_info_t *job;
@@ -124,7 +125,7 @@ static int ask_slurm(struct ms_request *request, struct ms_error *err)
 			       request->job_id, slurm_strerror(slurm_get_errno()));
 	job = find_job(message, request->job_id);
 	if (job)
-		ret = read_job(job, request, err);
+		ret = read_job(job, request, with_memory, err);
 	else
 		ret = ms_fail(err, "slurmctld knows no job %u", request->job_id);
 	slurm_free_job_info_msg(message);
@@ -161,7 +162,7 @@ int request_build(uint32_t job_id, uid_t uid, const struct asked *asked, struct 
 	request->cpus = hwloc_bitmap_alloc();
 	if (!request->cpus)
 		return ms_fail(err, "out of memory");
-	if (read_asked(asked, request, err) == 0 && ask_slurm(request, err) == 0)
+	if (read_asked(asked, request, err) == 0 && ask_slurm(request, true, err) == 0)
 		return 0;
 	request_release(request);
 	return -1;
@@ -172,4 +173,11 @@ void request_release(struct ms_request *request)
 	hwloc_bitmap_free(request->cpus);
 	request->cpus = NULL;
 	ms_numa_release(&request->numa);
+}
+
+int request_cpus(uint32_t job_id, uid_t uid, hwloc_bitmap_t cpus, struct ms_error *err)
+{
+	struct ms_request request = { .job_id = job_id, .uid = uid, .cpus = cpus };
+
+	return ask_slurm(&request, false, err);
 }

@@ -21,4 +21,7 @@ int request_build(uint32_t job_id, uid_t uid, const struct asked *asked, struct 
 		  struct ms_error *err);
 void request_release(struct ms_request *request);
 
+/* The CPUs alone, for a job that gets no LWK. There, too. */
+int request_cpus(uint32_t job_id, uid_t uid, hwloc_bitmap_t cpus, struct ms_error *err);
+
 #endif

@@ -85,6 +85,18 @@ static void check_program(spank_t sp)
 		       "program.");
 }
 
+/* A Linux-only job, whatever it has a record for. */
+static bool is_linux_only(uint32_t job_id)
+{
+	if (job.state != MS_JOB_QUIET)
+		return false;
+	if (*job.reason)
+		slurm_error("lwk: job %u has no quiet from device interrupts on this node "
+			    "(--quiet-irqs): %s. It runs without.",
+			    job_id, job.reason);
+	return true;
+}
+
 int task_look(spank_t sp)
 {
 	const char *image = "";
@@ -104,6 +116,7 @@ int task_look(spank_t sp)
 		refuse("cannot tell whether job %u is an LWK job: %s", job_id, err.text);
 		return 0;
 	}
+	found = found && !is_linux_only(job_id);
 	check_record(job_id, found, asked, image);
 	active = found && job.state == MS_JOB_ACTIVE;
 

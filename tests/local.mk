@@ -45,6 +45,7 @@ check_PROGRAMS += tests/unit/test-parse \
 	tests/unit/test-image \
 	tests/unit/test-memory \
 	tests/unit/test-process \
+	tests/unit/test-steer \
 	tests/unit/test-steps \
 	tests/unit/test-switch \
 	tests/unit/test-usage
@@ -104,6 +105,9 @@ tests_unit_test_memory_LDADD = tests/unit/libunit.la
 
 tests_unit_test_process_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_process_LDADD = tests/unit/libunit.la
+
+tests_unit_test_steer_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_steer_LDADD = tests/unit/libunit.la $(HWLOC_LIBS)
 
 tests_unit_test_steps_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_steps_LDADD = tests/unit/libunit.la

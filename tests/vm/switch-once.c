@@ -101,14 +101,37 @@ static int switch_off(uint32_t job_id,
 	return print_json(object, start);
 }
 
+/* As the prolog of a job without --lwk does it. */
+static int be_quiet(uint32_t job_id, uid_t uid, const char *list)
+{
+	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+	struct ms_config *config;
+	int64_t start = now_us();
+	struct ms_error err;
+	int ret;
+
+	if (ms_parse_cpus(list, cpus, &err) < 0 ||
+	    ms_config_load(MS_CONFIG_PATH, &config, &err) < 0)
+		return fail(&err);
+	ret = ms_quiet_begin(config, job_id, uid, cpus, &err);
+	ret = ret < 0 ? fail(&err) : print_record(job_id, now_us() - start);
+	ms_config_free(config);
+	hwloc_bitmap_free(cpus);
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 5 && strcmp(argv[1], "quiet") == 0)
+		return be_quiet(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10), argv[4]);
 	if (argc >= 6 && strcmp(argv[1], "on") == 0)
 		return switch_on(argc, argv);
 	if (argc == 3 && strcmp(argv[1], "off") == 0)
 		return switch_off(strtoul(argv[2], NULL, 10), ms_switch_off);
 	if (argc == 3 && strcmp(argv[1], "ended") == 0)
 		return switch_off(strtoul(argv[2], NULL, 10), ms_job_ended);
-	fputs("Usage: switch-once on JOB UID CPUS MEMORY [IMAGE] | off JOB | ended JOB\n", stderr);
+	fputs("Usage: switch-once on JOB UID CPUS MEMORY [IMAGE] | off JOB | ended JOB |\n"
+	      "                   quiet JOB UID CPUS\n",
+	      stderr);
 	return 2;
 }
