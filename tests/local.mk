@@ -12,9 +12,9 @@ tests_bench_raw_switch_CPPFLAGS = $(AM_CPPFLAGS)
 EXTRA_DIST += tests/bench/switch tests/bench/switch.jq
 EXTRA_DIST += tests/bench/migrate tests/bench/migrate.jq tests/bench/migrate.gnuplot
 EXTRA_DIST += tests/bench/fragmentation tests/bench/memory-load.c
-# They run on the LWK, as its users' programs do.
+# They run on the LWK, as its users' programs do, or beside.
 bench_programs = tests/bench/kernels tests/bench/delegation-load tests/bench/fwq \
-	tests/bench/proxies-load
+	tests/bench/proxies-load tests/bench/irq-noise-job
 all-local: $(bench_programs)
 $(bench_programs): %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static $< -o $@ -lm
@@ -23,6 +23,8 @@ EXTRA_DIST += tests/bench/delegation tests/bench/delegation.jq tests/bench/deleg
 	tests/bench/delegation-load.c
 EXTRA_DIST += tests/bench/proxies tests/bench/proxies.jq tests/bench/proxies.gnuplot \
 	tests/bench/proxies-load.c
+EXTRA_DIST += tests/bench/irq-noise tests/bench/irq-noise.jq tests/bench/irq-noise.gnuplot \
+	tests/bench/irq-noise-job.c
 EXTRA_DIST += tests/bench/noise tests/bench/noise.gnuplot tests/bench/fwq.c
 CLEANFILES += $(bench_programs)
 

@@ -104,6 +104,39 @@ network_options()
 	network_options+=(-device "virtio-net-pci,netdev=cluster,romfile=,mac=52:54:00:77:00:$(printf %02x "$machine")")
 }
 
+# A NIC with several queues, each with interrupts of its own, to an interface of
+# this host: only a tap device has queues. QEMU makes it, and it ends with QEMU.
+queues_options()
+{
+	queues_options=()
+	((net_queues && $1 == 1)) || return 0
+	queues_options=(
+		-netdev "tap,id=queues,ifname=$(tap_name),queues=$net_queues,script=no,downscript=no"
+		-device 'virtio-net-pci,netdev=queues,mq=on,romfile=,mac=52:54:00:78:00:01'
+	)
+}
+
+# One number for each name, most likely.
+name_number()
+{
+	local sum
+
+	sum=$(cksum <<<"$name")
+	echo $((${sum%% *} % 250))
+}
+
+tap_name()
+{
+	echo "lwk-bed$(name_number)"
+}
+
+bring_up_tap()
+{
+	((net_queues)) || return 0
+	ip addr add "10.78.$(name_number).1/30" dev "$(tap_name)"
+	ip link set "$(tap_name)" up
+}
+
 # shape_of MACHINE: sets cpus, nodes and mem for the caller, who makes them local.
 shape_of()
 {
@@ -138,6 +171,7 @@ start_machine()
 
 	topology_options "$machine"
 	network_options "$machine"
+	queues_options "$machine"
 	for ((tries = 0; tries < 20; tries++)); do
 		# No port can be reserved for another process: take one, and
 		# another when it turns out to be in use.
@@ -153,7 +187,7 @@ start_machine()
 			-drive "file=$state/seed$machine.tar,if=virtio,format=raw,readonly=on" \
 			-netdev "user,id=host,restrict=on,hostfwd=tcp:127.0.0.1:$port-:22" \
 			-device virtio-net-pci,netdev=host,romfile= \
-			"${network_options[@]}" \
+			"${network_options[@]}" "${queues_options[@]}" \
 			-serial "file:$state/console$machine.log" \
 			-monitor "unix:$state/monitor$machine,server=on,wait=off" \
 			-daemonize -pidfile "$state/pid$machine" >"$state/qemu.log" 2>&1; then
@@ -173,6 +207,7 @@ start_machines()
 	for ((machine = 1; machine <= machines; machine++)); do
 		start_machine "$machine"
 	done
+	bring_up_tap
 }
 
 # boot_failed MACHINE WHAT_WAS_FOUND
@@ -207,7 +242,7 @@ write_settings()
 	since=$(date +%s)
 
 	# Read back inside a function: as globals, or they would be that function's.
-	declare -p all_cpus all_nodes all_mem threads cgroup init machines accelerator append since |
+	declare -p all_cpus all_nodes all_mem threads cgroup init machines accelerator append net_queues since |
 		sed 's/^declare -[^ ]* //' >"$state/settings.new"
 	mv "$state/settings.new" "$state/settings"
 }
@@ -259,11 +294,17 @@ verb_up()
 {
 	local lock project=yes cpus=8 nodes=2 mem=4096
 
-	cgroup=v1 init=tiny append='' machines=1 threads=1 icount=''
+	cgroup=v1 init=tiny append='' machines=1 threads=1 icount='' net_queues=0
 	while (($#)); do
 		case $1 in
 		--cpus | --nodes | --mem | --cgroup | --init | --append | --machines | --threads | --name)
 			take_option "$@"; shift 2 ;;
+		--net-queues)
+			(($# >= 2)) || die_usage 'a value after --net-queues' nothing 'see testbed --help'
+			require_number --net-queues "$2" 2 8
+			net_queues=$2
+			shift 2
+			;;
 		--without-project) project=''; shift ;;
 		--icount) icount=yes; shift ;;
 		*) die_usage 'an option of up' "'$1'" 'see testbed --help' ;;

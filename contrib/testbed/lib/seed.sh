@@ -185,6 +185,7 @@ make_seeds()
 		TESTBED_INIT=$init
 		TESTBED_CGROUP=$cgroup
 		TESTBED_ADDRESS=10.77.0.$machine
+		TESTBED_QUEUES_ADDRESS=$( ((net_queues == 0 || machine > 1)) || echo "10.78.$(name_number).2")
 		TESTBED_NODES_TOTAL=$( ((machine > 1)) || echo "$machines")
 		EOF
 		if [[ $init == systemd ]] && ((machine == 2)); then
