@@ -308,7 +308,7 @@ expand()
 	quiet_job
 	none_on 1-7
 	end_job "$lwk"
-	none_on 5-7
+	none_on 1-3
 	end_job "$job"
 	node_is_clean
 	diff <(echo "$before") <(affinities)
@@ -353,7 +353,7 @@ expand()
 @test "--quiet-irqs: killed at any write, the next pass goes on from there" {
 	before=$(affinities)
 	run -0 bed bash -s <<-'EOF'
-	for n in {1..24}; do
+	for n in {1..23..2}; do
 		strace -o /dev/null -e trace=none -e inject=write:signal=SIGKILL:when=$n \
 			switch-once quiet 900 1000 1-6 >/dev/null 2>&1
 		lwkctl reset >/dev/null || exit
@@ -429,6 +429,7 @@ leaves_alone()
 }
 
 @test "--quiet-irqs: bad use" {
+	before=$(affinities)
 	refused '--quiet-irqs is for jobs without --lwk' 'Leave one of the two out' -- \
 		as user1 srun -n1 --quiet-irqs --lwk true
 	refused '--quiet-irqs goes with the sbatch, salloc or srun that makes the allocation' -- \
@@ -437,7 +438,6 @@ leaves_alone()
 	# A step of a quiet job is none of an LWK, whatever it asks for.
 	refused 'is a Linux-only job' -- as user1 salloc -n1 --quiet-irqs srun --lwk true
 	# Without lwk.conf nobody knows the OS CPUs: it runs, and the user reads why it is not quiet.
-	before=$(affinities)
 	bed mv /etc/slurm/lwk.conf /etc/slurm/lwk.conf.away
 	run as user1 srun -n1 --quiet-irqs echo runs
 	bed mv /etc/slurm/lwk.conf.away /etc/slurm/lwk.conf
