@@ -231,15 +231,18 @@ static bool try_receive(struct lwk_packet *packet)
 
 void channel_receive(struct lwk_packet *packet)
 {
-	while (!try_receive(packet)) {
+	/* Else what waits already is for the module to look at first. */
+	if (!(serve_flags & LWK_SERVE_CALLS) && try_receive(packet))
+		return;
+	do {
 		serve.flags = serve_flags;
 		serve.keep_from = channel_next_owned(0);
+		serve.has_reply = 0;
 		if (ioctl(session.device, LWK_SERVE, &serve) && errno != EINTR)
 			instance_gone();
 		if (serve.has_reply)
 			channel_reply(serve.id, serve.result);
-		serve.has_reply = 0;
-	}
+	} while (serve.has_reply || !try_receive(packet));
 }
 
 static void send_packet(const struct lwk_packet *packet)

@@ -24,7 +24,7 @@ setup_file()
 	P=/opt/lwk-tests
 	show script $P/hello
 	show device sh -c 'ls /dev/lwk; echo "$LWK_DEVICE"'
-	show hello srun --ntasks=3 $P/hello
+	show nap srun --ntasks=3 $P/nap 3
 	show arguments srun --ntasks=1 $P/hello 'two words' '' "it's" '*' '$HOME'
 	show path env PATH="$P:$PATH" srun --ntasks=1 hello
 	show exit srun --ntasks=1 $P/exit-with 7
@@ -76,10 +76,11 @@ shows()
 }
 
 @test "srun puts each task on an LWK CPU of its own" {
-	part hello
-	[[ $(part hello | grep -c 'kernel=slurm-lwk .* LWK') == 3 ]]
-	[[ $(part hello | grep -o 'cpu=[0-9]*' | sort -u | wc -l) == 3 ]]
-	shows "$(part hello)" 'uid=1001' 'status 0'
+	part nap
+	[[ $(part nap | grep -c 'kernel=slurm-lwk .* LWK') == 3 ]]
+	[[ $(part nap | grep -o 'cpu=[0-9]*' | sort -u | wc -l) == 3 ]]
+	shows "$(part nap)" 'status 0'
+	shows "$(part after)" 'uid=1001' 'status 0'
 }
 
 @test "arguments arrive as they are" {
