@@ -42,6 +42,9 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/prepare.c \
 	libmodeswitch/process.c libmodeswitch/process.h \
 	libmodeswitch/quiet.c libmodeswitch/quiet.h \
+	libmodeswitch/quiet_bans.c \
+	libmodeswitch/quiet_pass.c libmodeswitch/quiet_pass.h \
+	libmodeswitch/quiet_state.c \
 	libmodeswitch/record.c libmodeswitch/record.h \
 	libmodeswitch/report.c libmodeswitch/report.h \
 	libmodeswitch/reset.c \
