@@ -217,8 +217,9 @@ interactive_fails()
 }
 
 @test "node2 needs its CPUs for deadlines that it has promised" {
+	# A second: on a busy host Linux 6.1 can lose itself in deadlines that it misses all the time.
 	on 2 sh -c 'for i in 1 2 3 4; do
-		setsid chrt -d -T 900000 -D 1000000 -P 1000000 0 sleep 299 </dev/null >/dev/null 2>&1 &
+		setsid chrt -d -T 900000000 -D 1000000000 -P 1000000000 0 sleep 299 </dev/null >/dev/null 2>&1 &
 	done'
 	wait_for 10 on 2 sh -c '[ "$(pgrep -c -fx "sleep 299")" = 4 ]'
 	batch_fails 'CPU'
