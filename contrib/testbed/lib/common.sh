@@ -7,6 +7,7 @@
 cache=$(realpath -m -- "${LWK_TESTBED_CACHE:-/var/cache/slurm-lwk/testbed}")
 console_ready='testbed: ready'
 console_failed='testbed: failed:|Kernel panic'
+console_lost="kthread timer wakeup didn't happen"
 users=(root user1 user2)
 
 say()

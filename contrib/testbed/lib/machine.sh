@@ -219,9 +219,24 @@ boot_failed()
 	die "wanted machine $1 of '$name' to boot; found that $2; its console log is kept: $cache/failed/$name-console$1.log"
 }
 
+# start_again MACHINE
+start_again()
+{
+	local machine=$1 tries
+
+	say "machine $machine lost a timer interrupt while it booted, as emulated machines rarely do; started again"
+	kill -KILL "$(<"$state/pid$machine")"
+	for ((tries = 0; tries < 50; tries++)); do
+		machine_runs "$machine" || break
+		sleep 0.1
+	done
+	rm -f "$state/pid$machine" "$state/monitor$machine" "$state/link$machine-"*
+	start_machine "$machine"
+}
+
 await_boot()
 {
-	local timeout=boot_timeout_$init machine deadline
+	local timeout=boot_timeout_$init machine deadline restarts=0
 
 	deadline=$((SECONDS + ${!timeout}))
 	for ((machine = 1; machine <= machines; machine++)); do
@@ -229,6 +244,11 @@ await_boot()
 			! grep -qE "$console_failed" "$state/console$machine.log" ||
 				boot_failed "$machine" 'it gave up'
 			machine_runs "$machine" || boot_failed "$machine" 'its QEMU ended'
+			if grep -q "$console_lost" "$state/console$machine.log"; then
+				((++restarts <= 2)) || boot_failed "$machine" 'it lost timer interrupts three times'
+				start_again "$machine"
+				deadline=$((SECONDS + ${!timeout}))
+			fi
 			((SECONDS < deadline)) || boot_failed "$machine" "it was not ready after ${!timeout} s"
 			sleep 0.1
 		done
