@@ -142,6 +142,23 @@ refused()
 	done
 }
 
+# For awk: the kernel's log without Linux's report that it finds no room for what is in a memory
+# block that is to go off-line; the switch takes another block then.
+without_reports='
+	/page allocation failure/ { inside = 1; report = "" }
+	!inside { print; next }
+	{ report = report $0 "\n" }
+	/<\/TASK>/ { inside = 0; if (report !~ /offline_pages/) printf "%s", report }'
+
+# forget_kills N: the kernel tells of each kill with a trace, which node_is_clean would not like.
+forget_kills()
+{
+	# shellcheck disable=SC2016  # the machine's shell expands it
+	run bed sh -c 'dmesg | awk "$1" | grep -cE "WARNING:|BUG:|Oops|Call Trace"' - "$without_reports"
+	[[ $output == "$1" ]] || { bed dmesg; return 1; }
+	bed dmesg -C
+}
+
 # node_is_clean [MACHINE]: in Linux-only mode with all it had before, and ready for
 # jobs; node1 by itself.
 node_is_clean()
@@ -153,7 +170,7 @@ node_is_clean()
 		echo "Slurm: $now"
 		# The backfill scheduler takes its time to forget that it had plans.
 		[ "$now" = idle ] || [ "$now" = planned ]'
-	on "$machine" sh -s <<-'EOF'
+	on "$machine" sh -s "$without_reports" <<-'EOF'
 	status=0
 	bad() { echo "node is not clean: $*"; status=1; }
 
@@ -166,14 +183,7 @@ node_is_clean()
 		bad "lwkctl status: $(lwkctl status --json)"
 	leftover=$(find /sys/fs/cgroup -type d -name 'job_[0-9]*')
 	[ -z "$leftover" ] || bad "cgroups: $leftover"
-	# Linux reports it when it finds no room for what is in a memory block that is to go
-	# off-line; the switch takes another block then.
-	log=$(dmesg | awk '
-		/page allocation failure/ { inside = 1; report = "" }
-		!inside { print; next }
-		{ report = report $0 "\n" }
-		/<\/TASK>/ { inside = 0; if (report !~ /offline_pages/) printf "%s", report }' |
-		grep -E -B 12 -A 20 'WARNING:|BUG:|Oops|Call Trace')
+	log=$(dmesg | awk "$1" | grep -E -B 12 -A 20 'WARNING:|BUG:|Oops|Call Trace')
 	[ -z "$log" ] || bad "kernel log: $log"
 	node=$(scontrol -o show node "$(hostname)")
 	case $node in

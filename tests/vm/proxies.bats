@@ -58,13 +58,6 @@ n_proxies()
 	(($(proxies "$1" | wc -l) == $2))
 }
 
-# The kernel tells of each kill with a trace, which node_is_clean would not like.
-forget_kills()
-{
-	[[ $(bed sh -c "dmesg | grep -cE 'WARNING:|BUG:|Oops|Call Trace'") == "$1" ]]
-	bed dmesg -C
-}
-
 no_group_is_left()
 {
 	node_is_clean
