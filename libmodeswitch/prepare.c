@@ -6,7 +6,6 @@
  * on-line again, which kernels allow today.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,23 +60,8 @@ static struct json_object *array_of(struct json_object *object, const char *key)
 
 static int read_state(struct json_object **out, struct ms_error *err)
 {
-	char path[PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/" STATE_FILE, state_dir);
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 && errno != ENOENT)
-		return ms_fail(err, "%s: %m", path);
-	*out = fd < 0 ? json_object_new_object() : json_object_from_fd(fd);
-	if (fd >= 0)
-		close(fd);
-	if (*out && json_object_is_type(*out, json_type_object))
-		return 0;
-	json_object_put(*out);
-	return ms_fail(err,
-		       "%s: wanted what 'lwkctl prepare' has changed; found something else; a "
-		       "reboot undoes all of it",
-		       path);
+	return state_read(STATE_FILE, "what 'lwkctl prepare' has changed",
+			  "a reboot undoes all of it", out, err);
 }
 
 static int write_state(struct preparing *p)

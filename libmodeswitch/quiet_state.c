@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What was moved for quiet jobs, as the file has it. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,24 +15,8 @@
 
 int quiet_read_state(struct json_object **state, struct ms_error *err)
 {
-	char path[PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/" STATE_FILE, state_dir);
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 && errno != ENOENT)
-		return ms_fail(err, "%s: %m", path);
-	*state = fd < 0 ? json_object_new_object() : json_object_from_fd(fd);
-	if (fd >= 0)
-		close(fd);
-	if (*state && json_object_is_type(*state, json_type_object))
-		return 0;
-	json_object_put(*state);
-	*state = NULL;
-	return ms_fail(err,
-		       "%s: wanted the interrupts that were moved for quiet jobs; found something "
-		       "else; remove the file: those interrupts stay where they are then",
-		       path);
+	return state_read(STATE_FILE, "the interrupts that were moved for quiet jobs",
+			  "remove the file: those interrupts stay where they are then", state, err);
 }
 
 struct json_object *quiet_entries(struct quiet_pass *pass)

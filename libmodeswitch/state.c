@@ -195,3 +195,24 @@ int state_keep(const char *name, const char *text, struct ms_error *err)
 	close(dir);
 	return ret;
 }
+
+int state_read(const char *name, const char *what, const char *remedy, struct json_object **object,
+	       struct ms_error *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	*object = NULL;
+	snprintf(path, sizeof(path), "%s/%s", state_dir, name);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno != ENOENT)
+		return ms_fail(err, "%s: %m", path);
+	*object = fd < 0 ? json_object_new_object() : json_object_from_fd(fd);
+	if (fd >= 0)
+		close(fd);
+	if (*object && json_object_is_type(*object, json_type_object))
+		return 0;
+	json_object_put(*object);
+	*object = NULL;
+	return ms_fail(err, "%s: wanted %s; found something else; %s", path, what, remedy);
+}

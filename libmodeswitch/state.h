@@ -4,12 +4,15 @@
  *   lock             held while a switch changes the machine
  *   topology.xml     the machine with nothing lent
  *   prepared.json    prepare.c, for root
+ *   quiet.json       quiet_state.c, for root
  *   jobs/ID.journal  journal.c, for root
  *   jobs/ID.json     record.c, for everybody
  * It is in /run, which is right: a reboot ends all that is recorded here.
  */
 #ifndef STATE_H
 #define STATE_H
+
+#include <json-c/json.h>
 
 #include "modeswitch.h"
 
@@ -38,5 +41,12 @@ int state_replace_file(const char *name, const char *text, mode_t mode, struct m
 
 /* Writes NAME of the state directory itself likewise, for root only. */
 int state_keep(const char *name, const char *text, struct ms_error *err);
+
+/*
+ * The JSON object that is NAME of the state directory, the caller's; an empty one if there is no
+ * such file. 0; or -1 and *object is NULL: 'err' then says that 'what' was wanted, and 'remedy'.
+ */
+int state_read(const char *name, const char *what, const char *remedy, struct json_object **object,
+	       struct ms_error *err);
 
 #endif

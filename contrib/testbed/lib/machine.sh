@@ -225,7 +225,7 @@ start_again()
 	local machine=$1 tries
 
 	say "machine $machine lost a timer interrupt while it booted, as emulated machines rarely do; started again"
-	kill -KILL "$(<"$state/pid$machine")"
+	kill -KILL "$(<"$state/pid$machine")" || true
 	for ((tries = 0; tries < 50; tries++)); do
 		machine_runs "$machine" || break
 		sleep 0.1
