@@ -31,9 +31,15 @@
  * SPIN_MAX, twice as long after the next, up to SPIN_MAX; and not at all after a long
  * one. As KVM does it for halted CPUs (Documentation/virt/kvm/halt-polling.rst), with
  * its figures.
+ *
+ * SPIN_SHARED, while somebody else wants the CPU: about what it costs to switch to them and back.
+ * To look for longer than that could be worse than to sleep at once, by more than a factor of two;
+ * to sleep at once would switch for each call of a program that makes one after the other
+ * (Karlin et al., Competitive randomized algorithms for nonuniform problems, 1990).
  */
 #define SPIN_MIN 10000U
 #define SPIN_MAX 200000U
+#define SPIN_SHARED 50000U
 /* Looks between two PAUSEs: a hypervisor or emulator may take microseconds for one. */
 #define LOOKS 32
 
@@ -108,7 +114,13 @@ static enum mail sleep_for_mail(struct lwk_thread *thread, long *left)
 	return look_for_mail(thread, false, 1);
 }
 
-/* Looks for a packet for a while, as long as nobody else wants this CPU; then sleeps. */
+static bool looked_enough(const struct lwk_thread *thread, u64 waited)
+{
+	return waited >= thread->spin_ns || signal_pending(current) ||
+	       (waited >= SPIN_SHARED && !single_task_running());
+}
+
+/* Looks for a packet for a while, then sleeps. */
 static enum mail wait_for_mail(struct lwk_thread *thread, long *left)
 {
 	u64 start = ktime_get_ns(), waited = 0;
@@ -117,12 +129,14 @@ static enum mail wait_for_mail(struct lwk_thread *thread, long *left)
 	/* The clock is read when there is no packet, which would wait for it. */
 	while ((mail = look_for_mail(thread, false, LOOKS)) == MAIL_NONE) {
 		waited = ktime_get_ns() - start;
-		if (waited >= thread->spin_ns || need_resched() || !single_task_running() ||
-		    signal_pending(current)) {
+		if (looked_enough(thread, waited)) {
 			mail = sleep_for_mail(thread, left);
 			waited = ktime_get_ns() - start;
 			break;
 		}
+		/* The packet may have come when it is our turn again. */
+		if (cond_resched())
+			start = ktime_get_ns();
 		cpu_relax();
 	}
 	adapt_spin(thread, waited);
