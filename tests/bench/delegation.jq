@@ -12,6 +12,9 @@ def at_once($asking; $servers): [$all[]
 	| select(.how == "at once" and .asking == $asking and .servers == $servers)];
 def growth($asking; $servers): (at_once($asking; $servers) | map(.mean) | median) /
 	(at_once(1; $servers) | map(.mean) | median) | to_4;
+# Of half of the calls: the others are those that waited for another program's turn to end.
+def growth_of_median($asking; $servers): (at_once($asking; $servers) | map(.medians | median) | median) /
+	(at_once(1; $servers) | map(.medians | median) | median) | to_4;
 # Times in nanoseconds: of a call that nobody else delays, and what a CPU of Linux works for it.
 def alone_ns: [$all[] | select(.how == "kernel" and .call == "read") | .median / .ghz] | median;
 # A CPU that several proxies share also switches between them, which one of its own need not.
@@ -72,6 +75,7 @@ else
 			programs: [model((1, 2, 4, 6); 3), model(6; 1), model((4, 16, 64); 4)]},
 		at_once: [(1, 2, 3) as $servers | (1, 2, 4, 6) as $asking | at_once($asking; $servers)
 			| {servers: $servers, asking: $asking, growth: growth($asking; $servers),
+			growth_of_median: growth_of_median($asking; $servers),
 			interrupts_per_call: {linux: (map(.to_linux) | median | to_4), lwk: (map(.to_lwk) | median | to_4)},
 			slowest_by_mean: (map((.medians | max) / ((.medians | add) / (.medians | length))) | median | to_4)}]}}
 end
