@@ -34,7 +34,7 @@ lwk_headers = kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/pmu.h kmod/lwk/signal.h k
 	kmod/lwkpart.h kmod/lwkshared.h
 lwk_objects = kmod/lwk/entry.o kmod/lwk/main.o kmod/lwk/cpu.o kmod/lwk/trap.o \
 	kmod/lwk/pages.o kmod/lwk/space.o kmod/lwk/user.o kmod/lwk/channel.o \
-	kmod/lwk/process.o kmod/lwk/thread.o kmod/lwk/futex.o kmod/lwk/signal.o kmod/lwk/clock.o kmod/lwk/syscall.o \
+	kmod/lwk/process.o kmod/lwk/fork.o kmod/lwk/thread.o kmod/lwk/futex.o kmod/lwk/signal.o kmod/lwk/clock.o kmod/lwk/syscall.o \
 	kmod/lwk/console.o kmod/lwk/string.o kmod/lwk/account.o kmod/lwk/registers.o \
 	kmod/lwk/counters.o
 lwk_cflags = -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
@@ -60,14 +60,14 @@ CLEANFILES += kmod/lwk/lwk.elf $(lwk_objects)
 EXTRA_DIST += kmod/lwk/entry.S kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/signal.h \
 	kmod/lwk/x86.h kmod/lwk/lwk.ld kmod/lwk/main.c kmod/lwk/cpu.c kmod/lwk/trap.c \
 	kmod/lwk/pages.c kmod/lwk/space.c kmod/lwk/user.c kmod/lwk/channel.c \
-	kmod/lwk/process.c kmod/lwk/thread.c kmod/lwk/futex.c kmod/lwk/signal.c \
+	kmod/lwk/process.c kmod/lwk/fork.c kmod/lwk/thread.c kmod/lwk/futex.c kmod/lwk/signal.c \
 	kmod/lwk/clock.c kmod/lwk/syscall.c \
 	kmod/lwk/console.c kmod/lwk/string.c kmod/lwk/account.c kmod/lwk/registers.c \
 	kmod/lwk/counters.c kmod/lwk/pmu.h
 
 bin_PROGRAMS += kmod/lwkexec/lwkexec
 kmod_lwkexec_lwkexec_SOURCES = kmod/lwkexec/lwkexec.c kmod/lwkexec/lwkexec.h \
-	kmod/lwkexec/calls.c kmod/lwkexec/channel.c kmod/lwkexec/load.c \
+	kmod/lwkexec/calls.c kmod/lwkexec/channel.c kmod/lwkexec/exec.c kmod/lwkexec/fork.c kmod/lwkexec/load.c \
 	kmod/lwkexec/program.c kmod/lwkexec/report.c kmod/lwkexec/self.c kmod/lwkexec/signals.c \
 	kmod/lwkexec/syscall.S kmod/lwkexec/threads.c
 kmod_lwkexec_lwkexec_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS)

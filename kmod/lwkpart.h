@@ -355,7 +355,13 @@ struct lwkpart_confine {
  * The process lives as long as this open file. EAGAIN: every LWK CPU has one; EBUSY: the
  * instance is FREEZING or FROZEN; EHOSTDOWN: it does not run; EALREADY: this file has one. Other errors: it
  * could not be moved into the instance's cgroups (LWKPART_CONFINE).
+ *
+ * With LWK_PROC_AGAIN the file has a process, and the caller is its proxy: that one ends, and a new
+ * one begins on its first CPU, which nobody else can get meanwhile; other CPUs of it are given
+ * back. What the caller had mapped of it is not to be touched before that. EPERM: the caller is
+ * not its proxy; EINVAL: it has none; EIO: the CPU does not answer, and the process has ended.
  */
+#define LWK_PROC_AGAIN 1U
 struct lwk_proc_create {
 	__u32 index; /* out: the LWK's number of that CPU */
 	__u32 cpu;   /* out: Linux's number of that CPU */

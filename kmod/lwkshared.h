@@ -33,7 +33,7 @@
 #include <linux/types.h>
 
 #define LWK_SHARED_MAGIC 0x314b574c /* "LWK1" */
-#define LWK_SHARED_VERSION 5
+#define LWK_SHARED_VERSION 6
 
 #define LWK_MAX_CPUS 256
 #define LWK_MAX_MEM 1024
@@ -361,22 +361,36 @@ struct lwk_packet {
  *   SIGNAL_ACTION  notice; args: signal, 0 default, 1 ignore, 2 handler
  *   THREAD  request: one more CPU for a thread. The proxy makes a thread of its own that gets
  *           it (LWK_THREAD_CREATE) and serves its channel. 0; -EAGAIN: no CPU is free; …
+ *   FORK    request; args: index of the asking CPU, number of its offer, 1 for vfork(2). The proxy
+ *           makes a child, which makes an LWK process and sends it COPY. The child's pid; -EAGAIN…
+ *   FORK_WAIT  request, after a FORK for vfork(2): replied to when the child has another program,
+ *           or has ended
+ *   EXEC    request; args: as execveat(2), then the signals that are blocked. Pending ones are in
+ *           the channel's 'signals'. The proxy starts itself anew (LWK_PROC_AGAIN). Replied to
+ *           only with an error.
  * proxy → LWK, each a request that the LWK replies to:
  *   MAP     args: start, size, prot, now: anonymous zeroed memory at just there;
  *           'now' 1: and all of it at once
  *   PROTECT args: start, size, prot: as mprotect(2)
  *   BRK     args: start of the heap
- *   START   args: entry point, stack pointer. Replies, then runs the process.
+ *   START   args: entry point, stack pointer, signals that are blocked, signals that are
+ *           ignored (bit s-1: signal s). Replies, then runs the process.
+ *   COPY    args: CPU index and number of a FORK: makes this process, which must be empty, a copy of
+ *           that one. Replies, then runs it. -ENOMEM; -EINVAL: nobody offers that (any more).
  */
 #define LWK_CALL_BASE 0x10000UL
 #define LWK_CALL_EXIT (LWK_CALL_BASE + 0)
 #define LWK_CALL_UNMAP (LWK_CALL_BASE + 1)
 #define LWK_CALL_SIGNAL_ACTION (LWK_CALL_BASE + 2)
 #define LWK_CALL_THREAD (LWK_CALL_BASE + 3)
+#define LWK_CALL_FORK (LWK_CALL_BASE + 4)
+#define LWK_CALL_FORK_WAIT (LWK_CALL_BASE + 5)
+#define LWK_CALL_EXEC (LWK_CALL_BASE + 6)
 #define LWK_CALL_MAP (LWK_CALL_BASE + 8)
 #define LWK_CALL_BRK (LWK_CALL_BASE + 9)
 #define LWK_CALL_START (LWK_CALL_BASE + 10)
 #define LWK_CALL_PROTECT (LWK_CALL_BASE + 11)
+#define LWK_CALL_COPY (LWK_CALL_BASE + 12)
 
 #define LWK_RING_SLOTS 16
 

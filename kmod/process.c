@@ -104,21 +104,28 @@ static void thread_init(struct lwk_thread *thread, struct lwk_process *process)
 	spin_lock_init(&thread->lock);
 }
 
-/* With rwsem and process_mutex held. 0 or a negative error. */
-static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_create *create)
+/* May a process begin? With rwsem held. 0 or a negative error. */
+static int takes_processes(struct instance *instance)
 {
-	struct instance *instance = process->instance;
-	int index, error;
-
 	switch (instance_state(instance)) {
 	case LWK_STATE_RUNNING:
-		break;
+		return 0;
 	case LWK_STATE_FREEZING:
 	case LWK_STATE_FROZEN:
 		return -EBUSY;
 	default:
 		return -EHOSTDOWN;
 	}
+}
+
+/* With rwsem and process_mutex held. 0 or a negative error. */
+static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_create *create)
+{
+	struct instance *instance = process->instance;
+	int index, error = takes_processes(instance);
+
+	if (error)
+		return error;
 	if (process->first.index >= 0)
 		return -EALREADY;
 	index = find_free_cpu(instance, -1);
@@ -133,30 +140,6 @@ static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_creat
 	create->index = index;
 	create->cpu = instance->cpus[index].linux_cpu;
 	return 0;
-}
-
-static long process_create(struct lwk_process *process, struct lwk_proc_create __user *arg)
-{
-	struct instance *instance = process->instance;
-	struct lwk_proc_create create;
-	int error;
-
-	if (copy_from_user(&create, arg, sizeof(create)))
-		return -EFAULT;
-	if (create.flags || !create.pid)
-		return -EINVAL;
-	error = confine_current(instance);
-	if (error)
-		return error;
-	down_read(&instance->rwsem);
-	mutex_lock(&instance->process_mutex);
-	error = create_on_free_cpu(process, &create);
-	mutex_unlock(&instance->process_mutex);
-	up_read(&instance->rwsem);
-	if (error)
-		return error;
-	/* If this fails, the process ends with the file, as any other. */
-	return copy_to_user(arg, &create, sizeof(create)) ? -EFAULT : 0;
 }
 
 struct lwk_thread *thread_of_caller(struct lwk_process *process)
@@ -257,6 +240,73 @@ static bool release_cpu(struct lwk_thread *thread)
 	/* Its Linux thread may be waiting for packets. */
 	wake_up_all(&instance->wait[index]);
 	return obeys;
+}
+
+/* No page of the process is seen in its WINDOW any more, or will be. */
+static void hide_window(struct lwk_process *process)
+{
+	down_write(&process->shown);
+	process->hidden = true;
+	up_write(&process->shown);
+	unmap_mapping_range(process->mapping, 0, 0, 1);
+}
+
+/* With rwsem and process_mutex held. 0 or a negative error; *hung: a CPU does not let go. */
+static int create_again(struct lwk_process *process, struct lwk_proc_create *create, bool *hung)
+{
+	struct instance *instance = process->instance;
+	int index = process->first.index, error = takes_processes(instance);
+	struct lwk_thread *thread;
+
+	if (error)
+		return error;
+	if (index < 0 || instance->threads[index] != &process->first)
+		return -EINVAL;
+	if (task_tgid(current) != process->proxy)
+		return -EPERM;
+	hide_window(process);
+	for (thread = process->first.next; thread; thread = thread->next)
+		*hung |= !release_cpu(thread);
+	*hung |= !release_cpu(&process->first);
+	instance->controls[index].freeze = 0;
+	error = *hung ? -EIO
+		      : take_cpu(instance, index, &process->first, LWK_ORDER_PROCESS, create->pid);
+	if (error) {
+		instance->n_processes--;
+		return error;
+	}
+	process->hidden = false;
+	create->index = index;
+	create->cpu = instance->cpus[index].linux_cpu;
+	return 0;
+}
+
+static long process_create(struct lwk_process *process, struct lwk_proc_create __user *arg)
+{
+	struct instance *instance = process->instance;
+	struct lwk_proc_create create;
+	bool hung = false;
+	int error;
+
+	if (copy_from_user(&create, arg, sizeof(create)))
+		return -EFAULT;
+	if (create.flags & ~LWK_PROC_AGAIN || !create.pid)
+		return -EINVAL;
+	error = confine_current(instance);
+	if (error)
+		return error;
+	down_read(&instance->rwsem);
+	mutex_lock(&instance->process_mutex);
+	error = create.flags & LWK_PROC_AGAIN ? create_again(process, &create, &hung)
+					      : create_on_free_cpu(process, &create);
+	mutex_unlock(&instance->process_mutex);
+	up_read(&instance->rwsem);
+	if (hung)
+		instance_hung(instance, "a CPU does not let go of its process");
+	if (error)
+		return error;
+	/* If this fails, the process ends with the file, as any other. */
+	return copy_to_user(arg, &create, sizeof(create)) ? -EFAULT : 0;
 }
 
 /* How many processes the instance still has. */
@@ -508,7 +558,7 @@ static vm_fault_t touch_window(struct lwk_process *process, struct vm_area_struc
 			return VM_FAULT_SIGSEGV;
 		down_read(&instance->rwsem);
 		down_read(&process->shown);
-		if (has_cpu(&process->first)) {
+		if (has_cpu(&process->first) && !process->hidden) {
 			result = show(process, vma, addr, write);
 			if (result == VM_FAULT_NOPAGE)
 				show_around(process, vma, addr);
@@ -845,7 +895,7 @@ static long process_ioctl(struct file *file, unsigned int command, unsigned long
 	case LWK_PROC_END:
 		if (task_tgid(current) != process->proxy)
 			return -EPERM;
-		unmap_mapping_range(process->mapping, 0, 0, 1);
+		hide_window(process);
 		return process_end(process);
 	default:
 		return -ENOTTY;

@@ -34,6 +34,7 @@ struct lwk_process {
 	struct address_space *mapping; /* what this file maps */
 	struct pid *proxy;	       /* with first.index: the Linux process */
 	struct rw_semaphore shown;     /* written: no page is being shown in the WINDOW */
+	bool hidden;		       /* no page is shown any more; under 'shown' */
 	struct lwk_thread first;       /* the list only grows, at its second place */
 };
 

@@ -104,15 +104,34 @@ static void broken(void)
 	process_kill();
 }
 
+/*
+ * At most one request is ever under way, but any number of notices. The proxy, or lwkpart.ko, is at
+ * them, and says nothing when it has taken one.
+ */
+static void await_room(const struct lwk_ring *ring)
+{
+	const struct cpu *cpu = this_cpu();
+	u32 waiting;
+
+	while ((waiting = cpu->sent - LOAD_ACQUIRE(ring->tail)) >= LWK_RING_SLOTS) {
+		if (waiting > LWK_RING_SLOTS)
+			broken();
+		if (!channel_ordered())
+			process_abandon();
+		channel_serve_fault();
+		cpu_freeze();
+		still_alive();
+		cpu_relax();
+	}
+}
+
 static void send(const struct lwk_packet *packet)
 {
 	struct cpu *cpu = this_cpu();
 	struct lwk_ring *ring = &cpu->channel->to_linux;
 	const struct lwk_boot_cpu *target = &boot->cpus[cpu->index];
 
-	/* At most one request and a few notices are ever under way. */
-	if (cpu->sent - LOAD_ACQUIRE(ring->tail) >= LWK_RING_SLOTS)
-		broken();
+	await_room(ring);
 	ring->slot[cpu->sent % LWK_RING_SLOTS] = *packet;
 	STORE_RELEASE(ring->head, ++cpu->sent);
 	memory_barrier();

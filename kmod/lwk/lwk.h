@@ -11,6 +11,7 @@
  *   channel.c  packets to and from the proxy
  *   process.c  the life of a process
  *   thread.c   more threads of it, on other CPUs
+ *   fork.c     more processes, made by one, and other programs
  *   futex.c    threads that wait for each other
  *   signal.c   signals
  *   clock.c    time
@@ -171,6 +172,17 @@ struct thread_start {
 	u64 fs_base, gs_base;
 };
 
+/* fork.c: what another CPU makes a process of, while this one waits. */
+struct offer {
+	u64 state;     /* its number, and whether it is open; last, when all else is there */
+	u32 cancelled; /* 1: who copies had better stop */
+	bool lent;     /* by vfork(2), to be given back */
+	u64 clear_tid; /* of the new process's thread */
+	u64 settid;    /* where it shall write its pid, or 0 */
+	struct frame frame;
+	u64 fs_base, gs_base;
+};
+
 /* counters.c */
 struct counters {
 	bool due;     /* leave_kernel() has to look at them */
@@ -211,6 +223,11 @@ struct cpu {
 	struct waiter *waiter; /* what its thread waits in, if it does; futex.c */
 	u32 parked;	       /* 1: has a process, and no thread: who sets it to 0 may start one */
 	struct thread_start start;
+	u64 offers;   /* so far */
+	u32 parent;   /* index of the CPU whose offer this one has taken */
+	u64 borrowed; /* vfork(2): number of that offer, which comes again; or 0 */
+	u64 settid;   /* of that offer */
+	struct offer offer;
 	struct process own; /* that of which it is the first CPU */
 	struct counters counters;
 
@@ -357,6 +374,19 @@ int space_populate(struct space *space, u64 addr, u64 size);
  */
 void *space_hold(struct space *space, u64 addr, bool write);
 void space_release(struct space *space);
+/* No mapping changes from here to space_let_change(); pages may come. */
+void space_keep(struct space *space);
+void space_let_change(struct space *space);
+/*
+ * Fills an empty space with a copy of what is in 'from', which is kept (space_keep()). 0; -ENOMEM;
+ * -EINTR: stop() says so. What has been copied by then is 'to''s to give back.
+ */
+int space_copy(struct space *to, struct space *from, bool (*stop)(void));
+/*
+ * Copies pages of 'from', a copy, that have been written to, to 'to', its original, where that has
+ * them writable too. Until stop() says so.
+ */
+void space_copy_back(struct space *to, struct space *from, bool (*stop)(void));
 /* Makes this CPU's TLB forget what others have changed. */
 void space_follow(struct space *space);
 
@@ -389,16 +419,51 @@ void process_abandon(void) __attribute__((noreturn));
 /* Makes the other CPUs of the process look at what has changed. */
 void process_kick(struct process *process);
 
+/* clone(2) */
+#define CLONE_VM 0x100UL
+#define CLONE_FS 0x200UL
+#define CLONE_FILES 0x400UL
+#define CLONE_SIGHAND 0x800UL
+#define CLONE_VFORK 0x4000UL
+#define CLONE_THREAD 0x10000UL
+#define CLONE_SYSVSEM 0x40000UL
+#define CLONE_SETTLS 0x80000UL
+#define CLONE_PARENT_SETTID 0x100000UL
+#define CLONE_CHILD_CLEARTID 0x200000UL
+#define CLONE_DETACHED 0x400000UL
+#define CLONE_CHILD_SETTID 0x1000000UL
+
 /* thread.c */
 void thread_init(struct thread *thread, u32 tid);
 /* A CPU is given to a process that others run. */
 void thread_join(void) __attribute__((noreturn));
 /* Waits for a thread to run. */
 void thread_park(void) __attribute__((noreturn));
+/* Runs what is in this CPU's 'start'. */
+void thread_run(void) __attribute__((noreturn));
 s64 sys_clone(struct frame *frame);
 s64 sys_exit(struct frame *frame);
 s64 sys_set_tid_address(struct frame *frame);
 s64 sys_set_robust_list(struct frame *frame);
+
+/* fork.c */
+/* clone(2) without CLONE_THREAD. */
+s64 fork_clone(struct frame *frame);
+s64 sys_fork(struct frame *frame);
+s64 sys_vfork(struct frame *frame);
+s64 sys_execve(struct frame *frame);
+s64 sys_execveat(struct frame *frame);
+/*
+ * The child of a vfork(2) is about to become another program, or to end: its parent, which still
+ * waits, sees what it has written.
+ */
+void fork_give_back(void);
+/* Makes this CPU's process, an empty one, a copy of what another offers. 0 or a negative errno. */
+s64 fork_adopt(u64 index, u64 number);
+/* Runs it. */
+void fork_run(void) __attribute__((noreturn));
+/* Nobody copies from this CPU's thread any more, or will. */
+void fork_withdraw(void);
 
 /* futex.c */
 s64 sys_futex(struct frame *frame);

@@ -22,6 +22,15 @@ static s64 load_brk(struct space *space, const u64 args[6])
 	return 0;
 }
 
+/* What a program is born with: signals that are blocked, and ignored. */
+static void inherit_signals(u64 blocked, u64 ignored)
+{
+	this_thread()->blocked = blocked & ~SIGNALS_UNBLOCKABLE;
+	for (int s = 1; s <= SIGNALS; s++)
+		if (ignored & ~SIGNALS_UNBLOCKABLE & SIGNAL_BIT(s))
+			this_process()->actions[s - 1].handler = SIG_IGN;
+}
+
 static void start(u64 entry, u64 stack) __attribute__((noreturn));
 static void start(u64 entry, u64 stack)
 {
@@ -54,6 +63,7 @@ void process_run(void)
 	struct cpu *cpu = this_cpu();
 	struct process *process = &cpu->own;
 	struct lwk_packet packet;
+	s64 error;
 
 	memset(process, 0, sizeof(*process));
 	process->pid = READ_ONCE(cpu->control->pid);
@@ -62,6 +72,7 @@ void process_run(void)
 	process->n_threads = 1;
 	thread_init(&cpu->thread, process->pid);
 	cpu->start.ready = 0;
+	cpu->borrowed = 0;
 	cpu->running = true;
 	STORE_RELEASE(cpu->process, process);
 	channel_reset();
@@ -94,8 +105,15 @@ void process_run(void)
 				channel_reply(packet.id, -EINVAL);
 				break;
 			}
+			inherit_signals(packet.args[2], packet.args[3]);
 			channel_reply(packet.id, 0);
 			start(packet.args[0], packet.args[1]);
+		case LWK_CALL_COPY:
+			error = fork_adopt(packet.args[0], packet.args[1]);
+			channel_reply(packet.id, error);
+			if (!error)
+				fork_run();
+			break;
 		default:
 			channel_reply(packet.id, -ENOSYS);
 		}
@@ -131,6 +149,7 @@ void process_exit(int wait_status)
 	if (__atomic_exchange_n(&process->ending, 1, __ATOMIC_ACQ_REL))
 		process_abandon();
 	process_kick(process);
+	fork_give_back();
 	if (process->out_of_memory) {
 		this_cpu()->status->out_of_memory++;
 		print("pid %u: killed, the partition is out of memory (it had %llu MB)",
@@ -146,6 +165,7 @@ void process_abandon(void)
 	struct process *process = cpu->process;
 
 	account(LWK_CPU_EXITED);
+	fork_withdraw();
 	WRITE_ONCE(cpu->parked, 0);
 	/* Until the order goes the proxy may still look into the memory. */
 	while (!order_withdrawn()) {

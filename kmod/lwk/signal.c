@@ -8,8 +8,6 @@
 
 #include "lwk.h"
 
-#define SIG_DFL 0
-#define SIG_IGN 1
 #define SIG_BLOCK 0
 #define SIG_UNBLOCK 1
 #define SIG_SETMASK 2
@@ -23,8 +21,8 @@
 
 #define MINSIGSTKSZ 2048
 
-#define BIT(signal) (1UL << ((signal)-1))
-#define UNBLOCKABLE (BIT(SIGKILL) | BIT(SIGSTOP))
+#define BIT(signal) SIGNAL_BIT(signal)
+#define UNBLOCKABLE SIGNALS_UNBLOCKABLE
 /* These never come from Linux, unless there is a handler: it stops the proxy. */
 #define STOPS_BY_DEFAULT (BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
 #define IGNORED_BY_DEFAULT                                                                         \
@@ -240,6 +238,8 @@ static void act(struct frame *frame, int signal, const struct siginfo *info, u64
 	if (action.flags & SA_RESETHAND)
 		process->actions[signal - 1].handler = SIG_DFL;
 	spin_unlock(&process->action_lock);
+	if (action.handler > SIG_IGN && action.flags & SA_RESETHAND)
+		channel_notice(LWK_CALL_SIGNAL_ACTION, signal, SIG_DFL);
 	if (action.handler == SIG_IGN)
 		return; /* since just now: another thread says so */
 	if (action.handler == SIG_DFL || push_handler(frame, signal, info, old_mask, &action)) {
@@ -378,7 +378,8 @@ s64 sys_rt_sigaction(struct frame *frame)
 		if (ignored(process, signal))
 			take(signal, &code);
 		/* So that what is ignored here interrupts nothing there. */
-		channel_notice(LWK_CALL_SIGNAL_ACTION, signal, MIN(action.handler, 2));
+		if (MIN(action.handler, 2) != MIN(old.handler, 2))
+			channel_notice(LWK_CALL_SIGNAL_ACTION, signal, MIN(action.handler, 2));
 	}
 	return 0;
 }

@@ -21,6 +21,11 @@ enum {
 	SIGSYS = 31,
 };
 
+#define SIG_DFL 0
+#define SIG_IGN 1
+#define SIGNAL_BIT(signal) (1UL << ((signal)-1))
+#define SIGNALS_UNBLOCKABLE (SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP))
+
 enum { ILL_ILLOPN = 2, FPE_INTDIV = 1, FPE_FLTINV = 7, BUS_ADRALN = 1, TRAP_TRACE = 2 };
 enum { SI_USER = 0, SI_TKILL = -6 };
 enum { SEGV_MAPERR = 1, SEGV_ACCERR = 2 };

@@ -889,18 +889,190 @@ int space_populate(struct space *space, u64 addr, u64 size)
 
 void *space_hold(struct space *space, u64 addr, bool write)
 {
-	u64 *entry;
+	u64 *entry, offset = addr % PAGE_SIZE;
 
 	if (fault_and_hold(space, addr, write, false))
 		return NULL;
 	entry = entry_at(space, addr, 2, false);
 	if (*entry & PTE_PS)
-		return phys_to_virt((*entry & PTE_ADDR) + addr % LARGE_SIZE);
-	entry = entry_at(space, addr, 1, false);
-	return phys_to_virt((*entry & PTE_ADDR) + addr % PAGE_SIZE);
+		offset = addr % LARGE_SIZE;
+	else
+		entry = entry_at(space, addr, 1, false);
+	/* As the CPU does it in user mode; for space_copy_back(). */
+	if (write && !(*entry & PTE_D))
+		__atomic_or_fetch(entry, PTE_D, __ATOMIC_ACQ_REL);
+	return phys_to_virt((*entry & PTE_ADDR) + offset);
 }
 
 void space_release(struct space *space)
 {
 	spin_unlock(&space->lock);
+}
+
+/* ---- a copy, for another process ---- */
+
+void space_keep(struct space *space)
+{
+	change_begin(space);
+	spin_unlock(&space->lock);
+}
+
+void space_let_change(struct space *space)
+{
+	STORE_RELEASE(space->changing, 0);
+}
+
+static int copy_small(struct space *to, u64 addr, const void *from, u32 prot)
+{
+	u64 *entry = entry_at(to, addr, 1, true);
+	u64 phys = entry ? user_page_alloc(this_cpu()->node) : 0;
+
+	if (!phys)
+		return -ENOMEM;
+	memcpy(phys_to_virt(phys), from, PAGE_SIZE);
+	*entry = phys | prot_bits(prot);
+	to->pages_4k++;
+	return 0;
+}
+
+static int copy_large(struct space *to, u64 addr, const u8 *from, u32 prot)
+{
+	u64 *entry = entry_at(to, addr, 2, true);
+	u64 phys = entry ? user_large_alloc(this_cpu()->node) : 0;
+	int error = 0;
+
+	if (phys) {
+		memcpy(phys_to_virt(phys), from, LARGE_SIZE);
+		*entry = phys | PTE_PS | prot_bits(prot);
+		to->pages_2m++;
+		return 0;
+	}
+	for (u64 at = 0; at < LARGE_SIZE && !error; at += PAGE_SIZE)
+		error = copy_small(to, addr + at, from + at, prot);
+	return error;
+}
+
+/* What is in [addr, end), within one 2 MB. With the lock of 'from' held. */
+static int copy_part(struct space *to, struct space *from, u64 addr, u64 end, u32 prot)
+{
+	const u64 *entry = entry_at(from, addr, 2, false), *table;
+	int error = 0;
+
+	if (!entry || !is_page(*entry))
+		return 0;
+	if (*entry & PTE_PS)
+		return copy_large(to, addr, phys_to_virt(*entry & PTE_ADDR), prot);
+	table = phys_to_virt(*entry & PTE_ADDR);
+	for (; addr < end && !error; addr += PAGE_SIZE) {
+		u64 page = table[index_at(addr, 1)];
+
+		if (is_page(page))
+			error = copy_small(to, addr, phys_to_virt(page & PTE_ADDR), prot);
+	}
+	return error;
+}
+
+/* The next address behind addr where there may be pages: the next 2 MB, or far behind. */
+static u64 next_part(struct space *space, u64 addr)
+{
+	const u64 *upper = entry_at(space, addr, 3, false);
+	u64 step = upper && *upper & PTE_P ? LARGE_SIZE : LARGE_SIZE * ENTRIES;
+
+	return ALIGN_DOWN(addr, step) + step;
+}
+
+static int copy_area(struct space *to, struct space *from, const struct area *area,
+		     bool (*stop)(void))
+{
+	u64 addr = area->start, next;
+	int error = area_insert(to, area->start, area->end, area->prot);
+
+	for (; addr < area->end && !error; addr = next) {
+		/* Faults of other threads need the lock between. */
+		spin_lock(&from->lock);
+		next = MIN(next_part(from, addr), area->end);
+		error = copy_part(to, from, addr, next, area->prot);
+		spin_unlock(&from->lock);
+		still_alive();
+		if (!error && stop())
+			error = -EINTR;
+	}
+	return error;
+}
+
+int space_copy(struct space *to, struct space *from, bool (*stop)(void))
+{
+	u64 bytes = from->pages_4k * PAGE_SIZE + from->pages_2m * LARGE_SIZE;
+	int error = 0;
+
+	/* Others should not run out of memory for what cannot succeed. */
+	if (bytes > user_free_bytes())
+		return -ENOMEM;
+	to->brk_start = from->brk_start;
+	to->brk = from->brk;
+	for (const struct area *area = from->areas; area && !error; area = area->next)
+		error = copy_area(to, from, area, stop);
+	publish(to);
+	return error;
+}
+
+/* With the lock of 'to' held. */
+static void copy_page_back(struct space *to, u64 addr, const u8 *page, bool large)
+{
+	const u64 *entry = entry_at(to, addr, 2, false);
+	u64 size = large ? LARGE_SIZE : PAGE_SIZE, at = addr % LARGE_SIZE;
+
+	if (large && entry && *entry & PTE_P && !(*entry & PTE_PS)) {
+		for (u64 part = 0; part < LARGE_SIZE; part += PAGE_SIZE)
+			copy_page_back(to, addr + part, page + part, false);
+		return;
+	}
+	if (entry && *entry & PTE_P && !(*entry & PTE_PS)) {
+		entry = entry_at(to, addr, 1, false);
+		at = 0;
+	}
+	if (entry && *entry & PTE_P && *entry & PTE_W)
+		memcpy((u8 *)phys_to_virt(*entry & PTE_ADDR) + at, page, size);
+}
+
+/* Has the process written to it, or perhaps Linux for it? The LWK itself says so too. */
+static bool is_written(u64 entry)
+{
+	return entry & PTE_D || (entry & PTE_W && entry & LWK_PTE_SEEN_BY_LINUX);
+}
+
+/* What is in [addr, end), within one 2 MB. */
+static void copy_part_back(struct space *to, struct space *from, u64 addr, u64 end)
+{
+	const u64 *entry = entry_at(from, addr, 2, false), *table;
+
+	if (!entry || !is_page(*entry))
+		return;
+	if (*entry & PTE_PS) {
+		if (is_written(*entry))
+			copy_page_back(to, addr, phys_to_virt(*entry & PTE_ADDR), true);
+		return;
+	}
+	table = phys_to_virt(*entry & PTE_ADDR);
+	for (; addr < end; addr += PAGE_SIZE) {
+		u64 page = table[index_at(addr, 1)];
+
+		if (is_page(page) && is_written(page))
+			copy_page_back(to, addr, phys_to_virt(page & PTE_ADDR), false);
+	}
+}
+
+void space_copy_back(struct space *to, struct space *from, bool (*stop)(void))
+{
+	for (const struct area *area = from->areas; area; area = area->next) {
+		u64 addr = area->start, next;
+
+		for (; addr < area->end && !stop(); addr = next) {
+			next = MIN(next_part(from, addr), area->end);
+			spin_lock(&to->lock);
+			copy_part_back(to, from, addr, next);
+			spin_unlock(&to->lock);
+			still_alive();
+		}
+	}
 }

@@ -354,13 +354,16 @@ static s64 sys_time(struct frame *frame)
 
 static s64 sys_getrusage(struct frame *frame)
 {
-	u64 us = process_ns() / 1000;
+	u64 us = process_ns() / 1000, args[6] = { frame->rdi, frame->rsi };
 	s64 usage[18] = { us / 1000000, us % 1000000 };
 
+	/* Linux has charged their proxies. */
+	if ((int)frame->rdi == RUSAGE_CHILDREN) {
+		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+		return channel_request(__NR_getrusage, args);
+	}
 	usage[4] = this_process()->space.peak_bytes / 1024; /* ru_maxrss */
 	usage[6] = this_cpu()->status->faults;		    /* ru_minflt */
-	if ((int)frame->rdi == RUSAGE_CHILDREN)
-		memset(usage, 0, sizeof(usage));
 	return copy_to_user(frame->rsi, usage, sizeof(usage));
 }
 
@@ -661,6 +664,10 @@ static const struct call calls[] = {
 	[__NR_exit] = LOCAL(sys_exit),
 	[__NR_exit_group] = LOCAL(sys_exit_group),
 	[__NR_clone] = LOCAL(sys_clone),
+	[__NR_fork] = LOCAL(sys_fork),
+	[__NR_vfork] = LOCAL(sys_vfork),
+	[__NR_execve] = LOCAL(sys_execve),
+	[__NR_execveat] = LOCAL(sys_execveat),
 	[__NR_clone3] = ABSENT, /* glibc then takes clone */
 	[__NR_futex] = LOCAL(sys_futex),
 	[__NR_set_robust_list] = LOCAL(sys_set_robust_list),

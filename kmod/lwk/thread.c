@@ -5,17 +5,6 @@
  */
 #include "lwk.h"
 
-#define CLONE_VM 0x100UL
-#define CLONE_FS 0x200UL
-#define CLONE_FILES 0x400UL
-#define CLONE_SIGHAND 0x800UL
-#define CLONE_THREAD 0x10000UL
-#define CLONE_SYSVSEM 0x40000UL
-#define CLONE_SETTLS 0x80000UL
-#define CLONE_PARENT_SETTID 0x100000UL
-#define CLONE_CHILD_CLEARTID 0x200000UL
-#define CLONE_DETACHED 0x400000UL
-#define CLONE_CHILD_SETTID 0x1000000UL
 /* Threads share all of this here; and more than these flags there is not. */
 #define CLONE_NEEDED                                                                               \
 	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM)
@@ -59,8 +48,7 @@ static bool start_or_order(void)
 	       READ_ONCE(cpu->control->fault_state) == LWK_FAULT_ASKED;
 }
 
-static void run(void) __attribute__((noreturn));
-static void run(void)
+void thread_run(void)
 {
 	struct cpu *cpu = this_cpu();
 	struct frame frame = cpu->start.frame;
@@ -88,7 +76,7 @@ void thread_park(void)
 		signal_collect();
 		cpu_sleep(start_or_order);
 	}
-	run();
+	thread_run();
 }
 
 /* A parked CPU of the process, which is then the caller's to use; or NULL. */
@@ -137,7 +125,7 @@ static void tell_tid(const struct frame *frame, u32 tid)
 		copy_to_user(frame->r10, &tid, sizeof(tid));
 }
 
-/* clone(flags, stack, parent's tid, child's tid, thread-local storage), for threads. */
+/* clone(flags, stack, parent's tid, child's tid, thread-local storage) */
 s64 sys_clone(struct frame *frame)
 {
 	struct process *process = this_process();
@@ -145,9 +133,11 @@ s64 sys_clone(struct frame *frame)
 	struct cpu *cpu;
 	u32 tid;
 
+	if (!(flags & CLONE_THREAD))
+		return fork_clone(frame);
 	if ((flags & CLONE_NEEDED) != CLONE_NEEDED || flags & ~CLONE_KNOWN) {
-		print("pid %u: clone with flags %llx: this LWK has threads, but no fork",
-		      process->pid, flags);
+		print("pid %u: clone with flags %llx: this LWK has no such threads", process->pid,
+		      flags);
 		return -ENOSYS;
 	}
 	if (!frame->rsi || frame->rsi >= LWK_USER_END)

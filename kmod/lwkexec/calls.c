@@ -34,20 +34,38 @@ static int64_t raw(const struct lwk_packet *request)
 	return interruptible_syscall(request->nr, args, &own.channel->signals);
 }
 
-/*
- * Copies a path out of the LWK process's memory. Through a file, because Linux then
- * checks the pointer. False when it cannot be read or is no path.
- */
-static bool read_path(uint64_t address, char path[PATH_MAX])
+int calls_renew(void)
+{
+	int file = memfd_create("lwkexec", MFD_CLOEXEC), error = 0;
+
+	/* Another thread of our parent may have had it. */
+	pthread_mutex_init(&path_lock, NULL);
+	if (file < 0 || dup3(file, path_file, O_CLOEXEC) < 0)
+		error = -errno;
+	if (file >= 0)
+		close(file);
+	return error;
+}
+
+/* Through a file, because Linux then checks the pointer. */
+size_t calls_read(void *to, uint64_t address, size_t size)
 {
 	ssize_t n;
 
 	pthread_mutex_lock(&path_lock);
-	n = pwrite(path_file, (void *)address, PATH_MAX, 0);
-	if (n > 0 && pread(path_file, path, n, 0) != n)
-		n = -1;
+	n = pwrite(path_file, (void *)address, size, 0);
+	if (n > 0)
+		n = pread(path_file, to, n, 0);
 	pthread_mutex_unlock(&path_lock);
-	return n > 0 && memchr(path, '\0', n) != NULL;
+	return n > 0 ? n : 0;
+}
+
+/* False when it cannot be read or is no path. */
+static bool read_path(uint64_t address, char path[PATH_MAX])
+{
+	size_t n = calls_read(path, address, PATH_MAX);
+
+	return memchr(path, '\0', n) != NULL;
 }
 
 static int64_t open_path(const struct lwk_packet *request, uint64_t address, int flags)
@@ -101,6 +119,12 @@ int64_t call_execute(const struct lwk_packet *request)
 	switch (request->nr) {
 	case LWK_CALL_THREAD:
 		return threads_add();
+	case LWK_CALL_FORK:
+		return fork_process(args[0], args[1], args[2]);
+	case LWK_CALL_FORK_WAIT:
+		return fork_wait();
+	case LWK_CALL_EXEC:
+		return exec_program(args);
 	case LWK_CALL_UNMAP:
 		return unmap(args[0], args[1]);
 	case SYS_open:

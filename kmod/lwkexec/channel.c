@@ -2,6 +2,7 @@
 /* The instance's device, and packets to and from the LWK (lwkshared.h). */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/close_range.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 /* How long a CPU may be busy with the end of its former process. */
 #define BUSY_RETRIES 20
 #define BUSY_SLEEP_MS 50
+#define FORK_RETRIES 4
 #define CONSOLE_LINES 10
 /* Set by the SPANK plugin: wait for a free CPU, for as long as it takes. */
 #define ENV_WAIT "LWK_WAIT"
@@ -25,13 +27,12 @@
 #define ENV_CALLS "LWK_CALLS"
 
 struct session session = { .device = -1 };
-__thread struct own own;
+__thread struct own own = { .child_waits = -1 };
 static __thread uint32_t next_id;
 static bool closed;
-/* Descriptors that the program must not close; all are there before it starts. */
-#define MAX_KEPT 4
+/* Descriptors that the program must not close, each plus 1; 0: none. */
+#define MAX_KEPT 32
 static uint32_t kept[MAX_KEPT];
-static unsigned n_kept;
 /* Of LWK_SERVE: with LWK_SERVE_CALLS the module does what it can do itself. */
 static uint32_t serve_flags = LWK_SERVE_CALLS;
 static __thread struct lwk_serve serve;
@@ -97,9 +98,25 @@ int channel_keep(int fd)
 		close(fd);
 		fd = high;
 	}
-	if (fd >= 0 && n_kept < MAX_KEPT)
-		kept[n_kept++] = fd;
-	return fd;
+	for (unsigned i = 0; fd >= 0 && i < MAX_KEPT; i++) {
+		uint32_t none = 0;
+
+		if (__atomic_compare_exchange_n(&kept[i], &none, fd + 1, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	errno = EMFILE;
+	return -1;
+}
+
+void channel_drop(int fd)
+{
+	for (unsigned i = 0; i < MAX_KEPT; i++)
+		if (__atomic_load_n(&kept[i], __ATOMIC_RELAXED) == (uint32_t)fd + 1)
+			__atomic_store_n(&kept[i], 0, __ATOMIC_RELEASE);
+	close(fd);
 }
 
 bool channel_owns(int fd)
@@ -111,43 +128,49 @@ uint32_t channel_next_owned(uint32_t fd)
 {
 	uint32_t next = UINT32_MAX;
 
-	for (unsigned i = 0; i < n_kept; i++)
-		if (kept[i] >= fd && kept[i] < next)
-			next = kept[i];
+	for (unsigned i = 0; i < MAX_KEPT; i++) {
+		uint32_t one = __atomic_load_n(&kept[i], __ATOMIC_RELAXED);
+
+		if (one && one - 1 >= fd && one - 1 < next)
+			next = one - 1;
+	}
 	return next;
 }
 
-static void create_process(const char *device)
+/* LWK_PROC_CREATE, again so many times as long as no CPU is free. 0 or a negative errno. */
+static int create_process(uint32_t flags, unsigned retries)
 {
-	struct lwk_proc_create create = { .pid = getpid() };
-	struct lwk_instance_status status;
-	int tries = 0;
-	bool waits = false, patient = getenv(ENV_WAIT);
+	struct lwk_proc_create create = { .pid = getpid(), .flags = flags };
+	struct timespec pause = { 0, BUSY_SLEEP_MS * 1000000L };
+	bool waits = false;
 
 	while (ioctl(session.device, LWK_PROC_CREATE, &create)) {
-		struct timespec pause = { 0, BUSY_SLEEP_MS * 1000000L };
-
-		if (errno == EBUSY) {
-			if (!waits)
-				fprintf(stderr,
-					"lwkexec: the LWK is frozen; waiting until it goes on (lwkctl thaw)\n");
+		if (errno != EBUSY && (errno != EAGAIN || !retries--))
+			return -errno;
+		if (errno == EBUSY && !waits) {
+			fprintf(stderr,
+				"lwkexec: the LWK is frozen; waiting until it goes on (lwkctl thaw)\n");
 			waits = true;
-			nanosleep(&pause, NULL);
-			continue;
 		}
-		if (errno == EHOSTDOWN || ioctl(session.device, LWK_GET_STATUS, &status))
-			instance_gone();
-		if (errno != EAGAIN)
-			fail(EXIT_LWK, "%s: no process can be made: %s", device, strerror(errno));
-		if (!patient && ++tries == BUSY_RETRIES)
-			fail(EXIT_LWK,
-			     "wanted a free LWK CPU, but each of the %u has its process; start at most %u at a time (srun -n %u), or ask for more CPUs (one CPU of the job stays with Linux)",
-			     status.cpus, status.cpus, status.cpus);
 		nanosleep(&pause, NULL);
 	}
-	unsetenv(ENV_WAIT);
 	session.index = own.index = create.index;
 	own.cpu = create.cpu;
+	return 0;
+}
+
+static void create_or_fail(const char *device, uint32_t flags)
+{
+	int error = create_process(flags, getenv(ENV_WAIT) ? UINT_MAX : BUSY_RETRIES);
+
+	if (error == -EAGAIN)
+		fail(EXIT_LWK,
+		     "wanted a free LWK CPU, but each of the %u has its process; start at most %u at a time (srun -n %u), or ask for more CPUs (one CPU of the job stays with Linux)",
+		     session.cpus, session.cpus, session.cpus);
+	if (error == -EHOSTDOWN)
+		instance_gone();
+	if (error)
+		fail(EXIT_LWK, "%s: no process can be made: %s", device, strerror(-error));
 }
 
 static int map_channel(void)
@@ -168,11 +191,42 @@ int session_add_thread(void)
 	return map_channel();
 }
 
+/* What is shared with the LWK process. 0 or a negative errno. */
+static int map_shared(void)
+{
+	void *window;
+
+	session.status = mmap(NULL, session.status_bytes, PROT_READ, MAP_SHARED, session.device,
+			      LWK_MMAP_STATUS);
+	if (session.status == MAP_FAILED)
+		return -errno;
+	window = mmap((void *)LWK_USER_START, LWK_USER_END - LWK_USER_START, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_FIXED_NOREPLACE, session.device, LWK_MMAP_WINDOW);
+	if (window == MAP_FAILED)
+		return -errno;
+	return map_channel();
+}
+
+/* With session.device open: makes the process. */
+static void begin(const char *device, uint32_t flags)
+{
+	struct lwk_instance_status status;
+	int error;
+
+	if (session.device < 0 || ioctl(session.device, LWK_GET_STATUS, &status))
+		fail(EXIT_LWK, "%s: is no LWK instance's device; name one like /dev/lwk/0", device);
+	session.cpus = status.cpus;
+	session.status_bytes = status.status_bytes;
+	create_or_fail(device, flags);
+	error = map_shared();
+	if (error)
+		fail(EXIT_LWK, "%s: the LWK's memory cannot be mapped here (%s); %s", device,
+		     strerror(-error), error == -ENOMEM ? "raise ulimit -v" : "please report this");
+}
+
 void session_open(const char *device)
 {
 	const char *calls = getenv(ENV_CALLS);
-	struct lwk_instance_status status;
-	void *window;
 
 	session.device = open(device, O_RDWR | O_CLOEXEC);
 	if (session.device < 0)
@@ -181,22 +235,54 @@ void session_open(const char *device)
 	session.device = channel_keep(session.device);
 	if (calls && strcmp(calls, "proxy") == 0)
 		serve_flags = 0;
-	if (ioctl(session.device, LWK_GET_STATUS, &status))
-		fail(EXIT_LWK, "%s: is no LWK instance's device; name one like /dev/lwk/0", device);
-	session.cpus = status.cpus;
-	create_process(device);
+	begin(device, 0);
+	unsetenv(ENV_WAIT);
+}
 
-	session.status_bytes = status.status_bytes;
-	session.status = mmap(NULL, status.status_bytes, PROT_READ, MAP_SHARED, session.device,
-			      LWK_MMAP_STATUS);
-	if (session.status == MAP_FAILED || map_channel())
-		fail(EXIT_LWK, "%s: the LWK's shared memory cannot be mapped: %s", device,
-		     strerror(errno));
-	window = mmap((void *)LWK_USER_START, LWK_USER_END - LWK_USER_START, PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_FIXED_NOREPLACE, session.device, LWK_MMAP_WINDOW);
-	if (window == MAP_FAILED)
-		fail(EXIT_LWK, "the LWK's addresses are not free here (%s); %s", strerror(errno),
-		     errno == ENOMEM ? "raise ulimit -v" : "please report this");
+void session_resume(int device, bool proxy_calls)
+{
+	fcntl(device, F_SETFD, FD_CLOEXEC);
+	session.device = channel_keep(device);
+	serve_flags = proxy_calls ? 0 : LWK_SERVE_CALLS;
+	begin("the LWK's device", LWK_PROC_AGAIN);
+}
+
+bool session_proxy_calls(void)
+{
+	return !serve_flags;
+}
+
+/* Another open file of the device, in the place of ours, which is our parent's too. */
+static int reopen(void)
+{
+	char path[64];
+	int device, error = 0;
+
+	session_path(path, sizeof(path));
+	device = open(path, O_RDWR | O_CLOEXEC);
+	if (device < 0 || dup3(device, session.device, O_CLOEXEC) < 0)
+		error = -errno;
+	if (device >= 0)
+		close(device);
+	return error;
+}
+
+void session_path(char *path, size_t size)
+{
+	snprintf(path, size, "/proc/self/fd/%d", session.device);
+}
+
+int session_renew(void)
+{
+	int error = reopen();
+
+	if (error) {
+		/* Our parent's process must not live on because of us. */
+		close(session.device);
+		return error;
+	}
+	error = create_process(0, FORK_RETRIES);
+	return error ? error : map_shared();
 }
 
 int session_close(void)

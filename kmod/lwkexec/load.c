@@ -164,7 +164,7 @@ static uint64_t build_stack(const struct program *program, char **envp)
 	return push(&stack, table, sizeof(table));
 }
 
-void load_and_start(const struct program *program, char **envp)
+void load_and_start(const struct program *program, char **envp, uint64_t blocked, uint64_t ignored)
 {
 	const struct elf_file *elf = &program->elf, *interpreter = &program->interpreter;
 	uint64_t stack, entry = interpreter->n_segments ? interpreter->entry : elf->entry;
@@ -177,7 +177,7 @@ void load_and_start(const struct program *program, char **envp)
 		fail(EXIT_CANNOT_RUN, "%s: no room for its heap at 0x%llx", program->name,
 		     (unsigned long long)elf->end);
 	stack = build_stack(program, envp);
-	error = channel_call(LWK_CALL_START, entry, stack, 0, 0);
+	error = channel_call(LWK_CALL_START, entry, stack, blocked, ignored);
 	if (error)
 		fail(EXIT_CANNOT_RUN, "%s: cannot be started at 0x%llx: %s", program->name,
 		     (unsigned long long)entry, strerror(-error));

@@ -123,10 +123,71 @@ void program_ended(const struct lwk_packet *notice)
 	signals_end(notice->args[0]);
 }
 
+static uint64_t blocked_signals(void)
+{
+	sigset_t set;
+	uint64_t blocked;
+
+	sigprocmask(SIG_SETMASK, NULL, &set);
+	memcpy(&blocked, &set, sizeof(blocked));
+	return blocked;
+}
+
+static void serve(uint64_t blocked, uint64_t ignored) __attribute__((noreturn));
+static void serve(uint64_t blocked, uint64_t ignored)
+{
+	sigset_t none;
+
+	self_init(&program);
+	calls_init();
+	ignored = signals_init(ignored);
+	/* They are for the LWK to block. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	load_and_start(&program, environ, blocked, ignored);
+	threads_serve();
+}
+
+/* A program has become another one, whose environment is none of our business. */
+static void resume(const struct resume *former) __attribute__((noreturn));
+static void resume(const struct resume *former)
+{
+	struct rlimit limit;
+	char device[64];
+
+	if (former->no_stack_limit && getrlimit(RLIMIT_STACK, &limit) == 0) {
+		limit.rlim_cur = RLIM_INFINITY;
+		setrlimit(RLIMIT_STACK, &limit);
+	}
+	if (program_open(&program, former->path, former->path, former->argv))
+		program_fail();
+	session_resume(former->device, former->proxy_calls);
+	session_path(device, sizeof(device));
+	if (*former->report)
+		report_resume(device, former->report, former->report_file);
+	serve(former->blocked, former->ignored);
+}
+
+static void open_program(char **argv)
+{
+	char *path = program_find(argv[0]);
+
+	if (!path)
+		fail(errno == EACCES ? EXIT_CANNOT_RUN : EXIT_NOT_FOUND,
+		     errno == EACCES ? "%s: is in PATH but not executable; chmod +x it"
+				     : "%s: no such program in PATH; check the name",
+		     argv[0]);
+	if (program_open(&program, argv[0], path, argv))
+		program_fail();
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = getenv(ENV_ARGV0), *device = getenv(ENV_DEVICE);
+	struct resume former;
 
+	if (exec_resumes(argc, argv, &former))
+		resume(&former);
 	leave_low_addresses(argv);
 	if (!device || !*device)
 		device = DEFAULT_DEVICE;
@@ -136,12 +197,8 @@ int main(int argc, char **argv)
 	} else {
 		argv = parse_arguments(argc, argv, &device);
 	}
-	program_open(&program, argv);
+	open_program(argv);
 	session_open(device);
 	report_init(device);
-	self_init(&program);
-	calls_init();
-	signals_init();
-	load_and_start(&program, environ);
-	threads_serve();
+	serve(blocked_signals(), 0);
 }

@@ -6,6 +6,8 @@
  *   load.c     puts it into the LWK process's memory
  *   channel.c  packets to and from the LWK
  *   calls.c    delegated system calls
+ *   fork.c     children of ours that stand for those of the LWK process
+ *   exec.c     ourselves anew, for another program
  *   self.c     /proc/self, as the LWK process sees itself
  *   threads.c  one thread of ours for each of the LWK process's
  *   signals.c  signals, passed on
@@ -69,11 +71,17 @@ struct program {
 	struct elf_file interpreter;
 };
 
+/* What execvp(3) would run, the caller's to free; or NULL with errno. */
+char *program_find(const char *name);
 /*
- * Finds argv[0] as execvp(3) does, what shall run it if it is a script, and reads the headers
- * of what is to be loaded; does not return on failure.
+ * Reads the headers of what is to be loaded to run the file 'path', a script perhaps, with 'argv'.
+ * 'name' is what messages call it. The strings must stay. 0, or a negative errno as execve(2) has
+ * it; then program_fail() says why and ends us. program_close() in any case.
  */
-void program_open(struct program *program, char **argv);
+int program_open(struct program *program, const char *name, char *path, char **argv);
+void program_fail(void) __attribute__((noreturn));
+/* What program_open() took, but not the strings of scripts. */
+void program_close(struct program *program);
 
 /* ---- channel.c ---- */
 
@@ -90,8 +98,10 @@ extern struct session session;
 /* The LWK thread that the calling thread of ours stands for. */
 struct own {
 	struct lwk_channel *channel;
-	uint32_t index; /* of its LWK CPU */
-	uint32_t cpu;	/* Linux's number of it */
+	uint32_t index;	 /* of its LWK CPU */
+	uint32_t cpu;	 /* Linux's number of it */
+	int child_waits; /* -1, or a pipe that ends when the child of a vfork does without us */
+	bool newborn;	 /* this thread was that of a parent, whose request is not ours */
 };
 extern __thread struct own own;
 
@@ -104,13 +114,29 @@ void session_open(const char *device);
 int session_close(void);
 /* After that: for what has still to do with it. */
 bool session_closed(void);
+/*
+ * As session_open(), in a program that has just taken the place of one of ours (exec.c): with the
+ * open file 'device' of its session. Does not return on failure.
+ */
+void session_resume(int device, bool proxy_calls);
+/* Shall lwkpart.ko leave all calls to us? */
+bool session_proxy_calls(void);
+/* A name for the device, for as long as it is open. */
+void session_path(char *path, size_t size);
+/*
+ * In a child of ours that has inherited the session: another one, with an LWK process of its own.
+ * 0 or a negative errno; then there is none.
+ */
+int session_renew(void);
 /* Gives the calling thread an LWK CPU of its own. 0 or a negative errno. */
 int session_add_thread(void);
 /*
  * Makes a descriptor one that we need ourselves: out of the way of the program's, closed on exec,
- * and not for the program to close. Its new number; -1 stays -1.
+ * and not for the program to close. Its new number; -1 stays -1, and is also returned with EMFILE.
  */
 int channel_keep(int fd);
+/* Closes it. */
+void channel_drop(int fd);
 /* Waits for a packet. Does not return when the instance is gone. */
 void channel_receive(struct lwk_packet *packet);
 void channel_reply(uint32_t id, int64_t result);
@@ -126,15 +152,25 @@ uint32_t channel_next_owned(uint32_t fd);
 
 /* ---- report.c ---- */
 
-/* Takes what --lwk-report left in the environment; 'device' is the instance's. */
+/*
+ * Takes what --lwk-report left in the environment; 'device' is the instance's. Or what a program
+ * before us had, report_text() and report_file().
+ */
 void report_init(const char *device);
+void report_resume(const char *device, const char *text, int file);
+/* NULL: no report is wanted. */
+const char *report_text(void);
+int report_file(void);
 /* When the last program has ended: prints the report, if one is wanted. */
 void report_at_end(void);
 
 /* ---- load.c ---- */
 
-/* Loads the program with its arguments and the environment, and starts it. */
-void load_and_start(const struct program *program, char **envp);
+/*
+ * Loads the program with its arguments and the environment, and starts it, with signals (bit s-1:
+ * signal s) that are blocked and ignored.
+ */
+void load_and_start(const struct program *program, char **envp, uint64_t blocked, uint64_t ignored);
 
 /* ---- threads.c ---- */
 
@@ -143,9 +179,41 @@ int64_t threads_add(void);
 /* Serves the calling thread's channel. */
 void threads_serve(void) __attribute__((noreturn));
 
+/* ---- fork.c ---- */
+
+/*
+ * Makes a child of ours that stands for a copy of the LWK process, which CPU 'cpu' offers by that
+ * number. Its pid or a negative errno; 0 in the child, which serves the copy from now on.
+ */
+int64_t fork_process(uint64_t cpu, uint64_t number, bool vfork);
+/* Until the child has another program, or has ended. */
+int64_t fork_wait(void);
+
+/* ---- exec.c ---- */
+
+/* LWK_CALL_EXEC: a negative errno, if it returns. */
+int64_t exec_program(const uint64_t args[6]);
+/* What one that has taken our place is told about us, and what it shall run. */
+struct resume {
+	char *path;
+	char **argv;
+	const char *report; /* "": none */
+	int device;
+	bool proxy_calls;
+	bool no_stack_limit;
+	uint64_t blocked, ignored; /* signals */
+	int report_file;
+};
+/* Has it taken our place? By its arguments. */
+bool exec_resumes(int argc, char **argv, struct resume *resume);
+
 /* ---- calls.c ---- */
 
 void calls_init(void);
+/* In a child that shares with its parent what calls_init() made. 0 or a negative errno. */
+int calls_renew(void);
+/* Copies the LWK process's memory, as Linux would: how many bytes could be, at most 'size'. */
+size_t calls_read(void *to, uint64_t address, size_t size);
 /* What Linux answers to a delegated call: a result or a negative errno. */
 int64_t call_execute(const struct lwk_packet *request);
 
@@ -158,11 +226,16 @@ uint64_t self_lwk_used(void);
  * *result is what open(2) or readlink(2) shall answer.
  */
 bool self_open(const char *path, int flags, int64_t *result);
+/* The program's own file, if 'path' is /proc/self/exe; or NULL. */
+const char *self_exe(const char *path);
 bool self_readlink(const char *path, uint64_t buffer, uint64_t size, int64_t *result);
 
 /* ---- signals.c ---- */
 
-void signals_init(void);
+/* Who runs us has these ignored, as far as Linux knows it not; returns all that are ignored. */
+uint64_t signals_init(uint64_t ignored);
+/* Those that the LWK process ignores: bit s-1. */
+uint64_t signals_ignored(void);
 /* The LWK process changed its action: 0 default, 1 ignore, 2 a handler. */
 void signals_action(int signal, int action);
 /* Ends us as the LWK process ended. */

@@ -15,7 +15,7 @@
 
 #define ENV_REPORT "LWK_REPORT"
 
-static char *head;
+static const char *head;
 static int device = -1;
 static FILE *out;
 
@@ -25,12 +25,27 @@ void report_init(const char *path)
 
 	head = text ? strdup(text) : NULL;
 	unsetenv(ENV_REPORT);
-	/* Another door: ours closes with our process, and the last one to go reports. */
-	if (!head)
-		return;
-	device = channel_keep(open(path, O_RDWR | O_CLOEXEC));
 	/* A program may close its standard error when it ends, as coreutils do. */
-	out = fdopen(channel_keep(dup(STDERR_FILENO)), "w");
+	if (head)
+		report_resume(path, head, dup(STDERR_FILENO));
+}
+
+void report_resume(const char *path, const char *text, int file)
+{
+	head = text;
+	/* Another door: ours closes with our process, and the last one to go reports. */
+	device = channel_keep(open(path, O_RDWR | O_CLOEXEC));
+	out = fdopen(channel_keep(file), "w");
+}
+
+const char *report_text(void)
+{
+	return out ? head : NULL;
+}
+
+int report_file(void)
+{
+	return out ? fileno(out) : -1;
 }
 
 struct totals {

@@ -200,13 +200,19 @@ bool self_open(const char *path, int flags, int64_t *result)
 	return true;
 }
 
-bool self_readlink(const char *path, uint64_t buffer, uint64_t size, int64_t *result)
+const char *self_exe(const char *path)
 {
 	const char *name = below_self(path);
+
+	return name && strcmp(name, "exe") == 0 ? program_path : NULL;
+}
+
+bool self_readlink(const char *path, uint64_t buffer, uint64_t size, int64_t *result)
+{
 	size_t length = strlen(program_path);
 	int ends[2];
 
-	if (!name || strcmp(name, "exe") != 0)
+	if (!self_exe(path))
 		return false;
 	if ((int64_t)size <= 0) {
 		*result = -EINVAL;

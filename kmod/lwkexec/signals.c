@@ -96,12 +96,24 @@ static void pass_on_libcs(int signal)
 	syscall(SYS_rt_sigaction, signal, &new, NULL, sizeof(new.mask));
 }
 
+/* What the LWK process ignores. Linux knows it too, but of faults, which it does not ignore here. */
+static uint64_t ignored_signals;
+
+uint64_t signals_ignored(void)
+{
+	return __atomic_load_n(&ignored_signals, __ATOMIC_RELAXED);
+}
+
 void signals_action(int signal, int action)
 {
 	struct sigaction new = { .sa_flags = SA_SIGINFO };
 
 	if (signal < 1 || signal >= NSIG || signal == SIGKILL || signal == SIGSTOP)
 		return;
+	if (action == 1)
+		__atomic_or_fetch(&ignored_signals, 1UL << (signal - 1), __ATOMIC_RELAXED);
+	else
+		__atomic_and_fetch(&ignored_signals, ~(1UL << (signal - 1)), __ATOMIC_RELAXED);
 	/* Without SA_RESTART: a delegated call must end for the LWK to act. */
 	sigfillset(&new.sa_mask);
 	new.sa_sigaction = is_fault(signal) ? pass_on_or_die : pass_on;
@@ -112,7 +124,7 @@ void signals_action(int signal, int action)
 	sigaction(signal, &new, NULL);
 }
 
-void signals_init(void)
+uint64_t signals_init(uint64_t ignored)
 {
 	struct rlimit none = { 0, 0 };
 	struct sigaction old;
@@ -123,8 +135,9 @@ void signals_init(void)
 		pass_on_libcs(s);
 	for (int s = 1; s < NSIG; s++)
 		/* nohup(1) and others hand down what they ignore */
-		if (sigaction(s, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			signals_action(s, 0);
+		if (sigaction(s, NULL, &old) == 0)
+			signals_action(s, old.sa_handler == SIG_IGN || ignored & 1UL << (s - 1));
+	return signals_ignored();
 }
 
 void signals_end(int wait_status)

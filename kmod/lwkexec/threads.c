@@ -21,12 +21,16 @@ struct newcomer {
 void threads_serve(void)
 {
 	struct lwk_packet packet;
+	int64_t result;
 
 	for (;;) {
 		channel_receive(&packet);
-		if (packet.kind == LWK_PACKET_REQUEST)
-			channel_reply(packet.id, call_execute(&packet));
-		else if (packet.nr == LWK_CALL_SIGNAL_ACTION)
+		if (packet.kind == LWK_PACKET_REQUEST) {
+			result = call_execute(&packet);
+			if (!own.newborn)
+				channel_reply(packet.id, result);
+			own.newborn = false;
+		} else if (packet.nr == LWK_CALL_SIGNAL_ACTION)
 			signals_action(packet.args[0], packet.args[1]);
 		else if (packet.nr == LWK_CALL_EXIT)
 			program_ended(&packet);

@@ -156,7 +156,7 @@ same()
 	done
 	run -126 inside lwkexec /tmp/scripts/text
 	[[ $output == *'neither an ELF program nor a script'* ]]
-	# What forks is told so.
+	# There is one CPU, and the shell has it.
 	run -2 inside lwkexec sh -c '/bin/true; exit 0'
 	[[ $output == *fork* ]]
 }
@@ -312,5 +312,5 @@ field_value()
 	# Beyond the table there is nothing, and the console tells of what was refused.
 	[[ $(awk 'NR == FNR { named[$1]; next } !($1 in named) { print $2 }' "$BATS_TEST_TMPDIR/linux" - <<<"$output" |
 		sort -u) == refused ]]
-	[[ $stderr == *'system call 57 is not on this LWK'* && $stderr != *'system call 334 is'* ]]
+	[[ $stderr == *'system call 101 is not on this LWK'* && $stderr != *'system call 334 is'* ]]
 }

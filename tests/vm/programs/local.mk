@@ -12,6 +12,7 @@ vm_programs = \
 	tests/vm/programs/exit-with \
 	tests/vm/programs/file-calls \
 	tests/vm/programs/fill-file \
+	tests/vm/programs/fork-limits \
 	tests/vm/programs/hammer \
 	tests/vm/programs/hello \
 	tests/vm/programs/hold \
@@ -21,6 +22,7 @@ vm_programs = \
 	tests/vm/programs/on-signals \
 	tests/vm/programs/own-status \
 	tests/vm/programs/pin-memory \
+	tests/vm/programs/processes \
 	tests/vm/programs/rounds \
 	tests/vm/programs/secret \
 	tests/vm/programs/set-quota \

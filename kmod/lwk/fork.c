@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Processes that a process makes. Its proxy makes a child, which is the new process's proxy and
+ * has an LWK process made on a free CPU as any other. That CPU then takes what the first one offers:
+ * it copies memory, registers and signals while the thread that called fork(2) waits. The memory of a
+ * child of vfork(2) is a copy too, of which its parent gets back what it has written.
+ *
+ * Another program instead of the own one (execve(2)) is a new process in the same proxy.
+ */
+#include <asm/unistd.h>
+
+#include "lwk.h"
+
+#define CLONE_SIGNAL 0xffUL
+#define CLONE_PROCESS                                                                              \
+	(CLONE_VM | CLONE_VFORK | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |      \
+	 CLONE_CHILD_SETTID | CLONE_SIGNAL)
+
+#define AT_FDCWD (-100)
+
+/* In the lower bits of an offer's state; 0: there is none. */
+enum { OFFER_OPEN = 1, OFFER_TAKEN = 2, OFFER_BACK = 3 };
+
+static u64 offer_state(u64 number, u64 how)
+{
+	return number << 2 | how;
+}
+
+static u64 offer_make(const struct frame *frame, u64 flags, u64 stack)
+{
+	struct cpu *cpu = this_cpu();
+	struct offer *offer = &cpu->offer;
+	bool clone = frame->error == __NR_clone;
+
+	offer->frame = *frame;
+	offer->frame.rax = 0;
+	if (stack)
+		offer->frame.rsp = stack;
+	offer->fs_base = clone && flags & CLONE_SETTLS ? frame->r8 : read_msr(MSR_FS_BASE);
+	offer->gs_base = read_msr(MSR_KERNEL_GS_BASE);
+	offer->clear_tid = clone && flags & CLONE_CHILD_CLEARTID ? frame->r10 : 0;
+	offer->settid = clone && flags & CLONE_CHILD_SETTID ? frame->r10 : 0;
+	fpu_save(cpu->fpu_area);
+	/* Other threads would not bear that their memory changes all at once. */
+	offer->lent = flags & CLONE_VFORK && READ_ONCE(cpu->process->n_threads) == 1;
+	WRITE_ONCE(offer->cancelled, 0);
+	STORE_RELEASE(offer->state, offer_state(++cpu->offers, OFFER_OPEN));
+	return cpu->offers;
+}
+
+void fork_withdraw(void)
+{
+	struct offer *offer = &this_cpu()->offer;
+	u64 open;
+
+	WRITE_ONCE(offer->cancelled, 1);
+	while ((open = LOAD_ACQUIRE(offer->state))) {
+		if ((open & 3) != OFFER_TAKEN &&
+		    __atomic_compare_exchange_n(&offer->state, &open, 0, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			break;
+		still_alive();
+		cpu_relax();
+	}
+}
+
+static s64 say_why(s64 error)
+{
+	const struct space *space = &this_process()->space;
+	u64 bytes = space->pages_4k * PAGE_SIZE + space->pages_2m * LARGE_SIZE;
+	u32 pid = this_process()->pid;
+
+	if (error == -EAGAIN)
+		print("pid %u: fork wants an LWK CPU for the new process, but each of the %u has a thread, or Linux has a limit; run fewer programs at a time, or ask for more CPUs",
+		      pid, boot->n_cpus);
+	else if (error == -ENOMEM)
+		print("pid %u: fork wants %llu MB for a copy of the process's memory, but %llu MB are free; ask for more with --mem",
+		      pid, bytes >> 20, user_free_bytes() >> 20);
+	else
+		print("pid %u: fork: the proxy cannot make a child (error %lld)", pid, -error);
+	return error;
+}
+
+static s64 make(struct frame *frame, u64 flags, u64 stack)
+{
+	struct space *space = &this_process()->space;
+	struct cpu *cpu = this_cpu();
+	u64 args[6] = { cpu->index, 0, !!(flags & CLONE_VFORK) };
+	static const u64 none[6];
+	s64 pid;
+
+	space_keep(space);
+	args[1] = offer_make(frame, flags, stack);
+	pid = channel_request(LWK_CALL_FORK, args);
+	if (pid < 0 || !cpu->offer.lent)
+		fork_withdraw();
+	space_let_change(space);
+	cpu->status->delegated_calls[LWK_CALLS_PROCESS]++;
+	if (pid < 0)
+		return say_why(pid);
+	if (flags & CLONE_VFORK) {
+		channel_request(LWK_CALL_FORK_WAIT, none);
+		fork_withdraw();
+		cpu->status->delegated_calls[LWK_CALLS_WAIT]++;
+	}
+	return pid;
+}
+
+s64 fork_clone(struct frame *frame)
+{
+	u64 flags = frame->rdi, stack = frame->rsi;
+	u32 tid;
+	s64 pid;
+
+	if (flags & ~CLONE_PROCESS || (flags & CLONE_SIGNAL) != SIGCHLD ||
+	    (flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM) {
+		print("pid %u: clone with flags %llx: this LWK has threads, fork and vfork, and nothing between",
+		      this_process()->pid, flags);
+		return -ENOSYS;
+	}
+	if (stack >= LWK_USER_END)
+		return -EINVAL;
+	if (flags & CLONE_SETTLS && frame->r8 >= LWK_USER_END)
+		return -EPERM;
+	pid = make(frame, flags, stack);
+	tid = pid;
+	if (pid > 0 && flags & CLONE_PARENT_SETTID)
+		copy_to_user(frame->rdx, &tid, sizeof(tid));
+	return pid;
+}
+
+s64 sys_fork(struct frame *frame)
+{
+	return make(frame, 0, 0);
+}
+
+s64 sys_vfork(struct frame *frame)
+{
+	return make(frame, CLONE_VFORK, 0);
+}
+
+/* ---- the new process ---- */
+
+/* While it copies; for the stop() of space_copy(), which has no argument. */
+static bool copy_is_in_vain(void)
+{
+	return !channel_ordered() || READ_ONCE(cpu_at(this_cpu()->parent)->offer.cancelled);
+}
+
+/* Takes what CPU 'index' offers, if it still does: 0 or -EINVAL. */
+static s64 take(u64 index, u64 number, u64 how)
+{
+	u64 state = offer_state(number, how);
+
+	/* The proxy's word for it: what it names may be gone, or never have been. */
+	if (index >= boot->n_cpus || number > ~0UL >> 2 ||
+	    !__atomic_compare_exchange_n(&cpu_at(index)->offer.state, &state,
+					 offer_state(number, OFFER_TAKEN), false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return -EINVAL;
+	this_cpu()->parent = index;
+	return 0;
+}
+
+static s64 copy(struct cpu *parent)
+{
+	struct process *process = this_process(), *original = parent->process;
+	struct cpu *cpu = this_cpu();
+	s64 error = space_copy(&process->space, &original->space, copy_is_in_vain);
+
+	if (error)
+		return error;
+	spin_lock(&original->action_lock);
+	memcpy(process->actions, original->actions, sizeof(process->actions));
+	spin_unlock(&original->action_lock);
+	cpu->thread.blocked = parent->thread.blocked;
+	cpu->thread.altstack = parent->thread.altstack;
+	cpu->thread.clear_tid = parent->offer.clear_tid;
+	cpu->settid = parent->offer.settid;
+	cpu->start.frame = parent->offer.frame;
+	cpu->start.fs_base = parent->offer.fs_base;
+	cpu->start.gs_base = parent->offer.gs_base;
+	memcpy(cpu->fpu_area, parent->fpu_area, fpu_size());
+	return 0;
+}
+
+s64 fork_adopt(u64 index, u64 number)
+{
+	s64 error = this_process()->space.areas ? -EINVAL : take(index, number, OFFER_OPEN);
+	struct cpu *parent = cpu_at(this_cpu()->parent);
+	bool lent;
+
+	if (error)
+		return error;
+	error = copy(parent);
+	lent = !error && parent->offer.lent;
+	this_cpu()->borrowed = lent ? number : 0;
+	STORE_RELEASE(parent->offer.state, lent ? offer_state(number, OFFER_BACK) : 0);
+	return error;
+}
+
+void fork_give_back(void)
+{
+	struct cpu *cpu = this_cpu(), *parent = cpu_at(cpu->parent);
+	u64 number = cpu->borrowed;
+
+	if (!number || take(cpu->parent, number, OFFER_BACK))
+		return;
+	space_copy_back(&parent->process->space, &cpu->process->space, copy_is_in_vain);
+	/* It may come to nothing yet, and be done once more. */
+	STORE_RELEASE(parent->offer.state, offer_state(number, OFFER_BACK));
+}
+
+void fork_run(void)
+{
+	struct cpu *cpu = this_cpu();
+
+	if (cpu->settid)
+		copy_to_user(cpu->settid, &cpu->thread.tid, sizeof(cpu->thread.tid));
+	thread_run();
+}
+
+/* ---- another program ---- */
+
+static s64 exec(u64 directory, u64 path, u64 argv, u64 envp, u64 flags)
+{
+	struct thread *thread = this_thread();
+	struct cpu *cpu = this_cpu();
+	u64 args[6] = { directory, path, argv, envp, flags, thread->blocked };
+	u64 pending = thread->pending |
+		      __atomic_exchange_n(&this_process()->pending, 0, __ATOMIC_ACQ_REL);
+
+	fork_give_back();
+	/* The proxy hands them on to itself; if it stays what it is, they come back. */
+	thread->pending = 0;
+	__atomic_or_fetch(&cpu->channel->signals, pending, __ATOMIC_ACQ_REL);
+	cpu->status->delegated_calls[LWK_CALLS_PROCESS]++;
+	return channel_request(LWK_CALL_EXEC, args);
+}
+
+s64 sys_execve(struct frame *frame)
+{
+	return exec(AT_FDCWD, frame->rdi, frame->rsi, frame->rdx, 0);
+}
+
+s64 sys_execveat(struct frame *frame)
+{
+	return exec(frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An LWK process that becomes another program: so do we, that is ourselves anew, and what Linux keeps
+ * then of a process, and what not, is right of itself. The instance's open file stays, and with it the
+ * LWK CPU (LWK_PROC_AGAIN).
+ *
+ * What we must know of ourselves is in our arguments: the environment is the program's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lwkexec.h"
+
+/* Our arguments then: this, a state, the report's text, the path, and the program's own. */
+#define RESUME "lwkexec: another program"
+#define OWN_ARGUMENTS 4
+#define STATE_FORMAT "%d:%d:%d:%lx:%lx:%d"
+/* More than Linux takes, whatever the limit of the stack is. */
+#define MAX_STRINGS (1U << 20)
+#define WORDS_AT_ONCE 512
+
+bool exec_resumes(int argc, char **argv, struct resume *resume)
+{
+	int calls, stack;
+
+	if (argc <= OWN_ARGUMENTS || strcmp(argv[0], RESUME) != 0 ||
+	    sscanf(argv[1], STATE_FORMAT, &resume->device, &calls, &stack, &resume->blocked,
+		   &resume->ignored, &resume->report_file) != 6)
+		return false;
+	resume->proxy_calls = calls;
+	resume->no_stack_limit = stack;
+	resume->report = argv[2];
+	resume->path = argv[3];
+	resume->argv = argv + OWN_ARGUMENTS;
+	return true;
+}
+
+/* An array of pointers that ends with NULL; the pointers are the LWK process's. */
+struct strings {
+	char **at;
+	size_t n;	 /* without the NULL */
+	size_t capacity; /* … and with it */
+};
+
+static int add(struct strings *strings, char *string)
+{
+	if (strings->n == strings->capacity) {
+		size_t capacity = strings->capacity ? 2 * strings->capacity : 64;
+		char **at = reallocarray(strings->at, capacity, sizeof(*at));
+
+		if (!at)
+			return -ENOMEM;
+		strings->at = at;
+		strings->capacity = capacity;
+	}
+	if (strings->n > MAX_STRINGS)
+		return -E2BIG;
+	strings->at[strings->n] = string;
+	strings->n += string != NULL;
+	return 0;
+}
+
+/* Adds those of the array at 'address', and the NULL. None is as good as an empty one. */
+static int add_all(struct strings *strings, uint64_t address)
+{
+	uint64_t words[WORDS_AT_ONCE];
+	int error = 0;
+
+	for (bool end = !address; !end && !error;) {
+		size_t n = calls_read(words, address, sizeof(words)) / sizeof(words[0]);
+
+		if (!n)
+			return -EFAULT;
+		for (size_t i = 0; i < n && !end && !error; i++) {
+			end = !words[i];
+			if (!end)
+				error = add(strings, (char *)words[i]);
+		}
+		address += n * sizeof(words[0]);
+	}
+	return error ? error : add(strings, NULL);
+}
+
+static int read_path(uint64_t address, char path[PATH_MAX])
+{
+	size_t n = calls_read(path, address, PATH_MAX);
+
+	if (memchr(path, '\0', n))
+		return 0;
+	return n == PATH_MAX ? -ENAMETOOLONG : -EFAULT;
+}
+
+/* What execveat(2) would run, as a path that is good after it too: the caller frees it. */
+static int find(int directory, const char *path, int flags, char **found)
+{
+	const char *self = self_exe(path);
+	char *from = NULL;
+	struct stat st;
+	int error = 0;
+
+	if (flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
+		return -EINVAL;
+	if (!*path && !(flags & AT_EMPTY_PATH))
+		return -ENOENT;
+	if (flags & AT_SYMLINK_NOFOLLOW && fstatat(directory, path, &st, flags) == 0 &&
+	    S_ISLNK(st.st_mode))
+		return -ELOOP;
+	if (self || *path == '/' || (directory == AT_FDCWD && *path)) {
+		*found = strdup(self ? self : path);
+		return *found ? 0 : -ENOMEM;
+	}
+	if (directory == AT_FDCWD)
+		return -EACCES;
+	if (fcntl(directory, F_GETFD) < 0 || channel_owns(directory))
+		return -EBADF;
+	/* The descriptor may be one that is closed then. */
+	if (asprintf(&from, "/proc/self/fd/%d%s%s", directory, *path ? "/" : "", path) < 0)
+		return -ENOMEM;
+	*found = realpath(from, NULL);
+	if (!*found)
+		error = -errno;
+	free(from);
+	return error;
+}
+
+/* Can it be run? As far as that can be said before. */
+static int check(char *path)
+{
+	char *argv[] = { path, NULL };
+	struct program program;
+	int error = program_open(&program, path, path, argv);
+
+	program_close(&program);
+	return error;
+}
+
+/* ---- the change; what it does is undone if it comes to nothing ---- */
+
+static void keep_open(bool open)
+{
+	const int files[] = { session.device, report_file() };
+
+	for (size_t i = 0; i < 2; i++)
+		if (files[i] >= 0)
+			fcntl(files[i], F_SETFD, open ? 0 : FD_CLOEXEC);
+}
+
+/* An unlimited stack would have Linux map us where the LWK process is. True: it was so. */
+static bool limit_stack(struct rlimit *old)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, old) || old->rlim_cur != RLIM_INFINITY)
+		return false;
+	limit = *old;
+	limit.rlim_cur = 8UL << 20;
+	return setrlimit(RLIMIT_STACK, &limit) == 0;
+}
+
+/* All are blocked: those that the LWK has not taken yet wait for who comes after us. */
+static void hand_down_signals(void)
+{
+	uint64_t pending = __atomic_exchange_n(&own.channel->signals, 0, __ATOMIC_ACQ_REL) |
+			   __atomic_exchange_n(&own.channel->own_signals, 0, __ATOMIC_ACQ_REL);
+
+	for (int s = 1; s < NSIG; s++)
+		if (pending & 1UL << (s - 1))
+			kill(getpid(), s);
+}
+
+static int change(struct strings *argv, char **envp, uint64_t blocked)
+{
+	sigset_t all, old_mask;
+	struct rlimit old_limit;
+	bool no_limit;
+	char state[128];
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old_mask);
+	hand_down_signals();
+	no_limit = limit_stack(&old_limit);
+	keep_open(true);
+	snprintf(state, sizeof(state), STATE_FORMAT, session.device, session_proxy_calls(),
+		 no_limit, blocked, signals_ignored(), report_file());
+	argv->at[1] = state;
+	execve("/proc/self/exe", argv->at, envp);
+	error = -errno;
+	keep_open(false);
+	if (no_limit)
+		setrlimit(RLIMIT_STACK, &old_limit);
+	pthread_sigmask(SIG_SETMASK, &old_mask, NULL);
+	return error;
+}
+
+static int run(char *path, uint64_t argv_address, uint64_t envp_address, uint64_t blocked)
+{
+	const char *report = report_text();
+	char *const ours[OWN_ARGUMENTS] = { RESUME, "", (char *)(report ? report : ""), path };
+	struct strings argv = { 0 }, envp = { 0 };
+	int error = 0;
+
+	for (size_t i = 0; i < OWN_ARGUMENTS && !error; i++)
+		error = add(&argv, ours[i]);
+	if (!error)
+		error = add_all(&argv, argv_address);
+	/* As Linux does: there is always a first one. */
+	if (!error && argv.n == OWN_ARGUMENTS) {
+		error = add(&argv, "");
+		if (!error)
+			error = add(&argv, NULL);
+	}
+	if (!error)
+		error = add_all(&envp, envp_address);
+	if (!error)
+		error = change(&argv, envp.at, blocked);
+	free(argv.at);
+	free(envp.at);
+	return error;
+}
+
+int64_t exec_program(const uint64_t args[6])
+{
+	char given[PATH_MAX], *path = NULL;
+	int error = read_path(args[1], given);
+
+	if (!error)
+		error = find(args[0], given, args[4], &path);
+	if (!error)
+		error = check(path);
+	if (!error)
+		error = run(path, args[2], args[3], args[5]);
+	free(path);
+	return error;
+}
