@@ -121,6 +121,7 @@ void restore(const char *spool_directory)
 	ms_job_list_free(jobs, n);
 	if (ms_quiet_resume(&err) < 0)
 		slurm_error("lwk: jobs with --quiet-irqs are not seen to: %s", err.text);
+	ms_rehome_resume();
 	if (lent)
 		restart_with_whole_machine();
 	if (!all_here)

@@ -17,6 +17,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/dump_lwkpart.c \
 	libmodeswitch/error.c \
 	libmodeswitch/files.c libmodeswitch/files.h \
+	libmodeswitch/home.c libmodeswitch/home.h \
 	libmodeswitch/image.c libmodeswitch/image.h \
 	libmodeswitch/interrupts.c libmodeswitch/interrupts.h \
 	libmodeswitch/irqs.c \

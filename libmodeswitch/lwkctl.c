@@ -126,6 +126,9 @@ static void print_job(const struct ms_job *job)
 		       *linux_cpus ? linux_cpus : "none", (uintmax_t)(job->memory >> 20), nodes,
 		       job->runs, job->runs == 1 ? "" : "s", (uintmax_t)(job->largest_run >> 20));
 	}
+	if (job->vacated)
+		printf("  moved away for it: %ju MB of other programs' memory\n",
+		       (uintmax_t)(job->vacated >> 20));
 	if (job->state == MS_JOB_WARM)
 		print_warm(job);
 	if (job->state == MS_JOB_QUIET && !*job->reason) {
@@ -268,6 +271,24 @@ static int run_cool(const struct options *options)
 	return EXIT_OK;
 }
 
+static int run_rehome(const struct options *options)
+{
+	struct ms_config *config;
+	struct ms_error err;
+	bool said = false;
+	int ret;
+
+	if (ms_config_load(options->config, &config, &err) < 0)
+		return fail(&err);
+	ret = ms_rehome(config, say, &said, &err);
+	ms_config_free(config);
+	if (ret < 0)
+		return fail(&err);
+	if (!said)
+		puts("nothing was away");
+	return EXIT_OK;
+}
+
 /* ---- the command line ---- */
 
 static const struct verb verbs[] = {
@@ -331,6 +352,9 @@ static const struct verb verbs[] = {
 	{ "cool", run_cool, "w", true, 0, "cool [--wait]",
 	  "Gives back what is kept warm for another LWK job (KeepWarm=), at once; with --wait when\n"
 	  "its time is over and no job has taken it. Root." },
+	{ "rehome", run_rehome, "C", true, 0, "rehome [--config FILE]",
+	  "Brings memory of Linux jobs home that LWK jobs had pushed to other NUMA nodes, within\n"
+	  "RehomeCpu= and RehomeRate=. Ends of LWK jobs start it themselves. Root." },
 	{ "migrate", run_migrate, NULL, false, 0,
 	  "migrate (--pid P | --job J | --cgroup PATH) --from NODES --to NODES\n"
 	  "              [--method periodical|severe|mild|adaptive] [--pages N] [--sleep MS]\n"

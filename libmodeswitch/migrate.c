@@ -177,7 +177,7 @@ static int check_request(const struct migration *migration, struct ms_error *err
 		return ms_fail(err, "wanted a method; found number %d", request->method);
 	if (check_limits(request, err) < 0)
 		return -1;
-	return migration->every_process ? 0 : check_target(request, err);
+	return migration->every_process || migration->homes ? 0 : check_target(request, err);
 }
 
 static int choose_settings(struct migration *migration, struct ms_migrate_request *request,
@@ -584,8 +584,12 @@ static void try_again(struct migration *migration)
 /* What came into being meanwhile: processes, and pages of those that are known. */
 static int finish(struct migration *migration, struct refs *refs, struct ms_error *err)
 {
+	int passes;
+
 	refs->n = refs->pages = 0;
-	for (int pass = 0; pass < LAST_PASSES && !migration_stopped(migration); pass++) {
+	/* What others put there meanwhile is not a switch's business. */
+	passes = migration->every_process ? 1 : LAST_PASSES;
+	for (int pass = 0; pass < passes && !migration_stopped(migration); pass++) {
 		if (targets_find(migration, err) < 0 ||
 		    pages_scan_all(migration, false, 0, err) < 0)
 			return -1;
@@ -639,19 +643,30 @@ static void leave_foreign(struct migration *migration)
 			       "%zu processes are another user's, and stay where they are", n);
 }
 
+static int run_away(struct migration *migration, struct refs *refs, struct ms_error *err)
+{
+	if (pages_scan_all(migration, false, 0, err) < 0 ||
+	    migration->found(migration, migration->found_context, err) < 0)
+		return -1;
+	return move_waiting(migration, refs, err);
+}
+
 static int work(struct migration *migration, struct ms_error *err)
 {
 	struct refs refs = { 0 };
 	int ret;
 
-	if (cpusets_open(migration, err) < 0)
+	/* Processes that come and go with NUMA nodes keep the cpusets that they have. */
+	if (!migration->every_process && !migration->homes && cpusets_open(migration, err) < 0)
 		return -1;
 	if (migration->request->dry_run) {
 		/* The kernel counts all pages for it, which is too much in the other case. */
 		cpusets_look_at_policies(migration);
 		ret = pages_scan_all(migration, false, 0, err);
 	} else {
-		ret = methods[migration->request->method](migration, &refs, err);
+		ret = migration->every_process
+			      ? run_away(migration, &refs, err)
+			      : methods[migration->request->method](migration, &refs, err);
 		if (ret == 0)
 			ret = finish(migration, &refs, err);
 		free(refs.all);
@@ -673,7 +688,7 @@ static int find_targets(struct migration *migration, struct ms_error *err)
 			       "wanted processes of job %u; found no cgroup of it with any on this "
 			       "node; name a process or a cgroup instead",
 			       migration->request->job_id);
-	if (!migration->n_processes)
+	if (!migration->n_processes && !migration->homes)
 		return ms_fail(err, "wanted processes to migrate; found none there");
 	leave_foreign(migration);
 	migration->state.processes = migration->n_processes;
@@ -687,6 +702,7 @@ static int run(struct migration *migration, struct ms_migrate_state *state, stru
 
 	migration->request = &request;
 	migration->device = -1;
+	migration->root = geteuid() == 0;
 	migration->start_ns = monotonic_ns();
 	migration->cpu_start_ns = thread_cpu_ns();
 	migration->state.source = "none";
@@ -718,13 +734,23 @@ int ms_migrate(const struct ms_migrate_request *request, struct ms_migrate_state
 	return run(&migration, state, err);
 }
 
-int migrate_away(const struct ms_migrate_request *request, uint64_t physical_start,
-		 uint64_t physical_end, struct ms_migrate_state *state, struct ms_error *err)
+int migrate_away(const struct ms_migrate_request *request, const struct migrate_away *away,
+		 struct ms_migrate_state *state, struct ms_error *err)
 {
 	struct migration migration = { .request = request,
-				       .physical_start = physical_start,
-				       .physical_end = physical_end,
-				       .every_process = true };
+				       .physical_start = away->start,
+				       .physical_end = away->end,
+				       .every_process = true,
+				       .found = away->found,
+				       .found_context = away->context };
+
+	return run(&migration, state, err);
+}
+
+int migrate_home(const struct ms_migrate_request *request, const struct migrate_home *homes,
+		 size_t n, struct ms_migrate_state *state, struct ms_error *err)
+{
+	struct migration migration = { .request = request, .homes = homes, .n_homes = n };
 
 	return run(&migration, state, err);
 }

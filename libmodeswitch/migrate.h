@@ -36,6 +36,14 @@ struct migrate_range {
 	uint64_t start, end;
 };
 
+/* A process, and which of its pages; sorted. */
+struct migrate_home {
+	pid_t pid;
+	uint64_t started; /* as /proc/PID/stat has it */
+	const struct migrate_range *ranges;
+	size_t n;
+};
+
 struct migrate_process {
 	pid_t pid;
 	uint64_t started; /* with the PID it names a process for good */
@@ -45,6 +53,7 @@ struct migrate_process {
 	size_t n, room;
 	struct migrate_range *mappings; /* without lwkpart.ko only */
 	size_t n_mappings;
+	const struct migrate_home *only; /* its other pages are left alone; NULL: all are wanted */
 };
 
 struct throttle {
@@ -69,6 +78,13 @@ struct migration {
 	/* Memory of any process, if it is in this physical range; end 0: not so. */
 	uint64_t physical_start, physical_end;
 	bool every_process;
+	bool root; /* asked once: it would be a system call for each page */
+	/* Before these move; -1: they shall not. */
+	int (*found)(const struct migration *migration, void *context, struct ms_error *err);
+	void *found_context;
+	/* Only these pages. */
+	const struct migrate_home *homes;
+	size_t n_homes;
 
 	struct ms_migrate_state state;
 	struct migrate_process *processes;
@@ -95,17 +111,30 @@ void migration_note(struct migration *migration, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Tells the caller how far it is, if it is time to. */
 void migration_tell(struct migration *migration);
+/* A range of physical memory that is to be left. */
+struct migrate_away {
+	uint64_t start, end;
+	/* Sees the pages before they move; -1: they shall not. */
+	int (*found)(const struct migration *migration, void *context, struct ms_error *err);
+	void *context;
+};
+
 /*
- * Moves what any process has on the nodes 'from' in a physical range (end 0: wherever)
- * away to 'to', within the limits of 'request', whose targets are not looked at. For the
- * switch: before blocks go off-line. Root, with lwkpart.ko loaded for a range.
+ * Moves what any process has on the nodes 'from' in a physical range away to 'to', by address,
+ * within the limits of 'request', of which neither targets nor method are looked at. For the
+ * switch: before blocks go off-line. cpusets stay as they are. Root, with lwkpart.ko loaded.
  */
-int migrate_away(const struct ms_migrate_request *request, uint64_t physical_start,
-		 uint64_t physical_end, struct ms_migrate_state *state, struct ms_error *err);
+int migrate_away(const struct ms_migrate_request *request, const struct migrate_away *away,
+		 struct ms_migrate_state *state, struct ms_error *err);
+/* Moves these pages only, as far as their processes are still there; cpusets stay as they are. */
+int migrate_home(const struct ms_migrate_request *request, const struct migrate_home *homes,
+		 size_t n, struct ms_migrate_state *state, struct ms_error *err);
 
 /* migrate_targets.c */
 /* Adds processes that are not known yet. The number added, or -1. */
 int targets_find(struct migration *migration, struct ms_error *err);
+/* The job of Slurm in whose cgroup a process is; 0: none. */
+uint32_t job_of_process(pid_t pid);
 /* Did it end, or become another program's PID? */
 bool target_gone(struct migrate_process *process);
 void targets_free(struct migration *migration);

@@ -170,11 +170,10 @@ static int judge(struct migration *migration, const struct migrate_process *proc
 		 const struct batch *batch, size_t i, bool last)
 {
 	int status = batch->status[i];
-	bool root = geteuid() == 0;
 
 	if (status >= 0 && !hwloc_bitmap_isset(migration->request->from, status))
 		return PAGE_MOVED;
-	if (status == -EACCES && !root)
+	if (status == -EACCES && !migration->root)
 		return PAGE_LEFT + MS_LEFT_SHARED;
 	if (status == -EFAULT || status == -ENOENT) {
 		if (!page_present(process, page_address(batch->pages[i])))
@@ -258,6 +257,11 @@ static int refused(struct migration *migration, struct migrate_process *process,
 		settle_all(migration, batch, PAGE_LEFT + MS_LEFT_HUGETLB);
 		return 0;
 	case EACCES:
+		if (migration->every_process) {
+			process->gone = true;
+			settle_all(migration, batch, PAGE_LEFT + MS_LEFT_DENIED);
+			return 0;
+		}
 		return ms_fail(
 			err,
 			"wanted to move memory of process %d; found that its cpuset does not "
@@ -309,7 +313,7 @@ static int move_batch(struct migration *migration, struct migrate_process *proce
 		      struct batch *batch, struct ms_error *err)
 {
 	/* As the kernel's own migration does it: shared pages only with the privilege to. */
-	int flags = geteuid() == 0 ? MPOL_MF_MOVE_ALL : MPOL_MF_MOVE;
+	int flags = migration->root ? MPOL_MF_MOVE_ALL : MPOL_MF_MOVE;
 	bool broken_off;
 
 	if (migration->n_processes > 1)

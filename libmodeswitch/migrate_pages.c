@@ -229,6 +229,22 @@ static void clear_soft_dirty(struct migrate_process *process)
 
 /* ---- both ---- */
 
+/* Both are sorted. */
+static size_t keep_only(const struct migrate_home *home, uint64_t *words, size_t n)
+{
+	size_t kept = 0, range = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t address = words[i] & ~(PAGE_BYTES - 1);
+
+		while (range < home->n && home->ranges[range].end <= address)
+			range++;
+		if (range < home->n && address >= home->ranges[range].start)
+			words[kept++] = words[i];
+	}
+	return kept;
+}
+
 ssize_t pages_scan(struct migration *migration, struct migrate_process *process, uint64_t *at,
 		   bool clear, uint64_t *words, size_t room)
 {
@@ -246,6 +262,8 @@ ssize_t pages_scan(struct migration *migration, struct migrate_process *process,
 		process->gone = true;
 		*at = PAGES_END;
 	}
+	if (n > 0 && process->only)
+		n = keep_only(process->only, words, n);
 	migration->state.scan_cpu_seconds += (thread_cpu_ns() - cpu) / 1e9;
 	return n;
 }

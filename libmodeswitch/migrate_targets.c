@@ -288,11 +288,56 @@ int job_cgroups(uint32_t job_id, int (*each)(const char *path, void *context), v
 	return ret;
 }
 
+uint32_t job_of_process(pid_t pid)
+{
+	char text[8192], rest;
+	const char *part;
+	uint32_t job;
+
+	if (kernel_read(text, sizeof(text), "/proc/%d/cgroup", pid) < 0)
+		return 0;
+	/* As in the patterns above, before what a step has below its job. */
+	for (part = strstr(text, "/job_"); part; part = strstr(part + 1, "/job_")) {
+		rest = '\n'; /* the end of the last line */
+		if (sscanf(part, "/job_%" SCNu32 "%c", &job, &rest) >= 1 &&
+		    (rest == '/' || rest == '\n'))
+			return job;
+	}
+	return 0;
+}
+
+/* ---- those that are named, if they are still the same ---- */
+
+static int find_homes(struct migration *migration, struct ms_error *err)
+{
+	int found = 0, got = 0;
+
+	for (size_t i = 0; i < migration->n_homes && got >= 0; i++) {
+		const struct migrate_home *home = &migration->homes[i];
+		struct migrate_process *process;
+
+		got = add(migration, home->pid, err);
+		if (got <= 0)
+			continue;
+		process = &migration->processes[migration->n_processes - 1];
+		if (process->started == home->started) {
+			process->only = home;
+			found++;
+			continue;
+		}
+		close(process->pidfd);
+		migration->n_processes--;
+	}
+	return got < 0 ? -1 : found;
+}
+
 int targets_find(struct migration *migration, struct ms_error *err)
 {
 	struct cgroup_search search = { .migration = migration, .err = err };
 	const struct ms_migrate_request *request = migration->request;
 
+	if (migration->homes)
+		return find_homes(migration, err);
 	if (migration->every_process || request->pid)
 		return find_tree(migration, err);
 	if (request->cgroup) {

@@ -85,13 +85,17 @@ struct ms_config {
 	hwloc_bitmap_t os_cpus;	     /* OsCpus=: never lent; CPU 0 is always among them */
 	hwloc_bitmap_t system_nodes; /* SystemNodes=; NULL: by default */
 	uint64_t vacate_rate;	     /* VacateRate=: bytes per second; 0: no limit */
-	struct ms_numa numa;	     /* Numa=; never MS_NUMA_SITE */
-	unsigned boot_timeout_ms;    /* BootTimeout=, given in seconds */
-	unsigned hang_timeout_ms;    /* HangTimeout=: a CPU without a sign of life */
-	unsigned switch_timeout_ms;  /* SwitchTimeout=: for the whole switch */
-	unsigned keep_warm;	     /* KeepWarm=: seconds; 0: not at all */
-	bool kernel_calls;	     /* KernelCalls= */
-	char dump_on_panic[256];     /* DumpOnPanic=: a directory; "": no dumps are kept */
+	unsigned vacate_cpu;	     /* VacateCpu=: percent of one CPU */
+	bool rehome;		     /* Rehome= */
+	uint64_t rehome_rate;	     /* RehomeRate=, RehomeCpu=: as for vacating */
+	unsigned rehome_cpu;
+	struct ms_numa numa;	    /* Numa=; never MS_NUMA_SITE */
+	unsigned boot_timeout_ms;   /* BootTimeout=, given in seconds */
+	unsigned hang_timeout_ms;   /* HangTimeout=: a CPU without a sign of life */
+	unsigned switch_timeout_ms; /* SwitchTimeout=: for the whole switch */
+	unsigned keep_warm;	    /* KeepWarm=: seconds; 0: not at all */
+	bool kernel_calls;	    /* KernelCalls= */
+	char dump_on_panic[256];    /* DumpOnPanic=: a directory; "": no dumps are kept */
 	/* The proxies' limits; see struct ms_limits. */
 	bool proxy_limits_required;   /* ProxyLimits=require */
 	uint64_t proxy_memory;	      /* ProxyMemory=: bytes for each job on a node, … */
@@ -250,6 +254,7 @@ struct ms_job {
 	uint64_t memory;	   /* bytes lent */
 	unsigned runs;		   /* physically contiguous runs of it */
 	uint64_t largest_run;	   /* bytes */
+	uint64_t vacated;	   /* bytes that other programs had there, moved away */
 	unsigned switch_on_ms;	   /* ACTIVE: what the switch took */
 	struct ms_times times;	   /* ACTIVE: the same, by its parts */
 	unsigned keep_warm;	   /* ACTIVE, WARM: seconds, from the end of the job on */
@@ -699,6 +704,15 @@ int ms_reset(uint32_t job_id, ms_say say, void *context, struct ms_error *err);
  * nothing. Whoever starts a job that is no LWK job calls it first.
  */
 int ms_cool(bool over, ms_say say, void *context, struct ms_error *err);
+
+/*
+ * Brings pages of Linux jobs home to the NUMA nodes that LWK jobs had taken and have given back,
+ * within RehomeRate= and RehomeCpu=, or forgets them with Rehome=no; then ends. It stands back
+ * while a switch is going on. -1: some are still away, and will be tried again. Root.
+ */
+int ms_rehome(const struct ms_config *config, ms_say say, void *context, struct ms_error *err);
+/* Starts `lwkctl rehome` if there are any; for slurmd's start. */
+void ms_rehome_resume(void);
 
 #define MS_NO_INSTANCE (-1)
 

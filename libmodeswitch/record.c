@@ -68,6 +68,7 @@ struct json_object *ms_job_to_json(const struct ms_job *job)
 	json_add_number(object, "memory", job->memory);
 	json_add_number(object, "runs", job->runs);
 	json_add_number(object, "largest_run", job->largest_run);
+	json_add_number(object, "vacated", job->vacated);
 	json_add_number(object, "switch_on_ms", job->switch_on_ms);
 	json_object_object_add(object, "steps", times_to_json(&job->times));
 	json_add_number(object, "keep_warm", job->keep_warm);
@@ -169,6 +170,7 @@ static int from_json(struct json_object *object, uint32_t job_id, struct ms_job 
 	job->memory = journal_number(object, "memory");
 	job->runs = journal_number(object, "runs");
 	job->largest_run = journal_number(object, "largest_run");
+	job->vacated = journal_number(object, "vacated");
 	job->switch_on_ms = journal_number(object, "switch_on_ms");
 	times_from_json(json_object_object_get(object, "steps"), &job->times);
 	job->keep_warm = journal_number(object, "keep_warm");

@@ -9,6 +9,7 @@
 
 #include "driver.h"
 #include "files.h"
+#include "home.h"
 #include "journal.h"
 #include "memory.h"
 #include "process.h"
@@ -191,6 +192,7 @@ int ms_reset(uint32_t job_id, ms_say say, void *context, struct ms_error *err)
 		ret = reset_all(say, context, err);
 	else
 		ret = switch_off_locked(job_id, NULL, say, context, err);
+	home_start();
 	close(lock);
 	return ret;
 }

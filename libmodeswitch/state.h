@@ -7,6 +7,7 @@
  *   quiet.json       quiet_state.c, for root
  *   jobs/ID.journal  journal.c, for root
  *   jobs/ID.json     record.c, for everybody
+ *   jobs/ID.away     home.c, for root
  * It is in /run, which is right: a reboot ends all that is recorded here.
  */
 #ifndef STATE_H

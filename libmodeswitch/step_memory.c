@@ -7,13 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #include "files.h"
+#include "home.h"
 #include "memory.h"
+#include "migrate.h"
 #include "parse.h"
 #include "process.h"
 #include "steps.h"
+#include "times.h"
 
 #define LARGE_PAGE (2UL << 20)
 #define RUN_TRY_MS 3000
@@ -207,6 +211,84 @@ static int take_one(struct taking *taking, size_t i, struct ms_error *err)
 	return ret < 0 ? -1 : 0;
 }
 
+/* ---- what Linux's programs have there ---- */
+
+static int keep_found(const struct migration *migration, void *context, struct ms_error *err)
+{
+	const struct taking *taking = context;
+
+	if (!taking->attempt->switching->config->rehome)
+		return 0;
+	return home_keep(migration, taking->attempt->switching->job_id, taking->node, err);
+}
+
+static bool must_stop_vacating(void *context)
+{
+	const struct taking *taking = context;
+	struct ms_error ignored;
+
+	return switching_may_go_on(taking->attempt->switching, &ignored) < 0 || !may_try(taking);
+}
+
+/* Nodes that give this LWK nothing; where there are none, all but this one. */
+static void choose_refuge(const struct taking *taking, hwloc_bitmap_t nodes)
+{
+	const struct ms_plan *plan = taking->attempt->switching->plan;
+	hwloc_bitmap_t others = hwloc_bitmap_dup(nodes);
+
+	hwloc_bitmap_clr(nodes, taking->node);
+	for (size_t i = 0; others && i < plan->n_memory; i++) {
+		if (plan->memory[i].bytes)
+			hwloc_bitmap_clr(others, plan->memory[i].node);
+	}
+	if (others && !hwloc_bitmap_iszero(others))
+		hwloc_bitmap_and(nodes, nodes, others);
+	hwloc_bitmap_free(others);
+}
+
+/*
+ * Moves what programs have in blocks that are about to go off-line to other nodes, within the
+ * limits of lwk.conf. What is left, such as cached files that nobody maps, Linux moves when they go
+ * off-line, to where it likes; so it does with everything if this fails, which is no reason to
+ * refuse the job.
+ */
+static void vacate(struct taking *taking, uint64_t start, uint64_t end)
+{
+	struct switching *switching = taking->attempt->switching;
+	const struct ms_config *config = switching->config;
+	hwloc_bitmap_t from = hwloc_bitmap_alloc(), to = hwloc_bitmap_alloc();
+	struct ms_migrate_request request = {
+		.from = from,
+		.to = to,
+		.method = MS_PERIODICAL,
+		.sleep_ms = 0,
+		.cpu_percent = config->vacate_cpu < 100 ? config->vacate_cpu : 0,
+		.bandwidth = config->vacate_rate,
+		.stop = must_stop_vacating,
+		.context = taking,
+	};
+	struct migrate_away away = {
+		.start = start, .end = end, .found = keep_found, .context = taking
+	};
+	struct ms_migrate_state state = { 0 };
+	struct ms_error err;
+
+	times_lap(switching->times, step_memory.name);
+	if (from && to && kernel_read_list(to, "/sys/devices/system/node/has_memory") == 0) {
+		hwloc_bitmap_set(from, taking->node);
+		choose_refuge(taking, to);
+		if (!hwloc_bitmap_iszero(to) && migrate_away(&request, &away, &state, &err) < 0)
+			syslog(LOG_DAEMON | LOG_NOTICE,
+			       "slurm-lwk: job %u: memory that programs have on NUMA node %u is "
+			       "left to Linux to move, without limits: %s",
+			       switching->job_id, taking->node, err.text);
+	}
+	switching->vacated += state.moved;
+	hwloc_bitmap_free(from);
+	hwloc_bitmap_free(to);
+	times_lap(switching->times, "vacate");
+}
+
 static int take_rows(struct taking *taking, struct ms_error *err)
 {
 	size_t first, count;
@@ -214,6 +296,8 @@ static int take_rows(struct taking *taking, struct ms_error *err)
 	while (may_try(taking) &&
 	       (count = memory_choose_row(taking->blocks, taking->fit, taking->n,
 					  *taking->left / taking->bytes, &first))) {
+		vacate(taking, taking->blocks[first].start,
+		       taking->blocks[first + count - 1].start + taking->bytes);
 		for (size_t i = first; i < first + count && may_try(taking); i++) {
 			if (take_one(taking, i, err) < 0)
 				return -1;
@@ -288,8 +372,12 @@ static int take_others(struct taking *taking, struct ms_error *err)
 	}
 	qsort(candidates, n, sizeof(*candidates), compare_candidates);
 	for (size_t i = 0; i < n && ret == 0 && *taking->left >= taking->bytes && may_try(taking);
-	     i++)
+	     i++) {
+		const struct memory_block *block = &taking->blocks[candidates[i].at];
+
+		vacate(taking, block->start, block->start + taking->bytes);
 		ret = take_one(taking, candidates[i].at, err);
+	}
 	free(candidates);
 	return ret;
 }

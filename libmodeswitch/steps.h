@@ -30,6 +30,7 @@ struct switching {
 	size_t image_size;
 	struct ms_lent *memory; /* taken so far */
 	size_t n_memory;
+	uint64_t vacated; /* bytes of other programs that were moved away for it */
 	int instance;
 	struct ms_irq_spread irqs_before;
 };

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "home.h"
 #include "image.h"
 #include "plan.h"
 #include "process.h"
@@ -156,7 +157,10 @@ static int undo_all(struct switching *switching, struct ms_error *err)
 			"%s/jobs/%u.journal: line %u is damaged, so something of this job may "
 			"still be lent; the administrator's remedy is 'lwkctl reset'",
 			state_dir, switching->job_id, switching->journal->damaged_line);
-	return journal_remove(switching->job_id, err);
+	if (journal_remove(switching->job_id, err) < 0)
+		return -1;
+	home_start();
+	return 0;
 }
 
 int switch_undo(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
@@ -227,6 +231,7 @@ static int publish_active(struct switching *switching, struct ms_error *err)
 	job.proxies.cpus = hwloc_bitmap_dup(plan->proxies.cpus);
 	job.proxies.nodes = hwloc_bitmap_dup(plan->proxies.nodes);
 	measure_memory(switching, &job);
+	job.vacated = switching->vacated;
 	times_lap(switching->times, "record");
 	job.times = *switching->times;
 	job.switch_on_ms = job.times.total_us / 1000;

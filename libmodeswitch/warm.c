@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "home.h"
 #include "process.h"
 #include "record.h"
 #include "state.h"
@@ -169,7 +170,8 @@ int warm_adopt(struct switching *switching, const struct warm *warm, struct ms_e
 		if (!warm->lent[i].is_cpu)
 			switching->memory[switching->n_memory++] = warm->lent[i];
 	}
-	if (journal_remove(warm->job_id, err) < 0)
+	if (home_hand_on(warm->job_id, switching->job_id, err) < 0 ||
+	    journal_remove(warm->job_id, err) < 0)
 		return -1;
 	return record_remove(warm->job_id, err);
 }

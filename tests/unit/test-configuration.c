@@ -135,7 +135,7 @@ static void errors_tell_line_found_and_allowed(void **state)
 		  "lwk.conf:", "found two, a and b" },
 		{ IMAGE "[node]\nLinuxCpu=1\n", "lwk.conf:4:",
 		  "unknown key \"LinuxCpu\"; known here: LinuxCpus, LinuxMemory, OsCpus, "
-		  "SystemNodes, Numa, VacateRate, BootTimeout, HangTimeout, SwitchTimeout, "
+		  "SystemNodes, Numa, VacateRate, VacateCpu, Rehome, RehomeRate, RehomeCpu, BootTimeout, HangTimeout, SwitchTimeout, "
 		  "DumpOnPanic, KeepWarm, KernelCalls, ProxyLimits, ProxyMemory, ProxyMemoryPerGB, ProxyMemoryMax, ProxyCpu, ProxyWeight, ProxyPids" },
 		{ IMAGE "[node]\nProxyMemory=0\n", "lwk.conf:4:", "ProxyMemory: wanted a size" },
 		{ IMAGE "[node]\nProxyMemory=-8M\n", "lwk.conf:4:", "of 8M at least" },

@@ -170,6 +170,8 @@ node_is_clean()
 		echo "Slurm: $now"
 		# The backfill scheduler takes its time to forget that it had plans.
 		[ "$now" = idle ] || [ "$now" = planned ]'
+	# Memory of Linux jobs that an LWK job had pushed away is being brought home.
+	wait_for 60 on "$machine" sh -c '! ls /run/slurm-lwk/jobs/*.away'
 	on "$machine" sh -s "$without_reports" <<-'EOF'
 	status=0
 	bad() { echo "node is not clean: $*"; status=1; }

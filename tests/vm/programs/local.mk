@@ -16,6 +16,7 @@ vm_programs = \
 	tests/vm/programs/hammer \
 	tests/vm/programs/hello \
 	tests/vm/programs/hold \
+	tests/vm/programs/keep-memory \
 	tests/vm/programs/list-directory \
 	tests/vm/programs/memory-calls \
 	tests/vm/programs/nap \
