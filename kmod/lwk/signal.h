@@ -21,7 +21,14 @@ enum {
 	SIGSYS = 31,
 };
 
-enum { ILL_ILLOPN = 2, FPE_INTDIV = 1, FPE_FLTINV = 7, BUS_ADRALN = 1, TRAP_TRACE = 2 };
+enum {
+	ILL_ILLOPN = 2,
+	FPE_INTDIV = 1,
+	FPE_FLTINV = 7,
+	BUS_ADRALN = 1,
+	BUS_ADRERR = 2,
+	TRAP_TRACE = 2
+};
 enum { SI_USER = 0, SI_TKILL = -6 };
 enum { SEGV_MAPERR = 1, SEGV_ACCERR = 2 };
 

@@ -6,6 +6,7 @@
  *   load.c     puts it into the LWK process's memory
  *   channel.c  packets to and from the LWK
  *   calls.c    delegated system calls
+ *   share.c    memory that the LWK process shares with others
  *   self.c     /proc/self, as the LWK process sees itself
  *   threads.c  one thread of ours for each of the LWK process's
  *   signals.c  signals, passed on
@@ -148,6 +149,14 @@ void threads_serve(void) __attribute__((noreturn));
 void calls_init(void);
 /* What Linux answers to a delegated call: a result or a negative errno. */
 int64_t call_execute(const struct lwk_packet *request);
+
+/* ---- share.c ---- */
+
+/* LWK_CALL_SHARE, _GRANT, _UNSHARE and _RESHARE. */
+int64_t share_begin(const uint64_t args[6]);
+int64_t share_grant(void);
+int64_t share_end(uint64_t start, uint64_t size);
+int64_t share_protect(uint64_t start, uint64_t size, int prot);
 
 /* ---- self.c ---- */
 
