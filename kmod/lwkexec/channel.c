@@ -191,20 +191,49 @@ int session_add_thread(void)
 	return map_channel();
 }
 
+/* 0 or a negative errno. */
+static int map_window_part(uint64_t start, uint64_t end)
+{
+	void *part = start < end ? mmap((void *)start, end - start, PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_FIXED_NOREPLACE, session.device,
+					LWK_MMAP_WINDOW + (start - LWK_USER_START))
+				 : NULL;
+
+	return part == MAP_FAILED ? -errno : 0;
+}
+
+/* All of the window but what a parent has shared with us (share.c). 0 or a negative errno. */
+static int map_window(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	uint64_t at = LWK_USER_START, start, end;
+	char line[PATH_MAX + 128];
+	int error = 0;
+
+	if (!maps)
+		return -errno;
+	while (!error && fgets(line, sizeof(line), maps) &&
+	       sscanf(line, "%lx-%lx", &start, &end) == 2 && start < LWK_USER_END) {
+		if (end <= LWK_USER_START)
+			continue;
+		error = map_window_part(at, start);
+		at = end;
+	}
+	fclose(maps);
+	return error ? error : map_window_part(at, LWK_USER_END);
+}
+
 /* What is shared with the LWK process. 0 or a negative errno. */
 static int map_shared(void)
 {
-	void *window;
+	int error;
 
 	session.status = mmap(NULL, session.status_bytes, PROT_READ, MAP_SHARED, session.device,
 			      LWK_MMAP_STATUS);
 	if (session.status == MAP_FAILED)
 		return -errno;
-	window = mmap((void *)LWK_USER_START, LWK_USER_END - LWK_USER_START, PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_FIXED_NOREPLACE, session.device, LWK_MMAP_WINDOW);
-	if (window == MAP_FAILED)
-		return -errno;
-	return map_channel();
+	error = map_window();
+	return error ? error : map_channel();
 }
 
 /* With session.device open: makes the process. */
