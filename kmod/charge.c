@@ -180,6 +180,8 @@ void charge_open(struct charge *charge, struct mm_struct *mm)
 	spin_lock(&charge->lock);
 	if (!charge->mm)
 		charge->mm = mm;
+	if (charge->mm == mm)
+		charge->windows++;
 	spin_unlock(&charge->lock);
 }
 
@@ -187,7 +189,7 @@ void charge_open(struct charge *charge, struct mm_struct *mm)
 void charge_close(struct charge *charge, struct mm_struct *mm)
 {
 	spin_lock(&charge->lock);
-	if (charge->mm == mm) {
+	if (charge->mm == mm && --charge->windows == 0) {
 		add_rss(mm, -charge->rss_pages);
 		charge->rss_pages = 0;
 		charge->mm = NULL;

@@ -268,6 +268,7 @@ static void fill_params(const struct instance *instance, const struct layout *la
 	params->console = virt_to_phys(instance->console);
 	params->channels = virt_to_phys(instance->channels);
 	params->controls = virt_to_phys(instance->controls);
+	params->grants = virt_to_phys(instance->grants);
 	params->tsc_khz = tsc_khz;
 	strscpy(params->linux_release, init_utsname()->release, sizeof(params->linux_release));
 	strscpy(params->nodename, init_utsname()->nodename, sizeof(params->nodename));
@@ -304,11 +305,12 @@ static int fill_reserve(struct instance *instance, struct layout *layout, const 
 	instance->status = take(layout, LWK_STATUS_BYTES(instance->n_cpus));
 	instance->console = take(layout, sizeof(*instance->console));
 	instance->controls = take(layout, instance->n_cpus * sizeof(*instance->controls));
+	instance->grants = take(layout, instance->n_cpus * sizeof(*instance->grants));
 	instance->channels = take(layout, instance->n_cpus * sizeof(*instance->channels));
 	stacks = take(layout, instance->n_cpus * LWK_BOOT_STACK);
 	root = take(layout, PAGE_SIZE);
 	if (!instance->params || !instance->status || !instance->console || !instance->controls ||
-	    !instance->channels || !stacks || !root)
+	    !instance->grants || !instance->channels || !stacks || !root)
 		return -ENOMEM;
 	layout->page_root = virt_to_phys(root);
 	error = load_segments(instance, layout, file, size);
@@ -359,6 +361,7 @@ void image_unload(struct instance *instance)
 	instance->status = NULL;
 	instance->console = NULL;
 	instance->controls = NULL;
+	instance->grants = NULL;
 	instance->channels = NULL;
 	instance->n_segments = 0;
 }

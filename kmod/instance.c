@@ -434,6 +434,7 @@ static void stop(struct instance *instance)
 		return;
 	process_revoke_all(instance);
 	cpu_stop(instance->cpus, instance->n_cpus);
+	process_stopped_all(instance);
 	doorbell_disconnect(instance);
 	watch_stop(instance);
 }

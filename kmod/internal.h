@@ -22,6 +22,7 @@
  *   charge.c    charges a proxy with what its LWK process uses
  *   freeze.c    makes processes stand still
  *   confine.c   puts proxies into their cgroups
+ *   grant.c     pages of shared mappings
  *   scan.c      which pages of a process are used
  *
  * Locking: 'lwkpart_mutex' (control.c) serialises everything done through
@@ -77,6 +78,7 @@ struct instance {
 	struct lwk_console *console;
 	struct lwk_channel *channels;
 	struct lwk_control *controls;
+	struct lwk_grant *grants;
 	u64 entry;     /* the image's entry point */
 	u64 page_root; /* physical address of the first page tables */
 	u64 stacks;    /* LWK address of the stacks of all CPUs */
@@ -86,6 +88,8 @@ struct instance {
 	struct lwk_thread *threads[LWK_MAX_CPUS];
 	unsigned int n_processes;
 	struct list_head files;		      /* every open of /dev/lwk/N */
+	bool stopped;			      /* its CPUs run nothing of it any more */
+	struct list_head stranded;	      /* grant.c: of processes that had ended before that */
 	wait_queue_head_t wait[LWK_MAX_CPUS]; /* the proxy of each LWK CPU */
 	char name[sizeof("lwk") + 10];	      /* of the interrupts */
 	struct device device;		      /* holds a reference to the instance */
@@ -239,6 +243,8 @@ void process_wake_all(struct instance *instance);
  * after the state has changed and before the CPUs are stopped.
  */
 void process_revoke_all(struct instance *instance);
+/* The CPUs of the instance have been stopped: nothing uses what they were granted. */
+void process_stopped_all(struct instance *instance);
 /* Lets each process stand still while its proxy is stopped (SIGSTOP), and go on with it. */
 void process_follow_proxies(struct instance *instance);
 
@@ -309,6 +315,7 @@ struct charge {
 	u64 when_ns;	      /* monotonic */
 	spinlock_t lock;      /* protects what follows */
 	struct mm_struct *mm; /* that has the window, or NULL */
+	unsigned int windows; /* parts of it */
 	long rss_pages;	      /* that it was charged with */
 };
 
@@ -320,7 +327,7 @@ void charge_proxy(const struct instance *instance, unsigned int index, struct ch
 void charge_memory(const struct instance *instance, unsigned int index, struct charge *charge);
 /* At the end, when the proxy's memory map is gone already. */
 void charge_cpu_time(const struct instance *instance, unsigned int index, struct charge *charge);
-/* The window is mapped, and is no longer; without rwsem. */
+/* A part of the window is mapped, and is no longer; without rwsem. */
 void charge_open(struct charge *charge, struct mm_struct *mm);
 void charge_close(struct charge *charge, struct mm_struct *mm);
 

@@ -7,7 +7,7 @@ kmod_module_sources = kmod/Kbuild kmod/control.c kmod/cpu.c kmod/cpuset.c kmod/d
 	kmod/lwkshared.h kmod/memory.c kmod/park.S kmod/park.h kmod/process.c \
 	kmod/process.h kmod/serve.c \
 	kmod/watch.c kmod/usage.c kmod/console.c kmod/event.c kmod/counters.c kmod/freeze.c \
-	kmod/charge.c kmod/dump.c kmod/scan.c kmod/confine.c
+	kmod/charge.c kmod/dump.c kmod/scan.c kmod/confine.c kmod/grant.c
 EXTRA_DIST += $(kmod_module_sources)
 
 if HAVE_KERNEL
@@ -36,7 +36,7 @@ lwk_objects = kmod/lwk/entry.o kmod/lwk/main.o kmod/lwk/cpu.o kmod/lwk/trap.o \
 	kmod/lwk/pages.o kmod/lwk/space.o kmod/lwk/user.o kmod/lwk/channel.o \
 	kmod/lwk/process.o kmod/lwk/fork.o kmod/lwk/thread.o kmod/lwk/futex.o kmod/lwk/signal.o kmod/lwk/clock.o kmod/lwk/syscall.o \
 	kmod/lwk/console.o kmod/lwk/string.o kmod/lwk/account.o kmod/lwk/registers.o \
-	kmod/lwk/counters.o
+	kmod/lwk/counters.o kmod/lwk/share.o
 lwk_cflags = -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wno-unused-parameter -ffreestanding -fno-pic -no-pie \
 	-mcmodel=kernel -mno-red-zone -mgeneral-regs-only -fno-stack-protector \
@@ -63,12 +63,12 @@ EXTRA_DIST += kmod/lwk/entry.S kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/signal.h
 	kmod/lwk/process.c kmod/lwk/fork.c kmod/lwk/thread.c kmod/lwk/futex.c kmod/lwk/signal.c \
 	kmod/lwk/clock.c kmod/lwk/syscall.c \
 	kmod/lwk/console.c kmod/lwk/string.c kmod/lwk/account.c kmod/lwk/registers.c \
-	kmod/lwk/counters.c kmod/lwk/pmu.h
+	kmod/lwk/counters.c kmod/lwk/pmu.h kmod/lwk/share.c
 
 bin_PROGRAMS += kmod/lwkexec/lwkexec
 kmod_lwkexec_lwkexec_SOURCES = kmod/lwkexec/lwkexec.c kmod/lwkexec/lwkexec.h \
 	kmod/lwkexec/calls.c kmod/lwkexec/channel.c kmod/lwkexec/exec.c kmod/lwkexec/fork.c kmod/lwkexec/load.c \
-	kmod/lwkexec/program.c kmod/lwkexec/report.c kmod/lwkexec/self.c kmod/lwkexec/signals.c \
+	kmod/lwkexec/program.c kmod/lwkexec/report.c kmod/lwkexec/self.c kmod/lwkexec/share.c kmod/lwkexec/signals.c \
 	kmod/lwkexec/syscall.S kmod/lwkexec/threads.c
 kmod_lwkexec_lwkexec_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS)
 kmod_lwkexec_lwkexec_LDADD = $(ELF_LIBS)

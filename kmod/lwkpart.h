@@ -344,7 +344,8 @@ struct lwkpart_confine {
  *   STATUS   the instance's status area, read-only
  *   CHANNEL  the process's channel (struct lwk_channel), after LWK_PROC_CREATE
  *   WINDOW   the LWK process's memory, at the same addresses it has there:
- *            exactly [LWK_USER_START, LWK_USER_END) with MAP_FIXED_NOREPLACE
+ *            [LWK_USER_START, LWK_USER_END) with MAP_FIXED_NOREPLACE; or a part of it, where
+ *            something else was mapped meanwhile, at its own offset from LWK_MMAP_WINDOW on
  */
 #define LWK_MMAP_STATUS 0x0UL
 #define LWK_MMAP_CHANNEL 0x10000000UL
@@ -531,5 +532,12 @@ struct lwk_counters {
  */
 #define LWK_PROC_END _IO(LWK_IOC, 0x0b)
 #define LWK_COUNTERS _IOWR(LWK_IOC, 0x0c, struct lwk_counters)
+/*
+ * Does what the LWK CPU of the calling thread wants (struct lwk_grant): pins pages of files that the
+ * caller has mapped shared, or unpins them. Only files whose pages are nothing but memory (tmpfs)
+ * can be had. What comes of it, the LWK reads; for the caller it is 0, or EPERM, EIO; EINVAL: the
+ * LWK wants nothing.
+ */
+#define LWK_GRANT _IO(LWK_IOC, 0x10)
 
 #endif

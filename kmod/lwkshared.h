@@ -24,6 +24,8 @@
  * shared areas, the first page tables and the stacks into its first reserve_used bytes.
  * All else is for processes, and only that can ever be seen through a proxy's
  * WINDOW: the LWK must keep its own data, page tables included, in the reserve.
+ * Of memory that is not the partition's a process may have what lwkpart.ko has granted it
+ * (struct lwk_grant), and nothing else.
  * Behind reserve_used the memory holds what its users before left there, another job
  * perhaps: the LWK clears each page before a process, or it itself, uses it.
  */
@@ -137,6 +139,7 @@ struct lwk_boot_params {
 	__u64 console;	/* physical address of struct lwk_console */
 	__u64 channels; /* physical address of struct lwk_channel[n_cpus] */
 	__u64 controls; /* physical address of struct lwk_control[n_cpus] */
+	__u64 grants;	/* physical address of struct lwk_grant[n_cpus] */
 	/*
 	 * The clock: at TSC value tsc_base it was realtime_ns / monotonic_ns; the
 	 * TSC runs at tsc_khz. clock_seq is odd while Linux writes these.
@@ -152,7 +155,7 @@ struct lwk_boot_params {
 	char cmdline[257];
 	/* Not 0: a CPU that gets an NMI writes its registers to lwk_status.registers. */
 	__u32 want_registers;
-	__u32 reserved[7];
+	__u32 reserved[5];
 	struct lwk_counting counting;
 	struct lwk_boot_cpu cpus[LWK_MAX_CPUS];
 	struct lwk_boot_mem mem[LWK_MAX_MEM]; /* largest first */
@@ -368,6 +371,12 @@ struct lwk_packet {
  *   EXEC    request; args: as execveat(2), then the signals that are blocked. Pending ones are in
  *           the channel's 'signals'. The proxy starts itself anew (LWK_PROC_AGAIN). Replied to
  *           only with an error.
+ *   SHARE   request; args: start, size, prot, flags, fd, offset, as of mmap(2): the proxy maps the
+ *           file just there. 0; 1: the pages of this file cannot be shared, and nothing is mapped;
+ *           or a negative error
+ *   GRANT   request: the proxy calls LWK_GRANT
+ *   UNSHARE request; args: start, size. The proxy calls LWK_GRANT, and maps its WINDOW there
+ *   RESHARE request; args: start, size, prot. The proxy calls LWK_GRANT, then mprotect(2)
  * proxy → LWK, each a request that the LWK replies to:
  *   MAP     args: start, size, prot, now: anonymous zeroed memory at just there;
  *           'now' 1: and all of it at once
@@ -386,6 +395,10 @@ struct lwk_packet {
 #define LWK_CALL_FORK (LWK_CALL_BASE + 4)
 #define LWK_CALL_FORK_WAIT (LWK_CALL_BASE + 5)
 #define LWK_CALL_EXEC (LWK_CALL_BASE + 6)
+#define LWK_CALL_SHARE (LWK_CALL_BASE + 16)
+#define LWK_CALL_GRANT (LWK_CALL_BASE + 17)
+#define LWK_CALL_UNSHARE (LWK_CALL_BASE + 18)
+#define LWK_CALL_RESHARE (LWK_CALL_BASE + 19)
 #define LWK_CALL_MAP (LWK_CALL_BASE + 8)
 #define LWK_CALL_BRK (LWK_CALL_BASE + 9)
 #define LWK_CALL_START (LWK_CALL_BASE + 10)
@@ -455,6 +468,40 @@ struct lwk_control {
 	__u32 freeze;
 	__u32 leader; /* with LWK_ORDER_THREAD: index of the process's first CPU */
 	__u32 reserved[7];
+} LWK_LINE_ALIGNED;
+
+/*
+ * Memory that an LWK process shares with processes of Linux, or of another LWK: pages of a file
+ * that its proxy has mapped at the same addresses. lwkpart.ko pins them there and tells the LWK
+ * where they are, and unpins them when the LWK says that none of its CPUs can reach them any
+ * more, or at the end of the process. A proxy must neither name a page nor have one unpinned, so
+ * all of this is where it cannot reach; what it does is to call LWK_GRANT, for the LWK's sake.
+ *
+ * One element per CPU. The LWK fills in order, writable, start and count, then sets the state ASKED
+ * and sends its proxy a request; lwkpart.ko takes it (BUSY), writes result and pages, and last
+ * DONE. A reply without that is a lie: if the state is still ASKED, the LWK takes it back to IDLE.
+ */
+enum lwk_grant_order {
+	LWK_GRANT_PIN = 1, /* as many as can be had at once, the first in any case */
+	LWK_GRANT_UNPIN,   /* all that were granted in the range */
+};
+
+enum lwk_grant_state {
+	LWK_GRANT_IDLE = 0,
+	LWK_GRANT_ASKED,
+	LWK_GRANT_BUSY,
+	LWK_GRANT_DONE,
+};
+
+#define LWK_GRANT_PAGES 60
+struct lwk_grant {
+	__u32 state; /* enum lwk_grant_state */
+	__u16 order; /* enum lwk_grant_order */
+	__u16 writable;
+	__u64 start;
+	__u64 count;  /* of 4 KB pages; of PIN at most LWK_GRANT_PAGES */
+	__s64 result; /* PIN: how many are in 'pages', or a negative error; UNPIN: 0 */
+	__u64 pages[LWK_GRANT_PAGES]; /* physical addresses */
 } LWK_LINE_ALIGNED;
 
 #endif

@@ -80,12 +80,14 @@ static int take_cpu(struct instance *instance, unsigned int index, struct lwk_th
 
 	memset(&instance->channels[index], 0, sizeof(instance->channels[index]));
 	control->fault_state = LWK_FAULT_IDLE;
+	instance->grants[index].state = LWK_GRANT_IDLE;
 	control->pid = pid;
 	if (!give_order(instance, index, order)) {
 		smp_store_release(&control->order, LWK_ORDER_NONE);
 		return -EIO;
 	}
 	charge_begin(instance, index, &thread->charge);
+	thread->stuck = true;
 	instance->threads[index] = thread;
 	WRITE_ONCE(thread->index, index);
 	spin_lock(&thread->lock);
@@ -234,8 +236,10 @@ static bool release_cpu(struct lwk_thread *thread)
 		return true;
 	if (serves(instance) && task_tgid(current) == thread->process->proxy)
 		charge_cpu_time(instance, index, &thread->charge);
-	if (serves(instance))
+	if (serves(instance)) {
 		obeys = give_order(instance, index, LWK_ORDER_NONE);
+		thread->stuck = !obeys;
+	}
 	instance->threads[index] = NULL;
 	/* Its Linux thread may be waiting for packets. */
 	wake_up_all(&instance->wait[index]);
@@ -268,6 +272,8 @@ static int create_again(struct lwk_process *process, struct lwk_proc_create *cre
 	for (thread = process->first.next; thread; thread = thread->next)
 		*hung |= !release_cpu(thread);
 	*hung |= !release_cpu(&process->first);
+	if (process_has_let_go(process))
+		grants_reset(process);
 	instance->controls[index].freeze = 0;
 	error = *hung ? -EIO
 		      : take_cpu(instance, index, &process->first, LWK_ORDER_PROCESS, create->pid);
@@ -309,6 +315,18 @@ static long process_create(struct lwk_process *process, struct lwk_proc_create _
 	return copy_to_user(arg, &create, sizeof(create)) ? -EFAULT : 0;
 }
 
+bool process_has_let_go(const struct lwk_process *process)
+{
+	const struct lwk_thread *thread;
+
+	if (process->instance->stopped)
+		return true;
+	for (thread = &process->first; thread; thread = thread->next)
+		if (thread->stuck)
+			return false;
+	return true;
+}
+
 /* How many processes the instance still has. */
 static unsigned int process_end(struct lwk_process *process)
 {
@@ -318,6 +336,7 @@ static unsigned int process_end(struct lwk_process *process)
 	unsigned int left;
 	int index;
 
+	grants_close(process);
 	down_read(&instance->rwsem);
 	mutex_lock(&instance->process_mutex);
 	index = process->first.index;
@@ -332,6 +351,7 @@ static unsigned int process_end(struct lwk_process *process)
 		watch_soon(instance);
 	}
 	left = instance->n_processes;
+	grants_destroy(process);
 	mutex_unlock(&instance->process_mutex);
 	up_read(&instance->rwsem);
 	if (hung)
@@ -356,6 +376,20 @@ void process_revoke_all(struct instance *instance)
 	}
 	mutex_unlock(&instance->process_mutex);
 	process_wake_all(instance);
+}
+
+void process_stopped_all(struct instance *instance)
+{
+	struct lwk_process *process;
+
+	mutex_lock(&instance->process_mutex);
+	instance->stopped = true;
+	grants_release_stranded(instance);
+	list_for_each_entry(process, &instance->files, link) {
+		grants_close(process);
+		grants_destroy(process);
+	}
+	mutex_unlock(&instance->process_mutex);
 }
 
 /* By a signal, or by the freezer of cgroup v1 or v2, which is how Slurm suspends a job. */
@@ -593,6 +627,14 @@ static vm_fault_t window_write(struct vm_fault *vmf)
 	return writable ? 0 : VM_FAULT_SIGSEGV;
 }
 
+/* Something else was mapped in the middle of it: now there are two. */
+static void window_open(struct vm_area_struct *vma)
+{
+	struct lwk_process *process = vma->vm_private_data;
+
+	charge_open(&process->first.charge, vma->vm_mm);
+}
+
 static void window_close(struct vm_area_struct *vma)
 {
 	struct lwk_process *process = vma->vm_private_data;
@@ -606,6 +648,7 @@ static void window_close(struct vm_area_struct *vma)
 }
 
 static const struct vm_operations_struct window_ops = {
+	.open = window_open,
 	.close = window_close,
 	.fault = window_fault,
 	.pfn_mkwrite = window_write,
@@ -658,6 +701,12 @@ static const struct vm_operations_struct channel_ops = {
 	.fault = channel_fault,
 };
 
+static bool is_window(const struct vm_area_struct *vma, u64 offset)
+{
+	return vma->vm_start >= LWK_USER_START && vma->vm_end <= LWK_USER_END &&
+	       offset == LWK_MMAP_WINDOW + vma->vm_start - LWK_USER_START;
+}
+
 static int process_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct lwk_process *process = file->private_data;
@@ -682,15 +731,11 @@ static int process_mmap(struct file *file, struct vm_area_struct *vma)
 		vma->vm_private_data = thread;
 		vma->vm_ops = &channel_ops;
 		break;
-	case LWK_MMAP_WINDOW:
-		if (process->first.index < 0 || vma->vm_start != LWK_USER_START ||
-		    vma->vm_end != LWK_USER_END)
+	default:
+		if (process->first.index < 0 || !is_window(vma, offset))
 			return -EINVAL;
 		vma->vm_ops = &window_ops;
 		charge_open(&process->first.charge, vma->vm_mm);
-		break;
-	default:
-		return -EINVAL;
 	}
 	/* Not for a child: it is not the proxy. Not for code: the LWK runs it, not we. */
 	vma->vm_flags |= VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY;
@@ -702,6 +747,7 @@ static long process_unmap(struct lwk_process *process, struct lwk_unmap __user *
 {
 	struct vm_area_struct *vma;
 	struct lwk_unmap range;
+	unsigned long at, end;
 	long error = -EINVAL;
 
 	if (copy_from_user(&range, arg, sizeof(range)))
@@ -711,15 +757,19 @@ static long process_unmap(struct lwk_process *process, struct lwk_unmap __user *
 		return -EINVAL;
 	if (mmap_read_lock_killable(current->mm))
 		return -EINTR;
-	vma = vma_lookup(current->mm, range.start);
-	if (vma && vma->vm_ops == &window_ops && vma->vm_private_data == process &&
-	    range.start + range.size <= vma->vm_end) {
-		/* Who is about to show a page has looked at its entry before we were asked. */
-		down_write(&process->shown);
-		zap_vma_ptes(vma, range.start, range.size);
-		up_write(&process->shown);
+	end = range.start + range.size;
+	/* Who is about to show a page has looked at its entry before we were asked. */
+	down_write(&process->shown);
+	for (at = range.start; at < end && (vma = find_vma(current->mm, at)); at = vma->vm_end) {
+		if (vma->vm_start >= end)
+			break;
+		if (vma->vm_ops != &window_ops || vma->vm_private_data != process)
+			continue;
+		at = max(at, vma->vm_start);
+		zap_vma_ptes(vma, at, min(end, vma->vm_end) - at);
 		error = 0;
 	}
+	up_write(&process->shown);
 	mmap_read_unlock(current->mm);
 	return error;
 }
@@ -831,6 +881,10 @@ static int process_open(struct inode *inode, struct file *file)
 
 	if (!process)
 		return -ENOMEM;
+	if (grants_create(process)) {
+		kfree(process);
+		return -ENOMEM;
+	}
 	process->instance = instance;
 	process->mapping = file->f_mapping;
 	thread_init(&process->first, process);
@@ -878,6 +932,8 @@ static long process_ioctl(struct file *file, unsigned int command, unsigned long
 		return serve_doorbell(thread_of_caller(process));
 	case LWK_UNMAP:
 		return process_unmap(process, user);
+	case LWK_GRANT:
+		return grants_serve(process);
 	case LWK_GET_DETAILS:
 		return process_details(process, user);
 	case LWK_GET_USAGE:
@@ -940,6 +996,7 @@ int process_device_create(struct instance *instance)
 	int error;
 
 	INIT_LIST_HEAD(&instance->files);
+	INIT_LIST_HEAD(&instance->stranded);
 	for (i = 0; i < LWK_MAX_CPUS; i++)
 		init_waitqueue_head(&instance->wait[i]);
 	snprintf(instance->name, sizeof(instance->name), "lwk%u", instance->id);

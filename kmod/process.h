@@ -19,6 +19,7 @@ struct lwk_thread {
 	spinlock_t lock;	     /* protects 'channel' */
 	struct lwk_channel *channel; /* NULL: none, or revoked */
 	int index;		     /* LWK CPU, or -1; under instance->process_mutex */
+	bool stuck;		     /* that CPU has not let go of the process; likewise */
 	struct pid *proxy;	   /* the Linux thread; NULL for the first, which is any other's */
 	struct mutex charge_mutex; /* protects 'charge' */
 	struct charge charge;
@@ -35,7 +36,10 @@ struct lwk_process {
 	struct pid *proxy;	       /* with first.index: the Linux process */
 	struct rw_semaphore shown;     /* written: no page is being shown in the WINDOW */
 	bool hidden;		       /* no page is shown any more; under 'shown' */
-	struct lwk_thread first;       /* the list only grows, at its second place */
+	struct grants *grants;	       /* pages of shared mappings; NULL: none any more */
+	struct mutex grants_mutex;     /* protects them, and: */
+	bool grants_closed;
+	struct lwk_thread first; /* the list only grows, at its second place */
 };
 
 /* Does the LWK serve its processes? With rwsem held. */
@@ -54,6 +58,26 @@ static inline bool has_cpu(const struct lwk_thread *thread)
 
 /* What the calling Linux thread serves: its own LWK CPU, or the process's first. */
 struct lwk_thread *thread_of_caller(struct lwk_process *process);
+
+/* None of its LWK CPUs uses anything of it any more. With process_mutex held. */
+bool process_has_let_go(const struct lwk_process *process);
+
+/* grant.c */
+/* 0 or -ENOMEM */
+int grants_create(struct lwk_process *process);
+/* LWK_GRANT, with its errors. */
+long grants_serve(struct lwk_process *process);
+/* From now on the LWK gets no page any more. */
+void grants_close(struct lwk_process *process);
+/*
+ * After that, with process_mutex held: unpins all, now or when the instance's CPUs have been
+ * stopped.
+ */
+void grants_destroy(struct lwk_process *process);
+/* Unpins all now, for another program in the process. With process_mutex held. */
+void grants_reset(struct lwk_process *process);
+/* The instance's CPUs have been stopped. With process_mutex held. */
+void grants_release_stranded(struct instance *instance);
 
 /* serve.c */
 void serve_init(void);

@@ -146,6 +146,7 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/refusals.bats \
 	tests/vm/rehome.bats \
 	tests/vm/report.bats \
+	tests/vm/shared-memory.bats \
 	tests/vm/sharing.bats \
 	tests/vm/steps.bats \
 	tests/vm/testbed.bats \

@@ -90,8 +90,8 @@ void channel_serve_fault(void)
 
 	if (!fault_waits(cpu))
 		return;
-	error = space_fault(&cpu->process->space, READ_ONCE(cpu->control->fault_addr),
-			    READ_ONCE(cpu->control->fault_write), false);
+	error = space_fault_here(&cpu->process->space, READ_ONCE(cpu->control->fault_addr),
+				 READ_ONCE(cpu->control->fault_write));
 	if (error == -ENOMEM)
 		cpu->process->out_of_memory = true;
 	STORE_RELEASE(cpu->control->fault_state, error ? LWK_FAULT_REFUSED : LWK_FAULT_READY);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads that wait for each other (futex(2)). No memory is shared between processes here, so
- * a futex is an address of one process, private or not.
+ * Threads that wait for each other (futex(2)). A futex is an address of one process, private or
+ * not, but for those in shared memory: others may wait for them on Linux, so Linux has those.
  */
+#include <asm/unistd.h>
+
 #include "lwk.h"
 
 #define FUTEX_WAIT 0
@@ -91,10 +93,25 @@ static u64 wake(struct process *process, u64 addr, u64 count, u32 bitset)
 	return woken;
 }
 
+/* In shared memory. */
+static u64 wake_by_linux(u64 addr, u64 count, u32 bitset)
+{
+	u64 args[6] = { addr, FUTEX_WAKE_BITSET, count, 0, 0, bitset };
+	s64 result;
+
+	/* The proxy makes no call as long as a signal waits to be collected. */
+	while ((result = channel_request(__NR_futex, args)) == -EINTR)
+		signal_collect();
+	return result < 0 ? 0 : result;
+}
+
 u64 futex_wake(u64 addr, u64 count, u32 bitset)
 {
 	struct process *process = this_process();
 	u64 woken;
+
+	if (space_is_shared(&process->space, addr))
+		return wake_by_linux(addr, count, bitset);
 
 	spin_lock(&process->futex_lock);
 	woken = wake(process, addr, count, bitset);
@@ -243,12 +260,27 @@ static s64 requeue(const struct frame *frame, bool compare)
 	return result;
 }
 
+static s64 by_linux(const struct frame *frame)
+{
+	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9 };
+	u32 command = frame->rsi & FUTEX_COMMAND;
+	bool timed = (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && frame->r10;
+	s64 result = channel_request(__NR_futex, args);
+
+	this_cpu()->status->delegated_calls[LWK_CALLS_WAIT]++;
+	this_thread()->interrupted = result == -EINTR && !timed;
+	return result;
+}
+
 s64 sys_futex(struct frame *frame)
 {
 	if (frame->rdi % sizeof(u32))
 		return -EINVAL;
 	if (frame->rdi >= LWK_USER_END)
 		return -EFAULT;
+	if (!(frame->rsi & FUTEX_PRIVATE_FLAG) &&
+	    space_is_shared(&this_process()->space, frame->rdi))
+		return by_linux(frame);
 	switch (frame->rsi & FUTEX_COMMAND) {
 	case FUTEX_WAIT:
 		return wait_call(frame, ~0U);

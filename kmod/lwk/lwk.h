@@ -17,6 +17,7 @@
  *   clock.c    time
  *   account.c  statistics that Linux reads
  *   counters.c performance counters, and counts, that Linux wants
+ *   share.c    memory that other processes have, too
  *   syscall.c  the table of system calls, and the local ones
  *   console.c  console text, panic
  *   registers.c  registers of all CPUs at a panic, or when it hangs
@@ -67,6 +68,7 @@ enum {
 	ENOENT = 2,
 	ESRCH = 3,
 	EINTR = 4,
+	EIO = 5,
 	EAGAIN = 11,
 	ENOMEM = 12,
 	EFAULT = 14,
@@ -104,6 +106,7 @@ struct area {
 	struct area *next;
 	u64 start, end;
 	u32 prot;
+	bool shared; /* its pages are Linux's (share.c), and so is what is in them */
 };
 
 struct space {
@@ -356,6 +359,9 @@ void space_leave(void);
  */
 enum placement { MAP_ANYWHERE, MAP_EXACT, MAP_REPLACE };
 s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement);
+/* … of what can be shared, as mmap(2) has it; 0: the pages of this file cannot. */
+s64 space_map_shared(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
+		     u64 flags, u64 fd, u64 offset);
 s64 space_unmap(struct space *space, u64 addr, u64 size);
 s64 space_protect(struct space *space, u64 addr, u64 size, u32 prot);
 /* Gives the pages back and keeps the mapping (madvise MADV_DONTNEED). */
@@ -364,8 +370,15 @@ s64 space_discard(struct space *space, u64 addr, u64 size);
 s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, bool may_move);
 /* brk(2): the heap's end afterwards. */
 u64 space_set_brk(struct space *space, u64 brk);
-/* Makes the page at addr present. 0; -EFAULT: not allowed there; -ENOMEM. */
+/*
+ * Makes the page at addr present. 0; -EFAULT: not allowed there; -EIO: allowed, but Linux has no
+ * such page; -ENOMEM.
+ */
 int space_fault(struct space *space, u64 addr, bool write, bool exec);
+/* The same without asking Linux: -EFAULT for pages of Linux's. */
+int space_fault_here(struct space *space, u64 addr, bool write);
+/* Does others' memory lie at addr? */
+bool space_is_shared(struct space *space, u64 addr);
 /* Makes all of [addr, addr+size) present, as far as memory goes. */
 int space_populate(struct space *space, u64 addr, u64 size);
 /*
@@ -389,6 +402,16 @@ int space_copy(struct space *to, struct space *from, bool (*stop)(void));
 void space_copy_back(struct space *to, struct space *from, bool (*stop)(void));
 /* Makes this CPU's TLB forget what others have changed. */
 void space_follow(struct space *space);
+
+/* share.c */
+/* Has the proxy map a file at addr. 0; 1: its pages cannot be shared; or a negative error. */
+s64 share_begin(u64 addr, u64 size, u32 prot, u64 flags, u64 fd, u64 offset);
+/* Where pages from addr on are: how many could be had, 1 at least, or a negative error. */
+s64 share_pin(u64 addr, u64 count, bool writable, const __u64 **pages);
+/* No CPU uses the pages of the range any more. */
+void share_end(u64 addr, u64 size);
+/* … and will use them otherwise from now on: 0, or the error of mprotect(2). */
+s64 share_protect(u64 addr, u64 size, u32 prot);
 
 /* user.c: 0 or -EFAULT */
 int copy_from_user(void *to, u64 from, size_t size);

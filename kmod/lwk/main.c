@@ -30,7 +30,6 @@ static void boot_first_cpu(struct lwk_boot_params *params)
 	memcpy(status->version, LWK_VERSION, sizeof(LWK_VERSION));
 	pages_init();
 	registers_init();
-	space_setup();
 }
 
 /* entry.S calls this once per CPU, on the stack that lwkpart.ko made. */
@@ -58,8 +57,10 @@ void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
 	heartbeat();
 	print("CPU %u: Linux's CPU %u, APIC %u, NUMA node %u", index, boot->cpus[index].linux_cpu,
 	      boot->cpus[index].apicid, cpu->node);
-	if (index == 0)
+	if (index == 0) {
+		space_setup();
 		STORE_RELEASE(first_cpu_ready, true);
+	}
 	/* The last one to come up opens the shop. */
 	if (__atomic_add_fetch(&status->cpus_up, 1, __ATOMIC_ACQ_REL) == boot->n_cpus) {
 		status->boot_tsc = rdtsc() - boot_tsc;

@@ -145,6 +145,9 @@ void process_exit(int wait_status)
 {
 	struct process *process = this_process();
 
+	/* Threads of other processes may wait for what it has locked. */
+	if (!READ_ONCE(process->ending))
+		futex_release_robust(this_thread());
 	/* Of two threads that end it, the first is right. */
 	if (__atomic_exchange_n(&process->ending, 1, __ATOMIC_ACQ_REL))
 		process_abandon();

@@ -26,7 +26,14 @@ enum {
 #define SIGNAL_BIT(signal) (1UL << ((signal)-1))
 #define SIGNALS_UNBLOCKABLE (SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP))
 
-enum { ILL_ILLOPN = 2, FPE_INTDIV = 1, FPE_FLTINV = 7, BUS_ADRALN = 1, TRAP_TRACE = 2 };
+enum {
+	ILL_ILLOPN = 2,
+	FPE_INTDIV = 1,
+	FPE_FLTINV = 7,
+	BUS_ADRALN = 1,
+	BUS_ADRERR = 2,
+	TRAP_TRACE = 2
+};
 enum { SI_USER = 0, SI_TKILL = -6 };
 enum { SEGV_MAPERR = 1, SEGV_ACCERR = 2 };
 

@@ -12,6 +12,9 @@
  * proxy's part included, and keeps others from it who want the same; page faults go on
  * meanwhile. A page that is to go is first put in limbo: no longer present, and not yet free. A
  * fault that finds it there in an area where it may be brings it back.
+ *
+ * Pages of shared areas are Linux's, and come and go with what lwkpart.ko grants (share.c). Who
+ * fetches some is 'changing' the space, too: none comes where others are being given back.
  */
 #include "lwk.h"
 
@@ -20,6 +23,10 @@
 #define ENTRIES 512
 /* In an entry that is not present: the page is still there. */
 #define PTE_LIMBO (1UL << 10)
+/* The page is none of the partition's: the direct map does not have it. */
+#define PTE_GRANTED (1UL << 11)
+/* One page of addresses for each CPU, to look at such a page through. */
+#define PEEPHOLES (LWK_LAPIC_VADDR + LARGE_SIZE)
 
 static unsigned int levels(void)
 {
@@ -172,7 +179,7 @@ static int area_split(struct space *space, u64 addr)
 	rest = area_alloc(space);
 	if (!rest)
 		return -ENOMEM;
-	*rest = (struct area){ area->next, addr, area->end, area->prot };
+	*rest = (struct area){ area->next, addr, area->end, area->prot, area->shared };
 	area->end = addr;
 	area->next = rest;
 	return 0;
@@ -183,20 +190,21 @@ static void area_join(struct space *space, struct area *area)
 {
 	struct area *next;
 
-	while ((next = area->next) && next->start == area->end && next->prot == area->prot) {
+	while ((next = area->next) && next->start == area->end && next->prot == area->prot &&
+	       next->shared == area->shared) {
 		area->end = next->end;
 		area->next = next->next;
 		area_free(space, next);
 	}
 }
 
-static int area_insert(struct space *space, u64 start, u64 end, u32 prot)
+static int area_insert(struct space *space, u64 start, u64 end, u32 prot, bool shared)
 {
 	struct area **link = area_link(space, start), *area = area_alloc(space);
 
 	if (!area)
 		return -ENOMEM;
-	*area = (struct area){ *link, start, end, prot };
+	*area = (struct area){ *link, start, end, prot, shared };
 	*link = area;
 	area_join(space, area);
 	/* The predecessor too, which area_link() does not give. */
@@ -328,8 +336,11 @@ static void visit_pages(struct space *space, u64 start, u64 end, page_visit visi
 static void page_free(struct space *space, u64 *entry, bool large)
 {
 	u64 phys = *entry & PTE_ADDR;
+	bool granted = *entry & PTE_GRANTED;
 
 	*entry = 0;
+	if (granted)
+		return;
 	if (large) {
 		space->pages_2m--;
 		user_large_free(phys);
@@ -415,10 +426,36 @@ static void publish(struct space *space)
 /* ---- the space as a whole ---- */
 
 static u64 kernel_root;
+/* The table of the peepholes. */
+static u64 *peepholes;
 
 void space_setup(void)
 {
-	kernel_root = read_cr3() & PTE_ADDR;
+	struct space kernel = { .root = kernel_root = read_cr3() & PTE_ADDR };
+
+	/* All spaces have the table above it in common, if it is there before them. */
+	peepholes = entry_at(&kernel, PEEPHOLES, 1, true);
+	if (!peepholes)
+		panic("no room for a page table");
+}
+
+static void *peephole_open(u64 phys, bool write)
+{
+	u32 index = this_cpu()->index;
+
+	peepholes[index] = phys | PTE_P | PTE_NX | (write ? PTE_W : 0);
+	invalidate_page(PEEPHOLES + index * PAGE_SIZE);
+	return (void *)(PEEPHOLES + index * PAGE_SIZE);
+}
+
+static void peephole_close(void)
+{
+	u32 index = this_cpu()->index;
+
+	if (!peepholes[index])
+		return;
+	peepholes[index] = 0;
+	invalidate_page(PEEPHOLES + index * PAGE_SIZE);
 }
 
 int space_init(struct space *space)
@@ -477,6 +514,7 @@ void space_destroy(struct space *space)
 static s64 unmap(struct space *space, u64 addr, u64 size)
 {
 	struct area **link;
+	bool shared = false;
 	u64 end;
 
 	size = ALIGN_UP(size, PAGE_SIZE);
@@ -492,21 +530,28 @@ static s64 unmap(struct space *space, u64 addr, u64 size)
 		struct area *area = *link;
 
 		*link = area->next;
+		shared |= area->shared;
 		area_free(space, area);
 	}
 	to_limbo(space, addr, end);
 	visit_pages(space, addr, end, visit_free_limbo, 0);
+	if (shared) {
+		spin_unlock(&space->lock);
+		share_end(addr, size);
+		spin_lock(&space->lock);
+	}
 	publish(space);
 	return 0;
 }
 
-static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement)
+static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
+	       bool shared)
 {
 	size = ALIGN_UP(size, PAGE_SIZE);
 	if (!size || size > LWK_USER_END || prot & ~PROT_ALL)
 		return size > LWK_USER_END ? -ENOMEM : -EINVAL;
 	/* As Linux's heuristic: what can never be had is refused at once. */
-	if (prot && size > status->user_bytes)
+	if (prot && !shared && size > status->user_bytes)
 		return -ENOMEM;
 
 	if (placement == MAP_ANYWHERE) {
@@ -526,9 +571,25 @@ static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement
 	} else if (!range_free(space, addr, addr + size)) {
 		return -EEXIST;
 	}
-	if (area_insert(space, addr, addr + size, prot))
+	if (area_insert(space, addr, addr + size, prot, shared))
 		return -ENOMEM;
 	return addr;
+}
+
+static s64 map_shared(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
+		      u64 flags, u64 fd, u64 offset)
+{
+	s64 at = map(space, addr, size, prot, placement, true), result;
+
+	if (at < 0)
+		return at;
+	spin_unlock(&space->lock);
+	result = share_begin(at, ALIGN_UP(size, PAGE_SIZE), prot, flags, fd, offset);
+	spin_lock(&space->lock);
+	if (!result)
+		return at;
+	unmap(space, at, size);
+	return result < 0 ? result : 0;
 }
 
 /* True when every page of [start, end) is in some area. */
@@ -541,6 +602,19 @@ static bool range_mapped(struct space *space, u64 start, u64 end)
 		start = area->end;
 	}
 	return false;
+}
+
+/* Pages that are granted for reading come anew for writing, and then Linux is asked for both. */
+static s64 protect_shared(struct space *space, u64 start, u64 end, u32 prot)
+{
+	s64 result;
+
+	to_limbo(space, start, end);
+	visit_pages(space, start, end, visit_free_limbo, 0);
+	spin_unlock(&space->lock);
+	result = share_protect(start, end - start, prot);
+	spin_lock(&space->lock);
+	return result;
 }
 
 static s64 protect(struct space *space, u64 addr, u64 size, u32 prot)
@@ -559,8 +633,13 @@ static s64 protect(struct space *space, u64 addr, u64 size, u32 prot)
 	if (split_edges(space, addr, end))
 		return -ENOMEM;
 	for (struct area *area = *area_link(space, addr); area && area->start < end;
-	     area = area->next)
+	     area = area->next) {
+		s64 error = area->shared ? protect_shared(space, area->start, area->end, prot) : 0;
+
+		if (error)
+			return error;
 		area->prot = prot;
+	}
 	visit_pages(space, addr, end, visit_protect, (u64)&protection);
 	for (struct area *area = space->areas; area && area->start <= end; area = area->next)
 		area_join(space, area);
@@ -584,8 +663,16 @@ static s64 discard(struct space *space, u64 addr, u64 size)
 	if ((addr % LARGE_SIZE && large_split(space, addr)) ||
 	    ((addr + size) % LARGE_SIZE && large_split(space, addr + size)))
 		return -ENOMEM;
-	to_limbo(space, addr, addr + size);
-	visit_pages(space, addr, addr + size, visit_free_limbo, 0);
+	for (struct area *area = *area_link(space, addr); area && area->start < addr + size;
+	     area = area->next) {
+		u64 start = MAX(area->start, addr), end = MIN(area->end, addr + size);
+
+		/* What is shared stays as it is. */
+		if (area->shared)
+			continue;
+		to_limbo(space, start, end);
+		visit_pages(space, start, end, visit_free_limbo, 0);
+	}
 	publish(space);
 	return 0;
 }
@@ -641,7 +728,7 @@ static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size)
 {
 	struct area *area;
 	u32 prot = area_at(space, addr)->prot;
-	s64 to = map(space, 0, new_size, prot, MAP_ANYWHERE);
+	s64 to = map(space, 0, new_size, prot, MAP_ANYWHERE, false);
 	int error;
 
 	if (to < 0)
@@ -684,9 +771,11 @@ static s64 resize(struct space *space, u64 addr, u64 old_size, u64 new_size, boo
 				       unmap(space, addr + new_size, old_size - new_size) == 0
 			       ? (s64)addr
 			       : -ENOMEM;
+	if (area->shared)
+		return -ENOMEM;
 	if (range_valid(addr, new_size) && area->end == addr + old_size &&
 	    range_free(space, addr + old_size, addr + new_size)) {
-		to = map(space, addr + old_size, new_size - old_size, area->prot, MAP_EXACT);
+		to = map(space, addr + old_size, new_size - old_size, area->prot, MAP_EXACT, false);
 		return to < 0 ? to : (s64)addr;
 	}
 	return may_move ? move(space, addr, old_size, new_size) : -ENOMEM;
@@ -699,7 +788,7 @@ static u64 set_brk(struct space *space, u64 brk)
 	if (brk < space->brk_start || brk > LWK_USER_END)
 		return space->brk;
 	if (new_end > old_end &&
-	    map(space, old_end, new_end - old_end, PROT_READ | PROT_WRITE, MAP_EXACT) < 0)
+	    map(space, old_end, new_end - old_end, PROT_READ | PROT_WRITE, MAP_EXACT, false) < 0)
 		return space->brk;
 	if (new_end < old_end && unmap(space, new_end, old_end - new_end))
 		return space->brk;
@@ -712,7 +801,18 @@ s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement 
 	s64 result;
 
 	change_begin(space);
-	result = map(space, addr, size, prot, placement);
+	result = map(space, addr, size, prot, placement, false);
+	change_end(space);
+	return result;
+}
+
+s64 space_map_shared(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
+		     u64 flags, u64 fd, u64 offset)
+{
+	s64 result;
+
+	change_begin(space);
+	result = map_shared(space, addr, size, prot, placement, flags, fd, offset);
 	change_end(space);
 	return result;
 }
@@ -803,9 +903,11 @@ static void revive(u64 *entry)
 		visit_revive(NULL, entry, false, 0);
 }
 
+enum { NEEDS_SPARE = 1, NEEDS_GRANT };
+
 /*
- * Makes the page at addr present, with a spare one if one is needed. 0, -EFAULT, -ENOMEM; 1: a
- * spare one is needed, a large one if *large.
+ * Makes the page at addr present, with a spare one if one is needed. 0, -EFAULT, -ENOMEM;
+ * NEEDS_SPARE, a large one if *large; NEEDS_GRANT: it is Linux's.
  */
 static int make_present(struct space *space, u64 addr, bool write, bool exec, struct spare *spare,
 			bool *large)
@@ -823,8 +925,8 @@ static int make_present(struct space *space, u64 addr, bool write, bool exec, st
 		revive(entry);
 		return 0;
 	}
-	*large = !(*entry & PTE_P) && area->start <= base && area->end >= base + LARGE_SIZE &&
-		 !spare->no_large;
+	*large = !(*entry & PTE_P) && !area->shared && area->start <= base &&
+		 area->end >= base + LARGE_SIZE && !spare->no_large;
 	if (!*large) {
 		entry = entry_at(space, addr, 1, true);
 		if (!entry)
@@ -834,8 +936,10 @@ static int make_present(struct space *space, u64 addr, bool write, bool exec, st
 			return 0;
 		}
 	}
+	if (area->shared)
+		return NEEDS_GRANT;
 	if (!spare->phys || spare->large != *large)
-		return 1;
+		return NEEDS_SPARE;
 	*entry = spare->phys | (*large ? PTE_PS : 0) | prot_bits(area->prot);
 	spare->phys = 0;
 	space->pages_2m += *large;
@@ -844,8 +948,45 @@ static int make_present(struct space *space, u64 addr, bool write, bool exec, st
 	return 0;
 }
 
-/* As space_fault(); with 0 the lock is still held. */
-static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec)
+/* Maps what Linux grants from addr on, where it is not mapped yet. 0, -EIO, -ENOMEM */
+static int fetch(struct space *space, const struct area *area, u64 addr)
+{
+	const __u64 *pages;
+	s64 n;
+
+	spin_unlock(&space->lock);
+	n = share_pin(addr, (area->end - addr) / PAGE_SIZE, area->prot & PROT_WRITE, &pages);
+	spin_lock(&space->lock);
+	for (s64 i = 0; i < n; i++) {
+		u64 *entry = entry_at(space, addr + i * PAGE_SIZE, 1, true);
+
+		if (!entry)
+			return -ENOMEM;
+		if (!is_page(*entry))
+			*entry = (pages[i] & PTE_ADDR) | PTE_GRANTED | prot_bits(area->prot);
+	}
+	return n > 0 ? 0 : -EIO;
+}
+
+/* Who was faster may have changed everything: 0 says to look again. */
+static int fetch_page(struct space *space, u64 addr)
+{
+	struct area *area;
+	u64 *entry;
+	int error = 0;
+
+	addr = ALIGN_DOWN(addr, PAGE_SIZE);
+	change_begin(space);
+	area = area_at(space, addr);
+	entry = entry_at(space, addr, 1, false);
+	if (area && area->shared && area->prot && !(entry && is_page(*entry)))
+		error = fetch(space, area, addr);
+	change_end(space);
+	return error;
+}
+
+/* As space_fault(), if 'fetches'; with 0 the lock is still held. */
+static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec, bool fetches)
 {
 	struct spare spare = { 0 };
 	bool large = false;
@@ -857,8 +998,10 @@ static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec)
 		if (result == 0)
 			break;
 		spin_unlock(&space->lock);
-		if (result == 1)
+		if (result == NEEDS_SPARE)
 			result = spare_take(&spare, large);
+		else if (result == NEEDS_GRANT)
+			result = fetches ? fetch_page(space, addr) : -EFAULT;
 		if (result)
 			break;
 	}
@@ -869,11 +1012,32 @@ static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec)
 
 int space_fault(struct space *space, u64 addr, bool write, bool exec)
 {
-	int error = fault_and_hold(space, addr, write, exec);
+	int error = fault_and_hold(space, addr, write, exec, true);
 
 	if (!error)
 		spin_unlock(&space->lock);
 	return error;
+}
+
+int space_fault_here(struct space *space, u64 addr, bool write)
+{
+	int error = fault_and_hold(space, addr, write, false, false);
+
+	if (!error)
+		spin_unlock(&space->lock);
+	return error;
+}
+
+bool space_is_shared(struct space *space, u64 addr)
+{
+	const struct area *area;
+	bool shared;
+
+	spin_lock(&space->lock);
+	area = area_at(space, addr);
+	shared = area && area->shared;
+	spin_unlock(&space->lock);
+	return shared;
 }
 
 int space_populate(struct space *space, u64 addr, u64 size)
@@ -891,7 +1055,7 @@ void *space_hold(struct space *space, u64 addr, bool write)
 {
 	u64 *entry, offset = addr % PAGE_SIZE;
 
-	if (fault_and_hold(space, addr, write, false))
+	if (fault_and_hold(space, addr, write, false, true))
 		return NULL;
 	entry = entry_at(space, addr, 2, false);
 	if (*entry & PTE_PS)
@@ -901,11 +1065,14 @@ void *space_hold(struct space *space, u64 addr, bool write)
 	/* As the CPU does it in user mode; for space_copy_back(). */
 	if (write && !(*entry & PTE_D))
 		__atomic_or_fetch(entry, PTE_D, __ATOMIC_ACQ_REL);
+	if (*entry & PTE_GRANTED)
+		return (u8 *)peephole_open(*entry & PTE_ADDR, write) + offset;
 	return phys_to_virt((*entry & PTE_ADDR) + offset);
 }
 
 void space_release(struct space *space)
 {
+	peephole_close();
 	spin_unlock(&space->lock);
 }
 
@@ -985,9 +1152,10 @@ static int copy_area(struct space *to, struct space *from, const struct area *ar
 		     bool (*stop)(void))
 {
 	u64 addr = area->start, next;
-	int error = area_insert(to, area->start, area->end, area->prot);
+	int error = area_insert(to, area->start, area->end, area->prot, area->shared);
 
-	for (; addr < area->end && !error; addr = next) {
+	/* The child's proxy has what is shared from its parent. */
+	for (; addr < area->end && !area->shared && !error; addr = next) {
 		/* Faults of other threads need the lock between. */
 		spin_lock(&from->lock);
 		next = MIN(next_part(from, addr), area->end);
@@ -1031,7 +1199,7 @@ static void copy_page_back(struct space *to, u64 addr, const u8 *page, bool larg
 		entry = entry_at(to, addr, 1, false);
 		at = 0;
 	}
-	if (entry && *entry & PTE_P && *entry & PTE_W)
+	if (entry && *entry & PTE_P && *entry & PTE_W && !(*entry & PTE_GRANTED))
 		memcpy((u8 *)phys_to_virt(*entry & PTE_ADDR) + at, page, size);
 }
 
@@ -1067,7 +1235,7 @@ void space_copy_back(struct space *to, struct space *from, bool (*stop)(void))
 	for (const struct area *area = from->areas; area; area = area->next) {
 		u64 addr = area->start, next;
 
-		for (; addr < area->end && !stop(); addr = next) {
+		for (; addr < area->end && !area->shared && !stop(); addr = next) {
 			next = MIN(next_part(from, addr), area->end);
 			spin_lock(&to->lock);
 			copy_part_back(to, from, addr, next);

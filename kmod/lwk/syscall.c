@@ -144,7 +144,7 @@ static s64 sys_getcpu(struct frame *frame)
 
 /*
  * A private file mapping is a copy, read at once: pages of the file's cache are
- * Linux's. What others should see of a write (shared) cannot be had. The pages are made
+ * Linux's. So is one that is only read, of a file whose pages cannot be shared. The pages are made
  * before Linux writes into them, because it would ask for them one by one.
  */
 static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u64 offset)
@@ -185,18 +185,26 @@ static s64 sys_mmap(struct frame *frame)
 	enum placement placement = flags & MAP_FIXED_NOREPLACE_FLAG ? MAP_EXACT
 				   : flags & MAP_FIXED_FLAG	    ? MAP_REPLACE
 								    : MAP_ANYWHERE;
-	bool file = !(flags & MAP_ANONYMOUS_FLAG);
-	s64 addr;
+	bool file = !(flags & MAP_ANONYMOUS_FLAG), shared = flags & MAP_SHARED_FLAG;
+	s64 addr = 0;
 
 	if (flags & MAP_HUGETLB_FLAG)
 		return -ENOMEM; /* there is no such pool; large pages come by themselves */
-	if (file && flags & MAP_SHARED_FLAG && prot & PROT_WRITE) {
-		print("pid %u: mmap of a file, shared and writable: not on this LWK",
+	if (file && frame->r9 % PAGE_SIZE)
+		return -EINVAL;
+	if (shared)
+		addr = space_map_shared(space, frame->rdi, size, prot, placement, flags, frame->r8,
+					frame->r9);
+	if (!addr && shared && prot & PROT_WRITE) {
+		print("pid %u: mmap of a file that is not on tmpfs, shared and writable: not on this LWK",
 		      this_process()->pid);
 		return -ENODEV;
 	}
-	if (file && frame->r9 % PAGE_SIZE)
-		return -EINVAL;
+	if (addr) {
+		if (addr > 0 && flags & MAP_POPULATE_FLAG && prot)
+			space_populate(space, addr, size);
+		return addr;
+	}
 	addr = space_map(space, frame->rdi, size, file ? PROT_READ | PROT_WRITE : prot, placement);
 	if (addr < 0)
 		return addr;
@@ -623,7 +631,7 @@ static const struct call calls[] = {
 	[__NR_brk] = WORK(sys_brk),
 	[__NR_mremap] = WORK(sys_mremap),
 	[__NR_madvise] = WORK(sys_madvise),
-	[__NR_msync] = LOCAL(sys_done),
+	[__NR_msync] = LOCAL(sys_done), /* what is shared is memory */
 	[__NR_sysinfo] = LOCAL(sys_sysinfo),
 	/* nothing is ever paged out */
 	[__NR_mlock] = LOCAL(sys_done),

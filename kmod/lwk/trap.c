@@ -71,7 +71,9 @@ static void page_fault(struct frame *frame, u64 addr)
 		process_exit(SIGKILL);
 	}
 	account(LWK_CPU_USER);
-	if (error)
+	if (error == -EIO)
+		signal_fault(frame, SIGBUS, BUS_ADRERR, addr);
+	else if (error)
 		signal_fault(frame, SIGSEGV,
 			     frame->error & FAULT_PRESENT ? SEGV_ACCERR : SEGV_MAPERR, addr);
 }

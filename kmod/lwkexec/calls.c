@@ -127,6 +127,14 @@ int64_t call_execute(const struct lwk_packet *request)
 		return exec_program(args);
 	case LWK_CALL_UNMAP:
 		return unmap(args[0], args[1]);
+	case LWK_CALL_SHARE:
+		return share_begin(args);
+	case LWK_CALL_GRANT:
+		return share_grant();
+	case LWK_CALL_UNSHARE:
+		return share_end(args[0], args[1]);
+	case LWK_CALL_RESHARE:
+		return share_protect(args[0], args[1], args[2]);
 	case SYS_open:
 		return open_path(request, args[0], args[1]);
 	case SYS_openat:

@@ -8,6 +8,7 @@
  *   calls.c    delegated system calls
  *   fork.c     children of ours that stand for those of the LWK process
  *   exec.c     ourselves anew, for another program
+ *   share.c    memory that the LWK process shares with others
  *   self.c     /proc/self, as the LWK process sees itself
  *   threads.c  one thread of ours for each of the LWK process's
  *   signals.c  signals, passed on
@@ -216,6 +217,14 @@ int calls_renew(void);
 size_t calls_read(void *to, uint64_t address, size_t size);
 /* What Linux answers to a delegated call: a result or a negative errno. */
 int64_t call_execute(const struct lwk_packet *request);
+
+/* ---- share.c ---- */
+
+/* LWK_CALL_SHARE, _GRANT, _UNSHARE and _RESHARE. */
+int64_t share_begin(const uint64_t args[6]);
+int64_t share_grant(void);
+int64_t share_end(uint64_t start, uint64_t size);
+int64_t share_protect(uint64_t start, uint64_t size, int prot);
 
 /* ---- self.c ---- */
 

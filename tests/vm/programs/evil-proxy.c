@@ -68,8 +68,12 @@ static int bad_requests(const char *path)
 	CHECK(device >= 0);
 	serve.flags = 0;
 	CHECK(ioctl(device, LWK_SERVE, &serve) < 0 && errno == EINVAL); /* no process yet */
+	CHECK(ioctl(device, LWK_GRANT) < 0 && errno == EPERM);
 	close(device);
 	CHECK(begin(path) == 0);
+	/* The LWK wants no page. */
+	CHECK(ioctl(device, LWK_GRANT) < 0 && errno == EINVAL);
+	CHECK(mmap(NULL, 4096, PROT_READ, MAP_SHARED, device, LWK_MMAP_WINDOW) == MAP_FAILED);
 	CHECK(ioctl(device, LWK_SERVE, NULL) < 0 && errno == EFAULT);
 	CHECK(ioctl(device, LWK_SERVE, 0xffffffff81000000) < 0 && errno == EFAULT);
 	serve.flags = 2;

@@ -27,14 +27,16 @@ vm_programs = \
 	tests/vm/programs/rounds \
 	tests/vm/programs/secret \
 	tests/vm/programs/set-quota \
+	tests/vm/programs/shared-memory \
 	tests/vm/programs/signal-calls \
 	tests/vm/programs/spin \
 	tests/vm/programs/undisturbed \
 	tests/vm/programs/upper-case \
-	tests/vm/programs/with-seccomp
+	tests/vm/programs/with-seccomp \
+	tests/vm/programs/without-grants
 
 all-local: $(vm_programs)
-tests/vm/programs/evil-proxy: $(srcdir)/kmod/lwkpart.h $(srcdir)/kmod/lwkshared.h
+tests/vm/programs/evil-proxy tests/vm/programs/without-grants: $(srcdir)/kmod/lwkpart.h $(srcdir)/kmod/lwkshared.h
 $(vm_programs): %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static $< -o $@
 

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Pages that LWK processes share with others (struct lwk_grant): what the proxy has mapped shared
+ * at an address, and may use itself, its LWK process gets there too.
+ *
+ * Pinned are pages of tmpfs only (shm_open(3), memfd_create(2), shared anonymous memory): they are
+ * memory and nothing else, charged like all of it to whoever had them made. With pages
+ * of other file systems Linux wants to know when they are written to, which an LWK cannot tell.
+ *
+ * What is pinned is remembered until the LWK says that it no longer uses it; at the end of the
+ * process, until its CPUs have let go; and if they do not, until they have been stopped.
+ */
+#include <linux/io.h>
+#include <linux/magic.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+
+#include "internal.h"
+#include "process.h"
+
+/* Pages that another process pins just now cannot be moved to where they may stay. */
+#define PIN_TRIES 50
+/* Pages that are unpinned between two looks at whether somebody else wants the CPU. */
+#define UNPIN_BATCH 512
+
+struct grants {
+	struct list_head link; /* instance->stranded */
+	/* By address / PAGE_SIZE: struct page, tagged 1 when it may be written to. */
+	struct xarray pages;
+};
+
+/* What the LWK wants, where it cannot change it any more. */
+struct wish {
+	unsigned int order;
+	bool writable;
+	u64 start, count;
+};
+
+int grants_create(struct lwk_process *process)
+{
+	struct grants *grants = kzalloc(sizeof(*grants), GFP_KERNEL);
+
+	if (!grants)
+		return -ENOMEM;
+	xa_init(&grants->pages);
+	mutex_init(&process->grants_mutex);
+	process->grants = grants;
+	return 0;
+}
+
+static void unpin(void *entry)
+{
+	struct page *page = xa_untag_pointer(entry);
+
+	unpin_user_pages_dirty_lock(&page, 1, xa_pointer_tag(entry));
+}
+
+static void unpin_range(struct grants *grants, unsigned long first, unsigned long last)
+{
+	unsigned int done = 0;
+	unsigned long index;
+	void *entry;
+
+	xa_for_each_range(&grants->pages, index, entry, first, last)
+	{
+		xa_erase(&grants->pages, index);
+		unpin(entry);
+		if (++done % UNPIN_BATCH == 0)
+			cond_resched();
+	}
+}
+
+static void release(struct grants *grants)
+{
+	unpin_range(grants, 0, ULONG_MAX);
+	xa_destroy(&grants->pages);
+	kfree(grants);
+}
+
+void grants_close(struct lwk_process *process)
+{
+	mutex_lock(&process->grants_mutex);
+	process->grants_closed = true;
+	mutex_unlock(&process->grants_mutex);
+}
+
+void grants_destroy(struct lwk_process *process)
+{
+	struct grants *grants = process->grants;
+
+	process->grants = NULL;
+	if (!grants)
+		return;
+	if (process_has_let_go(process))
+		release(grants);
+	else
+		list_add(&grants->link, &process->instance->stranded);
+}
+
+void grants_reset(struct lwk_process *process)
+{
+	if (process->grants)
+		unpin_range(process->grants, 0, ULONG_MAX);
+}
+
+void grants_release_stranded(struct instance *instance)
+{
+	struct grants *grants, *next;
+
+	list_for_each_entry_safe(grants, next, &instance->stranded, link) {
+		list_del(&grants->link);
+		release(grants);
+	}
+}
+
+/* ---- what the LWK asks for ---- */
+
+/* With rwsem held, of a thread that has its CPU. 0, or -EINVAL: nothing. */
+static int take_wish(struct lwk_thread *thread, struct wish *wish)
+{
+	struct lwk_grant *grant = &thread->process->instance->grants[thread->index];
+
+	if (cmpxchg(&grant->state, LWK_GRANT_ASKED, LWK_GRANT_BUSY) != LWK_GRANT_ASKED)
+		return -EINVAL;
+	wish->order = READ_ONCE(grant->order);
+	wish->writable = READ_ONCE(grant->writable);
+	wish->start = READ_ONCE(grant->start);
+	wish->count = READ_ONCE(grant->count);
+	return 0;
+}
+
+static bool is_sane(const struct wish *wish)
+{
+	return PAGE_ALIGNED(wish->start) && wish->start >= LWK_USER_START &&
+	       wish->start < LWK_USER_END && wish->count &&
+	       wish->count <= (LWK_USER_END - wish->start) >> PAGE_SHIFT;
+}
+
+static bool is_shared_memory(const struct vm_area_struct *vma)
+{
+	return vma && vma->vm_flags & VM_MAYSHARE && vma->vm_file &&
+	       file_inode(vma->vm_file)->i_sb->s_magic == TMPFS_MAGIC;
+}
+
+/* The first page, and those behind it that the file has already: no others are made. */
+static unsigned long present_pages(const struct vm_area_struct *vma, u64 start, unsigned long most)
+{
+	loff_t at = ((loff_t)vma->vm_pgoff << PAGE_SHIFT) + (start - vma->vm_start);
+	unsigned long n = 1;
+
+	most = min(most, (vma->vm_end - (unsigned long)start) >> PAGE_SHIFT);
+	while (n < most && filemap_range_has_page(vma->vm_file->f_mapping, at + n * PAGE_SIZE,
+						  at + (n + 1) * PAGE_SIZE - 1))
+		n++;
+	return n;
+}
+
+/* How many were pinned, or a negative error. */
+static long pin_once(const struct wish *wish, struct page **pages)
+{
+	unsigned int flags = FOLL_LONGTERM | (wish->writable ? FOLL_WRITE : 0);
+	struct vm_area_struct *vma;
+	long n = -EFAULT;
+
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	vma = find_vma(current->mm, wish->start);
+	if (vma && vma->vm_start <= wish->start && is_shared_memory(vma))
+		n = pin_user_pages(
+			wish->start,
+			present_pages(vma, wish->start, min_t(u64, wish->count, LWK_GRANT_PAGES)),
+			flags, pages, NULL);
+	mmap_read_unlock(current->mm);
+	return n;
+}
+
+static long pin(const struct wish *wish, struct page **pages)
+{
+	unsigned int tries = 0;
+	long n;
+
+	while ((n = pin_once(wish, pages)) == -ENOMEM || n == -EAGAIN || n == 0) {
+		if (++tries == PIN_TRIES || fatal_signal_pending(current))
+			return n ? n : -EFAULT;
+		schedule_timeout_killable(1);
+	}
+	return n;
+}
+
+/*
+ * Remembers a pinned page. One that the LWK has there already must be the same: it may be
+ * about to map that. 0, -EFAULT, -ENOMEM; then it is not remembered.
+ */
+static int remember(struct grants *grants, unsigned long index, struct page *page, bool writable)
+{
+	void *old = xa_load(&grants->pages, index), *new = xa_tag_pointer(page, writable);
+	int error;
+
+	if (old && xa_untag_pointer(old) != page)
+		return -EFAULT;
+	if (old && xa_pointer_tag(old))
+		new = old;
+	error = xa_err(xa_store(&grants->pages, index, new, GFP_KERNEL));
+	/* One pin is enough for both. */
+	if (old && !error)
+		unpin_user_page(page);
+	return error;
+}
+
+/* How many of them the LWK may have, or a negative error; the others are unpinned. */
+static long remember_all(struct grants *grants, const struct wish *wish, struct page **pages,
+			 long n)
+{
+	long done = 0, i;
+	int error = 0;
+
+	for (; done < n; done++) {
+		error = remember(grants, (wish->start >> PAGE_SHIFT) + done, pages[done],
+				 wish->writable);
+		if (error)
+			break;
+	}
+	for (i = done; i < n; i++)
+		unpin_user_page(pages[i]);
+	return done ? done : error;
+}
+
+/* With rwsem and grants_mutex held, of a process whose CPU waits for just this. */
+static long fulfil(struct lwk_process *process, struct lwk_grant *grant, const struct wish *wish,
+		   struct page **pages, long n)
+{
+	unsigned long first = wish->start >> PAGE_SHIFT;
+	long i;
+
+	if (wish->order == LWK_GRANT_UNPIN) {
+		unpin_range(process->grants, first, first + wish->count - 1);
+		return 0;
+	}
+	if (n > 0)
+		n = remember_all(process->grants, wish, pages, n);
+	for (i = 0; i < n; i++)
+		WRITE_ONCE(grant->pages[i], page_to_phys(pages[i]));
+	return n;
+}
+
+static long wish_error(const struct wish *wish)
+{
+	if (!is_sane(wish))
+		return -EINVAL;
+	return wish->order == LWK_GRANT_PIN || wish->order == LWK_GRANT_UNPIN ? 0 : -ENOSYS;
+}
+
+static void answer(struct lwk_thread *thread, const struct wish *wish, struct page **pages, long n)
+{
+	struct lwk_process *process = thread->process;
+	struct lwk_grant *grant;
+	long i;
+
+	down_read(&process->instance->rwsem);
+	mutex_lock(&process->grants_mutex);
+	if (!process->grants_closed && has_cpu(thread)) {
+		grant = &process->instance->grants[thread->index];
+		WRITE_ONCE(grant->result, n < 0 ? n : fulfil(process, grant, wish, pages, n));
+		smp_store_release(&grant->state, LWK_GRANT_DONE);
+		n = 0;
+	}
+	mutex_unlock(&process->grants_mutex);
+	up_read(&process->instance->rwsem);
+	for (i = 0; i < n; i++)
+		unpin_user_page(pages[i]);
+}
+
+long grants_serve(struct lwk_process *process)
+{
+	struct lwk_thread *thread = thread_of_caller(process);
+	struct instance *instance = process->instance;
+	struct page *pages[LWK_GRANT_PAGES];
+	struct wish wish;
+	long n;
+
+	if (task_tgid(current) != smp_load_acquire(&process->proxy))
+		return -EPERM;
+	down_read(&instance->rwsem);
+	n = READ_ONCE(thread->index) >= 0 && has_cpu(thread) ? take_wish(thread, &wish) : -EIO;
+	up_read(&instance->rwsem);
+	if (n)
+		return n;
+	n = wish_error(&wish);
+	if (!n && wish.order == LWK_GRANT_PIN)
+		n = pin(&wish, pages);
+	answer(thread, &wish, pages, n);
+	return 0;
+}

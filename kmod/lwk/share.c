@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory shared with other processes: pages that Linux has, and lwkpart.ko grants (struct lwk_grant
+ * in lwkshared.h). What the proxy answers is only a word; what counts is what lwkpart.ko wrote.
+ */
+#include "lwk.h"
+
+static struct lwk_grant *own_grant(void)
+{
+	return (struct lwk_grant *)phys_to_virt(boot->grants) + this_cpu()->index;
+}
+
+static void ask(u32 order, bool writable, u64 start, u64 count)
+{
+	struct lwk_grant *grant = own_grant();
+
+	grant->order = order;
+	grant->writable = writable;
+	grant->start = start;
+	grant->count = count;
+	STORE_RELEASE(grant->state, LWK_GRANT_ASKED);
+}
+
+/* Once the proxy has answered. What lwkpart.ko did, or -EIO: nothing. */
+static s64 answer(void)
+{
+	struct lwk_grant *grant = own_grant();
+	u32 state = LWK_GRANT_ASKED;
+
+	__atomic_compare_exchange_n(&grant->state, &state, LWK_GRANT_IDLE, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_ACQUIRE);
+	/* The proxy did not wait for it, but it is under way. */
+	while (state == LWK_GRANT_BUSY) {
+		if (!channel_ordered())
+			process_abandon();
+		channel_serve_fault();
+		still_alive();
+		cpu_relax();
+		state = LOAD_ACQUIRE(grant->state);
+	}
+	return state == LWK_GRANT_DONE ? (s64)READ_ONCE(grant->result) : -EIO;
+}
+
+static s64 request(u64 call, const u64 args[6])
+{
+	this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+	return channel_request(call, args);
+}
+
+s64 share_begin(u64 addr, u64 size, u32 prot, u64 flags, u64 fd, u64 offset)
+{
+	u64 args[6] = { addr, size, prot, flags, fd, offset };
+
+	return request(LWK_CALL_SHARE, args);
+}
+
+s64 share_pin(u64 addr, u64 count, bool writable, const __u64 **pages)
+{
+	static const u64 none[6];
+	s64 n;
+
+	count = MIN(count, LWK_GRANT_PAGES);
+	ask(LWK_GRANT_PIN, writable, addr, count);
+	request(LWK_CALL_GRANT, none);
+	n = answer();
+	*pages = own_grant()->pages;
+	return n > (s64)count ? -EIO : n;
+}
+
+void share_end(u64 addr, u64 size)
+{
+	u64 args[6] = { addr, size };
+
+	/* For tests: what becomes of pinned pages then. */
+	if (boot_option("inject=unshare"))
+		panic("injected");
+	ask(LWK_GRANT_UNPIN, false, addr, size / PAGE_SIZE);
+	request(LWK_CALL_UNSHARE, args);
+	answer();
+}
+
+s64 share_protect(u64 addr, u64 size, u32 prot)
+{
+	u64 args[6] = { addr, size, prot };
+	s64 result;
+
+	ask(LWK_GRANT_UNPIN, false, addr, size / PAGE_SIZE);
+	result = request(LWK_CALL_RESHARE, args);
+	answer();
+	return result > 0 ? -EIO : result;
+}
