@@ -372,8 +372,10 @@ struct lwk_packet {
  *           the channel's 'signals'. The proxy starts itself anew (LWK_PROC_AGAIN). Replied to
  *           only with an error.
  *   SHARE   request; args: start, size, prot, flags, fd, offset, as of mmap(2): the proxy maps the
- *           file just there. 0; 1: the pages of this file cannot be shared, and nothing is mapped;
- *           or a negative error
+ *           file just there; with LWK_SHARE_SEGMENT in flags, fd is a segment of shmget(2). 0; 1: the
+ *           pages of this file cannot be shared, and nothing is mapped; or a negative error
+ *   SEGMENT request; args: number of a segment. Its size, or a negative error
+ *   DETACH  request; args: address. The size of the segment that was attached there, or -EINVAL
  *   GRANT   request: the proxy calls LWK_GRANT
  *   UNSHARE request; args: start, size. The proxy calls LWK_GRANT, and maps its WINDOW there
  *   RESHARE request; args: start, size, prot. The proxy calls LWK_GRANT, then mprotect(2)
@@ -399,6 +401,9 @@ struct lwk_packet {
 #define LWK_CALL_GRANT (LWK_CALL_BASE + 17)
 #define LWK_CALL_UNSHARE (LWK_CALL_BASE + 18)
 #define LWK_CALL_RESHARE (LWK_CALL_BASE + 19)
+#define LWK_CALL_SEGMENT (LWK_CALL_BASE + 20)
+#define LWK_CALL_DETACH (LWK_CALL_BASE + 21)
+#define LWK_SHARE_SEGMENT (1UL << 32)
 #define LWK_CALL_MAP (LWK_CALL_BASE + 8)
 #define LWK_CALL_BRK (LWK_CALL_BASE + 9)
 #define LWK_CALL_START (LWK_CALL_BASE + 10)

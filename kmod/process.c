@@ -87,6 +87,7 @@ static int take_cpu(struct instance *instance, unsigned int index, struct lwk_th
 		return -EIO;
 	}
 	charge_begin(instance, index, &thread->charge);
+	thread->stuck = true;
 	instance->threads[index] = thread;
 	WRITE_ONCE(thread->index, index);
 	spin_lock(&thread->lock);
@@ -235,8 +236,10 @@ static bool release_cpu(struct lwk_thread *thread)
 		return true;
 	if (serves(instance) && task_tgid(current) == thread->process->proxy)
 		charge_cpu_time(instance, index, &thread->charge);
-	if (serves(instance))
+	if (serves(instance)) {
 		obeys = give_order(instance, index, LWK_ORDER_NONE);
+		thread->stuck = !obeys;
+	}
 	instance->threads[index] = NULL;
 	/* Its Linux thread may be waiting for packets. */
 	wake_up_all(&instance->wait[index]);
@@ -314,18 +317,13 @@ static long process_create(struct lwk_process *process, struct lwk_proc_create _
 
 bool process_has_let_go(const struct lwk_process *process)
 {
-	const struct instance *instance = process->instance;
 	const struct lwk_thread *thread;
 
-	if (instance->stopped || !instance->controls)
+	if (process->instance->stopped)
 		return true;
-	for (thread = &process->first; thread; thread = thread->next) {
-		const struct lwk_control *control = &instance->controls[thread->index];
-
-		if (thread->index >= 0 && (control->order != LWK_ORDER_NONE ||
-					   smp_load_acquire(&control->obeyed) != LWK_ORDER_NONE))
+	for (thread = &process->first; thread; thread = thread->next)
+		if (thread->stuck)
 			return false;
-	}
 	return true;
 }
 

@@ -19,6 +19,7 @@ struct lwk_thread {
 	spinlock_t lock;	     /* protects 'channel' */
 	struct lwk_channel *channel; /* NULL: none, or revoked */
 	int index;		     /* LWK CPU, or -1; under instance->process_mutex */
+	bool stuck;		     /* that CPU has not let go of the process; likewise */
 	struct pid *proxy;	   /* the Linux thread; NULL for the first, which is any other's */
 	struct mutex charge_mutex; /* protects 'charge' */
 	struct charge charge;
@@ -59,7 +60,7 @@ static inline bool has_cpu(const struct lwk_thread *thread)
 /* What the calling Linux thread serves: its own LWK CPU, or the process's first. */
 struct lwk_thread *thread_of_caller(struct lwk_process *process);
 
-/* Has it an LWK CPU that may still use what it was given? With rwsem and process_mutex held. */
+/* None of its LWK CPUs uses anything of it any more. With process_mutex held. */
 bool process_has_let_go(const struct lwk_process *process);
 
 /* grant.c */
@@ -76,7 +77,7 @@ void grants_close(struct lwk_process *process);
 void grants_destroy(struct lwk_process *process);
 /* … and for another program, whose CPUs have let go of the one before: 0 or -ENOMEM. */
 int grants_renew(struct lwk_process *process);
-/* That is now. With process_mutex held. */
+/* The instance's CPUs have been stopped. With process_mutex held. */
 void grants_release_stranded(struct instance *instance);
 
 /* serve.c */

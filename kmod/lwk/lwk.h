@@ -413,6 +413,9 @@ void share_end(u64 addr, u64 size);
 /* … and will use them otherwise from now on: 0, or the error of mprotect(2). */
 s64 share_protect(u64 addr, u64 size, u32 prot);
 
+s64 sys_shmat(struct frame *frame);
+s64 sys_shmdt(struct frame *frame);
+
 /* user.c: 0 or -EFAULT */
 int copy_from_user(void *to, u64 from, size_t size);
 int copy_to_user(u64 to, const void *from, size_t size);

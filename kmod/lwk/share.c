@@ -89,3 +89,49 @@ s64 share_protect(u64 addr, u64 size, u32 prot)
 	answer();
 	return result > 0 ? -EIO : result;
 }
+
+/* ---- segments of shmget(2) ---- */
+
+#define SHM_RDONLY 010000
+#define SHM_RND 020000
+#define SHM_REMAP 040000
+
+static s64 request_size(u64 call, u64 argument)
+{
+	u64 args[6] = { argument };
+	s64 result;
+
+	/* The proxy makes no call as long as a signal waits to be collected. */
+	while ((result = request(call, args)) == -EINTR)
+		signal_collect();
+	return result;
+}
+
+s64 sys_shmat(struct frame *frame)
+{
+	u64 addr = frame->rsi, flags = frame->rdx;
+	enum placement placement = !addr	       ? MAP_ANYWHERE
+				   : flags & SHM_REMAP ? MAP_REPLACE
+						       : MAP_EXACT;
+	u32 prot = PROT_READ | (flags & SHM_RDONLY ? 0 : PROT_WRITE);
+	s64 size = request_size(LWK_CALL_SEGMENT, frame->rdi), result;
+
+	if (size <= 0)
+		return size ? size : -EINVAL;
+	if (flags & SHM_RND)
+		addr = ALIGN_DOWN(addr, PAGE_SIZE);
+	if (addr % PAGE_SIZE)
+		return -EINVAL;
+	result = space_map_shared(&this_process()->space, addr, size, prot, placement,
+				  LWK_SHARE_SEGMENT, frame->rdi, 0);
+	return result == -EEXIST || !result ? -EINVAL : result;
+}
+
+s64 sys_shmdt(struct frame *frame)
+{
+	s64 size = request_size(LWK_CALL_DETACH, frame->rdi);
+
+	if (size <= 0)
+		return -EINVAL;
+	return space_unmap(&this_process()->space, frame->rdi, size);
+}

@@ -1067,6 +1067,8 @@ void *space_hold(struct space *space, u64 addr, bool write)
 	/* As the CPU does it in user mode; for space_copy_back(). */
 	if (write && !(*entry & PTE_D))
 		__atomic_or_fetch(entry, PTE_D, __ATOMIC_ACQ_REL);
+	if (*entry & PTE_GRANTED)
+		return (u8 *)peephole_open(*entry & PTE_ADDR, write) + offset;
 	return phys_to_virt((*entry & PTE_ADDR) + offset);
 }
 

@@ -549,9 +549,13 @@ static const struct call calls[] = {
 	[__NR_msgsnd] = UNRESTARTED(WAIT),
 	[__NR_msgrcv] = UNRESTARTED(WAIT),
 
-	/* messages and semaphores */
+	/* messages, semaphores, segments */
 	[__NR_semget] = DELEGATED(FILES),
 	[__NR_semctl] = DELEGATED(FILES),
+	[__NR_shmget] = DELEGATED(FILES),
+	[__NR_shmctl] = DELEGATED(FILES),
+	[__NR_shmat] = WORK(sys_shmat),
+	[__NR_shmdt] = WORK(sys_shmdt),
 	[__NR_msgget] = DELEGATED(FILES),
 	[__NR_msgctl] = DELEGATED(FILES),
 	[__NR_mq_open] = DELEGATED(FILES),

@@ -129,6 +129,10 @@ int64_t call_execute(const struct lwk_packet *request)
 		return unmap(args[0], args[1]);
 	case LWK_CALL_SHARE:
 		return share_begin(args);
+	case LWK_CALL_SEGMENT:
+		return share_segment_size(args[0]);
+	case LWK_CALL_DETACH:
+		return share_detach(args[0]);
 	case LWK_CALL_GRANT:
 		return share_grant();
 	case LWK_CALL_UNSHARE:

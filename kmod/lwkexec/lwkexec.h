@@ -220,8 +220,10 @@ int64_t call_execute(const struct lwk_packet *request);
 
 /* ---- share.c ---- */
 
-/* LWK_CALL_SHARE, _GRANT, _UNSHARE and _RESHARE. */
+/* LWK_CALL_SHARE, _SEGMENT, _DETACH, _GRANT, _UNSHARE and _RESHARE. */
 int64_t share_begin(const uint64_t args[6]);
+int64_t share_segment_size(int id);
+int64_t share_detach(uint64_t start);
 int64_t share_grant(void);
 int64_t share_end(uint64_t start, uint64_t size);
 int64_t share_protect(uint64_t start, uint64_t size, int prot);

@@ -5,8 +5,11 @@
  */
 #include <errno.h>
 #include <linux/magic.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/vfs.h>
 
 #include "lwkexec.h"
@@ -17,6 +20,78 @@ static bool is_process_memory(uint64_t start, uint64_t size)
 	return start >= LWK_USER_START && start < LWK_USER_END && size <= LWK_USER_END - start;
 }
 
+/* ---- segments of shmget(2): shmdt(2) knows them by their address alone ---- */
+
+struct attached {
+	struct attached *next;
+	uint64_t start, size;
+};
+
+static pthread_mutex_t attached_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct attached *attached;
+
+int64_t share_segment_size(int id)
+{
+	struct shmid_ds segment;
+
+	return shmctl(id, IPC_STAT, &segment) ? -errno : (int64_t)segment.shm_segsz;
+}
+
+static int64_t attach(int id, uint64_t start, uint64_t size, int prot)
+{
+	int64_t now = share_segment_size(id);
+	struct attached *new;
+
+	if (now < 0)
+		return now;
+	/* Or another one has its number meanwhile. */
+	if (((uint64_t)now + 4095) / 4096 * 4096 != size)
+		return -EINVAL;
+	new = malloc(sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	if (shmat(id, (void *)start, SHM_REMAP | (prot & PROT_WRITE ? 0 : SHM_RDONLY)) ==
+	    (void *)-1) {
+		now = -errno;
+		free(new);
+		return now;
+	}
+	pthread_mutex_lock(&attached_lock);
+	*new = (struct attached){ attached, start, size };
+	attached = new;
+	pthread_mutex_unlock(&attached_lock);
+	return 0;
+}
+
+/* What begins in that range. The size of the last one, or 0. */
+static uint64_t forget_attached(uint64_t start, uint64_t end)
+{
+	struct attached **link = &attached, *gone;
+	uint64_t size = 0;
+
+	pthread_mutex_lock(&attached_lock);
+	while ((gone = *link)) {
+		if (gone->start < start || gone->start >= end) {
+			link = &gone->next;
+			continue;
+		}
+		*link = gone->next;
+		size = gone->size;
+		free(gone);
+	}
+	pthread_mutex_unlock(&attached_lock);
+	return size;
+}
+
+int64_t share_detach(uint64_t start)
+{
+	uint64_t size = forget_attached(start, start + 1);
+
+	return size ? (int64_t)size : -EINVAL;
+}
+
+/* ---- mappings ---- */
+
 int64_t share_begin(const uint64_t args[6])
 {
 	int flags = MAP_SHARED | MAP_FIXED | (args[3] & (MAP_ANONYMOUS | MAP_NORESERVE));
@@ -26,6 +101,8 @@ int64_t share_begin(const uint64_t args[6])
 
 	if (!is_process_memory(start, size))
 		return -EINVAL;
+	if (args[3] & LWK_SHARE_SEGMENT)
+		return attach(fd, start, size, args[2]);
 	if (!(flags & MAP_ANONYMOUS)) {
 		if (channel_owns(fd) || fstatfs(fd, &where))
 			return -EBADF;
@@ -45,6 +122,7 @@ int64_t share_end(uint64_t start, uint64_t size)
 	share_grant();
 	if (!is_process_memory(start, size))
 		return -EINVAL;
+	forget_attached(start, start + size);
 	return mmap((void *)start, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 		    session.device, LWK_MMAP_WINDOW + (start - LWK_USER_START)) == MAP_FAILED
 		       ? -errno

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -185,6 +186,31 @@ static int without_a_name(void)
 	return 0;
 }
 
+static int segments(void)
+{
+	int id = shmget(IPC_PRIVATE, 3 * PAGE - 1, IPC_CREAT | 0600);
+	char *map = shmat(id, NULL, 0), *other = shmat(id, NULL, SHM_RDONLY), *third;
+	struct shmid_ds segment;
+
+	CHECK(id >= 0 && map != (char *)-1 && other != (char *)-1);
+	strcpy(map + 2 * PAGE, "by number");
+	CHECK(strcmp(other + 2 * PAGE, "by number") == 0 && touch(other, true) == SIGSEGV);
+	CHECK(shmctl(id, IPC_STAT, &segment) == 0 && segment.shm_nattch == 2);
+	CHECK(shmat(id, map, 0) == (char *)-1 && errno == EINVAL);
+	CHECK(shmat(id, map + 1, 0) == (char *)-1 && errno == EINVAL);
+	CHECK(shmat(-1, NULL, 0) == (char *)-1 && errno == EINVAL);
+	CHECK(shmdt(map + PAGE) < 0 && errno == EINVAL);
+	CHECK(shmdt(other) == 0 && touch(other, false) == SIGSEGV && shmdt(other) < 0);
+	CHECK(mprotect(map, PAGE, PROT_READ) == 0 && touch(map, true) == SIGSEGV);
+	third = mmap(NULL, 3 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(third != MAP_FAILED && shmat(id, third + 7, SHM_RND | SHM_REMAP) == third);
+	CHECK(strcmp(third + 2 * PAGE, "by number") == 0);
+	CHECK(shmctl(id, IPC_RMID, NULL) == 0 && shmdt(map) == 0 && touch(third, true) == 0);
+	CHECK(munmap(third, 3 * PAGE) == 0);
+	CHECK(shmctl(id, IPC_STAT, &segment) < 0 && errno == EINVAL);
+	return 0;
+}
+
 static int calls(const char *directory)
 {
 	struct sigaction action = { .sa_handler = on_fault };
@@ -194,7 +220,7 @@ static int calls(const char *directory)
 	sigaction(SIGSEGV, &action, NULL);
 	for (int round = 0; round < 20; round++)
 		if (both_ways() || beyond_the_end() || bad_requests() || protections() ||
-		    without_a_name())
+		    without_a_name() || segments())
 			return 1;
 	puts("all of it is right");
 	return 0;
