@@ -2,8 +2,11 @@
 /*
  * Processes that a process makes. Its proxy makes a child, which is the new process's proxy and
  * has an LWK process made on a free CPU as any other. That CPU then takes what the first one offers:
- * it copies memory, registers and signals while the thread that called fork(2) waits. The memory of a
- * child of vfork(2) is a copy too, of which its parent gets back what it has written.
+ * it copies memory, registers and signals while the thread that called fork(2) waits.
+ *
+ * The child of a vfork(2) has not a copy, but the memory itself, and until it does without it, its
+ * parent has none. But other threads of the parent, memory that is borrowed already, and memory that is
+ * shared with others need a copy.
  *
  * Another program instead of the own one (execve(2)) is a new process in the same proxy.
  */
@@ -19,14 +22,14 @@
 #define AT_FDCWD (-100)
 
 /* In the lower bits of an offer's state; 0: there is none. */
-enum { OFFER_OPEN = 1, OFFER_TAKEN = 2, OFFER_BACK = 3 };
+enum { OFFER_OPEN = 1, OFFER_TAKEN = 2, OFFER_LENT = 3 };
 
 static u64 offer_state(u64 number, u64 how)
 {
 	return number << 2 | how;
 }
 
-static u64 offer_make(const struct frame *frame, u64 flags, u64 stack)
+static u64 offer_make(const struct frame *frame, u64 flags, u64 stack, bool lend)
 {
 	struct cpu *cpu = this_cpu();
 	struct offer *offer = &cpu->offer;
@@ -41,27 +44,77 @@ static u64 offer_make(const struct frame *frame, u64 flags, u64 stack)
 	offer->clear_tid = clone && flags & CLONE_CHILD_CLEARTID ? frame->r10 : 0;
 	offer->settid = clone && flags & CLONE_CHILD_SETTID ? frame->r10 : 0;
 	fpu_save(cpu->fpu_area);
-	/* Other threads would not bear that their memory changes all at once. */
-	offer->lent = flags & CLONE_VFORK && READ_ONCE(cpu->process->n_threads) == 1;
+	offer->lent = lend;
+	if (lend)
+		space_move(&offer->space, &cpu->process->space);
 	WRITE_ONCE(offer->cancelled, 0);
 	STORE_RELEASE(offer->state, offer_state(++cpu->offers, OFFER_OPEN));
 	return cpu->offers;
 }
 
+static bool close_offer(u64 how)
+{
+	struct offer *offer = &this_cpu()->offer;
+	u64 state = LOAD_ACQUIRE(offer->state);
+
+	return (state & 3) == how &&
+	       __atomic_compare_exchange_n(&offer->state, &state, 0, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+/* What was lent and is back. */
+static void take_back(void)
+{
+	struct cpu *cpu = this_cpu();
+
+	if (cpu->offer.space.root)
+		space_move(&cpu->process->space, &cpu->offer.space);
+}
+
 void fork_withdraw(void)
 {
 	struct offer *offer = &this_cpu()->offer;
-	u64 open;
 
 	WRITE_ONCE(offer->cancelled, 1);
-	while ((open = LOAD_ACQUIRE(offer->state))) {
-		if ((open & 3) != OFFER_TAKEN &&
-		    __atomic_compare_exchange_n(&offer->state, &open, 0, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED))
-			break;
+	/* Who has borrowed may keep it. */
+	while (LOAD_ACQUIRE(offer->state) && !close_offer(OFFER_OPEN) && !close_offer(OFFER_LENT)) {
 		still_alive();
 		cpu_relax();
 	}
+	take_back();
+}
+
+static bool offer_over(void)
+{
+	struct cpu *cpu = this_cpu();
+
+	return !LOAD_ACQUIRE(cpu->offer.state) || !channel_ordered() ||
+	       READ_ONCE(cpu->control->fault_state) == LWK_FAULT_ASKED;
+}
+
+/* Until the memory is back. */
+static void await_return(void)
+{
+	struct process *process = this_process();
+
+	while (LOAD_ACQUIRE(this_cpu()->offer.state) && !close_offer(OFFER_OPEN)) {
+		if (!channel_ordered())
+			process_abandon();
+		channel_serve_fault();
+		cpu_sleep(offer_over);
+	}
+	take_back();
+	space_resume(&process->space);
+}
+
+/* The proxy sees nothing of it any more. */
+static void hide_all(void)
+{
+	u64 args[6] = { LWK_USER_START, LWK_USER_END - LWK_USER_START };
+
+	WRITE_ONCE(this_cpu()->status->page_root, 0);
+	channel_request(LWK_CALL_UNMAP, args);
+	this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
 }
 
 static s64 say_why(s64 error)
@@ -81,29 +134,68 @@ static s64 say_why(s64 error)
 	return error;
 }
 
-static s64 make(struct frame *frame, u64 flags, u64 stack)
+/* fork(2): the child's pid or a negative errno. */
+static s64 copy_out(struct frame *frame, u64 flags, u64 stack)
 {
 	struct space *space = &this_process()->space;
 	struct cpu *cpu = this_cpu();
 	u64 args[6] = { cpu->index, 0, !!(flags & CLONE_VFORK) };
-	static const u64 none[6];
 	s64 pid;
 
 	space_keep(space);
-	args[1] = offer_make(frame, flags, stack);
+	args[1] = offer_make(frame, flags, stack, false);
 	pid = channel_request(LWK_CALL_FORK, args);
-	if (pid < 0 || !cpu->offer.lent)
-		fork_withdraw();
+	fork_withdraw();
 	space_let_change(space);
-	cpu->status->delegated_calls[LWK_CALLS_PROCESS]++;
-	if (pid < 0)
-		return say_why(pid);
-	if (flags & CLONE_VFORK) {
-		channel_request(LWK_CALL_FORK_WAIT, none);
-		fork_withdraw();
-		cpu->status->delegated_calls[LWK_CALLS_WAIT]++;
-	}
 	return pid;
+}
+
+static void await_child(void)
+{
+	static const u64 none[6];
+
+	channel_request(LWK_CALL_FORK_WAIT, none);
+	this_cpu()->status->delegated_calls[LWK_CALLS_WAIT]++;
+}
+
+/* vfork(2) */
+static s64 lend(struct frame *frame, u64 flags, u64 stack)
+{
+	u64 args[6] = { this_cpu()->index, 0, true };
+	s64 pid;
+
+	hide_all();
+	/* Whoever has the page tables then may free them. */
+	space_leave();
+	args[1] = offer_make(frame, flags, stack, true);
+	pid = channel_request(LWK_CALL_FORK, args);
+	if (pid > 0)
+		await_child();
+	await_return();
+	return pid;
+}
+
+/* What is granted to this process cannot be another's. */
+static bool may_lend(void)
+{
+	return READ_ONCE(this_process()->n_cpus) == 1 && !this_cpu()->borrowed &&
+	       !space_has_shared(&this_process()->space);
+}
+
+static s64 make(struct frame *frame, u64 flags, u64 stack)
+{
+	bool vfork = flags & CLONE_VFORK;
+	s64 pid;
+
+	this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+	if (vfork && may_lend()) {
+		pid = lend(frame, flags, stack);
+	} else {
+		pid = copy_out(frame, flags, stack);
+		if (pid > 0 && vfork)
+			await_child();
+	}
+	return pid < 0 ? say_why(pid) : pid;
 }
 
 s64 fork_clone(struct frame *frame)
@@ -162,14 +254,12 @@ static s64 take(u64 index, u64 number, u64 how)
 	return 0;
 }
 
-static s64 copy(struct cpu *parent)
+/* All but memory. */
+static void copy_rest(struct cpu *parent)
 {
 	struct process *process = this_process(), *original = parent->process;
 	struct cpu *cpu = this_cpu();
-	s64 error = space_copy(&process->space, &original->space, copy_is_in_vain);
 
-	if (error)
-		return error;
 	spin_lock(&original->action_lock);
 	memcpy(process->actions, original->actions, sizeof(process->actions));
 	spin_unlock(&original->action_lock);
@@ -181,34 +271,61 @@ static s64 copy(struct cpu *parent)
 	cpu->start.fs_base = parent->offer.fs_base;
 	cpu->start.gs_base = parent->offer.gs_base;
 	memcpy(cpu->fpu_area, parent->fpu_area, fpu_size());
-	return 0;
+}
+
+/* Instead of the own memory, which is none. */
+static void borrow(struct cpu *parent)
+{
+	struct cpu *cpu = this_cpu();
+
+	space_leave();
+	space_destroy(&cpu->process->space);
+	space_move(&cpu->process->space, &parent->offer.space);
+	pages_hand_over(parent, cpu);
+	space_resume(&cpu->process->space);
+}
+
+static void say_so(struct cpu *parent, u64 state)
+{
+	STORE_RELEASE(parent->offer.state, state);
+	cpu_wake(parent);
 }
 
 s64 fork_adopt(u64 index, u64 number)
 {
+	struct cpu *parent;
 	s64 error = this_process()->space.areas ? -EINVAL : take(index, number, OFFER_OPEN);
-	struct cpu *parent = cpu_at(this_cpu()->parent);
-	bool lent;
 
 	if (error)
 		return error;
-	error = copy(parent);
-	lent = !error && parent->offer.lent;
-	this_cpu()->borrowed = lent ? number : 0;
-	STORE_RELEASE(parent->offer.state, lent ? offer_state(number, OFFER_BACK) : 0);
+	parent = cpu_at(index);
+	if (parent->offer.lent) {
+		borrow(parent);
+		copy_rest(parent);
+		this_cpu()->borrowed = number;
+		say_so(parent, offer_state(number, OFFER_LENT));
+		return 0;
+	}
+	error = space_copy(&this_process()->space, &parent->process->space, copy_is_in_vain);
+	if (!error)
+		copy_rest(parent);
+	say_so(parent, 0);
 	return error;
 }
 
-void fork_give_back(void)
+bool fork_return(void)
 {
 	struct cpu *cpu = this_cpu(), *parent = cpu_at(cpu->parent);
+	struct space *space = &cpu->process->space;
 	u64 number = cpu->borrowed;
 
-	if (!number || take(cpu->parent, number, OFFER_BACK))
-		return;
-	space_copy_back(&parent->process->space, &cpu->process->space, copy_is_in_vain);
-	/* It may come to nothing yet, and be done once more. */
-	STORE_RELEASE(parent->offer.state, offer_state(number, OFFER_BACK));
+	cpu->borrowed = 0;
+	if (!number || take(cpu->parent, number, OFFER_LENT))
+		return false;
+	space_move(&parent->offer.space, space);
+	pages_hand_over(cpu, parent);
+	say_so(parent, 0);
+	return true;
 }
 
 void fork_run(void)
@@ -230,7 +347,6 @@ static s64 exec(u64 directory, u64 path, u64 argv, u64 envp, u64 flags)
 	u64 pending = thread->pending |
 		      __atomic_exchange_n(&this_process()->pending, 0, __ATOMIC_ACQ_REL);
 
-	fork_give_back();
 	/* The proxy hands them on to itself; if it stays what it is, they come back. */
 	thread->pending = 0;
 	__atomic_or_fetch(&cpu->channel->signals, pending, __ATOMIC_ACQ_REL);

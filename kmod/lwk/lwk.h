@@ -177,11 +177,12 @@ struct thread_start {
 
 /* fork.c: what another CPU makes a process of, while this one waits. */
 struct offer {
-	u64 state;     /* its number, and whether it is open; last, when all else is there */
-	u32 cancelled; /* 1: who copies had better stop */
-	bool lent;     /* by vfork(2), to be given back */
-	u64 clear_tid; /* of the new process's thread */
-	u64 settid;    /* where it shall write its pid, or 0 */
+	u64 state;	    /* its number, and whether it is open; last, when all else is there */
+	u32 cancelled;	    /* 1: who copies had better stop */
+	bool lent;	    /* the memory itself, not a copy: vfork(2) */
+	struct space space; /* which is here then, until it is taken, or when it is back */
+	u64 clear_tid;	    /* of the new process's thread */
+	u64 settid;	    /* where it shall write its pid, or 0 */
 	struct frame frame;
 	u64 fs_base, gs_base;
 };
@@ -228,7 +229,7 @@ struct cpu {
 	struct thread_start start;
 	u64 offers;   /* so far */
 	u32 parent;   /* index of the CPU whose offer this one has taken */
-	u64 borrowed; /* vfork(2): number of that offer, which comes again; or 0 */
+	u64 borrowed; /* number of that offer, if its memory is to be given back; or 0 */
 	u64 settid;   /* of that offer */
 	struct offer offer;
 	struct process own; /* that of which it is the first CPU */
@@ -338,6 +339,8 @@ u64 user_large_alloc(u32 node);
 u64 user_free_bytes(void);
 /* What this CPU's process has; tells Linux. */
 void user_pages_publish(const struct space *space);
+/* The first CPU of another process has from now on what that of 'from' had. */
+void pages_hand_over(struct cpu *from, struct cpu *to);
 /* A large page is from now on mapped as small ones. */
 void user_large_split(u64 phys);
 /* A 2 MB page may be freed as a whole, or in 4 KB pages. */
@@ -395,11 +398,12 @@ void space_let_change(struct space *space);
  * -EINTR: stop() says so. What has been copied by then is 'to''s to give back.
  */
 int space_copy(struct space *to, struct space *from, bool (*stop)(void));
-/*
- * Copies pages of 'from', a copy, that have been written to, to 'to', its original, where that has
- * them writable too. Until stop() says so.
- */
-void space_copy_back(struct space *to, struct space *from, bool (*stop)(void));
+/* Is anything of it others' memory? With nobody changing it. */
+bool space_has_shared(const struct space *space);
+/* 'to' is what 'from' was, and 'from' is nothing. No CPU may be using either. */
+void space_move(struct space *to, struct space *from);
+/* This CPU goes on with the space of its process, which others may have changed. */
+void space_resume(struct space *space);
 /* Makes this CPU's TLB forget what others have changed. */
 void space_follow(struct space *space);
 
@@ -479,17 +483,14 @@ s64 sys_fork(struct frame *frame);
 s64 sys_vfork(struct frame *frame);
 s64 sys_execve(struct frame *frame);
 s64 sys_execveat(struct frame *frame);
-/*
- * The child of a vfork(2) is about to become another program, or to end: its parent, which still
- * waits, sees what it has written.
- */
-void fork_give_back(void);
 /* Makes this CPU's process, an empty one, a copy of what another offers. 0 or a negative errno. */
 s64 fork_adopt(u64 index, u64 number);
 /* Runs it. */
 void fork_run(void) __attribute__((noreturn));
-/* Nobody copies from this CPU's thread any more, or will. */
+/* This CPU's process ends: nobody copies from it any more, or will, or has its memory to give back. */
 void fork_withdraw(void);
+/* Gives the memory of this CPU's process, which nobody uses any more, back if it was lent. */
+bool fork_return(void);
 
 /* futex.c */
 s64 sys_futex(struct frame *frame);

@@ -119,6 +119,25 @@ static void account_kernel(s64 bytes)
 	group_end(&memory->seq);
 }
 
+void pages_hand_over(struct cpu *from, struct cpu *to)
+{
+	struct lwk_cpu_memory *old = &from->status->memory, *new = &to->status->memory;
+
+	spin_lock(&lock);
+	group_begin(&old->seq);
+	group_begin(&new->seq);
+	for (u32 i = 0; i < LWK_STATUS_NODES; i++) {
+		new->node[i].pages_4k += old->node[i].pages_4k;
+		new->node[i].pages_2m += old->node[i].pages_2m;
+		old->node[i].pages_4k = old->node[i].pages_2m = 0;
+	}
+	new->kernel_bytes += old->kernel_bytes;
+	old->kernel_bytes = old->pages_4k = old->pages_2m = 0;
+	group_end(&new->seq);
+	group_end(&old->seq);
+	spin_unlock(&lock);
+}
+
 /* For a dump: what is behind that was never used. */
 static void tell_end(void)
 {

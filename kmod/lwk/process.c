@@ -152,7 +152,6 @@ void process_exit(int wait_status)
 	if (__atomic_exchange_n(&process->ending, 1, __ATOMIC_ACQ_REL))
 		process_abandon();
 	process_kick(process);
-	fork_give_back();
 	if (process->out_of_memory) {
 		this_cpu()->status->out_of_memory++;
 		print("pid %u: killed, the partition is out of memory (it had %llu MB)",
@@ -183,7 +182,7 @@ void process_abandon(void)
 			still_alive();
 			cpu_relax();
 		}
-		if (process->space.root)
+		if (!fork_return() && process->space.root)
 			space_destroy(&process->space);
 	} else {
 		__atomic_sub_fetch(&process->n_cpus, 1, __ATOMIC_RELEASE);

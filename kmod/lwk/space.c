@@ -579,8 +579,12 @@ static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement
 static s64 map_shared(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
 		      u64 flags, u64 fd, u64 offset)
 {
-	s64 at = map(space, addr, size, prot, placement, true), result;
+	s64 at, result;
 
+	/* The pages would be granted to this process, and stay with another. */
+	if (this_process()->first->borrowed)
+		return -ENOMEM;
+	at = map(space, addr, size, prot, placement, true);
 	if (at < 0)
 		return at;
 	spin_unlock(&space->lock);
@@ -1053,23 +1057,17 @@ int space_populate(struct space *space, u64 addr, u64 size)
 
 void *space_hold(struct space *space, u64 addr, bool write)
 {
-	u64 *entry, offset = addr % PAGE_SIZE;
+	u64 *entry;
 
 	if (fault_and_hold(space, addr, write, false, true))
 		return NULL;
 	entry = entry_at(space, addr, 2, false);
 	if (*entry & PTE_PS)
-		offset = addr % LARGE_SIZE;
-	else
-		entry = entry_at(space, addr, 1, false);
+		return phys_to_virt((*entry & PTE_ADDR) + addr % LARGE_SIZE);
+	entry = entry_at(space, addr, 1, false);
 	if (*entry & PTE_GRANTED)
-		return (u8 *)peephole_open(*entry & PTE_ADDR, write) + offset;
-	/* As the CPU does it in user mode; for space_copy_back(). */
-	if (write && !(*entry & PTE_D))
-		__atomic_or_fetch(entry, PTE_D, __ATOMIC_ACQ_REL);
-	if (*entry & PTE_GRANTED)
-		return (u8 *)peephole_open(*entry & PTE_ADDR, write) + offset;
-	return phys_to_virt((*entry & PTE_ADDR) + offset);
+		return (u8 *)peephole_open(*entry & PTE_ADDR, write) + addr % PAGE_SIZE;
+	return phys_to_virt((*entry & PTE_ADDR) + addr % PAGE_SIZE);
 }
 
 void space_release(struct space *space)
@@ -1089,6 +1087,31 @@ void space_keep(struct space *space)
 void space_let_change(struct space *space)
 {
 	STORE_RELEASE(space->changing, 0);
+}
+
+bool space_has_shared(const struct space *space)
+{
+	const struct area *area = space->areas;
+
+	while (area && !area->shared)
+		area = area->next;
+	return area;
+}
+
+void space_move(struct space *to, struct space *from)
+{
+	*to = *from;
+	memset(from, 0, sizeof(*from));
+}
+
+void space_resume(struct space *space)
+{
+	struct cpu *cpu = this_cpu();
+
+	cpu->tlb_seen = space->tlb_generation;
+	space_activate(space);
+	WRITE_ONCE(cpu->status->page_root, space->root);
+	publish(space);
 }
 
 static int copy_small(struct space *to, u64 addr, const void *from, u32 prot)
@@ -1186,67 +1209,4 @@ int space_copy(struct space *to, struct space *from, bool (*stop)(void))
 		error = copy_area(to, from, area, stop);
 	publish(to);
 	return error;
-}
-
-/* With the lock of 'to' held. */
-static void copy_page_back(struct space *to, u64 addr, const u8 *page, bool large)
-{
-	const u64 *entry = entry_at(to, addr, 2, false);
-	u64 size = large ? LARGE_SIZE : PAGE_SIZE, at = addr % LARGE_SIZE;
-
-	if (large && entry && *entry & PTE_P && !(*entry & PTE_PS)) {
-		for (u64 part = 0; part < LARGE_SIZE; part += PAGE_SIZE)
-			copy_page_back(to, addr + part, page + part, false);
-		return;
-	}
-	if (entry && *entry & PTE_P && !(*entry & PTE_PS)) {
-		entry = entry_at(to, addr, 1, false);
-		at = 0;
-	}
-	if (entry && *entry & PTE_P && *entry & PTE_W && !(*entry & PTE_GRANTED))
-		memcpy((u8 *)phys_to_virt(*entry & PTE_ADDR) + at, page, size);
-}
-
-/* Has the process written to it, or perhaps Linux for it? The LWK itself says so too. */
-static bool is_written(u64 entry)
-{
-	return entry & PTE_D || (entry & PTE_W && entry & LWK_PTE_SEEN_BY_LINUX);
-}
-
-/* What is in [addr, end), within one 2 MB. */
-static void copy_part_back(struct space *to, struct space *from, u64 addr, u64 end)
-{
-	const u64 *entry = entry_at(from, addr, 2, false), *table;
-
-	if (!entry || !is_page(*entry))
-		return;
-	if (*entry & PTE_PS) {
-		if (is_written(*entry))
-			copy_page_back(to, addr, phys_to_virt(*entry & PTE_ADDR), true);
-		return;
-	}
-	table = phys_to_virt(*entry & PTE_ADDR);
-	for (; addr < end; addr += PAGE_SIZE) {
-		u64 page = table[index_at(addr, 1)];
-
-		if (is_page(page) && is_written(page))
-			copy_page_back(to, addr, phys_to_virt(page & PTE_ADDR), false);
-	}
-}
-
-void space_copy_back(struct space *to, struct space *from, bool (*stop)(void))
-{
-	for (const struct area *area = from->areas; area; area = area->next) {
-		u64 addr = area->start, next;
-
-		if (area->shared)
-			continue;
-		for (; addr < area->end && !stop(); addr = next) {
-			next = MIN(next_part(from, addr), area->end);
-			spin_lock(&to->lock);
-			copy_part_back(to, from, addr, next);
-			spin_unlock(&to->lock);
-			still_alive();
-		}
-	}
 }

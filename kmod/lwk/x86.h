@@ -66,7 +66,6 @@
 #define PTE_P (1UL << 0)
 #define PTE_W (1UL << 1)
 #define PTE_U (1UL << 2)
-#define PTE_D (1UL << 6)
 #define PTE_PS (1UL << 7)
 #define PTE_NX (1UL << 63)
 #define PTE_ADDR 0x000ffffffffff000UL

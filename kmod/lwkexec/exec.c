@@ -166,7 +166,7 @@ static bool limit_stack(struct rlimit *old)
 	return setrlimit(RLIMIT_STACK, &limit) == 0;
 }
 
-/* All are blocked: those that the LWK has not taken yet wait for who comes after us. */
+/* All are blocked: those that the LWK has not acted on wait for who comes after us. */
 static void hand_down_signals(void)
 {
 	uint64_t pending = __atomic_exchange_n(&own.channel->signals, 0, __ATOMIC_ACQ_REL) |
@@ -174,7 +174,7 @@ static void hand_down_signals(void)
 
 	for (int s = 1; s < NSIG; s++)
 		if (pending & 1UL << (s - 1))
-			kill(getpid(), s);
+			tgkill(getpid(), gettid(), s);
 }
 
 static int change(struct strings *argv, char **envp, uint64_t blocked)

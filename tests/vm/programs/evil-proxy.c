@@ -113,6 +113,95 @@ static int bad_threads(const char *path)
 	return 0;
 }
 
+/* What the LWK replies to a request of ours; 1: nothing. */
+static int64_t ask(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
+{
+	struct lwk_ring *to = &channel->to_lwk, *from = &channel->to_linux;
+	struct lwk_serve serve = { 0 };
+	struct lwk_packet reply;
+
+	to->slot[to->head % LWK_RING_SLOTS] = (struct lwk_packet){
+		.kind = LWK_PACKET_REQUEST, .id = 5, .nr = nr, .args = { arg0, arg1, arg2 }
+	};
+	__atomic_store_n(&to->head, to->head + 1, __ATOMIC_RELEASE);
+	ioctl(device, LWK_DOORBELL);
+	if (serve_for(900, &serve))
+		return 1;
+	reply = from->slot[from->tail % LWK_RING_SLOTS];
+	__atomic_store_n(&from->tail, from->tail + 1, __ATOMIC_RELEASE);
+	return reply.kind == LWK_PACKET_REPLY && reply.id == 5 ? (int64_t)reply.args[0] : 1;
+}
+
+/* Copies of processes that nobody offers. */
+static int bad_copies(const char *path)
+{
+	const uint64_t numbers[] = { 0, 1, 2, 3, 1UL << 61, 1UL << 62, -1UL };
+
+	CHECK(begin(path) == 0);
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		for (uint64_t cpu = 0; cpu < 5; cpu++)
+			CHECK(ask(LWK_CALL_COPY, cpu, numbers[i], 0) == -EINVAL);
+		CHECK(ask(LWK_CALL_COPY, 1UL << 32, numbers[i], 0) == -EINVAL);
+		CHECK(ask(LWK_CALL_COPY, -1UL, numbers[i], 0) == -EINVAL);
+	}
+	CHECK(ask(LWK_CALL_MAP, LWK_USER_START, 4096, PROT_READ) == 0);
+	CHECK(ask(LWK_CALL_COPY, 0, 1, 0) == -EINVAL);
+	end();
+	return 0;
+}
+
+/* Can Linux read a byte there for us? */
+static int readable(uint64_t address)
+{
+	int ends[2], result;
+
+	if (pipe(ends))
+		return -1;
+	result = write(ends[1], (void *)address, 1) == 1;
+	close(ends[0]);
+	close(ends[1]);
+	return result;
+}
+
+/* Another process in the same file, by whom it is not for, and with an eye on the first one. */
+static int bad_changes(const char *path)
+{
+	struct lwk_proc_create create = { .pid = getpid(), .flags = LWK_PROC_AGAIN };
+	const uint64_t start = LWK_USER_START;
+	pid_t child;
+	int status;
+
+	device = open(path, O_RDWR | O_CLOEXEC);
+	CHECK(device >= 0);
+	CHECK(ioctl(device, LWK_PROC_CREATE, &create) < 0 && errno == EINVAL); /* no process */
+	close(device);
+	CHECK(begin(path) == 0);
+	create.flags = LWK_PROC_AGAIN | 2;
+	CHECK(ioctl(device, LWK_PROC_CREATE, &create) < 0 && errno == EINVAL);
+	create.flags = LWK_PROC_AGAIN;
+	child = fork();
+	if (child == 0)
+		_exit(ioctl(device, LWK_PROC_CREATE, &create) < 0 && errno == EPERM ? 0 : 1);
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+
+	CHECK(mmap((void *)start, LWK_USER_END - start, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_FIXED_NOREPLACE, device, LWK_MMAP_WINDOW) == (void *)start);
+	CHECK(ask(LWK_CALL_MAP, start, 4096, PROT_READ | PROT_WRITE) == 0);
+	CHECK(readable(start));
+	CHECK(ioctl(device, LWK_PROC_CREATE, &create) == 0);
+	CHECK(!readable(start));
+	/* The channel is a new one, too. */
+	CHECK(channel->to_lwk.head == 0 && channel->to_linux.head == 0);
+	CHECK(ask(LWK_CALL_MAP, start, 4096, PROT_READ | PROT_WRITE) == 0);
+	CHECK(readable(start));
+	CHECK(ioctl(device, LWK_PROC_END) == 0);
+	CHECK(!readable(start));
+	CHECK(ioctl(device, LWK_PROC_CREATE, &create) < 0 && errno == EINVAL);
+	munmap((void *)start, LWK_USER_END - start);
+	end();
+	return 0;
+}
+
 static void forge(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 {
 	struct lwk_ring *ring = &channel->to_linux;
@@ -194,6 +283,6 @@ int main(int argc, char **argv)
 	struct sigaction action = { .sa_handler = on_alarm };
 
 	sigaction(SIGALRM, &action, NULL);
-	return argc != 2 || bad_requests(argv[1]) || bad_threads(argv[1]) ||
-	       forged_requests(argv[1]) || scribbles(argv[1]);
+	return argc != 2 || bad_requests(argv[1]) || bad_threads(argv[1]) || bad_copies(argv[1]) ||
+	       bad_changes(argv[1]) || forged_requests(argv[1]) || scribbles(argv[1]);
 }

@@ -127,12 +127,16 @@ static int no_memory(void)
 {
 	unsigned long size = fact("\nuser_free ") / 10 * 6 / PAGE * PAGE;
 	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *program[] = { "true", NULL };
 	int status;
 	pid_t pid;
 
 	CHECK(size && memory != MAP_FAILED);
 	touch(memory, size);
 	CHECK(fork() == -1 && errno == ENOMEM);
+	/* For this, none is needed. */
+	CHECK(posix_spawn(&pid, "/bin/true", NULL, NULL, program, environ) == 0);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	touch(memory, size);
 	for (size_t at = 0; at < size; at += PAGE)
 		CHECK(memory[at] == 2);

@@ -606,19 +606,32 @@ static int by_descriptor(void)
 static int vfork_waits(void)
 {
 	char *argv[] = { "x", "again", "0", NULL };
+	char *volatile made = NULL, *volatile mapped = NULL;
 	int ends[2];
 	char byte = 0;
 	pid_t pid;
 
 	CHECK(pipe2(ends, O_NONBLOCK) == 0);
+	in_data[5] = 'a';
 	pid = vfork();
 	if (pid == 0) {
 		usleep(200000);
 		if (write(ends[1], "x", 1) != 1)
 			_exit(1);
+		in_data[5] = 'b';
+		made = malloc(300 * KB);
+		mapped = mmap(NULL, 4 * MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			      0);
+		fill(mapped, 4 * MB, 6);
+		sbrk(MB);
 		_exit(3);
 	}
 	CHECK(read(ends[0], &byte, 1) == 1 && ends_with(pid, 3));
+	/* Memory is shared with such a child. */
+	CHECK(in_data[5] == 'b' && made && holds(mapped, 4 * MB, 6));
+	memset(made, 1, 300 * KB);
+	free(made);
+	CHECK(munmap(mapped, 4 * MB) == 0);
 	pid = vfork();
 	if (pid == 0) {
 		usleep(200000);
