@@ -34,6 +34,7 @@ union argument {
 	struct lwkpart_kmsg kmsg;
 	struct lwkpart_hang_limit hang_limit;
 	struct lwkpart_scan scan;
+	struct lwkpart_move move;
 	struct lwkpart_dump_layout dump_layout;
 	struct lwkpart_dump dump;
 	struct lwkpart_confine confine;
@@ -147,6 +148,11 @@ static int ioctl_scan(union argument *argument)
 	return scan_pages(&argument->scan);
 }
 
+static int ioctl_move(union argument *argument)
+{
+	return move_pages_of(&argument->move);
+}
+
 static int ioctl_dump_layout(union argument *argument)
 {
 	struct lwkpart_dump_layout *request = &argument->dump_layout;
@@ -198,6 +204,7 @@ static const struct operation operations[] = {
 	{ LWKPART_KMSG, ioctl_kmsg },
 	{ LWKPART_HANG_LIMIT, ioctl_hang_limit },
 	{ LWKPART_SCAN, ioctl_scan, .locks_itself = true },
+	{ LWKPART_MOVE, ioctl_move, .locks_itself = true },
 	{ LWKPART_DUMP_LAYOUT, ioctl_dump_layout },
 	{ LWKPART_DUMP, ioctl_dump },
 	{ LWKPART_CONFINE, ioctl_confine },

@@ -251,6 +251,17 @@ void process_follow_proxies(struct instance *instance);
 /* scan.c; needs no lock */
 /* LWKPART_SCAN, with its errors; all fields are unchecked. */
 int scan_pages(struct lwkpart_scan *request);
+/* The memory of a process; mmput(). NULL: there is none (any more). */
+struct mm_struct *scan_find_memory(s32 number);
+/*
+ * The entry for 'address' of the lowest level but one; or NULL when there is none before *next, which
+ * is always the end of what the entry or the hole covers. *giant: it is such a page.
+ */
+pmd_t *scan_find_pmd(struct mm_struct *mm, unsigned long address, unsigned long end,
+		     unsigned long *next, pud_t **giant);
+
+/* LWKPART_MOVE, with its errors; all fields are unchecked. */
+int move_pages_of(struct lwkpart_move *request);
 
 /* instance.c: what /dev/lwkpart does with instances; call with lwkpart_mutex held */
 int instance_create(struct lwkpart_create *request);

@@ -7,7 +7,7 @@ kmod_module_sources = kmod/Kbuild kmod/control.c kmod/cpu.c kmod/cpuset.c kmod/d
 	kmod/lwkshared.h kmod/memory.c kmod/park.S kmod/park.h kmod/process.c \
 	kmod/process.h kmod/serve.c \
 	kmod/watch.c kmod/usage.c kmod/console.c kmod/event.c kmod/counters.c kmod/freeze.c \
-	kmod/charge.c kmod/dump.c kmod/scan.c kmod/confine.c kmod/grant.c
+	kmod/charge.c kmod/dump.c kmod/scan.c kmod/move.c kmod/confine.c kmod/grant.c
 EXTRA_DIST += $(kmod_module_sources)
 
 if HAVE_KERNEL

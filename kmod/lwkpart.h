@@ -223,6 +223,23 @@ struct lwkpart_kmsg {
 };
 
 /*
+ * Moves pages of 4 KB that a process has, anonymous ones that nobody else has, to a NUMA node, as
+ * move_pages(2) does it, but in less time; neighbours together, so name them by address. What the
+ * process may have by its cpuset is not looked at. 'status' has the node of each that was moved, and
+ * -EAGAIN for the others, which move_pages(2) can try: of another kind, in use by the kernel, not
+ * there (any more), already on that node, or without room. ESRCH: there is no such process, or it has
+ * no memory (any more). EOPNOTSUPP: this kernel cannot do it. EINTR: killed before all was tried.
+ */
+struct lwkpart_move {
+	__s32 pid;	 /* of the process, as the caller knows it */
+	__u32 node;	 /* one with memory */
+	__u64 addresses; /* user address of __u64[count] */
+	__u64 status;	 /* user address of __s32[count]; written */
+	__u32 count;	 /* up to 65536 */
+	__u32 reserved;
+};
+
+/*
  * How long a CPU of the instance may stay in the LWK's kernel without a sign of life
  * before the instance is HUNG; at least 1000. LWKPART_CREATE sets LWKPART_HANG_MS.
  */
@@ -336,6 +353,7 @@ struct lwkpart_confine {
 #define LWKPART_DUMP_LAYOUT _IOWR(LWKPART_IOC, 0x11, struct lwkpart_dump_layout)
 #define LWKPART_DUMP _IOWR(LWKPART_IOC, 0x12, struct lwkpart_dump)
 #define LWKPART_CONFINE _IOW(LWKPART_IOC, 0x13, struct lwkpart_confine)
+#define LWKPART_MOVE _IOW(LWKPART_IOC, 0x14, struct lwkpart_move)
 
 /* ---- /dev/lwk/N -------------------------------------------------------- */
 

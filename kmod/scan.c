@@ -125,12 +125,8 @@ static void look_at_huge_pmd(struct scan *scan, struct mm_struct *mm, pmd_t *pmd
 	spin_unlock(lock);
 }
 
-/*
- * The entry for 'address' of the lowest level but one; or NULL when there is none
- * before *next, which is always the end of what the entry or the hole covers.
- */
-static pmd_t *find_pmd(struct mm_struct *mm, unsigned long address, unsigned long end,
-		       unsigned long *next, pud_t **giant)
+pmd_t *scan_find_pmd(struct mm_struct *mm, unsigned long address, unsigned long end,
+		     unsigned long *next, pud_t **giant)
 {
 	pgd_t *pgd = pgd_offset(mm, address);
 	p4d_t *p4d;
@@ -169,7 +165,7 @@ static unsigned long scan_mapping(struct scan *scan, struct vm_area_struct *vma,
 	pmd_t *pmd;
 
 	for (address = start; address < end && !is_full(scan); address = next) {
-		pmd = find_pmd(mm, address, end, &next, &giant);
+		pmd = scan_find_pmd(mm, address, end, &next, &giant);
 		scan->entries++;
 		/* Nothing but hugetlb has leaves here that can move: their lock is the mm's. */
 		if (giant && hugetlb) {
@@ -234,7 +230,7 @@ static unsigned long scan_memory(struct scan *scan, struct mm_struct *mm, unsign
 	return min(start, end);
 }
 
-static struct mm_struct *find_memory(s32 number)
+struct mm_struct *scan_find_memory(s32 number)
 {
 	struct task_struct *task;
 	struct mm_struct *mm;
@@ -252,7 +248,7 @@ static struct mm_struct *find_memory(s32 number)
 
 static int scan_process(struct lwkpart_scan *request, struct scan *scan)
 {
-	struct mm_struct *mm = find_memory(request->pid);
+	struct mm_struct *mm = scan_find_memory(request->pid);
 	unsigned long at, end;
 
 	if (!mm)

@@ -377,9 +377,13 @@ static int walk(struct migration *migration, bool referenced_only, struct refs *
 
 static unsigned window_ms(const struct migration *migration)
 {
-	unsigned window = migration->request->sleep_ms / 4;
+	const struct ms_migrate_request *request = migration->request;
+	unsigned window = request->sleep_ms / 4;
 
-	window = window && window < WINDOW_MS ? window : WINDOW_MS;
+	/* With limits there is no sleep, and all takes long. */
+	if (request->cpu_percent > 0 || request->bandwidth)
+		return WINDOW_MS;
+	window = window < WINDOW_MS ? window : WINDOW_MS;
 	return window > MIN_WINDOW_MS ? window : MIN_WINDOW_MS;
 }
 

@@ -49,6 +49,7 @@ struct migrate_process {
 	uint64_t started; /* with the PID it names a process for good */
 	int pidfd;
 	bool gone;		    /* or not ours to touch */
+	bool allowed;		    /* to have memory where it shall go: some has gone */
 	struct migrate_page *pages; /* by address */
 	size_t n, room;
 	struct migrate_range *mappings; /* without lwkpart.ko only */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Moves some pages of one process by move_pages(2), and finds out what became of each.
- * The call itself tells little: it stops at the first list of pages of which one could
+ * Moves some pages of one process, by lwkpart.ko where that can, else by move_pages(2), and finds out
+ * what became of each. That call itself tells little: it stops at the first list of pages of which one could
  * not be moved, without a status for them and for all that follow; and with NUMA
  * balancing it does not find pages at all that are closed to be noticed when used.
  */
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -61,6 +62,10 @@ static void batch_free(struct batch *batch)
 	free(batch->status);
 }
 
+#define ALL_KINDS                                                                                  \
+	(LWKPART_PAGE_HUGE | LWKPART_PAGE_HUGETLB | LWKPART_PAGE_FILE | LWKPART_PAGE_SHARED |      \
+	 LWKPART_PAGE_KSM | LWKPART_PAGE_MLOCKED)
+
 static void settle(struct migration *migration, struct migrate_page *page, int state)
 {
 	static const uint64_t flags[MS_KINDS] = {
@@ -78,6 +83,8 @@ static void settle(struct migration *migration, struct migrate_page *page, int s
 	migration->state.moved += bytes;
 	if (page->hot)
 		migration->state.hot_moved += bytes;
+	if (!(page->word & ALL_KINDS))
+		return;
 	for (int i = 0; i < MS_KINDS; i++) {
 		if ((page->word & flags[i]) &&
 		    (i != MS_KIND_HUGE || !(page->word & LWKPART_PAGE_HUGETLB)))
@@ -300,6 +307,70 @@ static void leave_moved(struct migration *migration, struct migrate_process *pro
 	batch->n = open;
 }
 
+/* Anything but the plainest kind is move_pages(2)'s. */
+static bool is_plain(const struct migrate_page *page)
+{
+	return !(page->word & (LWKPART_PAGE_HUGE | LWKPART_PAGE_SHARED | LWKPART_PAGE_FILE |
+			       LWKPART_PAGE_KSM | LWKPART_PAGE_MLOCKED));
+}
+
+/* Lists the plain pages that shall go to 'node'. */
+static size_t choose_plain(struct batch *batch, unsigned node, uint64_t *addresses, size_t *places)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < batch->n; i++) {
+		if (batch->nodes[i] != (int)node || !is_plain(batch->pages[i]))
+			continue;
+		addresses[n] = (uintptr_t)batch->addresses[i];
+		places[n++] = i;
+	}
+	return n;
+}
+
+/*
+ * By lwkpart.ko, which takes less time; what it leaves stays in the batch. Only after the kernel
+ * has moved some of the process itself, and so has looked whether it may have memory there.
+ */
+static void move_plain(struct migration *migration, const struct migrate_process *process,
+		       struct batch *batch)
+{
+	uint64_t *addresses;
+	size_t *places, open = 0;
+	int *status;
+
+	if (migration->device < 0 || !process->allowed)
+		return;
+	addresses = calloc(batch->n, sizeof(*addresses));
+	places = calloc(batch->n, sizeof(*places));
+	status = calloc(batch->n, sizeof(*status));
+	choose_nodes(migration, batch);
+	for (unsigned i = 0; addresses && places && status && i < migration->n_to; i++) {
+		struct lwkpart_move move = {
+			.pid = process->pid,
+			.node = migration->to[i],
+			.addresses = (uintptr_t)addresses,
+			.status = (uintptr_t)status,
+			.count = choose_plain(batch, migration->to[i], addresses, places),
+		};
+
+		if (!move.count || ioctl(migration->device, LWKPART_MOVE, &move) < 0)
+			continue;
+		for (size_t j = 0; j < move.count; j++)
+			batch->status[places[j]] = status[j] >= 0 ? status[j] : NOT_TOLD;
+	}
+	for (size_t i = 0; i < batch->n; i++) {
+		if (batch->status[i] == NOT_TOLD)
+			batch->pages[open++] = batch->pages[i];
+		else
+			settle(migration, batch->pages[i], PAGE_MOVED);
+	}
+	batch->n = open;
+	free(addresses);
+	free(places);
+	free(status);
+}
+
 static bool told_any(const struct batch *batch)
 {
 	for (size_t i = 0; i < batch->n; i++) {
@@ -318,6 +389,7 @@ static int move_batch(struct migration *migration, struct migrate_process *proce
 
 	if (migration->n_processes > 1)
 		leave_moved(migration, process, batch);
+	move_plain(migration, process, batch);
 	for (int try = 1; batch->n && !migration->full; try++) {
 		long ret;
 		int error;
@@ -327,6 +399,7 @@ static int move_batch(struct migration *migration, struct migrate_process *proce
 		ret = move_pages(process->pid, batch->n, batch->addresses, batch->nodes,
 				 batch->status, flags);
 		error = ret < 0 ? errno : 0;
+		process->allowed |= ret == 0;
 		/* At a page that it cannot even take, the kernel moves those before it first. */
 		broken_off = ret > 0 && told_any(batch) && try < MOST_TRIES;
 		if (ret)

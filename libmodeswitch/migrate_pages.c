@@ -327,8 +327,50 @@ static void update(struct migration *migration, struct migrate_page *page, uint6
 	page->word = word;
 	if (page->state == PAGE_MOVED)
 		page->state = PAGE_LEFT + MS_LEFT_RETURNED;
+	/* Another one at the same address. */
+	if (page->state == PAGE_GONE) {
+		page->state = PAGE_WAITING;
+		before = 0;
+	}
 	/* It may have been made huge, or split. */
 	migration->state.found += page_bytes(page) - before;
+}
+
+/* Not there any more. Those that moved are kept as they are: they shall not move twice. */
+static void page_went(struct migration *migration, struct migrate_page *page)
+{
+	if (page->state == PAGE_MOVED || page->state == PAGE_LEFT + MS_LEFT_RETURNED)
+		return;
+	if (page->state == PAGE_WAITING)
+		migration->state.gone += page_bytes(page);
+	page->state = PAGE_GONE;
+}
+
+/*
+ * Enters a scan's words into the list as far as they are in it: nearly always all are. Returns how
+ * many; *at is the place in the list where the next one would be.
+ */
+static size_t merge_known(struct migration *migration, struct migrate_process *process,
+			  const uint64_t *words, size_t n, unsigned window_ms, size_t *at)
+{
+	size_t i = 0, j;
+
+	for (j = 0; j < n; j++) {
+		uint64_t address = words[j] & ~(PAGE_BYTES - 1);
+
+		while (i < process->n && page_address(&process->pages[i]) < address)
+			page_went(migration, &process->pages[i++]);
+		if (i == process->n || page_address(&process->pages[i]) != address)
+			break;
+		update(migration, &process->pages[i], words[j]);
+		if (window_ms)
+			page_note(migration, &process->pages[i], window_ms);
+		i++;
+	}
+	for (; j == n && i < process->n; i++)
+		page_went(migration, &process->pages[i]);
+	*at = i;
+	return j;
 }
 
 /* Enters what a scan of all the process's memory found. */
@@ -336,22 +378,23 @@ static int merge(struct migration *migration, struct migrate_process *process,
 		 const uint64_t *words, size_t n, unsigned window_ms)
 {
 	struct migrate_process merged = { 0 };
-	size_t i = 0, j = 0;
+	size_t i, j = merge_known(migration, process, words, n, window_ms, &i);
 
+	if (j == n)
+		return 0;
 	if (make_room(&merged, process->n + n + 1) < 0)
 		return -1;
+	memcpy(merged.pages, process->pages, i * sizeof(*merged.pages));
+	merged.n = i;
 	while (i < process->n || j < n) {
 		struct migrate_page *old = i < process->n ? &process->pages[i] : NULL;
 		uint64_t address = j < n ? words[j] & ~(PAGE_BYTES - 1) : PAGES_END;
 		struct migrate_page *page = &merged.pages[merged.n];
 
 		if (old && page_address(old) < address) {
+			page_went(migration, old);
+			merged.pages[merged.n++] = *old;
 			i++;
-			if (old->state == PAGE_WAITING)
-				migration->state.gone += page_bytes(old);
-			/* Those that moved are kept: they shall not move twice. */
-			if (old->state == PAGE_MOVED || old->state == PAGE_LEFT + MS_LEFT_RETURNED)
-				merged.pages[merged.n++] = *old;
 			continue;
 		}
 		if (old && page_address(old) == address) {

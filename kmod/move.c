@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * LWKPART_MOVE: moves pages of a process to a NUMA node, as move_pages(2) does, in less time: the
+ * kernel's own functions for that are not exported, but those are by which drivers move memory
+ * between devices and the machine (Documentation/mm/hmm.rst), and nothing in them needs a device.
+ * They take neighbours together, and unmap pages where they find them instead of looking for who
+ * has them. What is not the plainest kind of page is left to move_pages(2).
+ */
+#include <linux/highmem.h>
+#include <linux/ksm.h>
+#include <linux/migrate.h>
+#include <linux/mm.h>
+#include <linux/nodemask.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+#ifdef CONFIG_DEVICE_MIGRATION
+
+/* Neighbours that are taken together; their program waits if it uses one meanwhile. */
+#define RUN 64U
+/* Then mmap_lock is let go, for whoever wants to map memory. */
+#define CHUNK 512U
+#define MAX_PAGES 65536U
+
+struct mover {
+	int node;
+	struct mm_struct *mm;
+	u64 *addresses;
+	s32 *status;
+	u32 count;
+	unsigned long from[RUN], to[RUN];
+	struct page *fresh[RUN];
+	/* Where the table of the address looked at last is; true as long as mmap_lock is held. */
+	pmd_t *pmd;
+	unsigned long pmd_address;
+};
+
+/* Only a look: migrate_vma_setup() finds out for certain. 0, or what becomes its status. */
+static s32 look_at(struct mover *mover, unsigned long address)
+{
+	unsigned long next;
+	struct page *page;
+	pte_t *table, pte;
+	pud_t *giant;
+	pmd_t *pmd;
+
+	if (!mover->pmd || mover->pmd_address != (address & PMD_MASK)) {
+		mover->pmd = scan_find_pmd(mover->mm, address, address + PAGE_SIZE, &next, &giant);
+		mover->pmd_address = address & PMD_MASK;
+	}
+	pmd = mover->pmd;
+	/* Huge pages would be split. */
+	if (!pmd || pmd_none(*pmd) || !pmd_present(*pmd) || pmd_leaf(*pmd) || pmd_bad(*pmd))
+		return -EAGAIN;
+	table = pte_offset_map(pmd, address);
+	pte = ptep_get_lockless(table);
+	pte_unmap(table);
+	if (!pte_present(pte) || pte_special(pte) || !pfn_valid(pte_pfn(pte)))
+		return -EAGAIN;
+	page = pte_page(pte);
+	/* One that is not in its list yet makes the kernel empty those of all CPUs. */
+	if (PageReserved(page) || PageCompound(page) || !PageLRU(page) || !PageAnon(page) ||
+	    PageKsm(page) || PageMlocked(page) || page_mapcount(page) != 1 ||
+	    page_to_nid(page) == mover->node)
+		return -EAGAIN;
+	return 0;
+}
+
+/* All at once, as far as there are any. */
+static void allocate(struct mover *mover, u32 n)
+{
+	u32 got = alloc_pages_bulk_array_node(GFP_HIGHUSER_MOVABLE | __GFP_THISNODE | __GFP_NOWARN |
+						      __GFP_NORETRY,
+					      mover->node, n, mover->fresh);
+
+	memset(mover->fresh + got, 0, sizeof(*mover->fresh) * (RUN - got));
+}
+
+/* Gives the page that is to be left its copy. */
+static void copy_one(struct mover *mover, u32 i)
+{
+	struct page *from = migrate_pfn_to_page(mover->from[i]), *to = mover->fresh[i];
+
+	if (!from || !(mover->from[i] & MIGRATE_PFN_MIGRATE) || !to)
+		return;
+	mover->fresh[i] = NULL;
+	lock_page(to);
+	copy_highpage(to, from);
+	mover->to[i] = migrate_pfn(page_to_pfn(to));
+}
+
+static void free_unused(struct mover *mover, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (mover->fresh[i])
+			__free_page(mover->fresh[i]);
+	memset(mover->fresh, 0, sizeof(mover->fresh));
+}
+
+/* Pages that are neighbours, from the one that has the number 'first' on. */
+static void move_run(struct mover *mover, struct vm_area_struct *vma, u32 first, u32 n)
+{
+	struct migrate_vma run = {
+		.vma = vma,
+		.src = mover->from,
+		.dst = mover->to,
+		.start = mover->addresses[first],
+		.end = mover->addresses[first] + n * PAGE_SIZE,
+		.flags = MIGRATE_VMA_SELECT_SYSTEM,
+	};
+	u32 i;
+
+	memset(mover->from, 0, sizeof(mover->from));
+	memset(mover->to, 0, sizeof(mover->to));
+	/* Before pages are locked. */
+	allocate(mover, n);
+	if (migrate_vma_setup(&run)) {
+		free_unused(mover, n);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		copy_one(mover, i);
+	migrate_vma_pages(&run);
+	for (i = 0; i < n; i++)
+		if (mover->to[i] && (mover->from[i] & MIGRATE_PFN_MIGRATE))
+			mover->status[first + i] = mover->node;
+	migrate_vma_finalize(&run);
+	free_unused(mover, n);
+}
+
+/* How many from there on are neighbours in one mapping, and can be moved; 0: not even the first. */
+static u32 find_run(struct mover *mover, struct vm_area_struct *vma, u32 first, u32 end)
+{
+	u64 start = mover->addresses[first];
+	u32 n = 0;
+
+	if (!vma || vma->vm_start > start || !vma_is_anonymous(vma) ||
+	    !(vma->vm_flags & VM_ACCESS_FLAGS) || (vma->vm_flags & (VM_SPECIAL | VM_LOCKED)))
+		return 0;
+	while (n < RUN && first + n < end && mover->addresses[first + n] == start + n * PAGE_SIZE &&
+	       start + n * PAGE_SIZE < vma->vm_end && !look_at(mover, mover->addresses[first + n]))
+		n++;
+	return n;
+}
+
+static int move_chunk(struct mover *mover, u32 first, u32 end)
+{
+	if (mmap_read_lock_killable(mover->mm))
+		return -EINTR;
+	mover->pmd = NULL;
+	while (first < end) {
+		struct vm_area_struct *vma = find_vma(mover->mm, mover->addresses[first]);
+		u32 n = find_run(mover, vma, first, end);
+
+		if (n)
+			move_run(mover, vma, first, n);
+		first += n ? n : 1;
+	}
+	mmap_read_unlock(mover->mm);
+	return 0;
+}
+
+static int move_all(struct mover *mover)
+{
+	u32 first, end;
+	int error = 0;
+
+	for (first = 0; !error && first < mover->count; first = end) {
+		end = min(first + CHUNK, mover->count);
+		error = move_chunk(mover, first, end);
+		if (fatal_signal_pending(current))
+			error = -EINTR;
+		cond_resched();
+	}
+	return error;
+}
+
+static int copy_in(struct mover *mover, const struct lwkpart_move *request)
+{
+	u32 i;
+
+	if (copy_from_user(mover->addresses, (void __user *)request->addresses,
+			   mover->count * sizeof(*mover->addresses)))
+		return -EFAULT;
+	for (i = 0; i < mover->count; i++) {
+		mover->status[i] = -EAGAIN;
+		if (!PAGE_ALIGNED(mover->addresses[i]) || mover->addresses[i] >= TASK_SIZE_MAX)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+int move_pages_of(struct lwkpart_move *request)
+{
+	struct mover *mover;
+	int error = -ENOMEM;
+
+	if (request->reserved || request->pid <= 0 || !request->count ||
+	    request->count > MAX_PAGES || request->node >= MAX_NUMNODES ||
+	    !node_state(request->node, N_MEMORY))
+		return -EINVAL;
+	mover = kzalloc(sizeof(*mover), GFP_KERNEL);
+	if (!mover)
+		return -ENOMEM;
+	mover->node = request->node;
+	mover->count = request->count;
+	mover->addresses = kvmalloc_array(request->count, sizeof(*mover->addresses), GFP_KERNEL);
+	mover->status = kvmalloc_array(request->count, sizeof(*mover->status), GFP_KERNEL);
+	if (mover->addresses && mover->status)
+		error = copy_in(mover, request);
+	if (!error) {
+		mover->mm = scan_find_memory(request->pid);
+		error = mover->mm ? move_all(mover) : -ESRCH;
+	}
+	if (mover->mm)
+		mmput(mover->mm);
+	/* Also what was done before it was killed. */
+	if ((!error || error == -EINTR) &&
+	    copy_to_user((void __user *)request->status, mover->status,
+			 mover->count * sizeof(*mover->status)))
+		error = -EFAULT;
+	kvfree(mover->addresses);
+	kvfree(mover->status);
+	kfree(mover);
+	return error;
+}
+
+#else
+
+int move_pages_of(struct lwkpart_move *request)
+{
+	return -EOPNOTSUPP;
+}
+
+#endif
