@@ -262,6 +262,7 @@ static void copy_rest(struct cpu *parent)
 
 	spin_lock(&original->action_lock);
 	memcpy(process->actions, original->actions, sizeof(process->actions));
+	process->children_told = original->children_told;
 	spin_unlock(&original->action_lock);
 	cpu->thread.blocked = parent->thread.blocked;
 	cpu->thread.altstack = parent->thread.altstack;

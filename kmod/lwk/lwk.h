@@ -69,8 +69,10 @@ enum {
 	ESRCH = 3,
 	EINTR = 4,
 	EIO = 5,
+	EBADF = 9,
 	EAGAIN = 11,
 	ENOMEM = 12,
+	EACCES = 13,
 	EFAULT = 14,
 	EEXIST = 17,
 	ENODEV = 19,
@@ -78,6 +80,7 @@ enum {
 	EINVAL = 22,
 	ESPIPE = 29,
 	ENOSYS = 38,
+	EOPNOTSUPP = 95,
 	ETIMEDOUT = 110,
 };
 
@@ -152,6 +155,7 @@ struct process {
 	struct waiter *waiters;
 	struct spinlock action_lock;
 	struct sigaction actions[SIGNALS]; /* [s-1] */
+	u32 children_told;		   /* the proxy passes SIGCHLD on, though it is ignored */
 	u64 pending;			   /* bit s-1: signal s, for any thread */
 	u64 past_cycles;		   /* of threads that have ended */
 };
@@ -512,6 +516,7 @@ s64 signal_return(struct frame *frame);
 s64 sys_rt_sigaction(struct frame *frame);
 s64 sys_rt_sigprocmask(struct frame *frame);
 s64 sys_rt_sigpending(struct frame *frame);
+s64 sys_rt_sigtimedwait(struct frame *frame);
 s64 sys_rt_sigsuspend(struct frame *frame);
 s64 sys_pause(struct frame *frame);
 s64 sys_sigaltstack(struct frame *frame);

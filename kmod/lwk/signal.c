@@ -63,6 +63,7 @@ _Static_assert(sizeof(struct sigcontext) == 256, "as Linux's");
 _Static_assert(sizeof(struct siginfo) == 128, "as Linux's");
 
 #define RED_ZONE 128
+#define NO_DEADLINE (~0UL)
 
 /* The tid of another thread that takes the signal, or 0. */
 static u32 other_taker(const struct process *process, int signal)
@@ -378,10 +379,27 @@ s64 sys_rt_sigaction(struct frame *frame)
 		if (ignored(process, signal))
 			take(signal, &code);
 		/* So that what is ignored here interrupts nothing there. */
-		if (MIN(action.handler, 2) != MIN(old.handler, 2))
+		if (MIN(action.handler, 2) != MIN(old.handler, 2)) {
+			if (signal == SIGCHLD)
+				WRITE_ONCE(process->children_told, 0);
 			channel_notice(LWK_CALL_SIGNAL_ACTION, signal, MIN(action.handler, 2));
+		}
 	}
 	return 0;
+}
+
+/*
+ * Linux keeps what is ignored by default while it is blocked, for rt_sigtimedwait(2). The proxy does not
+ * block it, and must be asked to pass it on.
+ */
+static void want_children_told(u64 signals)
+{
+	struct process *process = this_process();
+
+	if (!(signals & BIT(SIGCHLD)) || process->actions[SIGCHLD - 1].handler != SIG_DFL ||
+	    __atomic_exchange_n(&process->children_told, 1, __ATOMIC_ACQ_REL))
+		return;
+	channel_notice(LWK_CALL_SIGNAL_ACTION, SIGCHLD, 2);
 }
 
 s64 sys_rt_sigprocmask(struct frame *frame)
@@ -401,6 +419,7 @@ s64 sys_rt_sigprocmask(struct frame *frame)
 		else if (frame->rdi != SIG_SETMASK)
 			return -EINVAL;
 		thread->blocked = set & ~UNBLOCKABLE;
+		want_children_told(set);
 	}
 	if (frame->rdx && copy_to_user(frame->rdx, &old, sizeof(old)))
 		return -EFAULT;
@@ -438,6 +457,91 @@ static s64 wait_for_signal(void)
 	}
 	account(LWK_CPU_USER);
 	return -EINTR;
+}
+
+/* One of 'set' that was pending, and is the caller's now; or 0. */
+static int take_one(u64 set, int *code)
+{
+	u64 pending = all_pending() & set;
+
+	for (int s = 1; pending && s <= SIGNALS; s++)
+		if (pending & BIT(s) && take(s, code))
+			return s;
+	return 0;
+}
+
+/* One of 'set'; -EINTR: another one comes first; -EAGAIN: none until the deadline. */
+static s64 await_one(u64 set, u64 deadline, int *code)
+{
+	int signal;
+
+	while (signal_collect(), !(signal = take_one(set, code))) {
+		u64 now = deadline == NO_DEADLINE ? 0 : clock_monotonic();
+
+		if (signal_effective())
+			return -EINTR;
+		if (deadline != NO_DEADLINE && now >= deadline)
+			return -EAGAIN;
+		if (deadline != NO_DEADLINE)
+			apic_timer(deadline - now);
+		cpu_sleep(signal_or_order);
+		if (!channel_ordered() || READ_ONCE(this_process()->ending))
+			process_abandon();
+		channel_serve_fault();
+	}
+	return signal;
+}
+
+/* 0, -EFAULT, -EINVAL */
+static s64 read_timeout(u64 addr, u64 *deadline)
+{
+	struct {
+		s64 sec, nsec;
+	} time;
+	u64 ns;
+
+	*deadline = NO_DEADLINE;
+	if (!addr)
+		return 0;
+	if (copy_from_user(&time, addr, sizeof(time)))
+		return -EFAULT;
+	if (time.sec < 0 || time.nsec < 0 || time.nsec >= 1000000000)
+		return -EINVAL;
+	/* 290 years are for ever. */
+	if (!__builtin_mul_overflow((u64)time.sec, 1000000000UL, &ns) &&
+	    !__builtin_add_overflow(ns, (u64)time.nsec + clock_monotonic(), &ns))
+		*deadline = ns;
+	return 0;
+}
+
+s64 sys_rt_sigtimedwait(struct frame *frame)
+{
+	struct siginfo info = { .field = { this_process()->pid } };
+	struct thread *thread = this_thread();
+	u64 set, deadline, blocked = thread->blocked;
+	s64 result;
+
+	if (frame->r10 != sizeof(u64))
+		return -EINVAL;
+	if (copy_from_user(&set, frame->rdi, sizeof(set)))
+		return -EFAULT;
+	result = read_timeout(frame->rdx, &deadline);
+	if (result)
+		return result;
+	set &= ~UNBLOCKABLE;
+	want_children_told(set);
+	/* For other threads, which look for one that takes a signal. */
+	WRITE_ONCE(thread->blocked, blocked & ~set);
+	account(LWK_CPU_WAITING);
+	result = await_one(set, deadline, &info.code);
+	account(LWK_CPU_USER);
+	if (deadline != NO_DEADLINE)
+		apic_timer(0);
+	WRITE_ONCE(thread->blocked, blocked);
+	if (result <= 0)
+		return result;
+	info.signal = result;
+	return frame->rsi && copy_to_user(frame->rsi, &info, sizeof(info)) ? -EFAULT : result;
 }
 
 s64 sys_rt_sigsuspend(struct frame *frame)

@@ -141,6 +141,21 @@ static s64 sys_getcpu(struct frame *frame)
 #define MAP_POPULATE_FLAG 0x8000
 #define MAP_HUGETLB_FLAG 0x40000
 #define MAP_FIXED_NOREPLACE_FLAG 0x100000
+#define MAP_TYPE 0x0f
+#define MAP_SHARED_VALIDATE 0x03
+/* With the type, and what says how a mapping is meant: DENYWRITE … STACK. */
+#define MAP_KNOWN 0x17f93fUL
+
+#define F_GETFL 3
+
+/* For writing only, then. */
+static bool is_open(u64 fd)
+{
+	u64 args[6] = { fd, F_GETFL };
+
+	this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+	return channel_request(__NR_fcntl, args) >= 0;
+}
 
 /*
  * A private file mapping is a copy, read at once: pages of the file's cache are
@@ -172,6 +187,8 @@ static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u
 		result = space_protect(space, addr, size, prot);
 	if (result < 0)
 		space_unmap(space, addr, size);
+	if (result == -EBADF && is_open(fd))
+		return -EACCES;
 	/* What cannot be read at an offset cannot be mapped: pipes, sockets, directories. */
 	if (result == -ESPIPE || result == -EISDIR)
 		return -ENODEV;
@@ -188,6 +205,8 @@ static s64 sys_mmap(struct frame *frame)
 	bool file = !(flags & MAP_ANONYMOUS_FLAG), shared = flags & MAP_SHARED_FLAG;
 	s64 addr = 0;
 
+	if ((flags & MAP_TYPE) == MAP_SHARED_VALIDATE && flags & ~MAP_KNOWN)
+		return -EOPNOTSUPP;
 	if (flags & MAP_HUGETLB_FLAG)
 		return -ENOMEM; /* there is no such pool; large pages come by themselves */
 	if (file && frame->r9 % PAGE_SIZE)
@@ -358,18 +377,26 @@ static s64 sys_time(struct frame *frame)
 	return seconds;
 }
 
+#define RUSAGE_SELF 0
+#define RUSAGE_THREAD 1
 #define RUSAGE_CHILDREN (-1)
 
 static s64 sys_getrusage(struct frame *frame)
 {
-	u64 us = process_ns() / 1000, args[6] = { frame->rdi, frame->rsi };
-	s64 usage[18] = { us / 1000000, us % 1000000 };
+	u64 args[6] = { frame->rdi, frame->rsi }, us;
+	s64 usage[18] = { 0 };
+	int who = frame->rdi;
 
 	/* Linux has charged their proxies. */
-	if ((int)frame->rdi == RUSAGE_CHILDREN) {
+	if (who == RUSAGE_CHILDREN) {
 		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
 		return channel_request(__NR_getrusage, args);
 	}
+	if (who != RUSAGE_SELF && who != RUSAGE_THREAD)
+		return -EINVAL;
+	us = (who == RUSAGE_THREAD ? thread_ns() : process_ns()) / 1000;
+	usage[0] = us / 1000000; /* ru_utime */
+	usage[1] = us % 1000000;
 	usage[4] = this_process()->space.peak_bytes / 1024; /* ru_maxrss */
 	usage[6] = this_cpu()->status->faults;		    /* ru_minflt */
 	return copy_to_user(frame->rsi, usage, sizeof(usage));
@@ -382,17 +409,31 @@ static s64 sys_exit_group(struct frame *frame)
 	process_exit((frame->rdi & 0xff) << 8);
 }
 
-#define PR_SET_NAME 15
-#define PR_GET_NAME 16
-
 static s64 sys_prctl(struct frame *frame)
 {
 	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8 };
 
-	/* Only what says something about the process; the rest would change the proxy. */
-	if (frame->rdi != PR_SET_NAME && frame->rdi != PR_GET_NAME)
+	/* Only what is the process's by its proxy being so; the rest would change how that works. */
+	switch (frame->rdi) {
+	case 1:	 /* PR_SET_PDEATHSIG */
+	case 2:	 /* PR_GET_PDEATHSIG */
+	case 3:	 /* PR_GET_DUMPABLE */
+	case 7:	 /* PR_GET_KEEPCAPS */
+	case 15: /* PR_SET_NAME */
+	case 16: /* PR_GET_NAME */
+	case 23: /* PR_CAPBSET_READ */
+	case 27: /* PR_GET_SECUREBITS */
+	case 29: /* PR_SET_TIMERSLACK */
+	case 30: /* PR_GET_TIMERSLACK */
+	case 36: /* PR_SET_CHILD_SUBREAPER */
+	case 37: /* PR_GET_CHILD_SUBREAPER */
+	case 38: /* PR_SET_NO_NEW_PRIVS */
+	case 39: /* PR_GET_NO_NEW_PRIVS */
+		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+		return channel_request(__NR_prctl, args);
+	default:
 		return -EINVAL;
-	return channel_request(__NR_prctl, args);
+	}
 }
 
 enum kind { REFUSED = 0, LOCAL_KIND, WORK_KIND, DELEGATED_KIND, UNRESTARTED_KIND, ABSENT_KIND };
@@ -665,6 +706,7 @@ static const struct call calls[] = {
 	[__NR_rt_sigprocmask] = LOCAL(sys_rt_sigprocmask),
 	[__NR_rt_sigreturn] = LOCAL(signal_return),
 	[__NR_rt_sigpending] = LOCAL(sys_rt_sigpending),
+	[__NR_rt_sigtimedwait] = LOCAL(sys_rt_sigtimedwait),
 	[__NR_rt_sigsuspend] = LOCAL(sys_rt_sigsuspend),
 	[__NR_pause] = LOCAL(sys_pause),
 	[__NR_sigaltstack] = LOCAL(sys_sigaltstack),
@@ -687,13 +729,20 @@ static const struct call calls[] = {
 	[__NR_membarrier] = ABSENT,
 };
 
+/* Blocked and ignored signals end no call on Linux, but they do end the proxy's. */
+static bool restarts(const struct call *call)
+{
+	signal_collect();
+	return call->kind == DELEGATED_KIND || !signal_effective();
+}
+
 static s64 delegate(struct frame *frame, const struct call *call)
 {
 	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9 };
 	s64 result = channel_request(frame->error, args);
 
 	this_cpu()->status->delegated_calls[call->about]++;
-	this_thread()->interrupted = call->kind == DELEGATED_KIND && result == -EINTR;
+	this_thread()->interrupted = result == -EINTR && restarts(call);
 	return result;
 }
 

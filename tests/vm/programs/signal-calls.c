@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -122,9 +124,53 @@ static int faults(void)
 	return 0;
 }
 
+static int within_ms(unsigned ms)
+{
+	struct itimerval timer = { .it_value = { 0, ms * 1000 } };
+
+	return setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* The program waits for signals instead of handling them, and blocked ones end no other call. */
+static int awaited(void)
+{
+	struct timespec none = { 0, 0 }, bad = { 0, -1 }, some = { 0, 200000000 };
+	siginfo_t info = { 0 };
+	sigset_t set, old;
+	int status;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGALRM);
+	sigaddset(&set, SIGCHLD);
+	CHECK(sigprocmask(SIG_BLOCK, &set, &old) == 0);
+	CHECK(sigtimedwait(&set, &info, &none) == -1 && errno == EAGAIN);
+	CHECK(sigtimedwait(&set, &info, &bad) == -1 && errno == EINVAL);
+	CHECK(sigtimedwait((sigset_t *)8, &info, &none) == -1 && errno == EFAULT);
+	CHECK(kill(getpid(), SIGUSR1) == 0);
+	CHECK(sigwaitinfo(&set, &info) == SIGUSR1 && info.si_signo == SIGUSR1);
+	CHECK(info.si_pid == getpid() && info.si_code == SI_USER);
+	CHECK(within_ms(50) == 0 && sigwaitinfo(&set, NULL) == SIGALRM);
+	CHECK(within_ms(50) == 0 && nanosleep(&some, NULL) == 0);
+	CHECK(sigtimedwait(&set, NULL, &none) == SIGALRM);
+	/* Ignored by default, and waited for all the same. */
+	if (fork() == 0)
+		_exit(3);
+	CHECK(nanosleep(&some, NULL) == 0);
+	CHECK(sigwaitinfo(&set, NULL) == SIGCHLD);
+	CHECK(wait(&status) > 0 && WEXITSTATUS(status) == 3);
+	/* One with a handler comes first. */
+	sigdelset(&set, SIGALRM);
+	CHECK(sigprocmask(SIG_SETMASK, &old, NULL) == 0);
+	install(SIGALRM, SA_RESTART);
+	count = 0;
+	CHECK(within_ms(50) == 0 && sigwaitinfo(&set, NULL) == -1 && errno == EINTR && count == 1);
+	return 0;
+}
+
 int main(void)
 {
-	if (to_itself() || from_linux() || faults())
+	if (to_itself() || from_linux() || faults() || awaited())
 		return 1;
 	puts("all of it is right");
 	fflush(stdout);
