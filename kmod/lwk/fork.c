@@ -279,6 +279,7 @@ static void borrow(struct cpu *parent)
 {
 	struct cpu *cpu = this_cpu();
 
+	WRITE_ONCE(cpu->status->page_root, 0);
 	space_leave();
 	space_destroy(&cpu->process->space);
 	space_move(&cpu->process->space, &parent->offer.space);

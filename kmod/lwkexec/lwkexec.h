@@ -222,6 +222,8 @@ int64_t call_execute(const struct lwk_packet *request);
 
 /* LWK_CALL_SHARE, _SEGMENT, _DETACH, _GRANT, _UNSHARE and _RESHARE. */
 int64_t share_begin(const uint64_t args[6]);
+/* In a child of ours. */
+void share_renew(void);
 int64_t share_segment_size(int id);
 int64_t share_detach(uint64_t start);
 int64_t share_grant(void);

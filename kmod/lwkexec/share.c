@@ -30,6 +30,12 @@ struct attached {
 static pthread_mutex_t attached_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct attached *attached;
 
+void share_renew(void)
+{
+	/* Another thread of our parent may have had it. */
+	pthread_mutex_init(&attached_lock, NULL);
+}
+
 int64_t share_segment_size(int id)
 {
 	struct shmid_ds segment;

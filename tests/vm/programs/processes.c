@@ -290,6 +290,42 @@ static int memory_is_copied(void)
 	return 0;
 }
 
+/* With a parent that has such memory, the child of vfork() need not have all of it. */
+static int memory_is_shared(void)
+{
+	char *shared =
+		mmap(NULL, 64 * KB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char *argv[] = { "true", NULL };
+	pid_t pid;
+
+	CHECK(shared != MAP_FAILED);
+	shared[0] = 'a';
+	pid = fork();
+	if (pid == 0) {
+		if (shared[0] != 'a' || shared[60 * KB])
+			_exit(1);
+		shared[0] = shared[60 * KB] = 'b';
+		_exit(2);
+	}
+	CHECK(ends_with(pid, 2) && shared[0] == 'b' && shared[60 * KB] == 'b');
+	pid = vfork();
+	if (pid == 0) {
+		shared[1] = 'c';
+		_exit(3);
+	}
+	CHECK(ends_with(pid, 3) && shared[1] == 'c');
+	CHECK(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ) == 0);
+	CHECK(ends_with(pid, 0) && shared[1] == 'c');
+	pid = fork();
+	if (pid == 0) {
+		munmap(shared, 32 * KB);
+		shared[60 * KB] = 'd';
+		_exit(4);
+	}
+	CHECK(ends_with(pid, 4) && shared[1] == 'c' && shared[60 * KB] == 'd');
+	return munmap(shared, 64 * KB);
+}
+
 /* Floating point, thread-local storage and the registers that a compiler keeps over a call. */
 static __thread int in_tls = 3;
 
@@ -702,6 +738,7 @@ int main(int argc, char **argv)
 		{ "a child that stops and goes on", stop_and_go_on },
 		{ "ways to wait", waits },
 		{ "memory", memory_is_copied },
+		{ "shared memory", memory_is_shared },
 		{ "registers", registers_are_copied },
 		{ "descriptors", descriptors },
 		{ "children of children", generations },
