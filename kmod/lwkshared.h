@@ -35,7 +35,7 @@
 #include <linux/types.h>
 
 #define LWK_SHARED_MAGIC 0x314b574c /* "LWK1" */
-#define LWK_SHARED_VERSION 6
+#define LWK_SHARED_VERSION 7
 
 #define LWK_MAX_CPUS 256
 #define LWK_MAX_MEM 1024

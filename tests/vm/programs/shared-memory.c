@@ -211,6 +211,37 @@ static int segments(void)
 	return 0;
 }
 
+/* What a process shares it shares with its children; the rest is theirs. */
+static int with_a_child(void)
+{
+	int id = shmget(IPC_PRIVATE, PAGE, IPC_CREAT | 0600), status, private = 1;
+	char *map = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char *segment = shmat(id, NULL, 0);
+	pid_t child;
+
+	CHECK(map != MAP_FAILED && segment != (char *)-1 && shmctl(id, IPC_RMID, NULL) == 0);
+	strcpy(map, "before");
+	child = fork();
+	if (child == 0) {
+		private = strcmp(map, "before") == 0 ? 2 : 3;
+		strcpy(map, "child");
+		strcpy(map + 2 * PAGE, "new page");
+		strcpy(segment, "segment");
+		_exit(private == 2 && shmdt(segment) == 0 && munmap(map, PAGE) == 0 ? 7 : 1);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 7 << 8);
+	CHECK(strcmp(map, "child") == 0 && strcmp(map + 2 * PAGE, "new page") == 0 && private == 1);
+	CHECK(strcmp(segment, "segment") == 0 && shmdt(segment) == 0);
+	child = vfork();
+	if (child == 0) {
+		strcpy(map + PAGE, "lent");
+		_exit(0);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	CHECK(strcmp(map + PAGE, "lent") == 0 && munmap(map, 3 * PAGE) == 0);
+	return 0;
+}
+
 static int calls(const char *directory)
 {
 	struct sigaction action = { .sa_handler = on_fault };
@@ -218,9 +249,9 @@ static int calls(const char *directory)
 	snprintf(path, sizeof(path), "%s/shared-memory.%d", directory, getpid());
 	sigaction(SIGBUS, &action, NULL);
 	sigaction(SIGSEGV, &action, NULL);
-	for (int round = 0; round < 20; round++)
+	for (int round = 0; round < 10; round++)
 		if (both_ways() || beyond_the_end() || bad_requests() || protections() ||
-		    without_a_name() || segments())
+		    without_a_name() || segments() || with_a_child())
 			return 1;
 	puts("all of it is right");
 	return 0;
