@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "json.h"
@@ -21,10 +22,24 @@
 #define CALIBRATION_PERCENT 10
 
 static volatile sig_atomic_t caught;
+static struct timespec caught_at; /* CLOCK_MONOTONIC; written before 'caught', once */
 
 static void catch_signal(int number)
 {
+	if (caught)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &caught_at);
 	caught = number;
+}
+
+/* How long ago the signal came: what a stop has taken, once the work has ended. */
+static double seconds_since_signal(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - caught_at.tv_sec) +
+	       (double)(now.tv_nsec - caught_at.tv_nsec) / 1e9;
 }
 
 static bool was_caught(void *context)
@@ -113,7 +128,7 @@ static void print_notes(const char *notes)
 }
 
 static void print_state(const struct ms_migrate_request *request,
-			const struct ms_migrate_state *state)
+			const struct ms_migrate_state *state, double stop_seconds)
 {
 	printf("%s ", request->dry_run ? "would move" : "moved");
 	print_bytes(stdout, request->dry_run ? state->found : state->moved);
@@ -125,8 +140,11 @@ static void print_state(const struct ms_migrate_request *request,
 		       state->cpu_seconds,
 		       state->cpu_seconds * 100 / (state->seconds > 0 ? state->seconds : 1));
 	}
-	printf("; %u process%s%s\n", state->processes, state->processes == 1 ? "" : "es",
+	printf("; %u process%s%s", state->processes, state->processes == 1 ? "" : "es",
 	       state->stopped ? "; stopped before the end" : "");
+	if (stop_seconds > 0)
+		printf(", within %.0f ms", stop_seconds * 1000);
+	putchar('\n');
 	printf("  use known from: %s%s\n", state->source,
 	       strcmp(state->source, "accessed") == 0 ? " bits (lwkpart.ko)" : "");
 	print_by_word("  among it: ", state->kinds, MS_KINDS, kind_word);
@@ -141,11 +159,15 @@ static void print_state(const struct ms_migrate_request *request,
 }
 
 static void print_state_json(const struct ms_migrate_request *request,
-			     const struct ms_migrate_state *state, const char *error)
+			     const struct ms_migrate_state *state, double stop_seconds,
+			     const char *error)
 {
 	struct json_object *object = ms_migrate_state_to_json(state);
 
 	json_add_text(object, "method", ms_migrate_method_word(request->method));
+	if (state->stopped)
+		json_object_object_add(object, "stop_seconds",
+				       json_object_new_double(stop_seconds));
 	json_add_text(object, "error", error);
 	print_json(object);
 }
@@ -351,18 +373,20 @@ static int migrate(struct line *line)
 	bool terminal = isatty(STDERR_FILENO);
 	struct ms_migrate_state state;
 	struct ms_error err = { "" };
+	double stop_seconds;
 	uint64_t left = 0;
 	int ret;
 
 	request->stop = was_caught;
 	request->hear = terminal ? show_progress : NULL;
 	ret = ms_migrate(request, &state, &err);
+	stop_seconds = caught ? seconds_since_signal() : 0;
 	if (terminal)
 		fputs("\r\033[K", stderr);
 	if (line->json)
-		print_state_json(request, &state, err.text);
+		print_state_json(request, &state, stop_seconds, err.text);
 	else if (ret == 0 || state.found)
-		print_state(request, &state);
+		print_state(request, &state, stop_seconds);
 	if (ret < 0)
 		fprintf(stderr, "lwkctl: %s\n", err.text);
 	if (caught)

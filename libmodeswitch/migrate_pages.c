@@ -19,6 +19,7 @@
 #include "files.h"
 #include "lwkpart.h"
 
+#define DAMON_DIR "/sys/kernel/mm/damon"
 #define PAGEMAP_PRESENT (1ULL << 63)
 #define PAGEMAP_FILE (1ULL << 61)
 #define PAGEMAP_EXCLUSIVE (1ULL << 56)
@@ -28,6 +29,8 @@
 /* What clear_refs takes for the soft-dirty bits. */
 #define CLEAR_SOFT_DIRTY "4"
 #define MOST_WEIGHT 32768
+/* Pages listed in one call when there is a limit of CPU time. */
+#define LIMITED_CHUNK 4096
 
 uint64_t page_bytes(const struct migrate_page *page)
 {
@@ -55,9 +58,13 @@ void pages_open(struct migration *migration)
 		close(device);
 	migration->device = -1;
 	migration->state.source = "soft-dirty";
-	migration_note(migration,
-		       "only what is written is known to be in use (soft-dirty bits), not what is "
-		       "read: for that, run it as root with lwkpart.ko loaded (modprobe lwkpart)");
+	migration_note(
+		migration,
+		"only what is written is known to be in use (soft-dirty bits), not what is "
+		"read: for that, run it as root with lwkpart.ko loaded (modprobe lwkpart); %s",
+		access(DAMON_DIR, F_OK) == 0
+			? "this kernel's DAMON is not used, it knows regions and not pages"
+			: "this kernel has no DAMON");
 }
 
 /* ---- the pages of one process: Accessed bits ---- */
@@ -420,6 +427,8 @@ static int merge(struct migration *migration, struct migrate_process *process,
 static int scan_process(struct migration *migration, struct migrate_process *process, bool clear,
 			uint64_t **words, size_t *room, size_t *n)
 {
+	/* In small pieces, or the first would be more than a limit allows in seconds. */
+	size_t chunk = migration->throttle.cpu_share > 0 ? LIMITED_CHUNK : PAGES_CHUNK;
 	uint64_t at = 0, *more;
 	ssize_t got;
 
@@ -431,7 +440,7 @@ static int scan_process(struct migration *migration, struct migrate_process *pro
 				return -1;
 			*words = more;
 		}
-		got = pages_scan(migration, process, &at, clear, *words + *n, *room - *n);
+		got = pages_scan(migration, process, &at, clear, *words + *n, chunk);
 		if (got < 0)
 			got = 0;
 		if (!throttle_wait(migration, 0, 0))

@@ -54,6 +54,11 @@ static void bad_requests_are_refused(void **state)
 	refuses(good, "0", "", "wanted NUMA nodes with --to; found none");
 	refuses(good, "0", "0-1", "without a common node");
 	refuses(good, "0", "2", "found --to 2, and memory on nodes 0-1 only");
+	/* One whose memory is off-line. */
+	unit_file("sys/devices/system/node/has_memory", "0\n");
+	refuses(good, "0", "1", "found --to 1, and memory on nodes 0 only");
+	refuses(good, "1", "0", "found --from 1, and memory on nodes 0 only");
+	unit_file("sys/devices/system/node/has_memory", "0-1\n");
 	bad.pid = 0;
 	refuses(bad, "0", "1", "one of: a process, a job, a cgroup");
 	bad.pid = -1;

@@ -169,6 +169,7 @@ move_every_kind()
 	run --separate-stderr as user1 lwkctl migrate --pid "$pid" --from 0 --to 1 --method mild "${fast[@]}" --json
 	echo "$output"
 	[[ $(json .source) == soft-dirty ]]
+	[[ $(json .notes) == *'only what is written is known to be in use'*'this kernel has no DAMON'* ]]
 	[[ $(json '.left | del(.shared) | length') == 0 ]]
 	(($(json .moved) >= 32 << 20))
 	[[ $(on_node "$pid" 1) -ge 8192 ]]
@@ -202,6 +203,21 @@ move_every_kind()
 	(($(json '.left["not tried"]') > 0)) || [[ $(json .found) == $(json .moved) ]]
 	[[ $(bed cat /sys/fs/cgroup/cpuset/migrate-test/cpuset.mems) == 0 ]]
 	[[ $(bed cat /tmp/stopped) == '130 '* ]]
+}
+
+@test "after SIGINT no more pages are begun, however much there is to do" {
+	start root migrate-load 256 0 1 still small
+	bed bash -c "strace -o /tmp/trace -e trace=move_pages,ioctl,exit_group lwkctl migrate --pid $pid --from 0 --to 1 \
+		--method periodical --sleep 0 --json >/tmp/stopped & while ! grep -qs MPOL_MF_MOVE /tmp/trace; do :; done
+		kill -INT \$(pgrep -x lwkctl); wait \$!; test \$? = 130"
+	output=$(bed cat /tmp/stopped)
+	echo "$output"
+	[[ $(json '.stopped, .complete' | tr '\n' ' ') == 'true false ' ]]
+	(($(json .moved) + $(json '.left["not tried"]') == $(json .found)))
+	[[ $(json '.stop_seconds > 0') == true ]]
+	run bed sed -n '/--- SIGINT/,$p' /tmp/trace
+	echo "$output"
+	[[ $output == *SIGINT*exit_group* && $output != *MPOL_MF_MOVE* && $output != *'0xb7, 0x14'* ]]
 }
 
 @test "a node that fills up: it stops and says so, and the program runs on" {
