@@ -60,7 +60,6 @@ static void become_proxy(const int ends[2], uint64_t cpu, uint64_t number, bool 
 		channel_drop(own.child_waits);
 	parent_waits = own.child_waits = -1;
 	pthread_mutex_init(&lock, NULL);
-	share_renew();
 
 	error = begin(cpu, number);
 	if (write(ends[1], &error, sizeof(error)) != sizeof(error) || error)

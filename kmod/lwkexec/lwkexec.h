@@ -227,8 +227,6 @@ void share_renew(void);
 int64_t share_segment_size(int id);
 int64_t share_detach(uint64_t start);
 int64_t share_grant(void);
-/* In a child. */
-void share_renew(void);
 int64_t share_end(uint64_t start, uint64_t size);
 int64_t share_protect(uint64_t start, uint64_t size, int prot);
 

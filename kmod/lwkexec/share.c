@@ -96,11 +96,6 @@ int64_t share_detach(uint64_t start)
 	return size ? (int64_t)size : -EINVAL;
 }
 
-void share_renew(void)
-{
-	pthread_mutex_init(&attached_lock, NULL);
-}
-
 /* ---- mappings ---- */
 
 int64_t share_begin(const uint64_t args[6])
