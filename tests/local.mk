@@ -26,6 +26,7 @@ EXTRA_DIST += tests/bench/proxies tests/bench/proxies.jq tests/bench/proxies.gnu
 EXTRA_DIST += tests/bench/irq-noise tests/bench/irq-noise.jq tests/bench/irq-noise.gnuplot \
 	tests/bench/irq-noise-job.c
 EXTRA_DIST += tests/bench/noise tests/bench/noise.gnuplot tests/bench/fwq.c
+EXTRA_DIST += tests/bench/ltp tests/bench/ltp-run
 CLEANFILES += $(bench_programs)
 
 include $(srcdir)/tests/vm/programs/local.mk

@@ -126,11 +126,14 @@ void signals_action(int signal, int action)
 
 uint64_t signals_init(uint64_t ignored)
 {
-	struct rlimit none = { 0, 0 };
+	struct rlimit core;
 	struct sigaction old;
 
-	/* A core of the proxy would tell nothing about the program. */
-	setrlimit(RLIMIT_CORE, &none);
+	/* A core of the proxy tells nothing about the program, so it must ask for it itself. */
+	if (getrlimit(RLIMIT_CORE, &core) == 0) {
+		core.rlim_cur = 0;
+		setrlimit(RLIMIT_CORE, &core);
+	}
 	for (int s = FIRST_OF_LIBC; s <= LAST_OF_LIBC; s++)
 		pass_on_libcs(s);
 	for (int s = 1; s < NSIG; s++)
