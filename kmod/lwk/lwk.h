@@ -339,6 +339,9 @@ void kernel_page_free(void *page);
 /* A zeroed 4 KB or 2 MB page for a process, near NUMA node 'node'; 0 when there is none. */
 u64 user_page_alloc(u32 node);
 u64 user_large_alloc(u32 node);
+/* … as another process left it, for who overwrites all of it. */
+u64 user_page_take(u32 node);
+u64 user_large_take(u32 node);
 /* What is not taken, bytes. */
 u64 user_free_bytes(void);
 /* What this CPU's process has; tells Linux. */

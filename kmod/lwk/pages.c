@@ -256,7 +256,7 @@ static struct chunk *chunk_of(u64 phys)
 	panic("page %llx is not of this partition", phys);
 }
 
-u64 user_large_alloc(u32 node)
+u64 user_large_take(u32 node)
 {
 	struct chunk *chunk;
 
@@ -270,13 +270,19 @@ u64 user_large_alloc(u32 node)
 	}
 	spin_unlock(&lock);
 	still_alive();
-	if (!chunk)
-		return 0;
-	memset(phys_to_virt(chunk->phys), 0, LARGE_SIZE);
-	return chunk->phys;
+	return chunk ? chunk->phys : 0;
 }
 
-u64 user_page_alloc(u32 node)
+u64 user_large_alloc(u32 node)
+{
+	u64 phys = user_large_take(node);
+
+	if (phys)
+		memset(phys_to_virt(phys), 0, LARGE_SIZE);
+	return phys;
+}
+
+u64 user_page_take(u32 node)
 {
 	struct chunk *chunk;
 	u64 phys = 0;
@@ -306,6 +312,13 @@ u64 user_page_alloc(u32 node)
 	}
 	spin_unlock(&lock);
 	still_alive();
+	return phys;
+}
+
+u64 user_page_alloc(u32 node)
+{
+	u64 phys = user_page_take(node);
+
 	if (phys)
 		memset(phys_to_virt(phys), 0, PAGE_SIZE);
 	return phys;

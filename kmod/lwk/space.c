@@ -1117,7 +1117,7 @@ void space_resume(struct space *space)
 static int copy_small(struct space *to, u64 addr, const void *from, u32 prot)
 {
 	u64 *entry = entry_at(to, addr, 1, true);
-	u64 phys = entry ? user_page_alloc(this_cpu()->node) : 0;
+	u64 phys = entry ? user_page_take(this_cpu()->node) : 0;
 
 	if (!phys)
 		return -ENOMEM;
@@ -1130,7 +1130,7 @@ static int copy_small(struct space *to, u64 addr, const void *from, u32 prot)
 static int copy_large(struct space *to, u64 addr, const u8 *from, u32 prot)
 {
 	u64 *entry = entry_at(to, addr, 2, true);
-	u64 phys = entry ? user_large_alloc(this_cpu()->node) : 0;
+	u64 phys = entry ? user_large_take(this_cpu()->node) : 0;
 	int error = 0;
 
 	if (phys) {

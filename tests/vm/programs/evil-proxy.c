@@ -167,7 +167,7 @@ static int readable(uint64_t address)
 static int bad_changes(const char *path)
 {
 	struct lwk_proc_create create = { .pid = getpid(), .flags = LWK_PROC_AGAIN };
-	const uint64_t start = LWK_USER_START;
+	const uint64_t start = 0x100000000;
 	pid_t child;
 	int status;
 
@@ -184,8 +184,8 @@ static int bad_changes(const char *path)
 		_exit(ioctl(device, LWK_PROC_CREATE, &create) < 0 && errno == EPERM ? 0 : 1);
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 
-	CHECK(mmap((void *)start, LWK_USER_END - start, PROT_READ | PROT_WRITE,
-		   MAP_SHARED | MAP_FIXED_NOREPLACE, device, LWK_MMAP_WINDOW) == (void *)start);
+	CHECK(mmap((void *)start, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+		   device, LWK_MMAP_WINDOW + start - LWK_USER_START) == (void *)start);
 	CHECK(ask(LWK_CALL_MAP, start, 4096, PROT_READ | PROT_WRITE) == 0);
 	CHECK(readable(start));
 	CHECK(ioctl(device, LWK_PROC_CREATE, &create) == 0);
@@ -197,7 +197,7 @@ static int bad_changes(const char *path)
 	CHECK(ioctl(device, LWK_PROC_END) == 0);
 	CHECK(!readable(start));
 	CHECK(ioctl(device, LWK_PROC_CREATE, &create) < 0 && errno == EINVAL);
-	munmap((void *)start, LWK_USER_END - start);
+	munmap((void *)start, 4096);
 	end();
 	return 0;
 }
