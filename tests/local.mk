@@ -141,6 +141,7 @@ EXTRA_DIST += tests/vm/.shellcheckrc tests/vm/helpers.bash \
 	tests/vm/plans.bats \
 	tests/vm/prepare.bats \
 	tests/vm/processes.bats \
+	tests/vm/programs.bats \
 	tests/vm/proxies.bats \
 	tests/vm/prepare-machines.bats \
 	tests/vm/recovery.bats \

@@ -17,6 +17,8 @@ image_packages=(
 	libnuma1 numactl libcgroup2
 	irqbalance				# moves interrupts, too
 	sysbench iperf3				# neighbours that a bench disturbs
+	libmpich12 libopenblas0-pthread		# programs that run on the LWK
+	python3-numpy sqlite3 stress-ng
 )
 
 # No machine here has such hardware, and nobody reads manuals in it.

@@ -1,0 +1,43 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Packages of the distribution on the LWK: lwk-programs(7) says what works, and this is where it is
+# found out.
+
+load helpers
+
+setup_file()
+{
+	prepare
+	testbed put "$top/tests/vm/programs/table" "$programs/table"
+}
+
+teardown_file()
+{
+	node_is_clean
+}
+
+# The rows of the man page: NAME VERDICT.
+documented()
+{
+	sed -n 's/^\.It \([a-z0-9-]*\) Ta \(works\|differs\|fails\) Ta.*/\1 \2/p' "$top/doc/lwk-programs.7"
+}
+
+@test "each program of lwk-programs(7) does what it says there" {
+	as user1 srun --quiet --lwk --lwk-launch=none -n1 -c6 --mem=900 \
+		env programs="$programs" "$programs/table" >"$BATS_TEST_TMPDIR/found"
+	(($(wc -l <"$BATS_TEST_TMPDIR/found") > 10))
+	diff <(documented) "$BATS_TEST_TMPDIR/found" || {
+		bed sh -c 'tail -n 40 /tmp/lwk-table.*'
+		return 1
+	}
+}
+
+@test "MPICH: ranks on one LWK talk through shared memory" {
+	[[ -e $top/build/tests/vm/programs/mpi-pairs ]] || skip 'libmpich-dev is not on this host'
+	run -0 as user1 timeout 100 srun --quiet --lwk -n2 -c3 --mem=900 --mpi=pmi2 "$programs/mpi-pairs"
+	[[ $output == '2 ranks, '*' MB/s' ]]
+	run -0 as user1 env UCX_TLS=posix,self timeout 100 srun --quiet --lwk -n2 -c3 --mem=900 --mpi=pmi2 \
+		"$programs/mpi-pairs"
+	[[ $output == '2 ranks, '*' MB/s' ]]
+}
