@@ -137,20 +137,23 @@ uint32_t channel_next_owned(uint32_t fd)
 	return next;
 }
 
-/* LWK_PROC_CREATE, again so many times as long as no CPU is free. 0 or a negative errno. */
-static int create_process(uint32_t flags, unsigned retries)
+/*
+ * LWK_PROC_CREATE, again so many times as long as no CPU is free. Who starts a program by hand is told
+ * that he waits. 0 or a negative errno.
+ */
+static int create_process(uint32_t flags, unsigned retries, bool by_hand)
 {
 	struct lwk_proc_create create = { .pid = getpid(), .flags = flags };
 	struct timespec pause = { 0, BUSY_SLEEP_MS * 1000000L };
-	bool waits = false;
+	bool told = !by_hand;
 
 	while (ioctl(session.device, LWK_PROC_CREATE, &create)) {
 		if (errno != EBUSY && (errno != EAGAIN || !retries--))
 			return -errno;
-		if (errno == EBUSY && !waits) {
+		if (errno == EBUSY && !told) {
 			fprintf(stderr,
 				"lwkexec: the LWK is frozen; waiting until it goes on (lwkctl thaw)\n");
-			waits = true;
+			told = true;
 		}
 		nanosleep(&pause, NULL);
 	}
@@ -161,7 +164,7 @@ static int create_process(uint32_t flags, unsigned retries)
 
 static void create_or_fail(const char *device, uint32_t flags)
 {
-	int error = create_process(flags, getenv(ENV_WAIT) ? UINT_MAX : BUSY_RETRIES);
+	int error = create_process(flags, getenv(ENV_WAIT) ? UINT_MAX : BUSY_RETRIES, !flags);
 
 	if (error == -EAGAIN)
 		fail(EXIT_LWK,
@@ -310,7 +313,7 @@ int session_renew(void)
 		close(session.device);
 		return error;
 	}
-	error = create_process(0, FORK_RETRIES);
+	error = create_process(0, FORK_RETRIES, false);
 	return error ? error : map_shared();
 }
 
