@@ -171,17 +171,23 @@ static int signal_of_the_end(void)
 
 static int stop_and_go_on(void)
 {
-	int status;
-	pid_t pid = fork();
+	int status, ends[2];
+	char byte;
+	pid_t pid;
 
+	CHECK(pipe(ends) == 0);
+	pid = fork();
 	if (pid == 0) {
 		raise(SIGSTOP);
-		_exit(5);
+		_exit(read(ends[0], &byte, 1) == 1 ? 5 : 1);
 	}
 	CHECK(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
 	CHECK(kill(pid, SIGCONT) == 0);
 	CHECK(waitpid(pid, &status, WCONTINUED) == pid && WIFCONTINUED(status));
-	CHECK(ends_with(pid, 5));
+	/* It has not ended before that was seen. */
+	CHECK(write(ends[1], "x", 1) == 1 && ends_with(pid, 5));
+	close(ends[0]);
+	close(ends[1]);
 	return 0;
 }
 
