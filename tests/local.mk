@@ -14,10 +14,12 @@ EXTRA_DIST += tests/bench/migrate tests/bench/migrate.jq tests/bench/migrate.gnu
 EXTRA_DIST += tests/bench/fragmentation tests/bench/memory-load.c
 # They run on the LWK, as its users' programs do, or beside.
 bench_programs = tests/bench/kernels tests/bench/delegation-load tests/bench/fwq \
-	tests/bench/proxies-load tests/bench/irq-noise-job
+	tests/bench/proxies-load tests/bench/irq-noise-job \
+	tests/bench/first-touch-load
 all-local: $(bench_programs)
 $(bench_programs): %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static $< -o $@ -lm
+EXTRA_DIST += tests/bench/first-touch tests/bench/first-touch-load.c
 EXTRA_DIST += tests/bench/disturbance tests/bench/kernels.c
 EXTRA_DIST += tests/bench/delegation tests/bench/delegation.jq tests/bench/delegation.gnuplot \
 	tests/bench/delegation-load.c
