@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #define MB (1ULL << 20)
 #define CALIBRATION_BYTES (256 * MB)
 #define CALIBRATION_PERCENT 10
+#define KEPT_BYTES (32 << 20)
 
 static volatile sig_atomic_t caught;
 static struct timespec caught_at; /* CLOCK_MONOTONIC; written before 'caught', once */
@@ -377,6 +379,9 @@ static int migrate(struct line *line)
 	uint64_t left = 0;
 	int ret;
 
+	/* Each round has the same lists: given back to the kernel they would be cleared each time. */
+	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
+	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 	request->stop = was_caught;
 	request->hear = terminal ? show_progress : NULL;
 	ret = ms_migrate(request, &state, &err);

@@ -378,7 +378,7 @@ static int walk(struct migration *migration, bool referenced_only, struct refs *
 static unsigned window_ms(const struct migration *migration)
 {
 	const struct ms_migrate_request *request = migration->request;
-	unsigned window = request->sleep_ms / 4;
+	unsigned window = request->sleep_ms / 8;
 
 	/* With limits there is no sleep, and all takes long. */
 	if (request->cpu_percent > 0 || request->bandwidth)
