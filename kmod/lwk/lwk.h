@@ -389,6 +389,8 @@ int space_fault(struct space *space, u64 addr, bool write, bool exec);
 int space_fault_here(struct space *space, u64 addr, bool write);
 /* Does others' memory lie at addr? */
 bool space_is_shared(struct space *space, u64 addr);
+/* Is each page of it in some mapping? */
+bool space_is_mapped(struct space *space, u64 addr, u64 size);
 /* Makes all of [addr, addr+size) present, as far as memory goes. */
 int space_populate(struct space *space, u64 addr, u64 size);
 /*
@@ -514,6 +516,9 @@ void signal_collect(void);
 bool signal_waiting(void);
 /* Is there a signal that ends the process or runs a handler? */
 bool signal_effective(void);
+/* Other signals are blocked until unsuspend(), or until signal_deliver() has run a handler. */
+void signal_suspend(u64 mask);
+void signal_unsuspend(void);
 void signal_deliver(struct frame *frame);
 s64 signal_return(struct frame *frame);
 s64 sys_rt_sigaction(struct frame *frame);

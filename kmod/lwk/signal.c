@@ -544,18 +544,33 @@ s64 sys_rt_sigtimedwait(struct frame *frame)
 	return frame->rsi && copy_to_user(frame->rsi, &info, sizeof(info)) ? -EFAULT : result;
 }
 
-s64 sys_rt_sigsuspend(struct frame *frame)
+void signal_suspend(u64 mask)
 {
 	struct thread *thread = this_thread();
+
+	thread->suspended_mask = thread->blocked;
+	thread->suspended = true;
+	WRITE_ONCE(thread->blocked, mask & ~UNBLOCKABLE);
+	signal_collect();
+}
+
+void signal_unsuspend(void)
+{
+	struct thread *thread = this_thread();
+
+	WRITE_ONCE(thread->blocked, thread->suspended_mask);
+	thread->suspended = false;
+}
+
+s64 sys_rt_sigsuspend(struct frame *frame)
+{
 	u64 mask;
 
 	if (frame->rsi != sizeof(u64))
 		return -EINVAL;
 	if (copy_from_user(&mask, frame->rdi, sizeof(mask)))
 		return -EFAULT;
-	thread->suspended_mask = thread->blocked;
-	thread->suspended = true;
-	thread->blocked = mask & ~UNBLOCKABLE;
+	signal_suspend(mask);
 	return wait_for_signal();
 }
 

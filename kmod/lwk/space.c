@@ -1044,6 +1044,17 @@ bool space_is_shared(struct space *space, u64 addr)
 	return shared;
 }
 
+bool space_is_mapped(struct space *space, u64 addr, u64 size)
+{
+	bool mapped = false;
+
+	spin_lock(&space->lock);
+	if (range_valid(addr, size))
+		mapped = range_mapped(space, addr, addr + size);
+	spin_unlock(&space->lock);
+	return mapped;
+}
+
 int space_populate(struct space *space, u64 addr, u64 size)
 {
 	for (u64 a = addr; a < addr + size; a += PAGE_SIZE) {

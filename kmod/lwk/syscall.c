@@ -91,11 +91,28 @@ static bool may_use(u32 index)
 	       (!process && READ_ONCE(cpu_at(index)->control->order) == LWK_ORDER_NONE);
 }
 
-/* The CPUs that the process has or can still have threads on, by Linux's numbers. */
+static bool is_own(u32 tid)
+{
+	for (u32 i = 0; i < boot->n_cpus; i++)
+		if (LOAD_ACQUIRE(cpu_at(i)->process) == this_process() &&
+		    READ_ONCE(cpu_at(i)->thread.tid) == tid)
+			return true;
+	return !tid;
+}
+
+/*
+ * The CPUs that the process has or can still have threads on, by Linux's numbers. Of other
+ * processes Linux tells.
+ */
 static s64 sys_sched_getaffinity(struct frame *frame)
 {
 	u64 mask[LINUX_CPUS / 64] = { 0 }, bytes = 0;
+	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx };
 
+	if (!is_own(frame->rdi)) {
+		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+		return channel_request(__NR_sched_getaffinity, args);
+	}
 	for (u32 i = 0; i < boot->n_cpus; i++) {
 		u32 cpu = boot->cpus[i].linux_cpu;
 
@@ -205,6 +222,8 @@ static s64 sys_mmap(struct frame *frame)
 	bool file = !(flags & MAP_ANONYMOUS_FLAG), shared = flags & MAP_SHARED_FLAG;
 	s64 addr = 0;
 
+	if (!(flags & MAP_TYPE))
+		return -EINVAL;
 	if ((flags & MAP_TYPE) == MAP_SHARED_VALIDATE && flags & ~MAP_KNOWN)
 		return -EOPNOTSUPP;
 	if (flags & MAP_HUGETLB_FLAG)
@@ -257,6 +276,21 @@ static s64 sys_mremap(struct frame *frame)
 		return -EINVAL;
 	return space_resize(&this_process()->space, frame->rdi, frame->rsi, frame->rdx,
 			    frame->r10 & MREMAP_MAYMOVE);
+}
+
+#define MS_ASYNC 1
+#define MS_INVALIDATE 2
+#define MS_SYNC 4
+
+/* What is shared is memory: there is nothing to write. */
+static s64 sys_msync(struct frame *frame)
+{
+	u64 addr = frame->rdi, size = ALIGN_UP(frame->rsi, PAGE_SIZE), flags = frame->rdx;
+
+	if (flags & ~(MS_ASYNC | MS_INVALIDATE | MS_SYNC) || addr % PAGE_SIZE ||
+	    (flags & MS_ASYNC && flags & MS_SYNC))
+		return -EINVAL;
+	return !size || space_is_mapped(&this_process()->space, addr, size) ? 0 : -ENOMEM;
 }
 
 #define MADV_DONTNEED 4
@@ -676,7 +710,7 @@ static const struct call calls[] = {
 	[__NR_brk] = WORK(sys_brk),
 	[__NR_mremap] = WORK(sys_mremap),
 	[__NR_madvise] = WORK(sys_madvise),
-	[__NR_msync] = LOCAL(sys_done), /* what is shared is memory */
+	[__NR_msync] = LOCAL(sys_msync),
 	[__NR_sysinfo] = LOCAL(sys_sysinfo),
 	/* nothing is ever paged out */
 	[__NR_mlock] = LOCAL(sys_done),
@@ -736,10 +770,46 @@ static bool restarts(const struct call *call)
 	return call->kind == DELEGATED_KIND || !signal_effective();
 }
 
+/* Where such a call has the signals that it blocks instead; 0: it has none. */
+static u64 mask_address(const struct frame *frame)
+{
+	u64 pair[2];
+
+	switch (frame->error) {
+	case __NR_ppoll:
+		return frame->r8 == sizeof(u64) ? frame->r10 : 0;
+	case __NR_epoll_pwait:
+	case __NR_epoll_pwait2:
+		return frame->r9 == sizeof(u64) ? frame->r8 : 0;
+	case __NR_pselect6:
+		if (frame->r9 && !copy_from_user(pair, frame->r9, sizeof(pair)) &&
+		    pair[1] == sizeof(u64))
+			return pair[0];
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* With the mask until the call has ended, or until the handler of the signal that ended it has. */
+static s64 request_masked(struct frame *frame, const u64 args[6])
+{
+	u64 address = mask_address(frame), mask;
+	s64 result;
+
+	if (!address || copy_from_user(&mask, address, sizeof(mask)))
+		return channel_request(frame->error, args);
+	signal_suspend(mask);
+	result = signal_effective() ? -EINTR : channel_request(frame->error, args);
+	if (result != -EINTR)
+		signal_unsuspend();
+	return result;
+}
+
 static s64 delegate(struct frame *frame, const struct call *call)
 {
 	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9 };
-	s64 result = channel_request(frame->error, args);
+	s64 result = request_masked(frame, args);
 
 	this_cpu()->status->delegated_calls[call->about]++;
 	this_thread()->interrupted = result == -EINTR && restarts(call);

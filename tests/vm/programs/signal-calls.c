@@ -3,12 +3,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -159,6 +161,15 @@ static int awaited(void)
 	CHECK(nanosleep(&some, NULL) == 0);
 	CHECK(sigwaitinfo(&set, NULL) == SIGCHLD);
 	CHECK(wait(&status) > 0 && WEXITSTATUS(status) == 3);
+	/* Not blocked but while the program waits. */
+	install(SIGALRM, SA_RESTART);
+	count = 0;
+	CHECK(within_ms(50) == 0 && ppoll(NULL, 0, NULL, &old) == -1 && errno == EINTR);
+	CHECK(count == 1 && sigprocmask(SIG_BLOCK, NULL, &set) == 0 && sigismember(&set, SIGALRM));
+	CHECK(kill(getpid(), SIGALRM) == 0 && count == 1);
+	CHECK(pselect(0, NULL, NULL, NULL, NULL, &old) == -1 && errno == EINTR && count == 2);
+	CHECK(ppoll(NULL, 0, &none, &old) == 0 && sigprocmask(SIG_BLOCK, NULL, &set) == 0);
+	CHECK(sigismember(&set, SIGALRM));
 	/* One with a handler comes first. */
 	sigdelset(&set, SIGALRM);
 	CHECK(sigprocmask(SIG_SETMASK, &old, NULL) == 0);
