@@ -15,7 +15,7 @@ if (exists("cost")) plot for [i=0:3] "cost.data" index i using 1:2 with linespoi
 unset logscale x
 
 set output "figure9-local.png"
-set title "Latency of a program's accesses, 73 ns local and 121 ns remote (paper: figure 9, recovered after 36 s periodical, 18 s severe and mild)"
+set title "Latency of accesses (paper: figure 9, local after 36 s periodical, 18 s severe and mild)"
 set xlabel "seconds"
 set ylabel "ns"
 set yrange [65:130]

@@ -70,11 +70,11 @@ if $what == "goals" then
 				damage: {sysbench: ([damage("sysbench")] | first), udp: ([damage("udp")] | first)}})}}
 elif $what == "cost" then
 	cost_ratios | map(select(.pages == "small" and .n > 0)) | group_by(.method)[]
-	| "# \(.[0].method)", (sort_by(.n)[] | "\(.n) \(.ratio)"), "", ""
+	| "\(.[0].method)", (sort_by(.n)[] | "\(.n) \(.ratio)"), "", ""
 elif $what == "local" then
 	section("local") | map(select(.pattern == "half" and .pages == "small"))[]
 	# The paper's latencies: 73 ns local, 121 ns remote.
-	| "# \(.method)", (.samples[] | "\(.[0]) \(.[1]) \(73 * .[1] + 121 * (1 - .[1]))"), "", ""
+	| "\(.method)", (.samples[] | "\(.[0]) \(.[1]) \(73 * .[1] + 121 * (1 - .[1]))"), "", ""
 elif $what == "limits" then
 	section("limits") | map(select(.what == "cpu"))[] | "\(.asked) \(.got)"
 elif $what == "beside" then
