@@ -36,7 +36,7 @@ lwk_objects = kmod/lwk/entry.o kmod/lwk/main.o kmod/lwk/cpu.o kmod/lwk/trap.o \
 	kmod/lwk/pages.o kmod/lwk/space.o kmod/lwk/user.o kmod/lwk/channel.o \
 	kmod/lwk/process.o kmod/lwk/fork.o kmod/lwk/thread.o kmod/lwk/futex.o kmod/lwk/signal.o kmod/lwk/clock.o kmod/lwk/syscall.o \
 	kmod/lwk/console.o kmod/lwk/string.o kmod/lwk/account.o kmod/lwk/registers.o \
-	kmod/lwk/counters.o kmod/lwk/share.o
+	kmod/lwk/counters.o kmod/lwk/share.o kmod/lwk/policy.o
 lwk_cflags = -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wno-unused-parameter -ffreestanding -fno-pic -no-pie \
 	-mcmodel=kernel -mno-red-zone -mgeneral-regs-only -fno-stack-protector \
@@ -63,7 +63,7 @@ EXTRA_DIST += kmod/lwk/entry.S kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/signal.h
 	kmod/lwk/process.c kmod/lwk/fork.c kmod/lwk/thread.c kmod/lwk/futex.c kmod/lwk/signal.c \
 	kmod/lwk/clock.c kmod/lwk/syscall.c \
 	kmod/lwk/console.c kmod/lwk/string.c kmod/lwk/account.c kmod/lwk/registers.c \
-	kmod/lwk/counters.c kmod/lwk/pmu.h kmod/lwk/share.c
+	kmod/lwk/counters.c kmod/lwk/pmu.h kmod/lwk/share.c kmod/lwk/policy.c
 
 bin_PROGRAMS += kmod/lwkexec/lwkexec
 kmod_lwkexec_lwkexec_SOURCES = kmod/lwkexec/lwkexec.c kmod/lwkexec/lwkexec.h \

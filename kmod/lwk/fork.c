@@ -266,6 +266,7 @@ static void copy_rest(struct cpu *parent)
 	spin_unlock(&original->action_lock);
 	cpu->thread.blocked = parent->thread.blocked;
 	cpu->thread.altstack = parent->thread.altstack;
+	cpu->thread.policy = parent->thread.policy;
 	cpu->thread.clear_tid = parent->offer.clear_tid;
 	cpu->settid = parent->offer.settid;
 	cpu->start.frame = parent->offer.frame;
@@ -353,6 +354,7 @@ static s64 exec(u64 directory, u64 path, u64 argv, u64 envp, u64 flags)
 	thread->pending = 0;
 	__atomic_or_fetch(&cpu->channel->signals, pending, __ATOMIC_ACQ_REL);
 	cpu->status->delegated_calls[LWK_CALLS_PROCESS]++;
+	this_process()->first->heritage = (struct heritage){ this_process()->pid, thread->policy };
 	return channel_request(LWK_CALL_EXEC, args);
 }
 

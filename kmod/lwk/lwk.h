@@ -7,6 +7,7 @@
  *   trap.c     exceptions and interrupts
  *   pages.c    physical memory: the kernel's pool and the processes'
  *   space.c    a process's address space
+ *   policy.c   which NUMA nodes its pages come from
  *   user.c     reading and writing a process's memory
  *   channel.c  packets to and from the proxy
  *   process.c  the life of a process
@@ -105,11 +106,23 @@ struct spinlock {
 #define PROT_WRITE 2
 #define PROT_EXEC 4
 #define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
+/* policy.c: as set_mempolicy(2) has it. */
+struct policy {
+	u32 mode;
+	u64 nodes;
+};
+/* A page comes from 'node' if that has one, then from one of 'nodes'. */
+struct choice {
+	u32 node;
+	u64 nodes;
+};
+
 struct area {
 	struct area *next;
 	u64 start, end;
 	u32 prot;
-	bool shared; /* its pages are Linux's (share.c), and so is what is in them */
+	bool shared;	      /* its pages are Linux's (share.c), and so is what is in them */
+	struct policy policy; /* MPOL_DEFAULT: the thread's */
 };
 
 struct space {
@@ -168,6 +181,7 @@ struct thread {
 	bool suspended;
 	bool interrupted; /* the call being left was cut short: EINTR, or restart */
 	struct sigstack altstack;
+	struct policy policy;
 	u64 clear_tid;	 /* address of a futex word that becomes 0 at its end, or 0 */
 	u64 robust_list; /* get_robust_list(2), or 0 */
 };
@@ -189,6 +203,12 @@ struct offer {
 	u64 settid;	    /* where it shall write its pid, or 0 */
 	struct frame frame;
 	u64 fs_base, gs_base;
+};
+
+/* fork.c: what the next program has from the one that becomes it, if its pid is this. */
+struct heritage {
+	u32 pid;
+	struct policy policy;
 };
 
 /* counters.c */
@@ -236,6 +256,7 @@ struct cpu {
 	u64 borrowed; /* number of that offer, if its memory is to be given back; or 0 */
 	u64 settid;   /* of that offer */
 	struct offer offer;
+	struct heritage heritage;
 	struct process own; /* that of which it is the first CPU */
 	struct counters counters;
 
@@ -337,11 +358,12 @@ void *kernel_boot_alloc(size_t size);
 void *kernel_page_alloc(void);
 void kernel_page_free(void *page);
 /* A zeroed 4 KB or 2 MB page for a process, near NUMA node 'node'; 0 when there is none. */
-u64 user_page_alloc(u32 node);
-u64 user_large_alloc(u32 node);
+u64 user_page_alloc(struct choice choice);
+u64 user_large_alloc(struct choice choice);
+u32 user_page_node(u64 phys);
 /* … as another process left it, for who overwrites all of it. */
-u64 user_page_take(u32 node);
-u64 user_large_take(u32 node);
+u64 user_page_take(struct choice choice);
+u64 user_large_take(struct choice choice);
 /* What is not taken, bytes. */
 u64 user_free_bytes(void);
 /* What this CPU's process has; tells Linux. */
@@ -389,6 +411,16 @@ int space_fault(struct space *space, u64 addr, bool write, bool exec);
 int space_fault_here(struct space *space, u64 addr, bool write);
 /* Does others' memory lie at addr? */
 bool space_is_shared(struct space *space, u64 addr);
+/*
+ * New pages of it come as 'policy' says from now on. -EFAULT: not all of it is mapped; -EIO, if 'strict':
+ * and some of it is elsewhere.
+ */
+s64 space_set_policy(struct space *space, u64 addr, u64 size, const struct policy *policy,
+		     bool strict);
+/* That of the area at addr, if it has one: 0 or -EFAULT. */
+s64 space_policy(struct space *space, u64 addr, struct policy *policy);
+/* The NUMA node of what space_hold() holds, or -EFAULT if that is Linux's. */
+s64 space_node_held(struct space *space, u64 addr);
 /* Is each page of it in some mapping? */
 bool space_is_mapped(struct space *space, u64 addr, u64 size);
 /* Makes all of [addr, addr+size) present, as far as memory goes. */
@@ -428,6 +460,12 @@ s64 share_protect(u64 addr, u64 size, u32 prot);
 
 s64 sys_shmat(struct frame *frame);
 s64 sys_shmdt(struct frame *frame);
+
+/* policy.c */
+struct choice policy_choice(const struct policy *policy, u64 addr);
+s64 sys_set_mempolicy(struct frame *frame);
+s64 sys_get_mempolicy(struct frame *frame);
+s64 sys_mbind(struct frame *frame);
 
 /* user.c: 0 or -EFAULT */
 int copy_from_user(void *to, u64 from, size_t size);

@@ -229,15 +229,34 @@ void kernel_page_free(void *page)
 	spin_unlock(&lock);
 }
 
-/* A chunk from the lists, nearest node first: the CPU's own, then any. */
-static struct chunk *chunk_find(const struct chunk_list lists[MAX_NODES], u32 node)
+static struct chunk *whole_chunk(u32 node)
 {
-	if (lists[MIN(node, MAX_NODES - 1)].head)
-		return lists[MIN(node, MAX_NODES - 1)].head;
-	for (u32 n = 0; n < MAX_NODES; n++)
-		if (lists[n].head)
-			return lists[n].head;
-	return NULL;
+	return whole[node].head;
+}
+
+/* One with free pages of 4 KB, which may have been whole. */
+static struct chunk *partial_chunk(u32 node)
+{
+	struct chunk *chunk = partial[node].head;
+
+	if (chunk || !(chunk = whole[node].head))
+		return chunk;
+	list_remove(&whole[node], chunk);
+	memset(chunk->free_map, 0xff, sizeof(chunk->free_map));
+	chunk->free_pages = CHUNK_PAGES;
+	chunk->state = CHUNK_PARTIAL;
+	list_add(&partial[node], chunk);
+	return chunk;
+}
+
+static struct chunk *chunk_find(struct chunk *(*of_node)(u32 node), struct choice choice)
+{
+	struct chunk *chunk = of_node(MIN(choice.node, MAX_NODES - 1));
+
+	for (u32 n = 0; !chunk && n < MAX_NODES; n++)
+		if (choice.nodes & 1UL << n)
+			chunk = of_node(n);
+	return chunk;
 }
 
 /* Which chunk a page is in. The ranges are few, so this is a short walk. */
@@ -256,12 +275,17 @@ static struct chunk *chunk_of(u64 phys)
 	panic("page %llx is not of this partition", phys);
 }
 
-u64 user_large_take(u32 node)
+u32 user_page_node(u64 phys)
+{
+	return chunk_of(phys)->node;
+}
+
+u64 user_large_take(struct choice choice)
 {
 	struct chunk *chunk;
 
 	spin_lock(&lock);
-	chunk = chunk_find(whole, node);
+	chunk = chunk_find(whole_chunk, choice);
 	if (chunk) {
 		list_remove(&whole[chunk->node], chunk);
 		chunk->state = CHUNK_USED;
@@ -273,29 +297,22 @@ u64 user_large_take(u32 node)
 	return chunk ? chunk->phys : 0;
 }
 
-u64 user_large_alloc(u32 node)
+u64 user_large_alloc(struct choice choice)
 {
-	u64 phys = user_large_take(node);
+	u64 phys = user_large_take(choice);
 
 	if (phys)
 		memset(phys_to_virt(phys), 0, LARGE_SIZE);
 	return phys;
 }
 
-u64 user_page_take(u32 node)
+u64 user_page_take(struct choice choice)
 {
 	struct chunk *chunk;
 	u64 phys = 0;
 
 	spin_lock(&lock);
-	chunk = chunk_find(partial, node);
-	if (!chunk && (chunk = chunk_find(whole, node))) {
-		list_remove(&whole[chunk->node], chunk);
-		memset(chunk->free_map, 0xff, sizeof(chunk->free_map));
-		chunk->free_pages = CHUNK_PAGES;
-		chunk->state = CHUNK_PARTIAL;
-		list_add(&partial[chunk->node], chunk);
-	}
+	chunk = chunk_find(partial_chunk, choice);
 	if (chunk) {
 		u32 word = 0, bit;
 
@@ -315,9 +332,9 @@ u64 user_page_take(u32 node)
 	return phys;
 }
 
-u64 user_page_alloc(u32 node)
+u64 user_page_alloc(struct choice choice)
 {
-	u64 phys = user_page_take(node);
+	u64 phys = user_page_take(choice);
 
 	if (phys)
 		memset(phys_to_virt(phys), 0, PAGE_SIZE);

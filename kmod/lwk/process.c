@@ -71,6 +71,9 @@ void process_run(void)
 	process->n_cpus = 1;
 	process->n_threads = 1;
 	thread_init(&cpu->thread, process->pid);
+	if (cpu->heritage.pid == process->pid)
+		cpu->thread.policy = cpu->heritage.policy;
+	cpu->heritage.pid = 0;
 	cpu->start.ready = 0;
 	cpu->borrowed = 0;
 	cpu->running = true;

@@ -179,7 +179,8 @@ static int area_split(struct space *space, u64 addr)
 	rest = area_alloc(space);
 	if (!rest)
 		return -ENOMEM;
-	*rest = (struct area){ area->next, addr, area->end, area->prot, area->shared };
+	*rest = *area;
+	rest->start = addr;
 	area->end = addr;
 	area->next = rest;
 	return 0;
@@ -191,20 +192,23 @@ static void area_join(struct space *space, struct area *area)
 	struct area *next;
 
 	while ((next = area->next) && next->start == area->end && next->prot == area->prot &&
-	       next->shared == area->shared) {
+	       next->shared == area->shared && next->policy.mode == area->policy.mode &&
+	       next->policy.nodes == area->policy.nodes) {
 		area->end = next->end;
 		area->next = next->next;
 		area_free(space, next);
 	}
 }
 
-static int area_insert(struct space *space, u64 start, u64 end, u32 prot, bool shared)
+/* Adds what 'like' says, but for its link. */
+static int area_insert(struct space *space, const struct area *like)
 {
-	struct area **link = area_link(space, start), *area = area_alloc(space);
+	struct area **link = area_link(space, like->start), *area = area_alloc(space);
 
 	if (!area)
 		return -ENOMEM;
-	*area = (struct area){ *link, start, end, prot, shared };
+	*area = *like;
+	area->next = *link;
 	*link = area;
 	area_join(space, area);
 	/* The predecessor too, which area_link() does not give. */
@@ -547,6 +551,8 @@ static s64 unmap(struct space *space, u64 addr, u64 size)
 static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
 	       bool shared)
 {
+	struct area area;
+
 	size = ALIGN_UP(size, PAGE_SIZE);
 	if (!size || size > LWK_USER_END || prot & ~PROT_ALL)
 		return size > LWK_USER_END ? -ENOMEM : -EINVAL;
@@ -571,7 +577,8 @@ static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement
 	} else if (!range_free(space, addr, addr + size)) {
 		return -EEXIST;
 	}
-	if (area_insert(space, addr, addr + size, prot, shared))
+	area = (struct area){ .start = addr, .end = addr + size, .prot = prot, .shared = shared };
+	if (area_insert(space, &area))
 		return -ENOMEM;
 	return addr;
 }
@@ -878,6 +885,7 @@ struct spare {
 	u64 phys;
 	bool large;
 	bool no_large; /* none is left */
+	struct choice choice;
 };
 
 static void spare_free(struct spare *spare)
@@ -891,11 +899,9 @@ static void spare_free(struct spare *spare)
 
 static int spare_take(struct spare *spare, bool large)
 {
-	u32 node = this_cpu()->node;
-
 	spare_free(spare);
 	spare->large = large;
-	spare->phys = large ? user_large_alloc(node) : user_page_alloc(node);
+	spare->phys = large ? user_large_alloc(spare->choice) : user_page_alloc(spare->choice);
 	if (large && !spare->phys)
 		spare->no_large = true;
 	return large || spare->phys ? 0 : -ENOMEM;
@@ -905,6 +911,11 @@ static void revive(u64 *entry)
 {
 	if (!(*entry & PTE_P))
 		visit_revive(NULL, entry, false, 0);
+}
+
+static struct choice choose(const struct area *area, u64 addr)
+{
+	return policy_choice(area->policy.mode ? &area->policy : &this_thread()->policy, addr);
 }
 
 enum { NEEDS_SPARE = 1, NEEDS_GRANT };
@@ -942,8 +953,10 @@ static int make_present(struct space *space, u64 addr, bool write, bool exec, st
 	}
 	if (area->shared)
 		return NEEDS_GRANT;
-	if (!spare->phys || spare->large != *large)
+	if (!spare->phys || spare->large != *large) {
+		spare->choice = choose(area, addr);
 		return NEEDS_SPARE;
+	}
 	*entry = spare->phys | (*large ? PTE_PS : 0) | prot_bits(area->prot);
 	spare->phys = 0;
 	space->pages_2m += *large;
@@ -1055,6 +1068,68 @@ bool space_is_mapped(struct space *space, u64 addr, u64 size)
 	return mapped;
 }
 
+s64 space_policy(struct space *space, u64 addr, struct policy *policy)
+{
+	const struct area *area;
+
+	spin_lock(&space->lock);
+	area = addr < LWK_USER_END ? area_at(space, addr) : NULL;
+	if (area && area->policy.mode)
+		*policy = area->policy;
+	spin_unlock(&space->lock);
+	return area ? 0 : -EFAULT;
+}
+
+struct nodes {
+	u64 wanted;
+	bool others;
+};
+
+static void visit_nodes(struct space *space, u64 *entry, bool large, u64 argument)
+{
+	struct nodes *nodes = (struct nodes *)argument;
+
+	if (!(*entry & PTE_GRANTED) && !(nodes->wanted & 1UL << user_page_node(*entry & PTE_ADDR)))
+		nodes->others = true;
+}
+
+static s64 set_policy(struct space *space, u64 start, u64 end, const struct policy *policy)
+{
+	if (!range_mapped(space, start, end))
+		return -EFAULT;
+	if (area_split(space, start) || area_split(space, end))
+		return -ENOMEM;
+	for (struct area *area = area_at(space, start); area && area->start < end;
+	     area = area->next)
+		area->policy = *policy;
+	return 0;
+}
+
+s64 space_set_policy(struct space *space, u64 addr, u64 size, const struct policy *policy,
+		     bool strict)
+{
+	struct nodes nodes = { policy->nodes, false };
+	s64 error;
+
+	if (!range_valid(addr, size))
+		return -EFAULT;
+	change_begin(space);
+	error = set_policy(space, addr, addr + size, policy);
+	if (!error && strict && policy->nodes)
+		visit_pages(space, addr, addr + size, visit_nodes, (u64)&nodes);
+	change_end(space);
+	return error ? error : nodes.others ? -EIO : 0;
+}
+
+s64 space_node_held(struct space *space, u64 addr)
+{
+	u64 *entry = entry_at(space, addr, 2, false);
+
+	if (!(*entry & PTE_PS))
+		entry = entry_at(space, addr, 1, false);
+	return *entry & PTE_GRANTED ? -EFAULT : (s64)user_page_node(*entry & PTE_ADDR);
+}
+
 int space_populate(struct space *space, u64 addr, u64 size)
 {
 	for (u64 a = addr; a < addr + size; a += PAGE_SIZE) {
@@ -1125,38 +1200,39 @@ void space_resume(struct space *space)
 	publish(space);
 }
 
-static int copy_small(struct space *to, u64 addr, const void *from, u32 prot)
+static int copy_small(struct space *to, u64 addr, const void *from, const struct area *area)
 {
 	u64 *entry = entry_at(to, addr, 1, true);
-	u64 phys = entry ? user_page_take(this_cpu()->node) : 0;
+	u64 phys = entry ? user_page_take(choose(area, addr)) : 0;
 
 	if (!phys)
 		return -ENOMEM;
 	memcpy(phys_to_virt(phys), from, PAGE_SIZE);
-	*entry = phys | prot_bits(prot);
+	*entry = phys | prot_bits(area->prot);
 	to->pages_4k++;
 	return 0;
 }
 
-static int copy_large(struct space *to, u64 addr, const u8 *from, u32 prot)
+static int copy_large(struct space *to, u64 addr, const u8 *from, const struct area *area)
 {
 	u64 *entry = entry_at(to, addr, 2, true);
-	u64 phys = entry ? user_large_take(this_cpu()->node) : 0;
+	u64 phys = entry ? user_large_take(choose(area, addr)) : 0;
 	int error = 0;
 
 	if (phys) {
 		memcpy(phys_to_virt(phys), from, LARGE_SIZE);
-		*entry = phys | PTE_PS | prot_bits(prot);
+		*entry = phys | PTE_PS | prot_bits(area->prot);
 		to->pages_2m++;
 		return 0;
 	}
 	for (u64 at = 0; at < LARGE_SIZE && !error; at += PAGE_SIZE)
-		error = copy_small(to, addr + at, from + at, prot);
+		error = copy_small(to, addr + at, from + at, area);
 	return error;
 }
 
 /* What is in [addr, end), within one 2 MB. With the lock of 'from' held. */
-static int copy_part(struct space *to, struct space *from, u64 addr, u64 end, u32 prot)
+static int copy_part(struct space *to, struct space *from, u64 addr, u64 end,
+		     const struct area *area)
 {
 	const u64 *entry = entry_at(from, addr, 2, false), *table;
 	int error = 0;
@@ -1164,13 +1240,13 @@ static int copy_part(struct space *to, struct space *from, u64 addr, u64 end, u3
 	if (!entry || !is_page(*entry))
 		return 0;
 	if (*entry & PTE_PS)
-		return copy_large(to, addr, phys_to_virt(*entry & PTE_ADDR), prot);
+		return copy_large(to, addr, phys_to_virt(*entry & PTE_ADDR), area);
 	table = phys_to_virt(*entry & PTE_ADDR);
 	for (; addr < end && !error; addr += PAGE_SIZE) {
 		u64 page = table[index_at(addr, 1)];
 
 		if (is_page(page))
-			error = copy_small(to, addr, phys_to_virt(page & PTE_ADDR), prot);
+			error = copy_small(to, addr, phys_to_virt(page & PTE_ADDR), area);
 	}
 	return error;
 }
@@ -1188,7 +1264,7 @@ static int copy_area(struct space *to, struct space *from, const struct area *ar
 		     bool (*stop)(void))
 {
 	u64 addr = area->start, next;
-	int error = area_insert(to, area->start, area->end, area->prot, area->shared);
+	int error = area_insert(to, area);
 
 	/* The child's proxy has mapped the same there, and grants it. */
 	if (area->shared)
@@ -1197,7 +1273,7 @@ static int copy_area(struct space *to, struct space *from, const struct area *ar
 		/* Faults of other threads need the lock between. */
 		spin_lock(&from->lock);
 		next = MIN(next_part(from, addr), area->end);
-		error = copy_part(to, from, addr, next, area->prot);
+		error = copy_part(to, from, addr, next, area);
 		spin_unlock(&from->lock);
 		still_alive();
 		if (!error && stop())

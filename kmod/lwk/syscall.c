@@ -710,6 +710,9 @@ static const struct call calls[] = {
 	[__NR_brk] = WORK(sys_brk),
 	[__NR_mremap] = WORK(sys_mremap),
 	[__NR_madvise] = WORK(sys_madvise),
+	[__NR_set_mempolicy] = LOCAL(sys_set_mempolicy),
+	[__NR_get_mempolicy] = WORK(sys_get_mempolicy),
+	[__NR_mbind] = WORK(sys_mbind),
 	[__NR_msync] = LOCAL(sys_msync),
 	[__NR_sysinfo] = LOCAL(sys_sysinfo),
 	/* nothing is ever paged out */

@@ -151,6 +151,7 @@ s64 sys_clone(struct frame *frame)
 	tell_tid(frame, tid);
 	thread_init(&cpu->thread, tid);
 	cpu->thread.blocked = this_thread()->blocked;
+	cpu->thread.policy = this_thread()->policy;
 	cpu->thread.clear_tid = flags & CLONE_CHILD_CLEARTID ? frame->r10 : 0;
 	cpu->start.frame = *frame;
 	cpu->start.frame.rax = 0;

@@ -895,7 +895,7 @@ static void test_move_kinds(void)
 static void test_move(void)
 {
 	unsigned long counted = 0;
-	unsigned int wrong = 0, i;
+	unsigned int wrong = 0, moved = 0, i;
 	pthread_t thread;
 
 	move_memory = mmap(NULL, MOVE_PAGES * 4096UL, PROT_READ | PROT_WRITE,
@@ -917,13 +917,15 @@ static void test_move(void)
 		for (unsigned int j = 0; j < MOVE_PAGES; j++)
 			nodes[j] = i % 2 ? 0 : (int)node;
 		syscall(SYS_move_pages, 0, MOVE_PAGES, move_addresses, nodes, status, 2);
-		if (move_to(where, MOVE_PAGES) || count_status(where) < MOVE_PAGES / 2 ||
-		    pages_on(where) < count_status(where))
+		if (move_to(where, MOVE_PAGES) || pages_on(where) < count_status(where))
 			wrong++;
+		moved += count_status(where);
 	}
 	move_over = true;
 	pthread_join(thread, NULL);
-	check(!wrong, "MOVE moves most pages, and those that it says");
+	check(!wrong, "MOVE moves the pages that it says");
+	/* A round may find many that are not in their list yet. */
+	check(moved > MOVE_ROUNDS * MOVE_PAGES / 2, "MOVE moves most pages");
 	for (i = wrong = 0; i < MOVE_PAGES; i++)
 		wrong += *(unsigned long *)(move_memory + i * 4096UL) != counted;
 	check(counted && !wrong, "no page loses what is written while it moves");

@@ -121,7 +121,7 @@ interactive_fails()
 
 @test "srun alone: as many programs as there are LWK CPUs, four on node1 and two on node2" {
 	run -0 as user1 salloc -N2 -n8 --mem=256 --lwk sh -c '
-		srun -l -N2 -n6 -m plane=4 /opt/lwk-tests/hello
+		srun -l -N2 -n6 -m plane=4 /opt/lwk-tests/nap 5
 		srun -N1 -n1 -w node2 /opt/lwk-tests/exit-with 7; echo "exit status $?"
 		srun -N2 -n2 /opt/lwk-tests/upper-case </dev/null'
 	echo "$output"

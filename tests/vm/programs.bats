@@ -41,3 +41,11 @@ documented()
 		"$programs/mpi-pairs"
 	[[ $output == '2 ranks, '*' MB/s' ]]
 }
+
+@test "memory comes from the NUMA nodes that a program asks for" {
+	run -0 as user1 srun -Q -n1 -c7 --mem=2000 "$programs/policies"
+	[[ $output == $'2 nodes\nand another program too' ]]
+	run -0 as user1 srun -Q --lwk -n1 -c7 --mem=2000 "$programs/policies"
+	echo "$output"
+	[[ $output == $'2 nodes\nand another program too' ]]
+}

@@ -23,6 +23,7 @@ vm_programs = \
 	tests/vm/programs/on-signals \
 	tests/vm/programs/own-status \
 	tests/vm/programs/pin-memory \
+	tests/vm/programs/policies \
 	tests/vm/programs/processes \
 	tests/vm/programs/rounds \
 	tests/vm/programs/secret \

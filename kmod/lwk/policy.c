@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which NUMA nodes a process's pages come from: set_mempolicy(2), mbind(2) and get_mempolicy(2), of
+ * the nodes that the partition has memory on. Without a policy it is the CPU's own, then any other.
+ * A page stays where it is: MPOL_MF_MOVE is tried by Linux too, and promised only with MPOL_MF_STRICT.
+ */
+#include "lwk.h"
+
+enum {
+	MPOL_DEFAULT,
+	MPOL_PREFERRED,
+	MPOL_BIND,
+	MPOL_INTERLEAVE,
+	MPOL_LOCAL,
+	MPOL_PREFERRED_MANY,
+};
+#define MPOL_F_STATIC_NODES (1U << 15)
+#define MPOL_F_RELATIVE_NODES (1U << 14)
+#define MPOL_F_NUMA_BALANCING (1U << 13)
+#define MODE_FLAGS (MPOL_F_STATIC_NODES | MPOL_F_NUMA_BALANCING)
+
+#define MPOL_F_NODE 1
+#define MPOL_F_ADDR 2
+#define MPOL_F_MEMS_ALLOWED 4
+
+#define MPOL_MF_STRICT 1
+#define MPOL_MF_MOVE 2
+#define MPOL_MF_MOVE_ALL 4
+
+static u64 partition_nodes(void)
+{
+	u64 nodes = 0;
+
+	for (u32 i = 0; i < boot->n_mem; i++)
+		if (boot->mem[i].node < 64)
+			nodes |= 1UL << boot->mem[i].node;
+	return nodes;
+}
+
+/* The one with that number, counted from 0 and around. */
+static u32 nth_node(u64 nodes, u64 number)
+{
+	u32 count = 0;
+
+	for (u64 rest = nodes; rest; rest &= rest - 1)
+		count++;
+	for (number %= count; number; number--)
+		nodes &= nodes - 1;
+	return __builtin_ctzl(nodes);
+}
+
+struct choice policy_choice(const struct policy *policy, u64 addr)
+{
+	struct choice choice = { this_cpu()->node, ~0UL };
+
+	switch (policy->mode) {
+	case MPOL_PREFERRED:
+		choice.node = __builtin_ctzl(policy->nodes);
+		break;
+	case MPOL_BIND:
+	case MPOL_PREFERRED_MANY:
+		if (choice.node >= 64 || !(policy->nodes & 1UL << choice.node))
+			choice.node = __builtin_ctzl(policy->nodes);
+		if (policy->mode == MPOL_BIND)
+			choice.nodes = policy->nodes;
+		break;
+	case MPOL_INTERLEAVE:
+		/* By the large page, which most memory comes in. */
+		choice.node = nth_node(policy->nodes, addr / LARGE_SIZE);
+		break;
+	}
+	return choice;
+}
+
+/* A mask of so many bits less one, as Linux counts them. 0, -EFAULT, -EINVAL */
+static s64 read_nodes(u64 address, u64 maxnode, u64 *nodes)
+{
+	u64 bits = maxnode ? maxnode - 1 : 0, word;
+
+	*nodes = 0;
+	if (!address)
+		return 0;
+	if (bits > PAGE_SIZE * 8)
+		return -EINVAL;
+	for (u64 at = 0; at < bits; at += 64) {
+		if (copy_from_user(&word, address + at / 8, sizeof(word)))
+			return -EFAULT;
+		if (bits - at < 64)
+			word &= (1UL << (bits - at)) - 1;
+		if (at && word)
+			return -EINVAL;
+		*nodes |= word;
+	}
+	return 0;
+}
+
+/* What a program asks for: 0, -EFAULT, -EINVAL. */
+static s64 read_policy(u64 mode, u64 address, u64 maxnode, struct policy *policy)
+{
+	s64 error = read_nodes(address, maxnode, &policy->nodes);
+	bool none = !policy->nodes;
+
+	if (error)
+		return error;
+	policy->mode = mode & ~MODE_FLAGS;
+	switch (policy->mode) {
+	case MPOL_DEFAULT:
+	case MPOL_LOCAL:
+		return none ? 0 : -EINVAL;
+	case MPOL_PREFERRED:
+		if (none) {
+			policy->mode = MPOL_LOCAL;
+			return 0;
+		}
+		break;
+	case MPOL_BIND:
+	case MPOL_INTERLEAVE:
+	case MPOL_PREFERRED_MANY:
+		break;
+	default:
+		return -EINVAL;
+	}
+	policy->nodes &= partition_nodes();
+	return policy->nodes ? 0 : -EINVAL;
+}
+
+s64 sys_set_mempolicy(struct frame *frame)
+{
+	struct policy policy;
+	s64 error = read_policy((u32)frame->rdi, frame->rsi, frame->rdx, &policy);
+
+	if (!error)
+		this_thread()->policy = policy;
+	return error;
+}
+
+s64 sys_mbind(struct frame *frame)
+{
+	u64 addr = frame->rdi, size = ALIGN_UP(frame->rsi, PAGE_SIZE), flags = (u32)frame->r9;
+	struct space *space = &this_process()->space;
+	struct policy policy;
+	s64 error;
+
+	if (flags & ~(MPOL_MF_STRICT | MPOL_MF_MOVE | MPOL_MF_MOVE_ALL) || addr % PAGE_SIZE)
+		return -EINVAL;
+	if (flags & MPOL_MF_MOVE_ALL)
+		return -EPERM;
+	error = read_policy((u32)frame->rdx, frame->r10, frame->r8, &policy);
+	if (error || !size)
+		return error;
+	return space_set_policy(space, addr, size, &policy, flags & MPOL_MF_STRICT);
+}
+
+static s64 write_nodes(u64 address, u64 maxnode, u64 nodes)
+{
+	u64 bytes = ALIGN_UP(maxnode - 1, 64) / 8, zero = 0;
+
+	for (u64 at = 0; at < bytes; at += sizeof(u64))
+		if (copy_to_user(address + at, at ? &zero : &nodes, sizeof(u64)))
+			return -EFAULT;
+	return 0;
+}
+
+/* The node of the page at addr, which is made if it is not there. */
+static s64 node_at(u64 addr, u32 *mode)
+{
+	struct space *space = &this_process()->space;
+	s64 node;
+
+	if (!space_hold(space, addr, false))
+		return -EFAULT;
+	node = space_node_held(space, addr);
+	space_release(space);
+	if (node < 0)
+		return node;
+	*mode = node;
+	return 0;
+}
+
+s64 sys_get_mempolicy(struct frame *frame)
+{
+	u64 maxnode = frame->rdx, addr = frame->r10, flags = frame->r8, nodes;
+	struct policy policy = this_thread()->policy;
+	s64 error = 0;
+
+	if (flags & ~(u64)(MPOL_F_NODE | MPOL_F_ADDR | MPOL_F_MEMS_ALLOWED) ||
+	    (frame->rsi && (maxnode < 64 || maxnode > PAGE_SIZE * 8)))
+		return -EINVAL;
+	if (flags & MPOL_F_MEMS_ALLOWED) {
+		if (flags & (MPOL_F_NODE | MPOL_F_ADDR))
+			return -EINVAL;
+		policy = (struct policy){ MPOL_DEFAULT, partition_nodes() };
+	} else if (flags & MPOL_F_ADDR) {
+		error = space_policy(&this_process()->space, addr, &policy);
+	} else if (addr) {
+		return -EINVAL;
+	}
+	nodes = policy.nodes;
+	if (!error && flags & MPOL_F_NODE && flags & MPOL_F_ADDR)
+		error = node_at(addr, &policy.mode);
+	else if (!error && flags & MPOL_F_NODE)
+		error = -EINVAL;
+	if (error)
+		return error;
+	if (frame->rdi && copy_to_user(frame->rdi, &policy.mode, sizeof(policy.mode)))
+		return -EFAULT;
+	return frame->rsi ? write_nodes(frame->rsi, maxnode, nodes) : 0;
+}
