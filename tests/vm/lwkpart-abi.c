@@ -798,6 +798,18 @@ static int move_to(unsigned int where, __u32 count)
 	return call(LWKPART_MOVE, &request);
 }
 
+/* Returns what it was. While it is on, move_pages(2) finds no page that it looks after just now. */
+static char balancing(char on)
+{
+	int fd = open("/proc/sys/kernel/numa_balancing", O_RDWR);
+	char was = '0';
+
+	if (fd >= 0 && (pread(fd, &was, 1, 0) != 1 || pwrite(fd, &on, 1, 0) != 1))
+		was = '0';
+	close(fd);
+	return was;
+}
+
 /* How many pages the kernel says are on a node. */
 static unsigned int pages_on(unsigned int where)
 {
@@ -896,6 +908,7 @@ static void test_move(void)
 {
 	unsigned long counted = 0;
 	unsigned int wrong = 0, moved = 0, i;
+	char balanced = balancing('0');
 	pthread_t thread;
 
 	move_memory = mmap(NULL, MOVE_PAGES * 4096UL, PROT_READ | PROT_WRITE,
@@ -923,6 +936,7 @@ static void test_move(void)
 	}
 	move_over = true;
 	pthread_join(thread, NULL);
+	balancing(balanced);
 	check(!wrong, "MOVE moves the pages that it says");
 	/* A round may find many that are not in their list yet. */
 	check(moved > MOVE_ROUNDS * MOVE_PAGES / 2, "MOVE moves most pages");
