@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The pictures of tests/bench/migrate, beside the figures of Urushida and Hirotsu's paper. Runs where the
 # data are, and is told of which there are any.
-set termoption noenhanced
-set terminal pngcairo size 900,600
+set terminal pngcairo noenhanced size 900,600
 set key top right
 set grid
 
