@@ -46,3 +46,20 @@ u64 clock_realtime(void)
 {
 	return clock_read(&boot->realtime_ns);
 }
+
+s64 clock_read_time(u64 addr, u64 *ns)
+{
+	struct {
+		s64 sec, nsec;
+	} time;
+
+	*ns = NO_DEADLINE;
+	if (copy_from_user(&time, addr, sizeof(time)))
+		return -EFAULT;
+	if (time.sec < 0 || time.nsec < 0 || time.nsec >= 1000000000)
+		return -EINVAL;
+	if (__builtin_mul_overflow((u64)time.sec, 1000000000UL, ns) ||
+	    __builtin_add_overflow(*ns, (u64)time.nsec, ns))
+		*ns = NO_DEADLINE;
+	return 0;
+}

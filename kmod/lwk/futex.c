@@ -21,8 +21,6 @@
 #define FUTEX_OWNER_DIED 0x40000000U
 #define FUTEX_TID_MASK 0x3fffffffU
 
-#define NO_DEADLINE (~0UL)
-
 /* On the stack of the CPU that waits; in the order of arrival. */
 struct waiter {
 	struct waiter *next;
@@ -193,22 +191,15 @@ static s64 wait(u64 addr, u32 wanted, u32 bitset, u64 deadline)
 static s64 read_deadline(const struct frame *frame, u64 *deadline)
 {
 	bool relative = (frame->rsi & FUTEX_COMMAND) == FUTEX_WAIT;
-	struct {
-		s64 sec, nsec;
-	} time;
 	u64 ns, now;
+	s64 error;
 
 	*deadline = NO_DEADLINE;
 	if (!frame->r10)
 		return 0;
-	if (copy_from_user(&time, frame->r10, sizeof(time)))
-		return -EFAULT;
-	if (time.sec < 0 || time.nsec < 0 || time.nsec >= 1000000000)
-		return -EINVAL;
-	/* 290 years are for ever. */
-	if (__builtin_mul_overflow((u64)time.sec, 1000000000UL, &ns) ||
-	    __builtin_add_overflow(ns, (u64)time.nsec, &ns))
-		return 0;
+	error = clock_read_time(frame->r10, &ns);
+	if (error || ns == NO_DEADLINE)
+		return error;
 	now = clock_monotonic();
 	if (!relative && frame->rsi & FUTEX_CLOCK_REALTIME) {
 		u64 real = clock_realtime();

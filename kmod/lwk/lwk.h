@@ -617,6 +617,10 @@ void counters_update(void);
 u64 clock_monotonic(void);
 u64 clock_realtime(void);
 u64 clock_cycles_to_ns(u64 cycles);
+/* A wait that ends by itself at no time. */
+#define NO_DEADLINE (~0UL)
+/* The struct timespec there; NO_DEADLINE if it is longer than can be counted. 0, -EFAULT, -EINVAL */
+s64 clock_read_time(u64 addr, u64 *ns);
 
 /* syscall.c */
 void syscall(struct frame *frame);

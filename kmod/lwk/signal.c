@@ -63,7 +63,6 @@ _Static_assert(sizeof(struct sigcontext) == 256, "as Linux's");
 _Static_assert(sizeof(struct siginfo) == 128, "as Linux's");
 
 #define RED_ZONE 128
-#define NO_DEADLINE (~0UL)
 
 /* The tid of another thread that takes the signal, or 0. */
 static u32 other_taker(const struct process *process, int signal)
@@ -495,23 +494,11 @@ static s64 await_one(u64 set, u64 deadline, int *code)
 /* 0, -EFAULT, -EINVAL */
 static s64 read_timeout(u64 addr, u64 *deadline)
 {
-	struct {
-		s64 sec, nsec;
-	} time;
-	u64 ns;
+	s64 error = addr ? clock_read_time(addr, deadline) : 0;
 
-	*deadline = NO_DEADLINE;
-	if (!addr)
-		return 0;
-	if (copy_from_user(&time, addr, sizeof(time)))
-		return -EFAULT;
-	if (time.sec < 0 || time.nsec < 0 || time.nsec >= 1000000000)
-		return -EINVAL;
-	/* 290 years are for ever. */
-	if (!__builtin_mul_overflow((u64)time.sec, 1000000000UL, &ns) &&
-	    !__builtin_add_overflow(ns, (u64)time.nsec + clock_monotonic(), &ns))
-		*deadline = ns;
-	return 0;
+	if (!addr || __builtin_add_overflow(*deadline, clock_monotonic(), deadline))
+		*deadline = NO_DEADLINE;
+	return error;
 }
 
 s64 sys_rt_sigtimedwait(struct frame *frame)
