@@ -195,3 +195,12 @@ node_is_clean()
 	exit $status
 	EOF
 }
+
+# offer_faulty_image ARGUMENT: --lwk=faulty has it; teardown_file brings lwk.conf back.
+offer_faulty_image()
+{
+	# shellcheck disable=SC2016  # the machine's shell expands this
+	bed sh -c 'cp -p /etc/slurm/lwk.conf /root/lwk.conf.before
+		printf "\n[image faulty]\nDriver=lwkpart\nPath=/usr/lib/slurm-lwk/lwk.elf\nArgs=%s\n" "$1" \
+			>>/etc/slurm/lwk.conf' - "$1"
+}

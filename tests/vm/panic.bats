@@ -8,8 +8,7 @@ load helpers
 setup_file()
 {
 	prepare
-	bed sh -c 'cp -p /etc/slurm/lwk.conf /root/lwk.conf.before
-		printf "\n[image faulty]\nDriver=lwkpart\nPath=/usr/lib/slurm-lwk/lwk.elf\nArgs=inject=fault\n" >>/etc/slurm/lwk.conf'
+	offer_faulty_image inject=fault
 }
 
 teardown_file()

@@ -9,8 +9,7 @@ load helpers
 setup_file()
 {
 	prepare
-	bed sh -c 'cp -p /etc/slurm/lwk.conf /root/lwk.conf.before
-		printf "\n[image faulty]\nDriver=lwkpart\nPath=/usr/lib/slurm-lwk/lwk.elf\nArgs=inject=unshare\n" >>/etc/slurm/lwk.conf'
+	offer_faulty_image inject=unshare
 }
 
 teardown_file()
