@@ -11,8 +11,9 @@
 
 #include "internal.h"
 
-/* For CPUs to answer an NMI; nothing that can be trusted tells when they have. */
-#define REGISTERS_MS 20
+/* For CPUs to answer an NMI: at most so long, and a look at that so often. */
+#define REGISTERS_MS 1000
+#define LOOK_MS 5
 
 /* As the LWK says, but at least what it was started with. */
 static u64 used_bytes(const struct instance *instance)
@@ -23,18 +24,41 @@ static u64 used_bytes(const struct instance *instance)
 	return max(used, instance->reserve_used);
 }
 
-/* Has the CPUs of an LWK that hangs write down where they are, each once. */
-static void ask_for_registers(struct instance *instance)
+/* As the LWK says, which may be wrong: then we waited too long, or not long enough. */
+static bool all_registers_known(const struct instance *instance)
 {
+	u64 offset = READ_ONCE(instance->status->registers) - instance->reserve_start;
+	const struct lwk_registers *registers;
 	unsigned int i;
 
-	if (READ_ONCE(instance->state) != LWK_STATE_HUNG ||
+	/* Unsigned: an address before the reserve is far behind it. */
+	if (offset > instance->reserve_size ||
+	    instance->reserve_size - offset < instance->n_cpus * sizeof(*registers))
+		return true;
+	registers = phys_to_virt(instance->reserve_start + offset);
+	for (i = 0; i < instance->n_cpus; i++)
+		if (!READ_ONCE(registers[i].known))
+			return false;
+	return true;
+}
+
+/*
+ * Has the CPUs of an LWK that hangs write down where they are, each once; those of one that
+ * panicked do so by themselves.
+ */
+static void ask_for_registers(struct instance *instance)
+{
+	enum lwk_state state = READ_ONCE(instance->state);
+	unsigned int i, ms;
+
+	if ((state != LWK_STATE_HUNG && state != LWK_STATE_PANIC) ||
 	    READ_ONCE(instance->params->want_registers))
 		return;
 	WRITE_ONCE(instance->params->want_registers, 1);
-	for (i = 0; i < instance->n_cpus; i++)
+	for (i = 0; i < instance->n_cpus && state == LWK_STATE_HUNG; i++)
 		cpu_nmi(instance->cpus[i].linux_cpu);
-	msleep(REGISTERS_MS);
+	for (ms = 0; ms < REGISTERS_MS && !all_registers_known(instance); ms += LOOK_MS)
+		msleep(LOOK_MS);
 }
 
 int dump_layout(struct instance *instance, struct lwkpart_dump_layout *layout)

@@ -98,9 +98,10 @@ struct instance {
 	/* watch.c */
 	struct delayed_work watch;
 	unsigned int hang_ms;
+	unsigned long watched; /* jiffies */
 	struct {
-		u64 beat;	     /* the heartbeat when it changed last */
-		unsigned long since; /* jiffies */
+		u64 beat;	      /* the heartbeat when it changed last */
+		unsigned long silent; /* jiffies that have been watched since */
 	} health[LWK_MAX_CPUS];
 	unsigned long clock_set; /* jiffies */
 	u64 out_of_memory;	 /* processes killed so far */

@@ -55,22 +55,30 @@ void watch_set_clock(struct instance *instance)
 	instance->clock_set = jiffies;
 }
 
-/* A CPU with the same odd heartbeat for too long, or -1. */
+/*
+ * A CPU with the same odd heartbeat for too long, or -1. Time in which nobody looked counts
+ * little: a machine that stood still as a whole, by its hypervisor or its firmware, has
+ * kept the LWK from a sign of life just as it has kept us from seeing one.
+ */
 static int find_hanging_cpu(struct instance *instance)
 {
 	unsigned long limit = msecs_to_jiffies(READ_ONCE(instance->hang_ms));
+	unsigned long since = min_t(unsigned long, jiffies - instance->watched, 2 * WATCH_INTERVAL);
 	unsigned int i;
 	int hanging = -1;
 
+	instance->watched = jiffies;
 	for (i = 0; i < instance->n_cpus; i++) {
 		u64 beat = READ_ONCE(instance->status->cpu[i].heartbeat);
 
 		if (beat != instance->health[i].beat) {
 			instance->health[i].beat = beat;
-			instance->health[i].since = jiffies;
-		} else if ((beat & 1) && time_after(jiffies, instance->health[i].since + limit)) {
-			hanging = i;
+			instance->health[i].silent = 0;
+			continue;
 		}
+		instance->health[i].silent += since;
+		if ((beat & 1) && instance->health[i].silent > limit)
+			hanging = i;
 	}
 	return hanging;
 }
@@ -164,6 +172,7 @@ void watch_init(struct instance *instance)
 
 void watch_start(struct instance *instance)
 {
+	instance->watched = jiffies;
 	queue(instance, WATCH_INTERVAL);
 }
 

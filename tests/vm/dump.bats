@@ -15,8 +15,7 @@ setup_file()
 		busybox syslogd -O /root/dump.log
 		for what in fault panic hang; do
 			printf "\n[image %s]\nDriver=lwkpart\nPath=/usr/lib/slurm-lwk/lwk.elf\nArgs=inject=%s\n" $what $what
-		done >>/etc/slurm/lwk.conf
-		sed -i "s/^HangTimeout.*/HangTimeout = 3/" /etc/slurm/lwk.conf'
+		done >>/etc/slurm/lwk.conf'
 }
 
 teardown_file()
@@ -86,7 +85,9 @@ debug()
 
 @test "a hanging LWK leaves its memory, and where its CPUs are" {
 	keep_in /var/dumps
+	bed sed -i 's/^HangTimeout.*/HangTimeout = 3/' /etc/slurm/lwk.conf
 	fails hang
+	bed sed -i 's/^HangTimeout.*/HangTimeout = 10/' /etc/slurm/lwk.conf
 	[[ $output == *'the LWK is hung'* ]]
 	run -0 debug "/var/dumps/lwk-$job.core" 'print status->cpus_up' 'print boot->job_id' 'thread apply all bt'
 	echo "$output"
