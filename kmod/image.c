@@ -269,6 +269,7 @@ static void fill_params(const struct instance *instance, const struct layout *la
 	params->channels = virt_to_phys(instance->channels);
 	params->controls = virt_to_phys(instance->controls);
 	params->grants = virt_to_phys(instance->grants);
+	params->clock = virt_to_phys(instance->clock);
 	params->tsc_khz = tsc_khz;
 	strscpy(params->linux_release, init_utsname()->release, sizeof(params->linux_release));
 	strscpy(params->nodename, init_utsname()->nodename, sizeof(params->nodename));
@@ -306,11 +307,12 @@ static int fill_reserve(struct instance *instance, struct layout *layout, const 
 	instance->console = take(layout, sizeof(*instance->console));
 	instance->controls = take(layout, instance->n_cpus * sizeof(*instance->controls));
 	instance->grants = take(layout, instance->n_cpus * sizeof(*instance->grants));
+	instance->clock = take(layout, sizeof(*instance->clock));
 	instance->channels = take(layout, instance->n_cpus * sizeof(*instance->channels));
 	stacks = take(layout, instance->n_cpus * LWK_BOOT_STACK);
 	root = take(layout, PAGE_SIZE);
 	if (!instance->params || !instance->status || !instance->console || !instance->controls ||
-	    !instance->grants || !instance->channels || !stacks || !root)
+	    !instance->grants || !instance->clock || !instance->channels || !stacks || !root)
 		return -ENOMEM;
 	layout->page_root = virt_to_phys(root);
 	error = load_segments(instance, layout, file, size);
@@ -362,6 +364,7 @@ void image_unload(struct instance *instance)
 	instance->console = NULL;
 	instance->controls = NULL;
 	instance->grants = NULL;
+	instance->clock = NULL;
 	instance->channels = NULL;
 	instance->n_segments = 0;
 }

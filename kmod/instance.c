@@ -385,7 +385,7 @@ static int start(struct instance *instance, const char *cmdline)
 	if (instance->state != LWK_STATE_LOADED)
 		return -EBUSY;
 	strscpy(instance->params->cmdline, cmdline, sizeof(instance->params->cmdline));
-	watch_set_clock(instance);
+	clock_publish(instance);
 	error = doorbell_connect(instance);
 	if (error)
 		return error;

@@ -79,6 +79,7 @@ struct instance {
 	struct lwk_channel *channels;
 	struct lwk_control *controls;
 	struct lwk_grant *grants;
+	struct lwk_clock *clock;
 	u64 entry;     /* the image's entry point */
 	u64 page_root; /* physical address of the first page tables */
 	u64 stacks;    /* LWK address of the stacks of all CPUs */
@@ -95,6 +96,13 @@ struct instance {
 	struct device device;		      /* holds a reference to the instance */
 	struct cdev cdev;
 
+	/* clock.c */
+	struct lwk_clock clock_shown; /* what the LWK was told last, */
+	struct clock_look {
+		u64 tsc, ns;
+	} clock_look;		 /* and what Linux's clock was then */
+	unsigned long clock_set; /* jiffies */
+
 	/* watch.c */
 	struct delayed_work watch;
 	unsigned int hang_ms;
@@ -103,11 +111,10 @@ struct instance {
 		u64 beat;	      /* the heartbeat when it changed last */
 		unsigned long silent; /* jiffies that have been watched since */
 	} health[LWK_MAX_CPUS];
-	unsigned long clock_set; /* jiffies */
-	u64 out_of_memory;	 /* processes killed so far */
-	u64 console_logged;	 /* positions: in Linux's log, */
-	u64 console_read;	 /* read by anybody, */
-	u64 console_announced;	 /* and where LWK_EVENT_CONSOLE was sent last */
+	u64 out_of_memory;     /* processes killed so far */
+	u64 console_logged;    /* positions: in Linux's log, */
+	u64 console_read;      /* read by anybody, */
+	u64 console_announced; /* and where LWK_EVENT_CONSOLE was sent last */
 
 	/* event.c */
 	spinlock_t event_lock;
@@ -312,8 +319,10 @@ void watch_start(struct instance *instance);
 void watch_stop(struct instance *instance);
 /* Has a look at once. Any context. */
 void watch_soon(struct instance *instance);
-/* Takes the clock for the LWK; see struct lwk_boot_params. One caller at a time. */
-void watch_set_clock(struct instance *instance);
+
+/* clock.c */
+/* Tells the LWK how Linux's clock goes; see struct lwk_clock. One caller at a time. */
+void clock_publish(struct instance *instance);
 
 /* usage.c; takes rwsem. 0, -ENODATA, -ENOSPC, -EFAULT, -ENOMEM */
 int usage_copy(struct instance *instance, struct lwk_usage *request);

@@ -7,7 +7,8 @@ kmod_module_sources = kmod/Kbuild kmod/control.c kmod/cpu.c kmod/cpuset.c kmod/d
 	kmod/lwkshared.h kmod/memory.c kmod/park.S kmod/park.h kmod/process.c \
 	kmod/process.h kmod/serve.c \
 	kmod/watch.c kmod/usage.c kmod/console.c kmod/event.c kmod/counters.c kmod/freeze.c \
-	kmod/charge.c kmod/dump.c kmod/scan.c kmod/move.c kmod/confine.c kmod/grant.c
+	kmod/charge.c kmod/dump.c kmod/scan.c kmod/move.c kmod/confine.c kmod/grant.c \
+	kmod/clock.c
 EXTRA_DIST += $(kmod_module_sources)
 
 if HAVE_KERNEL
@@ -30,13 +31,13 @@ clean-kmod-module:
 # ---- the bundled LWK (kmod/lwk) and its proxy (kmod/lwkexec) ----
 
 # The LWK is a program for no operating system: its flags have nothing to do with ours.
-lwk_headers = kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/pmu.h kmod/lwk/signal.h kmod/lwk/x86.h \
+lwk_headers = kmod/lwk/clock.h kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/pmu.h kmod/lwk/signal.h kmod/lwk/x86.h \
 	kmod/lwkpart.h kmod/lwkshared.h
 lwk_objects = kmod/lwk/entry.o kmod/lwk/main.o kmod/lwk/cpu.o kmod/lwk/trap.o \
 	kmod/lwk/pages.o kmod/lwk/space.o kmod/lwk/user.o kmod/lwk/channel.o \
 	kmod/lwk/process.o kmod/lwk/fork.o kmod/lwk/thread.o kmod/lwk/futex.o kmod/lwk/signal.o kmod/lwk/clock.o kmod/lwk/syscall.o \
 	kmod/lwk/console.o kmod/lwk/string.o kmod/lwk/account.o kmod/lwk/registers.o \
-	kmod/lwk/counters.o kmod/lwk/share.o kmod/lwk/policy.o
+	kmod/lwk/counters.o kmod/lwk/share.o kmod/lwk/policy.o kmod/lwk/vdso-image.o
 lwk_cflags = -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wno-unused-parameter -ffreestanding -fno-pic -no-pie \
 	-mcmodel=kernel -mno-red-zone -mgeneral-regs-only -fno-stack-protector \
@@ -54,16 +55,28 @@ kmod/lwk/lwk.elf: $(lwk_objects) $(srcdir)/kmod/lwk/lwk.ld
 		-Wl,--build-id=none -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack \
 		$(lwk_objects) -o $@
 
+# Runs in programs, at one address or another, and has no data.
+kmod/lwk/vdso.so: $(srcdir)/kmod/lwk/vdso.c $(srcdir)/kmod/lwk/vdso.ld $(lwk_headers)
+	$(AM_V_CCLD)$(MKDIR_P) kmod/lwk && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Wshadow \
+		-Wmissing-prototypes -Wno-unused-parameter -ffreestanding -fPIC -fvisibility=default \
+		-fno-stack-protector -fcf-protection=none -fasynchronous-unwind-tables \
+		-I$(top_srcdir)/kmod -I$(top_srcdir)/kmod/lwk -shared -nostdlib \
+		-Wl,-T,$(srcdir)/kmod/lwk/vdso.ld -Wl,-soname=linux-vdso.so.1 -Wl,--hash-style=both \
+		-Wl,--eh-frame-hdr -Wl,--build-id=none -Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,-z,text \
+		-Wl,--no-undefined -Wl,-s $< -o $@
+kmod/lwk/vdso-image.o: kmod/lwk/vdso.so
+
 lwkimagedir = $(pkglibdir)
 lwkimage_DATA += kmod/lwk/lwk.elf
-CLEANFILES += kmod/lwk/lwk.elf $(lwk_objects)
+CLEANFILES += kmod/lwk/lwk.elf kmod/lwk/vdso.so $(lwk_objects)
 EXTRA_DIST += kmod/lwk/entry.S kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/signal.h \
 	kmod/lwk/x86.h kmod/lwk/lwk.ld kmod/lwk/main.c kmod/lwk/cpu.c kmod/lwk/trap.c \
 	kmod/lwk/pages.c kmod/lwk/space.c kmod/lwk/user.c kmod/lwk/channel.c \
 	kmod/lwk/process.c kmod/lwk/fork.c kmod/lwk/thread.c kmod/lwk/futex.c kmod/lwk/signal.c \
 	kmod/lwk/clock.c kmod/lwk/syscall.c \
 	kmod/lwk/console.c kmod/lwk/string.c kmod/lwk/account.c kmod/lwk/registers.c \
-	kmod/lwk/counters.c kmod/lwk/pmu.h kmod/lwk/share.c kmod/lwk/policy.c
+	kmod/lwk/counters.c kmod/lwk/pmu.h kmod/lwk/share.c kmod/lwk/policy.c \
+	kmod/lwk/clock.h kmod/lwk/vdso.c kmod/lwk/vdso.ld kmod/lwk/vdso-image.S
 
 bin_PROGRAMS += kmod/lwkexec/lwkexec
 kmod_lwkexec_lwkexec_SOURCES = kmod/lwkexec/lwkexec.c kmod/lwkexec/lwkexec.h \

@@ -35,7 +35,7 @@
 #include <linux/types.h>
 
 #define LWK_SHARED_MAGIC 0x314b574c /* "LWK1" */
-#define LWK_SHARED_VERSION 7
+#define LWK_SHARED_VERSION 8
 
 #define LWK_MAX_CPUS 256
 #define LWK_MAX_MEM 1024
@@ -53,6 +53,9 @@
  */
 #define LWK_USER_START 0x10000UL
 #define LWK_USER_END 0x500000000000UL
+/* Behind them, in every process and its to read only: struct lwk_clock, and code that reads it. */
+#define LWK_CLOCK_VADDR LWK_USER_END
+#define LWK_VDSO_VADDR (LWK_USER_END + 4096)
 
 /* Linux → LWK doorbell, a fixed interrupt. */
 #define LWK_DOORBELL_VECTOR 0xf0
@@ -124,7 +127,29 @@ struct lwk_counting {
 	struct lwk_counter counters[LWK_MAX_COUNTERS];
 };
 
-/* Written by Linux before boot; doorbells, clock, want_registers and counting also later. */
+/*
+ * The clock, alone in a page. At TSC value tsc_base CLOCK_MONOTONIC is monotonic_ns, and mult / 2^32
+ * nanoseconds pass in a cycle; offset_ns is what other clocks are ahead. What one value of seq
+ * says begins where the one before ended, or later, so CLOCK_MONOTONIC never goes back. seq is
+ * odd while Linux writes.
+ */
+enum lwk_clock_kind {
+	LWK_CLOCK_MONOTONIC, /* always 0 */
+	LWK_CLOCK_REALTIME,
+	LWK_CLOCK_BOOTTIME,
+	LWK_CLOCK_TAI,
+	LWK_CLOCK_KINDS
+};
+struct lwk_clock {
+	__u32 seq;
+	__u32 reserved;
+	__u64 tsc_base;
+	__u64 mult;
+	__s64 monotonic_ns;
+	__s64 offset_ns[LWK_CLOCK_KINDS];
+};
+
+/* Written by Linux before boot; doorbells, want_registers and counting also later. */
 struct lwk_boot_params {
 	__u32 magic;   /* LWK_SHARED_MAGIC */
 	__u32 version; /* LWK_SHARED_VERSION */
@@ -140,22 +165,15 @@ struct lwk_boot_params {
 	__u64 channels; /* physical address of struct lwk_channel[n_cpus] */
 	__u64 controls; /* physical address of struct lwk_control[n_cpus] */
 	__u64 grants;	/* physical address of struct lwk_grant[n_cpus] */
-	/*
-	 * The clock: at TSC value tsc_base it was realtime_ns / monotonic_ns; the
-	 * TSC runs at tsc_khz. clock_seq is odd while Linux writes these.
-	 */
-	__u32 clock_seq;
-	__u32 tsc_khz;
-	__u64 tsc_base;
-	__s64 realtime_ns;
-	__s64 monotonic_ns;
+	__u64 clock;	/* physical address of struct lwk_clock */
+	__u32 tsc_khz;	/* about */
 	char linux_release[65];
 	char nodename[65];
 	char domainname[65];
 	char cmdline[257];
 	/* Not 0: a CPU that gets an NMI writes its registers to lwk_status.registers. */
 	__u32 want_registers;
-	__u32 reserved[5];
+	__u32 reserved[4];
 	struct lwk_counting counting;
 	struct lwk_boot_cpu cpus[LWK_MAX_CPUS];
 	struct lwk_boot_mem mem[LWK_MAX_MEM]; /* largest first */

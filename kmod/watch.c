@@ -6,8 +6,6 @@
 #define pr_fmt(fmt) "lwkpart: " fmt
 
 #include <linux/cpumask.h>
-#include <linux/ktime.h>
-#include <asm/tsc.h>
 
 #include "internal.h"
 
@@ -30,29 +28,6 @@ static void queue(struct instance *instance, unsigned long delay)
 void watch_soon(struct instance *instance)
 {
 	queue(instance, 0);
-}
-
-void watch_set_clock(struct instance *instance)
-{
-	struct lwk_boot_params *params = instance->params;
-	u64 tsc;
-	s64 realtime, monotonic;
-	unsigned long flags;
-
-	local_irq_save(flags);
-	tsc = rdtsc_ordered();
-	realtime = ktime_get_real_ns();
-	monotonic = ktime_get_ns();
-	local_irq_restore(flags);
-
-	WRITE_ONCE(params->clock_seq, params->clock_seq + 1);
-	smp_wmb();
-	WRITE_ONCE(params->tsc_base, tsc);
-	WRITE_ONCE(params->realtime_ns, realtime);
-	WRITE_ONCE(params->monotonic_ns, monotonic);
-	smp_wmb();
-	WRITE_ONCE(params->clock_seq, params->clock_seq + 1);
-	instance->clock_set = jiffies;
 }
 
 /*
@@ -160,7 +135,7 @@ static void watch(struct work_struct *work)
 	if (state != LWK_STATE_BOOTING && !state_has_processes(state))
 		return;
 	if (time_after_eq(jiffies, instance->clock_set + CLOCK_INTERVAL))
-		watch_set_clock(instance);
+		clock_publish(instance);
 	queue(instance, WATCH_INTERVAL);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Time: the TSC, scaled as Linux's own clock; Linux renews the reference now and then. */
+/* Time: the TSC, scaled as Linux's own clock; Linux says how now and then. */
 #include "lwk.h"
 
 u64 clock_cycles_to_ns(u64 cycles)
@@ -15,36 +15,19 @@ u64 clock_cycles_to_ns(u64 cycles)
 	return (unsigned __int128)cycles * cpu->ns_per_cycle >> 32;
 }
 
-static u64 clock_read(const __s64 *reference)
+u64 clock_now(enum lwk_clock_kind kind)
 {
-	u32 seq;
-	u64 base, ns;
-
-	do {
-		while ((seq = LOAD_ACQUIRE(boot->clock_seq)) & 1)
-			cpu_relax();
-		base = READ_ONCE(boot->tsc_base);
-		ns = READ_ONCE(*reference);
-		compiler_barrier();
-	} while (READ_ONCE(boot->clock_seq) != seq);
-	return ns + clock_cycles_to_ns(rdtsc() - base);
+	return clock_read(phys_to_virt(boot->clock), kind);
 }
 
 u64 clock_monotonic(void)
 {
-	struct cpu *cpu = this_cpu();
-	u64 now = clock_read(&boot->monotonic_ns);
-
-	/* A renewed reference may be a little earlier; the clock never is. */
-	if (now < cpu->last_monotonic)
-		return cpu->last_monotonic;
-	cpu->last_monotonic = now;
-	return now;
+	return clock_now(LWK_CLOCK_MONOTONIC);
 }
 
 u64 clock_realtime(void)
 {
-	return clock_read(&boot->realtime_ns);
+	return clock_now(LWK_CLOCK_REALTIME);
 }
 
 s64 clock_read_time(u64 addr, u64 *ns)

@@ -39,9 +39,15 @@ static void idt_fill(void)
 	idt[X86_MACHINE_CHECK].ist = IST_MACHINE_CHECK;
 }
 
+/* Linux's encoding of CPU and node. */
+static u64 where_is(const struct cpu *cpu)
+{
+	return (u64)cpu->node << 12 | boot->cpus[cpu->index].linux_cpu;
+}
+
 static void load_tables(struct cpu *cpu)
 {
-	u64 tss = (u64)&cpu->tss;
+	u64 tss = (u64)&cpu->tss, where = where_is(cpu);
 	struct descriptor_pointer gdtr = { sizeof(cpu->gdt) - 1, (u64)cpu->gdt };
 	struct descriptor_pointer idtr = { sizeof(idt) - 1, (u64)idt };
 
@@ -53,6 +59,9 @@ static void load_tables(struct cpu *cpu)
 	cpu->gdt[TSS_SELECTOR / 8] = (sizeof(struct tss) - 1) | (tss & 0xffffff) << 16 |
 				     0x89UL << 40 | (tss >> 24 & 0xff) << 56;
 	cpu->gdt[TSS_SELECTOR / 8 + 1] = tss >> 32;
+	/* As rdpid gives it, for CPUs that have no such instruction (vdso.c). */
+	cpu->gdt[CPU_NODE_SELECTOR_NUMBER / 8] =
+		0x0040f50000000000 | (where & 0xffff) | (where & 0xf0000) << 32;
 
 	cpu->tss.rsp[0] = cpu->kernel_rsp;
 	cpu->tss.io_map = sizeof(struct tss);
@@ -98,12 +107,12 @@ static void load_msrs(struct cpu *cpu)
 				      RFLAGS_AC | RFLAGS_IOPL);
 	/* SYSENTER would lead to Linux, which is not mapped here; this way it is a fault. */
 	write_msr(MSR_SYSENTER_CS, 0);
-	/* What rdtscp and rdpid give: Linux's encoding of node and CPU. */
+	/* What rdtscp and rdpid give. */
 	u32 regs[4];
 
 	cpuid(0x80000001, 0, regs);
 	if (regs[3] & 1u << 27)
-		write_msr(MSR_TSC_AUX, (u64)cpu->node << 12 | boot->cpus[cpu->index].linux_cpu);
+		write_msr(MSR_TSC_AUX, where_is(cpu));
 }
 
 /* ---- the local APIC (Intel SDM volume 3, chapter 11) ---- */

@@ -13,6 +13,8 @@
 #define FRAME_RFLAGS 152
 #define USER_CS_NUMBER 0x33
 #define USER_DS_NUMBER 0x2b
+/* A segment whose limit is the CPU's number, and its node << 12. */
+#define CPU_NODE_SELECTOR_NUMBER 0x53
 #define SYSCALL_VECTOR_NUMBER 0x100
 #define MSR_GS_BASE_NUMBER 0xc0000101
 

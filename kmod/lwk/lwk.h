@@ -16,6 +16,7 @@
  *   futex.c    threads that wait for each other
  *   signal.c   signals
  *   clock.c    time
+ *   vdso.c     … as programs read it without a call
  *   account.c  statistics that Linux reads
  *   counters.c performance counters, and counts, that Linux wants
  *   share.c    memory that other processes have, too
@@ -37,6 +38,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "clock.h"
 #include "lwkpart.h"
 #include "lwkshared.h"
 #include "signal.h"
@@ -239,12 +241,11 @@ struct cpu {
 
 	u32 tsc_khz;
 	u64 ns_per_cycle; /* for that tsc_khz, in units of 2^-32 */
-	u64 last_monotonic;
-	u64 start_tsc;	/* when its present thread started */
-	bool running;	/* it has a thread */
-	void *fpu_area; /* fpu_size() bytes to move floating-point state through */
-	u32 sleeps;	/* 1: only an interrupt makes it look */
-	u64 tlb_seen;	/* the process's tlb_generation that its TLB has followed */
+	u64 start_tsc;	  /* when its present thread started */
+	bool running;	  /* it has a thread */
+	void *fpu_area;	  /* fpu_size() bytes to move floating-point state through */
+	u32 sleeps;	  /* 1: only an interrupt makes it look */
+	u64 tlb_seen;	  /* the process's tlb_generation that its TLB has followed */
 
 	struct process *process; /* NULL: none */
 	struct thread thread;
@@ -260,7 +261,7 @@ struct cpu {
 	struct process own; /* that of which it is the first CPU */
 	struct counters counters;
 
-	u64 gdt[10];
+	u64 gdt[11];
 	struct tss tss;
 };
 
@@ -613,7 +614,11 @@ void counters_obey(void);
 /* With 'due', when this CPU leaves the kernel: brings the values up to date. */
 void counters_update(void);
 
+/* vdso-image.S */
+extern const u8 vdso_start[], vdso_end[];
+
 /* clock.c: nanoseconds */
+u64 clock_now(enum lwk_clock_kind kind);
 u64 clock_monotonic(void);
 u64 clock_realtime(void);
 u64 clock_cycles_to_ns(u64 cycles);

@@ -433,6 +433,26 @@ static u64 kernel_root;
 /* The table of the peepholes. */
 static u64 *peepholes;
 
+/* The level-4 entry for what is behind LWK_USER_END: the clock, and the vDSO. */
+static u64 common_entry;
+
+static void common_setup(void)
+{
+	struct space scratch = { .root = virt_to_phys(kernel_page_alloc()) };
+	u64 bytes = vdso_end - vdso_start, *entries;
+	u8 *vdso = kernel_boot_alloc(bytes);
+
+	memcpy(vdso, vdso_start, bytes);
+	entries = entry_at(&scratch, LWK_CLOCK_VADDR, 1, true);
+	if (!entries)
+		panic("no room for a page table");
+	entries[0] = boot->clock | PTE_P | PTE_U | PTE_NX;
+	for (u64 at = 0; at < bytes; at += PAGE_SIZE)
+		*++entries = virt_to_phys(vdso + at) | PTE_P | PTE_U;
+	common_entry = *entry_at(&scratch, LWK_CLOCK_VADDR, 4, false);
+	kernel_page_free(phys_to_virt(scratch.root));
+}
+
 void space_setup(void)
 {
 	struct space kernel = { .root = kernel_root = read_cr3() & PTE_ADDR };
@@ -441,6 +461,7 @@ void space_setup(void)
 	peepholes = entry_at(&kernel, PEEPHOLES, 1, true);
 	if (!peepholes)
 		panic("no room for a page table");
+	common_setup();
 }
 
 static void *peephole_open(u64 phys, bool write)
@@ -464,7 +485,7 @@ static void peephole_close(void)
 
 int space_init(struct space *space)
 {
-	u64 *root = kernel_page_alloc(), *kernel = phys_to_virt(kernel_root);
+	u64 *root = kernel_page_alloc(), *kernel = phys_to_virt(kernel_root), *common;
 
 	memset(space, 0, sizeof(*space));
 	if (!root)
@@ -472,6 +493,12 @@ int space_init(struct space *space)
 	/* The upper half is the kernel's, the same in every space. */
 	memcpy(root + ENTRIES / 2, kernel + ENTRIES / 2, PAGE_SIZE / 2);
 	space->root = virt_to_phys(root);
+	common = entry_at(space, LWK_CLOCK_VADDR, 4, true);
+	if (!common) {
+		kernel_page_free(root);
+		return -ENOMEM;
+	}
+	*common = common_entry;
 	return 0;
 }
 
@@ -494,7 +521,8 @@ static void tables_free(struct space *space, u64 *table, unsigned int level)
 
 		if (page && is_page(table[i]))
 			page_free(space, &table[i], level == 2);
-		else if (!page && table[i] & PTE_P)
+		else if (!page && table[i] & PTE_P &&
+			 (table[i] & PTE_ADDR) != (common_entry & PTE_ADDR))
 			tables_free(space, phys_to_virt(table[i] & PTE_ADDR), level - 1);
 	}
 	kernel_page_free(table);

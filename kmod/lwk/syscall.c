@@ -352,29 +352,18 @@ static u64 process_ns(void)
 
 static s64 sys_clock_gettime(struct frame *frame)
 {
+	enum lwk_clock_kind kind = clock_kind(frame->rdi);
 	struct timespec time;
 	u64 ns;
 
-	switch (frame->rdi) {
-	case 0: /* CLOCK_REALTIME */
-	case 5: /* … _COARSE */
-		ns = clock_realtime();
-		break;
-	case 1: /* CLOCK_MONOTONIC */
-	case 4: /* … _RAW */
-	case 6: /* … _COARSE */
-	case 7: /* CLOCK_BOOTTIME */
-		ns = clock_monotonic();
-		break;
-	case 2: /* CLOCK_PROCESS_CPUTIME_ID */
+	if (kind != LWK_CLOCK_KINDS)
+		ns = clock_now(kind);
+	else if (frame->rdi == 2) /* CLOCK_PROCESS_CPUTIME_ID */
 		ns = process_ns();
-		break;
-	case 3: /* CLOCK_THREAD_CPUTIME_ID */
+	else if (frame->rdi == 3) /* CLOCK_THREAD_CPUTIME_ID */
 		ns = thread_ns();
-		break;
-	default:
+	else
 		return -EINVAL;
-	}
 	time = (struct timespec){ ns / 1000000000, ns % 1000000000 };
 	return copy_to_user(frame->rsi, &time, sizeof(time));
 }
@@ -383,7 +372,7 @@ static s64 sys_clock_getres(struct frame *frame)
 {
 	struct timespec time = { 0, 1 };
 
-	if (frame->rdi > 7)
+	if (frame->rdi > 3 && clock_kind(frame->rdi) == LWK_CLOCK_KINDS)
 		return -EINVAL;
 	return frame->rsi ? copy_to_user(frame->rsi, &time, sizeof(time)) : 0;
 }

@@ -133,8 +133,8 @@ static uint64_t build_stack(const struct program *program, char **envp)
 	push_strings(&stack, envp, table + 1 + argc + 1);
 	push_strings(&stack, argv, table + 1);
 
-	/* No vDSO: the LWK's clock is a system call away, and not delegated. */
 	const Elf64_auxv_t auxv[] = {
+		{ AT_SYSINFO_EHDR, { LWK_VDSO_VADDR } },
 		{ AT_PHDR, { elf->headers } },
 		{ AT_PHENT, { elf->header_size } },
 		{ AT_PHNUM, { elf->n_headers } },

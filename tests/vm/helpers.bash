@@ -87,10 +87,11 @@ job_is()
 	done
 }
 
-# wait_for SECONDS COMMAND...: until the command succeeds.
+# wait_for SECONDS COMMAND...: until the command succeeds; so long on a host that has nothing else
+# to do, and three times that on any.
 wait_for()
 {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + 3 * $1))
 	shift
 
 	until "$@" >/dev/null 2>&1; do

@@ -73,6 +73,10 @@ same()
 	[[ $output == *'no thread more than its 3: each of the 3 CPUs has one, or another program'* ]]
 }
 
+@test "clocks are Linux's, never go back, and programs read them without a call" {
+	run -0 inside lwkexec "$programs/clocks"
+}
+
 @test "OpenMP uses all LWK CPUs by itself" {
 	run -0 inside lwkexec "$programs/openmp"
 	[[ $output == '3 threads of 3, sum '* ]]

@@ -4,6 +4,7 @@ vm_programs = \
 	tests/vm/programs/bad \
 	tests/vm/programs/bad-pointer \
 	tests/vm/programs/bad-pointers \
+	tests/vm/programs/clocks \
 	tests/vm/programs/copy-file \
 	tests/vm/programs/eat-memory \
 	tests/vm/programs/escape \
