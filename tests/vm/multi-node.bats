@@ -13,7 +13,7 @@ bed_name=$bed_name-nodes
 setup_file()
 {
 	testbed down
-	testbed up --machines 2 --cpus 6,4 --nodes 2,1 --mem 1536,1280
+	testbed up --machines 2 --cpus 10,4 --nodes 2,1 --mem 1536,1280
 	prepare 1
 	prepare 2
 	on 1 cp -p /etc/slurm/lwk.conf /root/lwk.conf
@@ -113,23 +113,39 @@ interactive_fails()
 		srun -N2 -n2 -l --lwk-launch=none lwkctl status | sort -s -n -k1,1')
 	wait_for_job "$job"
 	run job_output user1 "$job"
-	[[ $output == *'0:   CPUs 2-5, with Linux 1'*'0:   memory 436 MB on NUMA nodes 0-1'* ]]
+	[[ $output == *'0:   CPUs 2-9, with Linux 1'*'0:   memory 436 MB on NUMA nodes 0-1'* ]]
 	[[ $output == *'1:   CPUs 2-3, with Linux 1'*'1:   memory 436 MB on NUMA nodes 0'* ]]
 	job_is "$job" JobState=COMPLETED ExitCode=0:0
 	both_are_clean
 }
 
-@test "srun alone: as many programs as there are LWK CPUs, four on node1 and two on node2" {
-	run -0 as user1 salloc -N2 -n8 --mem=256 --lwk sh -c '
-		srun -l -N2 -n6 -m plane=4 /opt/lwk-tests/nap 5
+@test "srun alone: as many programs as there are LWK CPUs, eight on node1 and two on node2" {
+	run -0 as user1 salloc -N2 -n12 --mem=256 --lwk sh -c '
+		srun -l -N2 -n10 -m plane=8 /opt/lwk-tests/nap 5
 		srun -N1 -n1 -w node2 /opt/lwk-tests/exit-with 7; echo "exit status $?"
 		srun -N2 -n2 /opt/lwk-tests/upper-case </dev/null'
 	echo "$output"
-	[[ $(grep -c ': kernel=slurm-lwk' <<<"$output") == 6 ]]
+	[[ $(grep -c ': kernel=slurm-lwk' <<<"$output") == 10 ]]
 	[[ $(grep ': kernel=slurm-lwk' <<<"$output" | grep -o 'cpu=[0-9]*' | sort | tr '\n' ' ') == \
-		'cpu=2 cpu=2 cpu=3 cpu=3 cpu=4 cpu=5 ' ]]
+		'cpu=2 cpu=2 cpu=3 cpu=3 cpu=4 cpu=5 cpu=6 cpu=7 cpu=8 cpu=9 ' ]]
 	[[ $output == *'node2: task 0: Exited with exit code 7'* && $output == *'exit status 7'* ]]
 	both_are_clean
+}
+
+# Each rank needs an LWK CPU more, for UCX.
+@test "MPICH: four ranks on one LWK" {
+	run -0 as user1 timeout 300 srun -Q -w node1 -n4 --exclusive --mem=900 --lwk --mpi=pmi2 \
+		"$programs/mpi-pairs" 20
+	echo "$output"
+	[[ $output == *' MB/s'* && $output == *'4 ranks'* ]]
+}
+
+# Of the pairs of ranks one is on node1, and one has a rank on each node. eth0 leads elsewhere.
+@test "MPICH: ranks on two nodes' LWKs talk over TCP" {
+	run -0 as user1 env UCX_NET_DEVICES=eth1 timeout 300 srun -Q -N2 -n4 -m plane=3 --exclusive --mem=600 \
+		--lwk --mpi=pmi2 "$programs/mpi-pairs" 10
+	echo "$output"
+	[[ $output == *' MB/s'* && $output == *'4 ranks'* ]]
 }
 
 @test "a program's exit status on one node is the step's and the job's" {

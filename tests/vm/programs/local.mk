@@ -47,13 +47,16 @@ tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static-pie $< -o $@
 
 # … and as the distribution's compilers link by themselves.
-vm_default = nas-like memory-calls-dynamic memory-calls-no-pie load-library thread-calls \
-	thread-calls-static spin-threads openmp
+vm_default = nas-like nas-lu stream ping-pong memory-calls-dynamic memory-calls-no-pie \
+	load-library thread-calls thread-calls-static spin-threads openmp
 if HAVE_CXX_AND_FC
-vm_default += exceptions exceptions-static fortran-io
+vm_default += exceptions exceptions-static fortran-io himeno
 endif
 if HAVE_MPICH
 vm_default += mpi-pairs
+endif
+if HAVE_OPENBLAS
+vm_default += dgemm
 endif
 vm_default_programs = $(vm_default:%=tests/vm/programs/%)
 vm_flags = -O2 -Wall -Wextra -Werror
@@ -74,8 +77,11 @@ tests/vm/programs/spin-threads: $(srcdir)/tests/vm/programs/spin-threads.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -o $@
 tests/vm/programs/openmp: $(srcdir)/tests/vm/programs/openmp.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -fopenmp -static $< -o $@
-tests/vm/programs/nas-like: $(srcdir)/tests/vm/programs/nas-like.c
+tests/vm/programs/nas-like tests/vm/programs/nas-lu tests/vm/programs/ping-pong tests/vm/programs/stream: \
+	%: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $< -lm -o $@
+tests/vm/programs/dgemm: $(srcdir)/tests/vm/programs/dgemm.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $(OPENBLAS_CFLAGS) $< $(OPENBLAS_LIBS) -lm -o $@
 tests/vm/programs/mpi-pairs: $(srcdir)/tests/vm/programs/mpi-pairs.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $(MPICH_CFLAGS) $< -lmpich -o $@
 tests/vm/programs/exceptions: $(srcdir)/tests/vm/programs/exceptions.cc
@@ -83,13 +89,15 @@ tests/vm/programs/exceptions: $(srcdir)/tests/vm/programs/exceptions.cc
 tests/vm/programs/exceptions-static: $(srcdir)/tests/vm/programs/exceptions.cc
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(LWK_CXX) $(vm_flags) -static $< -o $@
 # The machines have no libraries for Fortran; C's are shared.
-tests/vm/programs/fortran-io: $(srcdir)/tests/vm/programs/fortran-io.f90
+tests/vm/programs/fortran-io tests/vm/programs/himeno: %: $(srcdir)/%.f90
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
 		$(LWK_FC) $(vm_flags) -c $< -o $@.o && \
 		$(CC) $@.o -Wl,-Bstatic -lgfortran -lquadmath -Wl,-Bdynamic -lm -o $@ && rm $@.o
 
 EXTRA_DIST += $(vm_programs:=.c) tests/vm/programs/check.h tests/vm/programs/exceptions.cc \
-	tests/vm/programs/fortran-io.f90 tests/vm/programs/load-library.c tests/vm/programs/openmp.c \
-	tests/vm/programs/thread-calls.c \
-	tests/vm/programs/mpi-pairs.c tests/vm/programs/nas-like.c tests/vm/programs/table
+	tests/vm/programs/fortran-io.f90 tests/vm/programs/himeno.f90 \
+	tests/vm/programs/load-library.c tests/vm/programs/openmp.c \
+	tests/vm/programs/thread-calls.c tests/vm/programs/dgemm.c \
+	tests/vm/programs/mpi-pairs.c tests/vm/programs/nas-like.c tests/vm/programs/nas-lu.c \
+	tests/vm/programs/ping-pong.c tests/vm/programs/stream.c tests/vm/programs/table
 CLEANFILES += $(vm_programs) tests/vm/programs/memory-calls-pie $(vm_default_programs)
