@@ -649,10 +649,21 @@ static void leave_foreign(struct migration *migration)
 
 static int run_away(struct migration *migration, struct refs *refs, struct ms_error *err)
 {
-	if (pages_scan_all(migration, false, 0, err) < 0 ||
-	    migration->found(migration, migration->found_context, err) < 0)
+	if (pages_scan_all(migration, false, 0, err) < 0)
 		return -1;
-	return move_waiting(migration, refs, err);
+	if (!migration->state.found)
+		return 0;
+	if (migration->found(migration, migration->found_context, err) < 0 ||
+	    move_waiting(migration, refs, err) < 0)
+		return -1;
+	return finish(migration, refs, err);
+}
+
+static int run_method(struct migration *migration, struct refs *refs, struct ms_error *err)
+{
+	if (methods[migration->request->method](migration, refs, err) < 0)
+		return -1;
+	return finish(migration, refs, err);
 }
 
 static int work(struct migration *migration, struct ms_error *err)
@@ -668,11 +679,8 @@ static int work(struct migration *migration, struct ms_error *err)
 		cpusets_look_at_policies(migration);
 		ret = pages_scan_all(migration, false, 0, err);
 	} else {
-		ret = migration->every_process
-			      ? run_away(migration, &refs, err)
-			      : methods[migration->request->method](migration, &refs, err);
-		if (ret == 0)
-			ret = finish(migration, &refs, err);
+		ret = migration->every_process ? run_away(migration, &refs, err)
+					       : run_method(migration, &refs, err);
 		free(refs.all);
 	}
 	if (ret == 0 && migration->scan_error)
@@ -713,7 +721,7 @@ static int run(struct migration *migration, struct ms_migrate_state *state, stru
 	if (check_request(migration, err) < 0 || choose_settings(migration, &request, err) < 0)
 		goto out;
 	pages_open(migration);
-	if (migration->physical_end && migration->device < 0)
+	if (migration->n_physical && migration->device < 0)
 		ms_fail(err, "wanted lwkpart.ko, to find what is in a range of memory; found it "
 			     "not to be had; load it (modprobe lwkpart)");
 	else if (find_targets(migration, err) == 0)
@@ -742,8 +750,8 @@ int migrate_away(const struct ms_migrate_request *request, const struct migrate_
 		 struct ms_migrate_state *state, struct ms_error *err)
 {
 	struct migration migration = { .request = request,
-				       .physical_start = away->start,
-				       .physical_end = away->end,
+				       .physical = away->ranges,
+				       .n_physical = away->n,
 				       .every_process = true,
 				       .found = away->found,
 				       .found_context = away->context };

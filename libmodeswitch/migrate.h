@@ -76,8 +76,9 @@ struct migrate_cpuset {
 
 struct migration {
 	const struct ms_migrate_request *request;
-	/* Memory of any process, if it is in this physical range; end 0: not so. */
-	uint64_t physical_start, physical_end;
+	/* Memory of any process, if it is in these ranges of physical memory. */
+	const struct migrate_range *physical;
+	size_t n_physical;
 	bool every_process;
 	bool root; /* asked once: it would be a system call for each page */
 	/* Before these move; -1: they shall not. */
@@ -112,16 +113,17 @@ void migration_note(struct migration *migration, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Tells the caller how far it is, if it is time to. */
 void migration_tell(struct migration *migration);
-/* A range of physical memory that is to be left. */
+/* Ranges of physical memory that are to be left, by address. */
 struct migrate_away {
-	uint64_t start, end;
+	const struct migrate_range *ranges;
+	size_t n; /* 1 or more */
 	/* Sees the pages before they move; -1: they shall not. */
 	int (*found)(const struct migration *migration, void *context, struct ms_error *err);
 	void *context;
 };
 
 /*
- * Moves what any process has on the nodes 'from' in a physical range away to 'to', by address,
+ * Moves what any process has on the nodes 'from' in physical ranges away to 'to', by address,
  * within the limits of 'request', of which neither targets nor method are looked at. For the
  * switch: before blocks go off-line. cpusets stay as they are. Root, with lwkpart.ko loaded.
  */
@@ -149,7 +151,7 @@ void pages_open(struct migration *migration);
  * on, or PAGES_END. The number of words, or -1 when the process is gone.
  */
 #define PAGES_END UINT64_MAX
-#define PAGES_CHUNK 65536U
+#define PAGES_CHUNK 4096U
 ssize_t pages_scan(struct migration *migration, struct migrate_process *process, uint64_t *at,
 		   bool clear, uint64_t *words, size_t room);
 /*

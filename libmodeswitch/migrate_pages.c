@@ -24,13 +24,12 @@
 #define PAGEMAP_FILE (1ULL << 61)
 #define PAGEMAP_EXCLUSIVE (1ULL << 56)
 #define PAGEMAP_SOFT_DIRTY (1ULL << 55)
+#define PAGEMAP_PFN ((1ULL << 55) - 1)
 /* Entries of pagemap, and pages asked for their nodes, at a time. */
 #define PAGEMAP_CHUNK 4096
 /* What clear_refs takes for the soft-dirty bits. */
 #define CLEAR_SOFT_DIRTY "4"
 #define MOST_WEIGHT 32768
-/* Pages listed in one call when there is a limit of CPU time. */
-#define LIMITED_CHUNK 4096
 
 uint64_t page_bytes(const struct migrate_page *page)
 {
@@ -79,14 +78,17 @@ static ssize_t scan_accessed(struct migration *migration, struct migrate_process
 		.end = ~(PAGE_BYTES - 1),
 		.pages = (uintptr_t)words,
 		.capacity = room < PAGES_CHUNK ? room : PAGES_CHUNK,
-		.physical_start = migration->physical_start,
-		.physical_end = migration->physical_end,
 	};
+	size_t n = migration->n_physical;
 	unsigned node;
 
 	hwloc_bitmap_foreach_begin(node, migration->request->from)
 		scan.nodes[node / 64] |= 1ULL << node % 64;
 	hwloc_bitmap_foreach_end();
+	if (n) {
+		scan.physical_start = migration->physical[0].start;
+		scan.physical_end = migration->physical[n - 1].end;
+	}
 	if (ioctl(migration->device, LWKPART_SCAN, &scan) < 0)
 		return -1;
 	*at = scan.start == scan.end ? PAGES_END : scan.start;
@@ -252,6 +254,42 @@ static size_t keep_only(const struct migrate_home *home, uint64_t *words, size_t
 	return kept;
 }
 
+static bool is_in(const struct migration *migration, uint64_t physical)
+{
+	size_t low = 0, high = migration->n_physical;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (physical >= migration->physical[middle].end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < migration->n_physical && physical >= migration->physical[low].start;
+}
+
+/* Of what a scan found between the ends of the physical ranges, what is in them. */
+static ssize_t keep_physical(const struct migration *migration,
+			     const struct migrate_process *process, uint64_t *words, size_t n)
+{
+	int pagemap = open_of(process, "pagemap", O_RDONLY);
+	uint64_t entry;
+	size_t kept = 0;
+
+	for (size_t i = 0; pagemap >= 0 && i < n; i++) {
+		if (pread(pagemap, &entry, sizeof(entry), words[i] / PAGE_BYTES * sizeof(entry)) ==
+			    sizeof(entry) &&
+		    (entry & PAGEMAP_PRESENT) &&
+		    is_in(migration, (entry & PAGEMAP_PFN) * PAGE_BYTES))
+			words[kept++] = words[i];
+	}
+	if (pagemap < 0)
+		return -1;
+	close(pagemap);
+	return kept;
+}
+
 ssize_t pages_scan(struct migration *migration, struct migrate_process *process, uint64_t *at,
 		   bool clear, uint64_t *words, size_t room)
 {
@@ -263,6 +301,8 @@ ssize_t pages_scan(struct migration *migration, struct migrate_process *process,
 		n = migration->device >= 0
 			    ? scan_accessed(migration, process, at, clear, words, room)
 			    : scan_pagemap(migration, process, at, words, room);
+	if (n > 0 && migration->n_physical > 1)
+		n = keep_physical(migration, process, words, n);
 	if (n < 0) {
 		if (errno != ESRCH && errno != ENOENT && !target_gone(process))
 			migration->scan_error = errno;
@@ -427,8 +467,6 @@ static int merge(struct migration *migration, struct migrate_process *process,
 static int scan_process(struct migration *migration, struct migrate_process *process, bool clear,
 			uint64_t **words, size_t *room, size_t *n)
 {
-	/* In small pieces, or the first would be more than a limit allows in seconds. */
-	size_t chunk = migration->throttle.cpu_share > 0 ? LIMITED_CHUNK : PAGES_CHUNK;
 	uint64_t at = 0, *more;
 	ssize_t got;
 
@@ -440,7 +478,7 @@ static int scan_process(struct migration *migration, struct migrate_process *pro
 				return -1;
 			*words = more;
 		}
-		got = pages_scan(migration, process, &at, clear, *words + *n, chunk);
+		got = pages_scan(migration, process, &at, clear, *words + *n, PAGES_CHUNK);
 		if (got < 0)
 			got = 0;
 		if (!throttle_wait(migration, 0, 0))

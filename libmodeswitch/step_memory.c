@@ -184,7 +184,7 @@ struct taking {
 	uint64_t bytes; /* of a block */
 	uint64_t *left;
 	struct memory_block *blocks;
-	bool *fit; /* may still be tried */
+	bool *fit; /* movable, and not chosen yet */
 	size_t n;
 };
 
@@ -197,7 +197,6 @@ static int take_one(struct taking *taking, size_t i, struct ms_error *err)
 {
 	int ret;
 
-	taking->fit[i] = false;
 	if (switching_may_go_on(taking->attempt->switching, err) < 0)
 		return -1;
 	if (memory_linux_can_spare() < taking->bytes) {
@@ -246,13 +245,31 @@ static void choose_refuge(const struct taking *taking, hwloc_bitmap_t nodes)
 	hwloc_bitmap_free(others);
 }
 
+/* The blocks that are marked, as few ranges as they are, by address. Returns how many. */
+static size_t ranges_of(const struct taking *taking, const bool *marked,
+			struct migrate_range *ranges)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < taking->n; i++) {
+		uint64_t start = taking->blocks[i].start;
+
+		if (!marked[i])
+			continue;
+		if (!n || ranges[n - 1].end != start)
+			ranges[n++] = (struct migrate_range){ start, start };
+		ranges[n - 1].end = start + taking->bytes;
+	}
+	return n;
+}
+
 /*
  * Moves what programs have in blocks that are about to go off-line to other nodes, within the
  * limits of lwk.conf. What is left, such as cached files that nobody maps, Linux moves when they go
  * off-line, to where it likes; so it does with everything if this fails, which is no reason to
  * refuse the job.
  */
-static void vacate(struct taking *taking, uint64_t start, uint64_t end)
+static void vacate(struct taking *taking, const struct migrate_range *ranges, size_t n)
 {
 	struct switching *switching = taking->attempt->switching;
 	const struct ms_config *config = switching->config;
@@ -268,7 +285,7 @@ static void vacate(struct taking *taking, uint64_t start, uint64_t end)
 		.context = taking,
 	};
 	struct migrate_away away = {
-		.start = start, .end = end, .found = keep_found, .context = taking
+		.ranges = ranges, .n = n, .found = keep_found, .context = taking
 	};
 	struct ms_migrate_state state = { 0 };
 	struct ms_error err;
@@ -289,21 +306,51 @@ static void vacate(struct taking *taking, uint64_t start, uint64_t end)
 	times_lap(switching->times, "vacate");
 }
 
-static int take_rows(struct taking *taking, struct ms_error *err)
+/*
+ * Takes blocks, in this order. All are vacated at once: to look for programs' pages takes the same
+ * time for one block as for all.
+ */
+static int take_chosen(struct taking *taking, const size_t *chosen, size_t n, struct ms_error *err)
 {
-	size_t first, count;
+	struct migrate_range *ranges = calloc(n, sizeof(*ranges));
+	bool *marked = calloc(taking->n, sizeof(*marked));
+	int ret = ranges && marked ? 0 : ms_fail(err, "out of memory");
 
-	while (may_try(taking) &&
-	       (count = memory_choose_row(taking->blocks, taking->fit, taking->n,
-					  *taking->left / taking->bytes, &first))) {
-		vacate(taking, taking->blocks[first].start,
-		       taking->blocks[first + count - 1].start + taking->bytes);
-		for (size_t i = first; i < first + count && may_try(taking); i++) {
-			if (take_one(taking, i, err) < 0)
-				return -1;
+	for (size_t i = 0; ret == 0 && i < n; i++)
+		marked[chosen[i]] = true;
+	if (ret == 0)
+		vacate(taking, ranges, ranges_of(taking, marked, ranges));
+	free(ranges);
+	free(marked);
+	for (size_t i = 0; ret == 0 && i < n && may_try(taking); i++)
+		ret = take_one(taking, chosen[i], err);
+	return ret;
+}
+
+/* As many as are wanted still, if all of them can be had; in rows, the best first. */
+static size_t choose_rows(const struct taking *taking, size_t *chosen)
+{
+	size_t wanted = *taking->left / taking->bytes, n = 0, first, count;
+
+	while (n < wanted && (count = memory_choose_row(taking->blocks, taking->fit, taking->n,
+							wanted - n, &first))) {
+		for (; count; count--, first++) {
+			taking->fit[first] = false;
+			chosen[n++] = first;
 		}
 	}
-	return 0;
+	return n;
+}
+
+static int take_rows(struct taking *taking, struct ms_error *err)
+{
+	size_t *chosen = calloc(taking->n + 1, sizeof(*chosen)), n;
+	int ret = chosen ? 0 : ms_fail(err, "out of memory");
+
+	while (ret == 0 && may_try(taking) && (n = choose_rows(taking, chosen)))
+		ret = take_chosen(taking, chosen, n, err);
+	free(chosen);
+	return ret;
 }
 
 /* A run that some LWK has pins its block: off-lining would be tried in vain until time is over. */
@@ -354,12 +401,10 @@ static int compare_candidates(const void *a, const void *b)
 static int take_others(struct taking *taking, struct ms_error *err)
 {
 	struct candidate *candidates = calloc(taking->n + 1, sizeof(*candidates));
-	size_t n = 0;
-	int ret = 0;
+	size_t *chosen = calloc(taking->n + 1, sizeof(*chosen)), n = 0, wanted;
+	int ret = candidates && chosen ? 0 : ms_fail(err, "out of memory");
 
-	if (!candidates)
-		return ms_fail(err, "out of memory");
-	for (size_t i = 0; i < taking->n; i++) {
+	for (size_t i = 0; ret == 0 && i < taking->n; i++) {
 		const struct memory_block *block = &taking->blocks[i];
 
 		if (block->movable || block->unfit || !block->online)
@@ -370,15 +415,19 @@ static int take_others(struct taking *taking, struct ms_error *err)
 		else
 			taking->attempt->kernel++;
 	}
-	qsort(candidates, n, sizeof(*candidates), compare_candidates);
-	for (size_t i = 0; i < n && ret == 0 && *taking->left >= taking->bytes && may_try(taking);
-	     i++) {
-		const struct memory_block *block = &taking->blocks[candidates[i].at];
-
-		vacate(taking, block->start, block->start + taking->bytes);
-		ret = take_one(taking, candidates[i].at, err);
+	if (n)
+		qsort(candidates, n, sizeof(*candidates), compare_candidates);
+	for (size_t i = 0; i < n; i++)
+		chosen[i] = candidates[i].at;
+	for (size_t i = 0; ret == 0 && i < n && may_try(taking); i += wanted) {
+		wanted = *taking->left / taking->bytes;
+		if (!wanted)
+			break;
+		wanted = wanted < n - i ? wanted : n - i;
+		ret = take_chosen(taking, chosen + i, wanted, err);
 	}
 	free(candidates);
+	free(chosen);
 	return ret;
 }
 
