@@ -1143,6 +1143,9 @@ int space_populate(struct space *space, u64 addr, u64 size)
 
 		if (error)
 			return error;
+		/* All of the memory may take longer than Linux waits for an order to be obeyed. */
+		if (a % LARGE_SIZE == 0)
+			cpu_see_to_others();
 	}
 	return 0;
 }
