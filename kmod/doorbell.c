@@ -111,13 +111,14 @@ void doorbell_exit(void)
 static irqreturn_t doorbell_interrupt(int irq, void *data)
 {
 	struct instance *instance = data;
-	unsigned int i;
+	unsigned int i, slot;
 
 	/* A panic is announced by a doorbell, and seen by looking at the state. */
 	instance_state(instance);
 	for (i = 0; i < instance->n_cpus; i++)
 		if (instance->doorbell_irq[i] == irq)
-			process_wake(instance, i);
+			for (slot = i; slot < instance->n_slots; slot += instance->n_cpus)
+				process_wake(instance, slot);
 	return IRQ_HANDLED;
 }
 
@@ -195,13 +196,13 @@ void doorbell_disconnect(struct instance *instance)
 	}
 }
 
-void doorbell_ring(struct instance *instance, unsigned int index)
+void doorbell_ring(struct instance *instance, unsigned int slot)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
 	apic->safe_wait_icr_idle();
 	apic->icr_write(APIC_DM_FIXED | APIC_DEST_PHYSICAL | LWK_DOORBELL_VECTOR,
-			instance->cpus[index].apicid);
+			instance->cpus[slot % instance->n_cpus].apicid);
 	local_irq_restore(flags);
 }

@@ -11,15 +11,15 @@
 
 #define MAX_TIMEOUT_MS 60000U
 
-void freeze_cpu(struct instance *instance, unsigned int index, u32 reason, bool frozen)
+void freeze_slot(struct instance *instance, unsigned int slot, u32 reason, bool frozen)
 {
-	struct lwk_control *control = &instance->controls[index];
+	struct lwk_control *control = &instance->controls[slot];
 	u32 old = READ_ONCE(control->freeze), new = frozen ? old | reason : old & ~reason;
 
 	if (new == old)
 		return;
 	smp_store_release(&control->freeze, new);
-	doorbell_ring(instance, index);
+	doorbell_ring(instance, slot);
 }
 
 /* With process_mutex held, so that nobody else changes a 'freeze'. */
@@ -28,9 +28,9 @@ static void freeze_all(struct instance *instance, bool frozen)
 	unsigned int i;
 
 	mutex_lock(&instance->process_mutex);
-	for (i = 0; i < instance->n_cpus; i++)
+	for (i = 0; i < instance->n_slots; i++)
 		if (instance->threads[i] || !frozen)
-			freeze_cpu(instance, i, FREEZE_INSTANCE, frozen);
+			freeze_slot(instance, i, FREEZE_INSTANCE, frozen);
 	mutex_unlock(&instance->process_mutex);
 }
 
@@ -40,7 +40,7 @@ static bool all_stand_still(struct instance *instance)
 	unsigned int i;
 
 	mutex_lock(&instance->process_mutex);
-	for (i = 0; i < instance->n_cpus; i++)
+	for (i = 0; i < instance->n_slots; i++)
 		if (instance->threads[i] &&
 		    READ_ONCE(instance->status->cpu[i].times.state) != LWK_CPU_FROZEN)
 			still = false;

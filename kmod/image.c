@@ -25,6 +25,8 @@
 #include "internal.h"
 
 #define RESERVE_MIN (8UL << 20)
+/* For a slot: shared areas, a stack, registers. */
+#define RESERVE_SLOT (40UL << 10)
 /* What the direct map has room for, up to LWK_LAPIC_VADDR: 64 TB. */
 #define DIRECT_MAP_LIMIT BIT_ULL(46)
 #define ENTRY_ADDRESS 0x000ffffffffff000UL
@@ -247,7 +249,8 @@ static u64 reserve_size(const struct instance *instance)
 
 	for (i = 0; i < instance->n_mem; i++)
 		total += instance->mem[i].size;
-	total = ALIGN(max_t(u64, total / 64, RESERVE_MIN), LWKPART_MEM_ALIGN);
+	total = max_t(u64, total / 64, RESERVE_MIN + instance->n_slots * RESERVE_SLOT);
+	total = ALIGN(total, LWKPART_MEM_ALIGN);
 	return min(total, instance->mem[0].size - LWKPART_MEM_ALIGN);
 }
 
@@ -258,6 +261,7 @@ static void fill_params(const struct instance *instance, const struct layout *la
 	params->magic = LWK_SHARED_MAGIC;
 	params->version = LWK_SHARED_VERSION;
 	params->n_cpus = instance->n_cpus;
+	params->n_slots = instance->n_slots;
 	params->n_mem = instance->n_mem;
 	params->x2apic = x2apic_enabled();
 	params->job_id = instance->job_id;
@@ -303,12 +307,12 @@ static int fill_reserve(struct instance *instance, struct layout *layout, const 
 	int error;
 
 	instance->params = take(layout, sizeof(*instance->params));
-	instance->status = take(layout, LWK_STATUS_BYTES(instance->n_cpus));
+	instance->status = take(layout, LWK_STATUS_BYTES(instance->n_slots));
 	instance->console = take(layout, sizeof(*instance->console));
-	instance->controls = take(layout, instance->n_cpus * sizeof(*instance->controls));
-	instance->grants = take(layout, instance->n_cpus * sizeof(*instance->grants));
+	instance->controls = take(layout, instance->n_slots * sizeof(*instance->controls));
+	instance->grants = take(layout, instance->n_slots * sizeof(*instance->grants));
 	instance->clock = take(layout, sizeof(*instance->clock));
-	instance->channels = take(layout, instance->n_cpus * sizeof(*instance->channels));
+	instance->channels = take(layout, instance->n_slots * sizeof(*instance->channels));
 	stacks = take(layout, instance->n_cpus * LWK_BOOT_STACK);
 	root = take(layout, PAGE_SIZE);
 	if (!instance->params || !instance->status || !instance->console || !instance->controls ||
@@ -344,6 +348,8 @@ int image_load(struct instance *instance, const void *file, u64 size)
 		error = sort_memory(instance);
 	if (error)
 		return error;
+	instance->n_slots =
+		instance->n_cpus * min(LWK_SLOTS_PER_CPU, LWK_MAX_SLOTS / instance->n_cpus);
 	layout.start = layout.next = instance->mem[0].start;
 	layout.end = layout.start + reserve_size(instance);
 	layout.levels = native_read_cr4() & X86_CR4_LA57 ? 5 : 4;

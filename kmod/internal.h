@@ -60,6 +60,7 @@ struct instance {
 	struct kref kref; /* the control device and every open file hold one */
 
 	unsigned int n_cpus;
+	unsigned int n_slots; /* for threads (lwkshared.h); once LOADED */
 	struct lwk_boot_cpu cpus[LWK_MAX_CPUS];
 	/* Which Linux CPU gets the doorbells of CPU i. */
 	unsigned int doorbell_cpu[LWK_MAX_CPUS];
@@ -84,16 +85,16 @@ struct instance {
 	u64 page_root; /* physical address of the first page tables */
 	u64 stacks;    /* LWK address of the stacks of all CPUs */
 
-	/* process.c: the thread of each LWK CPU, or NULL. */
+	/* process.c: the thread of each slot, or NULL. */
 	struct mutex process_mutex;
-	struct lwk_thread *threads[LWK_MAX_CPUS];
+	struct lwk_thread *threads[LWK_MAX_SLOTS];
 	unsigned int n_processes;
-	struct list_head files;		      /* every open of /dev/lwk/N */
-	bool stopped;			      /* its CPUs run nothing of it any more */
-	struct list_head stranded;	      /* grant.c: of processes that had ended before that */
-	wait_queue_head_t wait[LWK_MAX_CPUS]; /* the proxy of each LWK CPU */
-	char name[sizeof("lwk") + 10];	      /* of the interrupts */
-	struct device device;		      /* holds a reference to the instance */
+	struct list_head files;	   /* every open of /dev/lwk/N */
+	bool stopped;		   /* its CPUs run nothing of it any more */
+	struct list_head stranded; /* grant.c: of processes that had ended before that */
+	wait_queue_head_t wait[LWK_MAX_SLOTS]; /* the proxy of each slot */
+	char name[sizeof("lwk") + 10];	       /* of the interrupts */
+	struct device device;		       /* holds a reference to the instance */
 	struct cdev cdev;
 
 	/* clock.c */
@@ -110,7 +111,7 @@ struct instance {
 	struct {
 		u64 beat;	      /* the heartbeat when it changed last */
 		unsigned long silent; /* jiffies that have been watched since */
-	} health[LWK_MAX_CPUS];
+	} health[LWK_MAX_SLOTS];
 	u64 out_of_memory;     /* processes killed so far */
 	u64 console_logged;    /* positions: in Linux's log, */
 	u64 console_read;      /* read by anybody, */
@@ -233,8 +234,8 @@ void doorbell_exit(void);
 /* Makes the doorbells of an assigned instance and fills in params->cpus[].doorbell_*. */
 int doorbell_connect(struct instance *instance);
 void doorbell_disconnect(struct instance *instance);
-/* Interrupts LWK CPU 'index'. */
-void doorbell_ring(struct instance *instance, unsigned int index);
+/* Interrupts the CPU of a slot. */
+void doorbell_ring(struct instance *instance, unsigned int slot);
 
 /* process.c */
 int process_init(void);
@@ -242,8 +243,8 @@ void process_exit(void);
 /* Makes /dev/lwk/N, owned by instance->uid; and removes it. */
 int process_device_create(struct instance *instance);
 void process_device_destroy(struct instance *instance);
-/* Wakes the proxy of one LWK CPU, from an interrupt; those of all, after a change of state. */
-void process_wake(struct instance *instance, unsigned int index);
+/* Wakes the proxy of one slot, from an interrupt; those of all, after a change of state. */
+void process_wake(struct instance *instance, unsigned int slot);
 void process_wake_all(struct instance *instance);
 /*
  * Ends all processes of an instance that is no longer RUNNING and takes its
@@ -387,7 +388,7 @@ int confine_current(struct instance *instance);
 #define FREEZE_INSTANCE 1U
 #define FREEZE_PROXY 2U
 /* Sets or clears a reason for one CPU. With rwsem held and processes there. */
-void freeze_cpu(struct instance *instance, unsigned int index, u32 reason, bool frozen);
+void freeze_slot(struct instance *instance, unsigned int slot, u32 reason, bool frozen);
 /* LWK_FREEZE; takes rwsem. */
 int freeze_instance(struct instance *instance, const struct lwk_freeze *request);
 

@@ -33,7 +33,7 @@ clean-kmod-module:
 # The LWK is a program for no operating system: its flags have nothing to do with ours.
 lwk_headers = kmod/lwk/clock.h kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/pmu.h kmod/lwk/signal.h kmod/lwk/x86.h \
 	kmod/lwkpart.h kmod/lwkshared.h
-lwk_objects = kmod/lwk/entry.o kmod/lwk/main.o kmod/lwk/cpu.o kmod/lwk/trap.o \
+lwk_objects = kmod/lwk/entry.o kmod/lwk/main.o kmod/lwk/schedule.o kmod/lwk/cpu.o kmod/lwk/trap.o \
 	kmod/lwk/pages.o kmod/lwk/space.o kmod/lwk/user.o kmod/lwk/channel.o \
 	kmod/lwk/process.o kmod/lwk/fork.o kmod/lwk/thread.o kmod/lwk/futex.o kmod/lwk/signal.o kmod/lwk/clock.o kmod/lwk/syscall.o \
 	kmod/lwk/console.o kmod/lwk/string.o kmod/lwk/account.o kmod/lwk/registers.o \
@@ -70,7 +70,7 @@ lwkimagedir = $(pkglibdir)
 lwkimage_DATA += kmod/lwk/lwk.elf
 CLEANFILES += kmod/lwk/lwk.elf kmod/lwk/vdso.so $(lwk_objects)
 EXTRA_DIST += kmod/lwk/entry.S kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/signal.h \
-	kmod/lwk/x86.h kmod/lwk/lwk.ld kmod/lwk/main.c kmod/lwk/cpu.c kmod/lwk/trap.c \
+	kmod/lwk/x86.h kmod/lwk/lwk.ld kmod/lwk/main.c kmod/lwk/schedule.c kmod/lwk/cpu.c kmod/lwk/trap.c \
 	kmod/lwk/pages.c kmod/lwk/space.c kmod/lwk/user.c kmod/lwk/channel.c \
 	kmod/lwk/process.c kmod/lwk/fork.c kmod/lwk/thread.c kmod/lwk/futex.c kmod/lwk/signal.c \
 	kmod/lwk/clock.c kmod/lwk/syscall.c \

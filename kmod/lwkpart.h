@@ -371,7 +371,10 @@ struct lwkpart_confine {
 
 /*
  * Makes an LWK process on a free LWK CPU; the calling process becomes its proxy.
- * The process lives as long as this open file. EAGAIN: every LWK CPU has one; EBUSY: the
+ * With LWK_PROC_SHARE, if none is free, it shares the CPU of the thread that 'index' was said to be of
+ * when that was made.
+ * The process lives as long as this open file. EAGAIN: every LWK CPU has one, or that one has as many
+ * threads as it can have; EBUSY: the
  * instance is FREEZING or FROZEN; EHOSTDOWN: it does not run; EALREADY: this file has one. Other errors: it
  * could not be moved into the instance's cgroups (LWKPART_CONFINE).
  *
@@ -381,23 +384,25 @@ struct lwkpart_confine {
  * not its proxy; EINVAL: it has none; EIO: the CPU does not answer, and the process has ended.
  */
 #define LWK_PROC_AGAIN 1U
+#define LWK_PROC_SHARE 2U
 struct lwk_proc_create {
-	__u32 index; /* out: the LWK's number of that CPU */
+	__u32 index; /* out: the LWK's number of the first thread: its slot; in with LWK_PROC_SHARE */
 	__u32 cpu;   /* out: Linux's number of that CPU */
 	__u32 pid;   /* in: what getpid() in the LWK answers */
 	__u32 flags;
 };
 
 /*
- * Gives the process of this file one more LWK CPU, for a thread. The calling Linux thread, one of
- * the process that called LWK_PROC_CREATE, is from now on this CPU's: its LWK_SERVE, LWK_DOORBELL
- * and LWK_MMAP_CHANNEL are about this CPU's channel; those of others stay the first CPU's. The CPU
+ * Gives the process of this file one more slot (lwkshared.h), for a thread: of a free CPU, or else of
+ * that of its own with the fewest threads. The calling Linux thread, one of
+ * the process that called LWK_PROC_CREATE, is from now on this slot's: its LWK_SERVE, LWK_DOORBELL
+ * and LWK_MMAP_CHANNEL are about this slot's channel; those of others stay the first slot's. The slot
  * is the process's until it ends.
- * EAGAIN: no CPU is free; EALREADY: the caller has one; EPERM, EINVAL, EHOSTDOWN, EIO, ENOMEM.
+ * EAGAIN: its CPUs have as many threads as they can have; EALREADY: the caller has one; EPERM, EINVAL, EHOSTDOWN, EIO, ENOMEM.
  */
 struct lwk_thread_create {
-	__u32 index; /* out: the LWK's number of that CPU */
-	__u32 cpu;   /* out: Linux's number of that CPU */
+	__u32 index; /* out: the slot */
+	__u32 cpu;   /* out: Linux's number of its CPU */
 	__u32 flags;
 	__u32 reserved;
 };

@@ -38,6 +38,12 @@
 #define LWK_SHARED_VERSION 8
 
 #define LWK_MAX_CPUS 256
+/*
+ * A thread has a slot: its place in every array that says "per slot" below. Slot s is on the CPU with the
+ * index s % n_cpus, which runs the threads of its slots one at a time; each CPU has as many slots.
+ */
+#define LWK_SLOTS_PER_CPU 16
+#define LWK_MAX_SLOTS 1024
 #define LWK_MAX_MEM 1024
 #define LWK_BOOT_STACK 16384
 
@@ -162,9 +168,9 @@ struct lwk_boot_params {
 	__u64 reserve_used;
 	__u64 status;	/* physical address of struct lwk_status */
 	__u64 console;	/* physical address of struct lwk_console */
-	__u64 channels; /* physical address of struct lwk_channel[n_cpus] */
-	__u64 controls; /* physical address of struct lwk_control[n_cpus] */
-	__u64 grants;	/* physical address of struct lwk_grant[n_cpus] */
+	__u64 channels; /* physical address of struct lwk_channel[n_slots] */
+	__u64 controls; /* physical address of struct lwk_control[n_slots] */
+	__u64 grants;	/* physical address of struct lwk_grant[n_slots] */
 	__u64 clock;	/* physical address of struct lwk_clock */
 	__u32 tsc_khz;	/* about */
 	char linux_release[65];
@@ -173,7 +179,8 @@ struct lwk_boot_params {
 	char cmdline[257];
 	/* Not 0: a CPU that gets an NMI writes its registers to lwk_status.registers. */
 	__u32 want_registers;
-	__u32 reserved[4];
+	__u32 n_slots; /* a multiple of n_cpus */
+	__u32 reserved[3];
 	struct lwk_counting counting;
 	struct lwk_boot_cpu cpus[LWK_MAX_CPUS];
 	struct lwk_boot_mem mem[LWK_MAX_MEM]; /* largest first */
@@ -215,9 +222,10 @@ enum lwk_call_kind {
 };
 
 /*
- * Statistics. Each LWK CPU writes its own struct lwk_cpu_status and nothing else, with
+ * Statistics. Each LWK CPU writes the struct lwk_cpu_status of its slots and nothing else, with
  * plain stores: no lock, no line that two LWK CPUs share, and none that a reader writes. But the
- * group 'memory' is written, one at a time, by all CPUs that run threads of one process.
+ * group 'memory' is written, one at a time, by all CPUs that run threads of one process. What a CPU
+ * counts belongs to the slot that it runs just then; lwkpart.ko hands out their sums, by CPU.
  *
  * A field that stands alone is one aligned word and cannot be torn. Fields that belong
  * together are a group that begins with 'seq': odd while the CPU changes it. A reader
@@ -225,8 +233,10 @@ enum lwk_call_kind {
  * tries: an LWK may leave it odd for ever.
  *
  * Time is TSC cycles, and no tick is needed for it: tsc[state] is what the CPU has spent in
- * the states it has left, and it is in 'state' since since_tsc.
+ * the states it has left, and it is in 'state' since since_tsc. While the CPU runs another slot, time
+ * stands still for this one: since_tsc is LWK_TIME_STANDS.
  */
+#define LWK_TIME_STANDS (~0ULL)
 struct lwk_cpu_times {
 	__u32 seq;
 	__u32 state; /* enum lwk_cpu_state */
@@ -331,15 +341,16 @@ struct lwk_status {
 	__u32 pmu_fixed;
 	__s64 panic_ns;	   /* realtime of a panic, by the LWK's clock */
 	__u32 pmu_missing; /* bit i: the CPUs do not have architectural event i (SDM, table 20-1) */
-	__u32 reserved32;
+	__u32 n_slots;	   /* elements of cpu */
 	__u64 reserved[4];
-	struct lwk_cpu_status cpu[LWK_MAX_CPUS]; /* n_cpus of them are there */
+	struct lwk_cpu_status
+		cpu[LWK_MAX_SLOTS]; /* n_slots are there; in a copy (LWK_GET_USAGE), n_cpus */
 };
 
-/* Bytes of the status area of an LWK with so many CPUs. */
-#define LWK_STATUS_BYTES(n_cpus)                                                                   \
+/* Bytes of a status area with so many elements of 'cpu'. */
+#define LWK_STATUS_BYTES(n)                                                                        \
 	(sizeof(struct lwk_status) -                                                               \
-	 (LWK_MAX_CPUS - (unsigned long)(n_cpus)) * sizeof(struct lwk_cpu_status))
+	 (LWK_MAX_SLOTS - (unsigned long)(n)) * sizeof(struct lwk_cpu_status))
 
 #define LWK_CONSOLE_BYTES (64 * 1024 - LWK_CACHE_LINE)
 /* Byte p of the console's text is text[p % LWK_CONSOLE_BYTES], for p < head. */
@@ -350,7 +361,7 @@ struct lwk_console {
 };
 
 /*
- * The channel between an LWK process and its proxy: one page per LWK CPU with two
+ * The channel between an LWK process and its proxy: one page per slot with two
  * rings, each with one writer and one reader. head and tail count packets and
  * wrap at 2^32; the packet of count c is in slot c % LWK_RING_SLOTS. Each side
  * keeps its own count private, copies a packet before it looks into it, and
@@ -380,9 +391,9 @@ struct lwk_packet {
  *   EXIT    notice; args: wait status as wait(2) has it, 1 when out of memory
  *   UNMAP   request; args: start, size. The proxy calls LWK_UNMAP.
  *   SIGNAL_ACTION  notice; args: signal, 0 default, 1 ignore, 2 handler
- *   THREAD  request: one more CPU for a thread. The proxy makes a thread of its own that gets
- *           it (LWK_THREAD_CREATE) and serves its channel. 0; -EAGAIN: no CPU is free; …
- *   FORK    request; args: index of the asking CPU, number of its offer, 1 for vfork(2). The proxy
+ *   THREAD  request: one more slot for a thread. The proxy makes a thread of its own that gets
+ *           it (LWK_THREAD_CREATE) and serves its channel. 0; -EAGAIN: no slot is free; …
+ *   FORK    request; args: the asking slot, number of its offer, 1 for vfork(2). The proxy
  *           makes a child, which makes an LWK process and sends it COPY. The child's pid; -EAGAIN…
  *   FORK_WAIT  request, after a FORK for vfork(2): replied to when the child has another program,
  *           or has ended
@@ -404,7 +415,7 @@ struct lwk_packet {
  *   BRK     args: start of the heap
  *   START   args: entry point, stack pointer, signals that are blocked, signals that are
  *           ignored (bit s-1: signal s). Replies, then runs the process.
- *   COPY    args: CPU index and number of a FORK: makes this process, which must be empty, a copy of
+ *   COPY    args: slot and number of a FORK: makes this process, which must be empty, a copy of
  *           that one. Replies, then runs it. -ENOMEM; -EINVAL: nobody offers that (any more).
  */
 #define LWK_CALL_BASE 0x10000UL
@@ -451,18 +462,18 @@ enum lwk_fault_state {
 	LWK_FAULT_REFUSED,
 };
 
-/* What lwkpart.ko wants of a CPU; only it writes this. */
+/* What lwkpart.ko wants of a slot; only it writes this. */
 enum lwk_order {
 	LWK_ORDER_NONE = 0, /* no process: be idle */
 	LWK_ORDER_PROCESS,  /* have a process and serve its channel */
-	LWK_ORDER_THREAD,   /* have a thread of the process of CPU 'leader', when it wants one */
+	LWK_ORDER_THREAD,   /* have a thread of the process of slot 'leader', when it wants one */
 };
 
 struct lwk_channel {
 	struct lwk_ring to_linux;
 	struct lwk_ring to_lwk;
 
-	/* Written by the LWK: 1 when it has halted and only a doorbell makes it look. */
+	/* Written by the LWK: 1 when its CPU has halted and only a doorbell makes it look. */
 	__u32 lwk_sleeps LWK_LINE_ALIGNED;
 	/* Written by Linux: 1 when only a doorbell makes the proxy look. */
 	__u32 linux_sleeps LWK_LINE_ALIGNED;
@@ -474,12 +485,12 @@ struct lwk_channel {
 
 /*
  * The part of a connection that a proxy cannot reach, an array of one line per
- * CPU: written by lwkpart.ko (order, freeze, pid, leader, fault_addr, fault_write, fault_state
+ * slot: written by lwkpart.ko (order, freeze, pid, leader, fault_addr, fault_write, fault_state
  * ASKED) and the LWK (obeyed, fault_state READY and REFUSED).
  */
 struct lwk_control {
 	__u32 order;	   /* enum lwk_order */
-	__u32 obeyed;	   /* the order that the CPU has carried out */
+	__u32 obeyed;	   /* the order that the slot has carried out */
 	__u32 pid;	   /* of the process, or of the thread */
 	__u32 fault_state; /* enum lwk_fault_state */
 	__u64 fault_addr;
@@ -489,7 +500,7 @@ struct lwk_control {
 	 * and halts until this is 0 again. It still answers for pages and obeys orders.
 	 */
 	__u32 freeze;
-	__u32 leader; /* with LWK_ORDER_THREAD: index of the process's first CPU */
+	__u32 leader; /* with LWK_ORDER_THREAD: slot of the process's first thread */
 	__u32 reserved[7];
 } LWK_LINE_ALIGNED;
 
@@ -500,7 +511,7 @@ struct lwk_control {
  * more, or at the end of the process. A proxy must neither name a page nor have one unpinned, so
  * all of this is where it cannot reach; what it does is to call LWK_GRANT, for the LWK's sake.
  *
- * One element per CPU. The LWK fills in order, writable, start and count, then sets the state ASKED
+ * One element per slot. The LWK fills in order, writable, start and count, then sets the state ASKED
  * and sends its proxy a request; lwkpart.ko takes it (BUSY), writes result and pages, and last
  * DONE. A reply without that is a lie: if the state is still ASKED, the LWK takes it back to IDLE.
  */

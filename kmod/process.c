@@ -31,7 +31,7 @@
 static dev_t first_device;
 static struct class *device_class;
 
-/* ---- orders to an LWK CPU; with rwsem held and the instance running ---- */
+/* ---- orders to a slot; with rwsem held and the instance running ---- */
 
 static bool obeyed(struct instance *instance, unsigned int index, u32 order)
 {
@@ -55,26 +55,80 @@ static bool give_order(struct instance *instance, unsigned int index, u32 order)
 	return obeyed(instance, index, order);
 }
 
-/* A CPU without a process, on that NUMA node if it can be had, or -1. With process_mutex held. */
+/* The threads that a CPU has. With process_mutex held. */
+static unsigned int threads_on(const struct instance *instance, unsigned int cpu)
+{
+	unsigned int slot, n = 0;
+
+	for (slot = cpu; slot < instance->n_slots; slot += instance->n_cpus)
+		if (instance->threads[slot])
+			n++;
+	return n;
+}
+
+/* … one that it can have more, or -1. */
+static int free_slot_on(struct instance *instance, unsigned int cpu)
+{
+	unsigned int slot;
+
+	for (slot = cpu; slot < instance->n_slots; slot += instance->n_cpus)
+		if (!instance->threads[slot] && obeyed(instance, slot, LWK_ORDER_NONE))
+			return slot;
+	return -1;
+}
+
+/* A slot of a CPU without a thread, on that NUMA node if it can be had, or -1. With process_mutex held. */
 static int find_free_cpu(struct instance *instance, int near)
 {
 	unsigned int i;
 	int found = -1;
 
 	for (i = 0; i < instance->n_cpus; i++) {
-		if (instance->threads[i] || !obeyed(instance, i, LWK_ORDER_NONE))
+		int slot = threads_on(instance, i) ? -1 : free_slot_on(instance, i);
+
+		if (slot < 0)
 			continue;
 		if (near < 0 || instance->cpus[i].node == instance->cpus[near].node)
-			return i;
+			return slot;
 		if (found < 0)
-			found = i;
+			found = slot;
 	}
 	return found;
 }
 
-/* Makes a free CPU the thread's. With rwsem and process_mutex held. 0 or -EIO */
-static int take_cpu(struct instance *instance, unsigned int index, struct lwk_thread *thread,
-		    u32 order, u32 pid)
+static bool has_thread_on(struct lwk_process *process, unsigned int cpu)
+{
+	const struct instance *instance = process->instance;
+	unsigned int slot;
+
+	for (slot = cpu; slot < instance->n_slots; slot += instance->n_cpus)
+		if (instance->threads[slot] && instance->threads[slot]->process == process)
+			return true;
+	return false;
+}
+
+/* A slot of the CPU with the fewest threads of those that the process has, or -1. With process_mutex held. */
+static int find_shared_cpu(struct lwk_process *process)
+{
+	struct instance *instance = process->instance;
+	unsigned int i, least = UINT_MAX;
+	int found = -1;
+
+	for (i = 0; i < instance->n_cpus; i++) {
+		unsigned int threads = threads_on(instance, i);
+		int slot = has_thread_on(process, i) ? free_slot_on(instance, i) : -1;
+
+		if (slot < 0 || threads >= least)
+			continue;
+		least = threads;
+		found = slot;
+	}
+	return found;
+}
+
+/* Makes a free slot the thread's. With rwsem and process_mutex held. 0 or -EIO */
+static int take_slot(struct instance *instance, unsigned int index, struct lwk_thread *thread,
+		     u32 order, u32 pid)
 {
 	struct lwk_control *control = &instance->controls[index];
 
@@ -131,16 +185,18 @@ static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_creat
 	if (process->first.index >= 0)
 		return -EALREADY;
 	index = find_free_cpu(instance, -1);
+	if (index < 0 && create->flags & LWK_PROC_SHARE)
+		index = free_slot_on(instance, create->index % instance->n_cpus);
 	if (index < 0)
 		return -EAGAIN;
 	instance->controls[index].freeze = 0;
-	error = take_cpu(instance, index, &process->first, LWK_ORDER_PROCESS, create->pid);
+	error = take_slot(instance, index, &process->first, LWK_ORDER_PROCESS, create->pid);
 	if (error)
 		return error;
 	instance->n_processes++;
 	smp_store_release(&process->proxy, get_task_pid(current, PIDTYPE_TGID));
 	create->index = index;
-	create->cpu = instance->cpus[index].linux_cpu;
+	create->cpu = instance->cpus[index % instance->n_cpus].linux_cpu;
 	return 0;
 }
 
@@ -169,14 +225,16 @@ static int add_thread(struct lwk_process *process, struct lwk_thread *thread)
 		return -EPERM;
 	if (current->pid == current->tgid || thread_of_caller(process) != &process->first)
 		return -EALREADY;
-	index = find_free_cpu(instance, leader);
+	index = find_free_cpu(instance, leader % instance->n_cpus);
+	if (index < 0)
+		index = find_shared_cpu(process);
 	if (index < 0)
 		return -EAGAIN;
 	control = &instance->controls[index];
 	control->leader = leader;
 	/* If the others stand still, this one does too. */
 	control->freeze = instance->controls[leader].freeze;
-	error = take_cpu(instance, index, thread, LWK_ORDER_THREAD, task_pid_vnr(current));
+	error = take_slot(instance, index, thread, LWK_ORDER_THREAD, task_pid_vnr(current));
 	if (error)
 		return error;
 	thread->proxy = get_task_pid(current, PIDTYPE_PID);
@@ -205,7 +263,7 @@ static long thread_create(struct lwk_process *process, struct lwk_thread_create 
 	error = add_thread(process, thread);
 	if (!error) {
 		create.index = thread->index;
-		create.cpu = instance->cpus[thread->index].linux_cpu;
+		create.cpu = instance->cpus[thread->index % instance->n_cpus].linux_cpu;
 	}
 	mutex_unlock(&instance->process_mutex);
 	up_read(&instance->rwsem);
@@ -224,8 +282,8 @@ static void forget_channel(struct lwk_thread *thread)
 	spin_unlock(&thread->lock);
 }
 
-/* Takes the CPU back. With rwsem and process_mutex held. False: it does not let go. */
-static bool release_cpu(struct lwk_thread *thread)
+/* Takes the slot back. With rwsem and process_mutex held. False: it does not let go. */
+static bool release_slot(struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;
 	int index = thread->index;
@@ -271,19 +329,19 @@ static int create_again(struct lwk_process *process, struct lwk_proc_create *cre
 	hide_window(process);
 	grants_close(process);
 	for (thread = process->first.next; thread; thread = thread->next)
-		*hung |= !release_cpu(thread);
-	*hung |= !release_cpu(&process->first);
+		*hung |= !release_slot(thread);
+	*hung |= !release_slot(&process->first);
 	instance->controls[index].freeze = 0;
 	error = *hung ? -EIO : grants_renew(process);
 	if (!error)
-		error = take_cpu(instance, index, &process->first, LWK_ORDER_PROCESS, create->pid);
+		error = take_slot(instance, index, &process->first, LWK_ORDER_PROCESS, create->pid);
 	if (error) {
 		instance->n_processes--;
 		return error;
 	}
 	process->hidden = false;
 	create->index = index;
-	create->cpu = instance->cpus[index].linux_cpu;
+	create->cpu = instance->cpus[index % instance->n_cpus].linux_cpu;
 	return 0;
 }
 
@@ -296,7 +354,8 @@ static long process_create(struct lwk_process *process, struct lwk_proc_create _
 
 	if (copy_from_user(&create, arg, sizeof(create)))
 		return -EFAULT;
-	if (create.flags & ~LWK_PROC_AGAIN || !create.pid)
+	if ((create.flags && create.flags != LWK_PROC_AGAIN && create.flags != LWK_PROC_SHARE) ||
+	    !create.pid)
 		return -EINVAL;
 	error = confine_current(instance);
 	if (error)
@@ -343,8 +402,8 @@ static unsigned int process_end(struct lwk_process *process)
 	had_process = index >= 0 && instance->threads[index] == &process->first;
 	/* The memory is the first CPU's, so that is the last one to go. */
 	for (thread = process->first.next; thread; thread = thread->next)
-		hung |= !release_cpu(thread);
-	hung |= !release_cpu(&process->first);
+		hung |= !release_slot(thread);
+	hung |= !release_slot(&process->first);
 	if (had_process) {
 		instance->n_processes--;
 		event_signal(instance, LWK_EVENT_EXIT);
@@ -366,7 +425,7 @@ void process_revoke_all(struct instance *instance)
 	unsigned int i;
 
 	mutex_lock(&instance->process_mutex);
-	for (i = 0; i < instance->n_cpus; i++)
+	for (i = 0; i < instance->n_slots; i++)
 		instance->threads[i] = NULL;
 	instance->n_processes = 0;
 	list_for_each_entry(process, &instance->files, link) {
@@ -418,7 +477,7 @@ void process_follow_proxies(struct instance *instance)
 		up_read(&instance->rwsem);
 		return;
 	}
-	for (i = 0; i < instance->n_cpus && serves(instance); i++) {
+	for (i = 0; i < instance->n_slots && serves(instance); i++) {
 		struct lwk_thread *thread = instance->threads[i];
 		struct task_struct *task;
 		bool stopped = false;
@@ -430,22 +489,22 @@ void process_follow_proxies(struct instance *instance)
 		if (task)
 			stopped = stands_still(task);
 		rcu_read_unlock();
-		freeze_cpu(instance, i, FREEZE_PROXY, stopped);
+		freeze_slot(instance, i, FREEZE_PROXY, stopped);
 	}
 	mutex_unlock(&instance->process_mutex);
 	up_read(&instance->rwsem);
 }
 
-void process_wake(struct instance *instance, unsigned int index)
+void process_wake(struct instance *instance, unsigned int slot)
 {
-	wake_up(&instance->wait[index]);
+	wake_up(&instance->wait[slot]);
 }
 
 void process_wake_all(struct instance *instance)
 {
 	unsigned int i;
 
-	for (i = 0; i < instance->n_cpus; i++)
+	for (i = 0; i < instance->n_slots; i++)
 		wake_up_all(&instance->wait[i]);
 }
 
@@ -672,7 +731,7 @@ static vm_fault_t status_fault(struct vm_fault *vmf)
 
 	down_read(&instance->rwsem);
 	if (serves(instance) &&
-	    (vmf->address & PAGE_MASK) - vmf->vma->vm_start < LWK_STATUS_BYTES(instance->n_cpus))
+	    (vmf->address & PAGE_MASK) - vmf->vma->vm_start < LWK_STATUS_BYTES(instance->n_slots))
 		result = insert_page(vmf, instance->status);
 	up_read(&instance->rwsem);
 	return result;
@@ -784,7 +843,7 @@ static long process_status(struct lwk_process *process, struct lwk_instance_stat
 	down_read(&instance->rwsem);
 	status.state = instance_state(instance);
 	status.cpus = instance->n_cpus;
-	status.status_bytes = PAGE_ALIGN(LWK_STATUS_BYTES(instance->n_cpus));
+	status.status_bytes = PAGE_ALIGN(LWK_STATUS_BYTES(instance->n_slots));
 	status.processes = READ_ONCE(instance->n_processes);
 	memcpy(status.message, instance->message, sizeof(status.message));
 	up_read(&instance->rwsem);
@@ -997,7 +1056,7 @@ int process_device_create(struct instance *instance)
 
 	INIT_LIST_HEAD(&instance->files);
 	INIT_LIST_HEAD(&instance->stranded);
-	for (i = 0; i < LWK_MAX_CPUS; i++)
+	for (i = 0; i < LWK_MAX_SLOTS; i++)
 		init_waitqueue_head(&instance->wait[i]);
 	snprintf(instance->name, sizeof(instance->name), "lwk%u", instance->id);
 

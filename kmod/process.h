@@ -11,14 +11,14 @@
 
 #include "internal.h"
 
-/* What serves one LWK CPU of a process: a thread of the proxy. */
+/* What serves one slot of a process (lwkshared.h): a thread of the proxy. */
 struct lwk_thread {
 	struct lwk_process *process;
 	struct lwk_thread *next;     /* of the process; written once */
 	struct mutex fault_mutex;    /* one request for a page at a time */
 	spinlock_t lock;	     /* protects 'channel' */
 	struct lwk_channel *channel; /* NULL: none, or revoked */
-	int index;		     /* LWK CPU, or -1; under instance->process_mutex */
+	int index;		     /* slot, or -1; under instance->process_mutex */
 	bool stuck;		     /* that CPU has not let go of the process; likewise */
 	struct pid *proxy;	   /* the Linux thread; NULL for the first, which is any other's */
 	struct mutex charge_mutex; /* protects 'charge' */
@@ -49,7 +49,7 @@ static inline bool serves(struct instance *instance)
 	return state_has_processes(instance_state(instance));
 }
 
-/* Has it an LWK CPU that answers? With rwsem held, and index not -1. */
+/* Has it a slot that answers? With rwsem held, and index not -1. */
 static inline bool has_cpu(const struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;
@@ -57,10 +57,10 @@ static inline bool has_cpu(const struct lwk_thread *thread)
 	return serves(instance) && READ_ONCE(instance->threads[thread->index]) == thread;
 }
 
-/* What the calling Linux thread serves: its own LWK CPU, or the process's first. */
+/* What the calling Linux thread serves: its own slot, or the process's first. */
 struct lwk_thread *thread_of_caller(struct lwk_process *process);
 
-/* None of its LWK CPUs uses anything of it any more. With process_mutex held. */
+/* None of its slots uses anything of it any more. With process_mutex held. */
 bool process_has_let_go(const struct lwk_process *process);
 
 /* grant.c */

@@ -46,8 +46,62 @@ void usage_copy_group(void *to, const void *from, size_t size)
 	*(u32 *)to = 1;
 }
 
-static void copy_cpu(struct lwk_cpu_status *to, const struct lwk_cpu_status *from,
-		     const struct lwk_boot_cpu *cpu)
+static void add_words(void *to, const void *from, size_t size)
+{
+	const u64 *source = from;
+	u64 *target = to;
+	size_t i;
+
+	for (i = 0; i < size / sizeof(u64); i++)
+		target[i] += source[i];
+}
+
+/* What the CPU spends now, it spends in the slot whose time does not stand. */
+static void sum_times(struct lwk_cpu_times *to, const struct lwk_cpu_times *from)
+{
+	add_words(to->tsc, from->tsc, sizeof(to->tsc));
+	if (from->since_tsc == LWK_TIME_STANDS)
+		return;
+	to->state = from->state;
+	to->since_tsc = from->since_tsc;
+}
+
+static void sum_memory(struct lwk_cpu_memory *to, const struct lwk_cpu_memory *from)
+{
+	unsigned int i;
+
+	to->pages_4k += from->pages_4k;
+	to->pages_2m += from->pages_2m;
+	to->peak_bytes = max(to->peak_bytes, from->peak_bytes);
+	to->kernel_bytes += from->kernel_bytes;
+	to->user_peak_bytes = max(to->user_peak_bytes, from->user_peak_bytes);
+	to->kernel_peak_bytes = max(to->kernel_peak_bytes, from->kernel_peak_bytes);
+	for (i = 0; i < LWK_STATUS_NODES; i++) {
+		to->node[i].pages_4k += from->node[i].pages_4k;
+		to->node[i].pages_2m += from->node[i].pages_2m;
+		to->node[i].peak_bytes = max(to->node[i].peak_bytes, from->node[i].peak_bytes);
+		to->node[i].peak_4k = max(to->node[i].peak_4k, from->node[i].peak_4k);
+		to->node[i].peak_2m = max(to->node[i].peak_2m, from->node[i].peak_2m);
+	}
+}
+
+/* A group that cannot be read stays unreadable in the sum. */
+static void add_slot(struct lwk_cpu_status *to, const struct lwk_cpu_status *from)
+{
+	sum_times(&to->times, &from->times);
+	to->times.seq |= from->times.seq & 1;
+	sum_memory(&to->memory, &from->memory);
+	to->memory.seq |= from->memory.seq & 1;
+	to->local_calls += from->local_calls;
+	to->faults += from->faults;
+	to->processes += from->processes;
+	to->out_of_memory += from->out_of_memory;
+	to->disturbances += from->disturbances;
+	add_words(to->interrupts, from->interrupts, sizeof(to->interrupts));
+	add_words(to->delegated_calls, from->delegated_calls, sizeof(to->delegated_calls));
+}
+
+static void copy_slot(struct lwk_cpu_status *to, const struct lwk_cpu_status *from)
 {
 	copy_words(to, from, sizeof(*to));
 	usage_copy_group(&to->times, &from->times, sizeof(to->times));
@@ -55,11 +109,41 @@ static void copy_cpu(struct lwk_cpu_status *to, const struct lwk_cpu_status *fro
 	usage_copy_group(&to->counters, &from->counters, sizeof(to->counters));
 	/* A physical address is nobody's business. */
 	to->page_root = 0;
-	to->linux_cpu = cpu->linux_cpu;
-	to->linux_node = cpu->node;
 }
 
-static void copy_status(struct lwk_status *to, const struct instance *instance)
+/* All slots of CPU 'index'; how many of them it runs, which is not always one: it goes on. */
+static unsigned int add_slots(struct lwk_cpu_status *to, const struct instance *instance,
+			      unsigned int index, struct lwk_cpu_status *one)
+{
+	const struct lwk_cpu_status *from = instance->status->cpu;
+	unsigned int slot, running;
+
+	copy_slot(to, &from[index]);
+	running = to->times.since_tsc != LWK_TIME_STANDS;
+	for (slot = index + instance->n_cpus; slot < instance->n_slots; slot += instance->n_cpus) {
+		copy_slot(one, &from[slot]);
+		add_slot(to, one);
+		running += one->times.since_tsc != LWK_TIME_STANDS;
+	}
+	return running;
+}
+
+/* 'one' is room for one slot. */
+static void copy_cpu(struct lwk_cpu_status *to, const struct instance *instance, unsigned int index,
+		     struct lwk_cpu_status *one)
+{
+	unsigned int tries = 0;
+
+	while (add_slots(to, instance, index, one) != 1 && ++tries < GROUP_TRIES)
+		cpu_relax();
+	if (to->times.since_tsc == LWK_TIME_STANDS)
+		to->times.seq |= 1;
+	to->linux_cpu = instance->cpus[index].linux_cpu;
+	to->linux_node = instance->cpus[index].node;
+}
+
+static void copy_status(struct lwk_status *to, const struct instance *instance,
+			struct lwk_cpu_status *one)
 {
 	const struct lwk_status *from = instance->status;
 	unsigned int i;
@@ -68,7 +152,7 @@ static void copy_status(struct lwk_status *to, const struct instance *instance)
 	copy_lwk_text(to->message, from->message, sizeof(to->message));
 	copy_lwk_text(to->version, from->version, sizeof(to->version));
 	for (i = 0; i < instance->n_cpus; i++) {
-		copy_cpu(&to->cpu[i], &from->cpu[i], &instance->cpus[i]);
+		copy_cpu(&to->cpu[i], instance, i, one);
 		cond_resched();
 	}
 }
@@ -85,12 +169,12 @@ int usage_copy(struct instance *instance, struct lwk_usage *request)
 	if (request->capacity < request->length)
 		return -ENOSPC;
 	/* Not straight to the user: that may sleep on a lock that waits for rwsem. */
-	copy = kvzalloc(request->length, GFP_KERNEL);
+	copy = kvzalloc(request->length + sizeof(*copy->cpu), GFP_KERNEL);
 	if (!copy)
 		return -ENOMEM;
 	down_read(&instance->rwsem);
 	if (instance->status && instance->n_cpus == request->cpus) {
-		copy_status(copy, instance);
+		copy_status(copy, instance, (void *)copy + request->length);
 		error = 0;
 	}
 	up_read(&instance->rwsem);

@@ -43,7 +43,7 @@ static int find_hanging_cpu(struct instance *instance)
 	int hanging = -1;
 
 	instance->watched = jiffies;
-	for (i = 0; i < instance->n_cpus; i++) {
+	for (i = 0; i < instance->n_slots; i++) {
 		u64 beat = READ_ONCE(instance->status->cpu[i].heartbeat);
 
 		if (beat != instance->health[i].beat) {
@@ -53,7 +53,7 @@ static int find_hanging_cpu(struct instance *instance)
 		}
 		instance->health[i].silent += since;
 		if ((beat & 1) && instance->health[i].silent > limit)
-			hanging = i;
+			hanging = i % instance->n_cpus;
 	}
 	return hanging;
 }
@@ -76,7 +76,7 @@ static void look_for_out_of_memory(struct instance *instance)
 	u64 killed = 0;
 	unsigned int i;
 
-	for (i = 0; i < instance->n_cpus; i++)
+	for (i = 0; i < instance->n_slots; i++)
 		killed += READ_ONCE(instance->status->cpu[i].out_of_memory);
 	if (killed == instance->out_of_memory)
 		return;

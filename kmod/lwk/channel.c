@@ -22,29 +22,32 @@ static bool packet_waits(const struct cpu *cpu)
 	return LOAD_ACQUIRE(cpu->channel->to_lwk.head) != cpu->received;
 }
 
-static bool fault_waits(const struct cpu *cpu)
+bool channel_fault_waits(const struct cpu *cpu)
 {
 	return LOAD_ACQUIRE(cpu->control->fault_state) == LWK_FAULT_ASKED;
 }
 
-bool channel_ordered(void)
+bool channel_ordered(const struct cpu *cpu)
 {
-	return LOAD_ACQUIRE(this_cpu()->control->order) != LWK_ORDER_NONE;
+	return LOAD_ACQUIRE(cpu->control->order) != LWK_ORDER_NONE;
 }
 
-static bool something_waits(void)
+static bool something_waits(const struct cpu *cpu)
+{
+	return !channel_ordered(cpu) || packet_waits(cpu) || channel_fault_waits(cpu);
+}
+
+/* Who shares its CPU spins only while nobody else could use it. */
+static void spin(u64 start)
 {
 	const struct cpu *cpu = this_cpu();
 
-	return !channel_ordered() || packet_waits(cpu) || fault_waits(cpu);
-}
-
-static void spin(u64 start)
-{
-	while (rdtsc() - start < this_cpu()->spin) {
+	while (rdtsc() - start < cpu->spin) {
 		for (unsigned int i = 0; i < LOOKS; i++)
-			if (something_waits())
+			if (something_waits(cpu))
 				return;
+		if (cpu_others_wait())
+			return;
 		cpu_relax();
 	}
 }
@@ -67,10 +70,10 @@ static void wait(void)
 	u64 start = rdtsc();
 
 	spin(start);
-	if (!something_waits())
+	if (!something_waits(this_cpu()))
 		cpu_sleep(something_waits);
 	adapt_spin(rdtsc() - start);
-	if (!channel_ordered())
+	if (!channel_ordered(this_cpu()))
 		process_abandon();
 	channel_serve_fault();
 }
@@ -88,7 +91,7 @@ void channel_serve_fault(void)
 	struct cpu *cpu = this_cpu();
 	int error;
 
-	if (!fault_waits(cpu))
+	if (!channel_fault_waits(cpu))
 		return;
 	error = space_fault_here(&cpu->process->space, READ_ONCE(cpu->control->fault_addr),
 				 READ_ONCE(cpu->control->fault_write));
@@ -116,12 +119,13 @@ static void await_room(const struct lwk_ring *ring)
 	while ((waiting = cpu->sent - LOAD_ACQUIRE(ring->tail)) >= LWK_RING_SLOTS) {
 		if (waiting > LWK_RING_SLOTS)
 			broken();
-		if (!channel_ordered())
+		if (!channel_ordered(cpu))
 			process_abandon();
 		channel_serve_fault();
 		cpu_freeze();
 		still_alive();
 		cpu_relax();
+		cpu_yield();
 	}
 }
 
@@ -129,7 +133,7 @@ static void send(const struct lwk_packet *packet)
 {
 	struct cpu *cpu = this_cpu();
 	struct lwk_ring *ring = &cpu->channel->to_linux;
-	const struct lwk_boot_cpu *target = &boot->cpus[cpu->index];
+	const struct lwk_boot_cpu *target = &boot->cpus[cpu->core->index];
 
 	await_room(ring);
 	ring->slot[cpu->sent % LWK_RING_SLOTS] = *packet;

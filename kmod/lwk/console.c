@@ -156,7 +156,7 @@ void panic(const char *format, ...)
 	/* The first one has the cause. */
 	if (__atomic_exchange_n(&panicked, 1, __ATOMIC_ACQ_REL))
 		halt_forever();
-	status->panic_cpu = this_cpu()->index;
+	status->panic_cpu = this_cpu()->core->index;
 	va_start(args, format);
 	format_text(message, sizeof(message), format, args);
 	va_end(args);

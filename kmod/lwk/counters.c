@@ -41,10 +41,8 @@ static u64 sum(const u64 *counts, u32 n)
 	return total;
 }
 
-static u64 software_count(u32 number)
+static u64 count_of(const struct lwk_cpu_status *cpu, u32 number)
 {
-	const struct lwk_cpu_status *cpu = this_cpu()->status;
-
 	switch (number) {
 	case LWK_COUNT_FAULTS:
 		return cpu->faults;
@@ -61,6 +59,25 @@ static u64 software_count(u32 number)
 	default:
 		return 0;
 	}
+}
+
+/* A CPU's are those of its slots. */
+static u64 software_count(u32 number)
+{
+	const struct cpu *cpu = this_cpu(), *each = cpu;
+	u64 total = 0;
+
+	do {
+		total += count_of(each->status, number);
+		each = each->next;
+	} while (each != cpu);
+	return total;
+}
+
+/* Where they are told. */
+static struct lwk_cpu_counters *own_published(void)
+{
+	return &status->cpu[this_cpu()->core->index].counters;
 }
 
 static u64 read_counter(const struct lwk_counter *counter)
@@ -86,7 +103,7 @@ static u64 width_mask(u32 kind)
 /* Brings the values up to date; while they do not run, only what each begins with. */
 static void take(struct counters *own)
 {
-	struct lwk_cpu_counters *published = &this_cpu()->status->counters;
+	struct lwk_cpu_counters *published = own_published();
 
 	group_begin(&published->seq);
 	for (u32 i = 0; i < own->told.count; i++) {
@@ -134,7 +151,7 @@ static bool is_told(struct lwk_counting *told)
 {
 	u32 order = LOAD_ACQUIRE(boot->counting.order);
 
-	if (order == this_cpu()->counters.told.order || order & 1)
+	if (order == this_cpu()->core->counters.told.order || order & 1)
 		return false;
 	memcpy(told, &boot->counting, sizeof(*told));
 	compiler_barrier();
@@ -145,7 +162,7 @@ static bool is_told(struct lwk_counting *told)
 
 static void forget_values(void)
 {
-	struct lwk_cpu_counters *published = &this_cpu()->status->counters;
+	struct lwk_cpu_counters *published = own_published();
 
 	group_begin(&published->seq);
 	memset(published->values, 0, sizeof(published->values));
@@ -155,7 +172,7 @@ static void forget_values(void)
 
 void counters_obey(void)
 {
-	struct counters *own = &this_cpu()->counters;
+	struct counters *own = &this_cpu()->core->counters;
 	struct lwk_counting told;
 
 	if (!is_told(&told))
@@ -177,7 +194,7 @@ void counters_obey(void)
 
 void counters_update(void)
 {
-	struct counters *own = &this_cpu()->counters;
+	struct counters *own = &this_cpu()->core->counters;
 
 	take(own);
 	if (own->told.running && !own->running) {

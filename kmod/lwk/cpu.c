@@ -40,36 +40,38 @@ static void idt_fill(void)
 }
 
 /* Linux's encoding of CPU and node. */
-static u64 where_is(const struct cpu *cpu)
+static u64 where_is(const struct core *core)
 {
-	return (u64)cpu->node << 12 | boot->cpus[cpu->index].linux_cpu;
+	const struct lwk_boot_cpu *cpu = &boot->cpus[core->index];
+
+	return (u64)cpu->node << 12 | cpu->linux_cpu;
 }
 
-static void load_tables(struct cpu *cpu)
+static void load_tables(struct core *core)
 {
-	u64 tss = (u64)&cpu->tss, where = where_is(cpu);
-	struct descriptor_pointer gdtr = { sizeof(cpu->gdt) - 1, (u64)cpu->gdt };
+	u64 tss = (u64)&core->tss, where = where_is(core);
+	struct descriptor_pointer gdtr = { sizeof(core->gdt) - 1, (u64)core->gdt };
 	struct descriptor_pointer idtr = { sizeof(idt) - 1, (u64)idt };
 
-	cpu->gdt[KERNEL_CS / 8] = 0x00af9b000000ffff;
-	cpu->gdt[KERNEL_DS / 8] = 0x00cf93000000ffff;
-	cpu->gdt[USER32_CS / 8] = 0x00cffb000000ffff;
-	cpu->gdt[USER_DS / 8] = 0x00cff3000000ffff;
-	cpu->gdt[USER_CS / 8] = 0x00affb000000ffff;
-	cpu->gdt[TSS_SELECTOR / 8] = (sizeof(struct tss) - 1) | (tss & 0xffffff) << 16 |
-				     0x89UL << 40 | (tss >> 24 & 0xff) << 56;
-	cpu->gdt[TSS_SELECTOR / 8 + 1] = tss >> 32;
+	core->gdt[KERNEL_CS / 8] = 0x00af9b000000ffff;
+	core->gdt[KERNEL_DS / 8] = 0x00cf93000000ffff;
+	core->gdt[USER32_CS / 8] = 0x00cffb000000ffff;
+	core->gdt[USER_DS / 8] = 0x00cff3000000ffff;
+	core->gdt[USER_CS / 8] = 0x00affb000000ffff;
+	core->gdt[TSS_SELECTOR / 8] = (sizeof(struct tss) - 1) | (tss & 0xffffff) << 16 |
+				      0x89UL << 40 | (tss >> 24 & 0xff) << 56;
+	core->gdt[TSS_SELECTOR / 8 + 1] = tss >> 32;
 	/* As rdpid gives it, for CPUs that have no such instruction (vdso.c). */
-	cpu->gdt[CPU_NODE_SELECTOR_NUMBER / 8] =
+	core->gdt[CPU_NODE_SELECTOR_NUMBER / 8] =
 		0x0040f50000000000 | (where & 0xffff) | (where & 0xf0000) << 32;
 
-	cpu->tss.rsp[0] = cpu->kernel_rsp;
-	cpu->tss.io_map = sizeof(struct tss);
+	core->tss.rsp[0] = core->current->kernel_rsp;
+	core->tss.io_map = sizeof(struct tss);
 	for (unsigned int i = IST_NMI; i < IST_END; i++) {
 		void *stack = kernel_boot_alloc(PAGE_SIZE);
 
-		*(struct cpu **)stack = cpu; /* entry.S, emergency_entry */
-		cpu->tss.ist[i - 1] = (u64)stack + PAGE_SIZE;
+		*(struct cpu **)stack = core->current; /* entry.S, emergency_entry */
+		core->tss.ist[i - 1] = (u64)stack + PAGE_SIZE;
 	}
 
 	__asm__ volatile(
@@ -94,9 +96,9 @@ static void unblock_nmis(void)
 			 : "rax", "memory");
 }
 
-static void load_msrs(struct cpu *cpu)
+static void load_msrs(const struct core *core)
 {
-	write_msr(MSR_GS_BASE, (u64)cpu);
+	write_msr(MSR_GS_BASE, (u64)core->current);
 	write_msr(MSR_KERNEL_GS_BASE, 0);
 	write_msr(MSR_FS_BASE, 0);
 	write_msr(MSR_EFER, read_msr(MSR_EFER) | EFER_SCE | EFER_NX);
@@ -112,7 +114,7 @@ static void load_msrs(struct cpu *cpu)
 
 	cpuid(0x80000001, 0, regs);
 	if (regs[3] & 1u << 27)
-		write_msr(MSR_TSC_AUX, where_is(cpu));
+		write_msr(MSR_TSC_AUX, where_is(core));
 }
 
 /* ---- the local APIC (Intel SDM volume 3, chapter 11) ---- */
@@ -295,25 +297,24 @@ static void fpu_inspect(void)
 		mxcsr_mask = 0xffbf; /* SDM volume 1, 11.6.6 */
 }
 
-static void fpu_setup(struct cpu *cpu)
+static void fpu_setup(const struct core *core)
 {
 	write_cr0((read_cr0() & ~(CR0_EM | CR0_TS)) | CR0_MP | CR0_NE | CR0_WP);
 	write_cr4((read_cr4() & ~CR4_TSD) | CR4_OSFXSR | CR4_OSXMMEXCPT);
-	if (cpu->index == 0)
+	if (core->index == 0)
 		fpu_inspect();
-	cpu->fpu_area = kernel_boot_alloc(fpu_size());
 }
 
-void cpu_setup(struct cpu *cpu, u64 stack_top)
+void cpu_setup(struct core *core, u64 stack_top)
 {
-	cpu->kernel_rsp = stack_top;
-	if (cpu->index == 0) {
+	core->current->kernel_rsp = stack_top;
+	if (core->index == 0) {
 		idt_fill();
 		counters_inspect();
 	}
-	load_tables(cpu);
+	load_tables(core);
 	unblock_nmis();
-	load_msrs(cpu);
-	fpu_setup(cpu);
+	load_msrs(core);
+	fpu_setup(core);
 	apic_setup();
 }

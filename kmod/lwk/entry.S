@@ -176,4 +176,23 @@ restart_cpu:
 	call cpu_loop
 	ud2
 
+/* RDI: where the end of this stack goes; RSI: that of another, as this has left it. */
+	.globl switch_stack
+switch_stack:
+	pushq %rbx
+	pushq %rbp
+	pushq %r12
+	pushq %r13
+	pushq %r14
+	pushq %r15
+	movq %rsp, (%rdi)
+	movq %rsi, %rsp
+	popq %r15
+	popq %r14
+	popq %r13
+	popq %r12
+	popq %rbp
+	popq %rbx
+	ret
+
 	.section .note.GNU-stack, "", @progbits

@@ -6,6 +6,8 @@
 #define STUB_BYTES 16
 #define CPU_USER_RSP 8
 #define CPU_KERNEL_RSP 16
+/* What switch_stack() leaves on a stack, but for the address that it returns to. */
+#define SWITCH_REGISTERS 6
 #define FRAME_R11 48
 #define FRAME_RCX 88
 #define FRAME_RIP 136

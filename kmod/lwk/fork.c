@@ -80,16 +80,14 @@ void fork_withdraw(void)
 	while (LOAD_ACQUIRE(offer->state) && !close_offer(OFFER_OPEN) && !close_offer(OFFER_LENT)) {
 		still_alive();
 		cpu_relax();
+		cpu_yield();
 	}
 	take_back();
 }
 
-static bool offer_over(void)
+static bool offer_over(const struct cpu *cpu)
 {
-	struct cpu *cpu = this_cpu();
-
-	return !LOAD_ACQUIRE(cpu->offer.state) || !channel_ordered() ||
-	       READ_ONCE(cpu->control->fault_state) == LWK_FAULT_ASKED;
+	return !LOAD_ACQUIRE(cpu->offer.state) || !channel_ordered(cpu) || channel_fault_waits(cpu);
 }
 
 /* Until the memory is back. */
@@ -98,7 +96,7 @@ static void await_return(void)
 	struct process *process = this_process();
 
 	while (LOAD_ACQUIRE(this_cpu()->offer.state) && !close_offer(OFFER_OPEN)) {
-		if (!channel_ordered())
+		if (!channel_ordered(this_cpu()))
 			process_abandon();
 		channel_serve_fault();
 		cpu_sleep(offer_over);
@@ -124,8 +122,8 @@ static s64 say_why(s64 error)
 	u32 pid = this_process()->pid;
 
 	if (error == -EAGAIN)
-		print("pid %u: fork wants an LWK CPU for the new process, but each of the %u has a thread, or Linux has a limit; run fewer programs at a time, or ask for more CPUs",
-		      pid, boot->n_cpus);
+		print("pid %u: fork wants an LWK CPU for the new process, but each of the %u has a thread, and this one all %u that it can have, or Linux has a limit; run fewer programs at a time, or ask for more CPUs",
+		      pid, boot->n_cpus, boot->n_slots / boot->n_cpus);
 	else if (error == -ENOMEM)
 		print("pid %u: fork wants %llu MB for a copy of the process's memory, but %llu MB are free; ask for more with --mem",
 		      pid, bytes >> 20, user_free_bytes() >> 20);
@@ -236,16 +234,17 @@ s64 sys_vfork(struct frame *frame)
 /* While it copies; for the stop() of space_copy(), which has no argument. */
 static bool copy_is_in_vain(void)
 {
-	return !channel_ordered() || READ_ONCE(cpu_at(this_cpu()->parent)->offer.cancelled);
+	return !channel_ordered(this_cpu()) ||
+	       READ_ONCE(cpu_at(this_cpu()->parent)->offer.cancelled);
 }
 
-/* Takes what CPU 'index' offers, if it still does: 0 or -EINVAL. */
+/* Takes what slot 'index' offers, if it still does: 0 or -EINVAL. */
 static s64 take(u64 index, u64 number, u64 how)
 {
 	u64 state = offer_state(number, how);
 
 	/* The proxy's word for it: what it names may be gone, or never have been. */
-	if (index >= boot->n_cpus || number > ~0UL >> 2 ||
+	if (index >= boot->n_slots || number > ~0UL >> 2 ||
 	    !__atomic_compare_exchange_n(&cpu_at(index)->offer.state, &state,
 					 offer_state(number, OFFER_TAKEN), false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))

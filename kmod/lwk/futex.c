@@ -21,7 +21,7 @@
 #define FUTEX_OWNER_DIED 0x40000000U
 #define FUTEX_TID_MASK 0x3fffffffU
 
-/* On the stack of the CPU that waits; in the order of arrival. */
+/* On the stack of the thread that waits; in the order of arrival. */
 struct waiter {
 	struct waiter *next;
 	struct cpu *cpu;
@@ -30,17 +30,35 @@ struct waiter {
 	u32 woken; /* 1: no longer in the list, and not to be touched any more */
 };
 
-/* The word at addr, now. 0 or -EFAULT. */
-static int read_word(u64 addr, u32 *value)
+static int read_held(struct space *space, const u32 *word, u32 *value)
 {
-	struct space *space = &this_process()->space;
-	const u32 *word = space_hold(space, addr, false);
-
 	if (!word)
 		return -EFAULT;
 	*value = READ_ONCE(*word);
 	space_release(space);
 	return 0;
+}
+
+/* The word at addr, now. 0 or -EFAULT. */
+static int read_word(u64 addr, u32 *value)
+{
+	struct space *space = &this_process()->space;
+
+	return read_held(space, space_hold(space, addr, false), value);
+}
+
+/*
+ * With futex_lock held, so that nothing may be waited for: 0; -EAGAIN, for the caller of futex(2) to try
+ * again, if the page has gone since read_word() brought it, or the value is another.
+ */
+static int compare_word(u64 addr, u32 wanted)
+{
+	struct space *space = &this_process()->space;
+	u32 value;
+
+	if (read_held(space, space_hold_here(space, addr, false), &value))
+		return -EAGAIN;
+	return value == wanted ? 0 : -EAGAIN;
 }
 
 static void append(struct process *process, struct waiter *waiter)
@@ -117,34 +135,25 @@ u64 futex_wake(u64 addr, u64 count, u32 bitset)
 	return woken;
 }
 
-/* For the ready() of cpu_sleep(), which has no argument: what this CPU waits in. */
-static bool woken_or_disturbed(void)
+static bool woken_or_disturbed(const struct cpu *cpu)
 {
-	struct cpu *cpu = this_cpu();
-
 	return LOAD_ACQUIRE(cpu->waiter->woken) || READ_ONCE(cpu->channel->signals) ||
-	       READ_ONCE(cpu->channel->own_signals) || !channel_ordered() ||
-	       READ_ONCE(cpu->process->ending) ||
-	       READ_ONCE(cpu->control->fault_state) == LWK_FAULT_ASKED;
+	       READ_ONCE(cpu->channel->own_signals) || !channel_ordered(cpu) ||
+	       READ_ONCE(cpu->process->ending) || channel_fault_waits(cpu);
 }
 
 /* Until it is woken; or -EINTR, also when the process ends, or -ETIMEDOUT. */
 static s64 sleep(struct process *process, struct waiter *waiter, u64 deadline)
 {
 	while (!LOAD_ACQUIRE(waiter->woken)) {
-		u64 now;
-
 		signal_collect();
-		if (signal_effective() || !channel_ordered() || READ_ONCE(process->ending))
+		if (signal_effective() || !channel_ordered(waiter->cpu) ||
+		    READ_ONCE(process->ending))
 			return -EINTR;
 		channel_serve_fault();
-		if (deadline != NO_DEADLINE) {
-			now = clock_monotonic();
-			if (now >= deadline)
-				return -ETIMEDOUT;
-			apic_timer(deadline - now);
-		}
-		cpu_sleep(woken_or_disturbed);
+		if (deadline != NO_DEADLINE && clock_monotonic() >= deadline)
+			return -ETIMEDOUT;
+		cpu_sleep_until(woken_or_disturbed, deadline);
 	}
 	return 0;
 }
@@ -163,9 +172,7 @@ static s64 wait(u64 addr, u32 wanted, u32 bitset, u64 deadline)
 	if (read_word(addr, &value))
 		return -EFAULT;
 	spin_lock(&process->futex_lock);
-	result = read_word(addr, &value);
-	if (!result && value != wanted)
-		result = -EAGAIN;
+	result = compare_word(addr, wanted);
 	if (!result)
 		append(process, &waiter);
 	spin_unlock(&process->futex_lock);
@@ -175,8 +182,6 @@ static s64 wait(u64 addr, u32 wanted, u32 bitset, u64 deadline)
 	cpu->waiter = &waiter;
 	account(LWK_CPU_WAITING);
 	result = sleep(process, &waiter, deadline);
-	if (deadline != NO_DEADLINE)
-		apic_timer(0);
 	account(LWK_CPU_USER);
 	spin_lock(&process->futex_lock);
 	/* Who has been woken meanwhile has been woken. */
@@ -234,8 +239,8 @@ static s64 requeue(const struct frame *frame, bool compare)
 	if (compare && read_word(frame->rdi, &value))
 		return -EFAULT;
 	spin_lock(&process->futex_lock);
-	if (compare && (result = read_word(frame->rdi, &value)) == 0 && value != (u32)frame->r9)
-		result = -EAGAIN;
+	if (compare)
+		result = compare_word(frame->rdi, frame->r9);
 	if (!result) {
 		result = wake(process, frame->rdi, most_woken, ~0U);
 		for (struct waiter *w = process->waiters; w && moved < most_moved; w = w->next) {

@@ -3,6 +3,7 @@
  * The bundled LWK, as its own files see it. One file, one thing:
  *   entry.S    every way into and out of the kernel
  *   main.c     boot, and what a CPU does when it has no process
+ *   schedule.c  which of its threads a CPU runs
  *   cpu.c      descriptor tables, MSRs, the local APIC, floating point
  *   trap.c     exceptions and interrupts
  *   pages.c    physical memory: the kernel's pool and the processes'
@@ -24,7 +25,12 @@
  *   console.c  console text, panic
  *   registers.c  registers of all CPUs at a panic, or when it hangs
  *
- * A CPU runs one thread. A process belongs to the CPU of its first thread; a CPU that
+ * A thread has a slot (lwkshared.h), and what it runs on is its slot's struct cpu: with a kernel stack,
+ * a channel to the proxy, and a share of a CPU, struct core, that may have other threads. One that
+ * waits lets another one go on (schedule.c), and nothing else does. So only who holds no lock may
+ * wait, and code that waits for another thread by looking must let it run.
+ *
+ * A process belongs to the slot of its first thread; a slot that
  * has been given to it for another one stays with it until it ends. The kernel runs with
  * interrupts off; they are on in user mode and while a CPU halts. What CPUs share: the page
  * pools and the console (a lock each), and the threads of a process (their locks, in this
@@ -161,7 +167,7 @@ struct sigstack {
 struct process {
 	u32 pid;
 	struct cpu *first; /* runs its first thread */
-	u32 n_cpus;	   /* that have its address space, with or without a thread */
+	u32 n_cpus;	   /* slots that have its address space, with or without a thread */
 	u32 n_threads;
 	u32 ending; /* 1: no thread returns to user mode any more */
 	bool out_of_memory;
@@ -227,8 +233,10 @@ struct cpu {
 	u64 user_rsp;
 	u64 kernel_rsp;
 
-	u32 index;
+	u32 index; /* of the slot */
 	u32 node;
+	struct core *core;
+	struct cpu *next; /* of the same core, in a ring */
 	struct lwk_channel *channel;
 	struct lwk_control *control;
 	struct lwk_cpu_status *status;
@@ -241,11 +249,17 @@ struct cpu {
 
 	u32 tsc_khz;
 	u64 ns_per_cycle; /* for that tsc_khz, in units of 2^-32 */
-	u64 start_tsc;	  /* when its present thread started */
+	u64 start_tsc;	  /* when its present thread started, and later by the turns of others */
+	u64 stopped_tsc;  /* when the last of those began */
 	bool running;	  /* it has a thread */
 	void *fpu_area;	  /* fpu_size() bytes to move floating-point state through */
-	u32 sleeps;	  /* 1: only an interrupt makes it look */
-	u64 tlb_seen;	  /* the process's tlb_generation that its TLB has followed */
+
+	/* schedule.c: what its thread waits for, if it does. */
+	bool (*ready)(const struct cpu *cpu);
+	u64 deadline;
+	/* … and what it goes on with, while others have their turn. */
+	u64 rsp, root, fs_base, gs_base;
+	void *fpu_switched;
 
 	struct process *process; /* NULL: none */
 	struct thread thread;
@@ -253,14 +267,24 @@ struct cpu {
 	u32 parked;	       /* 1: has a process, and no thread: who sets it to 0 may start one */
 	struct thread_start start;
 	u64 offers;   /* so far */
-	u32 parent;   /* index of the CPU whose offer this one has taken */
+	u32 parent;   /* slot whose offer this one has taken */
 	u64 borrowed; /* number of that offer, if its memory is to be given back; or 0 */
 	u64 settid;   /* of that offer */
 	struct offer offer;
 	struct heritage heritage;
 	struct process own; /* that of which it is the first CPU */
-	struct counters counters;
+};
 
+/* A CPU, by the index that lwkshared.h gives it. */
+struct core {
+	u32 index;
+	u32 n_busy;	     /* its slots that have a process */
+	struct cpu *current; /* whose turn it is */
+	struct cpu *
+		interrupted; /* whose turn comes before that of others: it was not at its end; or NULL */
+	u32 sleeps;	     /* 1: only an interrupt makes it look */
+	u64 tlb_seen;	     /* the current process's tlb_generation that its TLB has followed */
+	struct counters counters;
 	u64 gdt[11];
 	struct tss tss;
 };
@@ -313,15 +337,26 @@ extern u64 boot_tsc; /* when the first CPU came in */
 bool boot_option(const char *option);
 /* What a CPU does without a process: waits for one. */
 void cpu_loop(void) __attribute__((noreturn));
+struct cpu *cpu_at(u32 slot);
+struct core *core_at(u32 index);
+
+/* schedule.c */
 /*
- * Halts until a doorbell, unless ready() already holds. ready() must become true
- * before the doorbell that announces it.
+ * Lets others go on, or halts, until ready(), which looks at the memory that the kernel and Linux
+ * share, and must become true before the doorbell that announces it.
  */
-void cpu_sleep(bool (*ready)(void));
-/* Makes another CPU look, whose ready() has become true. */
-void cpu_wake(struct cpu *cpu);
-struct cpu *cpu_at(u32 index);
-/* Halts for as long as Linux wants the process of this CPU to stand still. */
+void cpu_sleep(bool (*ready)(const struct cpu *cpu));
+/* … or until that time on the monotonic clock. */
+void cpu_sleep_until(bool (*ready)(const struct cpu *cpu), u64 deadline);
+/* Makes another one look, whose ready() has become true. */
+void cpu_wake(const struct cpu *cpu);
+/* Lets another thread of this CPU go on, if one can. */
+void cpu_yield(void);
+/* Is there one? */
+bool cpu_others_wait(void);
+/* Lets others of this CPU do what cannot wait, if there is any. */
+void cpu_see_to_others(void);
+/* Sleeps for as long as Linux wants the process of this slot to stand still. */
 void cpu_freeze(void);
 
 /* entry.S */
@@ -332,7 +367,7 @@ void syscall_entry(void);
 extern u8 exception_stubs[];
 
 /* cpu.c */
-void cpu_setup(struct cpu *cpu, u64 stack_top);
+void cpu_setup(struct core *core, u64 stack_top);
 void apic_eoi(void);
 void apic_send(u32 apicid, u32 vector);
 /* One interrupt of this CPU after about so many nanoseconds, a second at most; 0: none. */
@@ -431,6 +466,8 @@ int space_populate(struct space *space, u64 addr, u64 size);
  * NULL, and no release, when it is not allowed.
  */
 void *space_hold(struct space *space, u64 addr, bool write);
+/* The same without asking Linux, for who holds another lock: NULL for pages of Linux's, too. */
+void *space_hold_here(struct space *space, u64 addr, bool write);
 void space_release(struct space *space);
 /* No mapping changes from here to space_let_change(); pages may come. */
 void space_keep(struct space *space);
@@ -483,8 +520,10 @@ void channel_receive(struct lwk_packet *packet);
 void channel_reply(u32 id, s64 result);
 /* Answers lwkpart.ko if it waits for a page. */
 void channel_serve_fault(void);
-/* Does this CPU still have its process? */
-bool channel_ordered(void);
+/* Does it still have its process? */
+bool channel_ordered(const struct cpu *cpu);
+/* Does lwkpart.ko wait for a page? */
+bool channel_fault_waits(const struct cpu *cpu);
 
 /* process.c */
 void process_run(void) __attribute__((noreturn));

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Boot, and what a CPU does when it has no process. */
 #include "lwk.h"
+#include "entry.h"
 
 struct lwk_boot_params *boot;
 struct lwk_status *status;
 u64 boot_tsc;
 
-static struct cpu cpus[LWK_MAX_CPUS];
+static struct core cores[LWK_MAX_CPUS];
+/* Of the first slot of each CPU, which it boots in; and of the others. */
+static struct cpu first_slots[LWK_MAX_CPUS], *more_slots;
 
-struct cpu *cpu_at(u32 index)
+struct core *core_at(u32 index)
 {
-	return &cpus[index];
+	return &cores[index];
+}
+
+struct cpu *cpu_at(u32 slot)
+{
+	return slot < boot->n_cpus ? &first_slots[slot] : &more_slots[slot - boot->n_cpus];
 }
 
 static bool first_cpu_ready;
@@ -27,20 +35,68 @@ static void boot_first_cpu(struct lwk_boot_params *params)
 	if (boot_option("inject=boot"))
 		panic("injected");
 	status->magic = LWK_SHARED_MAGIC;
+	status->n_slots = boot->n_slots;
 	memcpy(status->version, LWK_VERSION, sizeof(LWK_VERSION));
 	pages_init();
 	registers_init();
+	more_slots = kernel_boot_alloc((boot->n_slots - boot->n_cpus) * sizeof(*more_slots));
+}
+
+static void slot_setup(struct cpu *cpu, u32 slot, struct core *core)
+{
+	cpu->self = cpu;
+	cpu->index = slot;
+	cpu->core = core;
+	cpu->node = boot->cpus[core->index].node;
+	cpu->channel = (struct lwk_channel *)phys_to_virt(boot->channels) + slot;
+	cpu->control = (struct lwk_control *)phys_to_virt(boot->controls) + slot;
+	cpu->status = &status->cpu[slot];
+	cpu->status->times.since_tsc = LWK_TIME_STANDS;
+	cpu->deadline = NO_DEADLINE;
+	cpu->fpu_area = kernel_boot_alloc(fpu_size());
+	cpu->fpu_switched = kernel_boot_alloc(fpu_size());
+}
+
+/* So that switch_stack() makes it begin as a CPU that has no process. */
+static void prepare_stack(struct cpu *cpu)
+{
+	u64 *stack = kernel_boot_alloc(LWK_BOOT_STACK);
+
+	cpu->kernel_rsp = (u64)stack + LWK_BOOT_STACK;
+	cpu->rsp = cpu->kernel_rsp - (SWITCH_REGISTERS + 1) * sizeof(u64);
+	*(u64 *)(cpu->kernel_rsp - sizeof(u64)) = (u64)restart_cpu;
+	cpu->root = read_cr3();
+}
+
+static void slots_setup(struct core *core)
+{
+	struct cpu *cpu = core->current;
+
+	slot_setup(cpu, core->index, core);
+	cpu->next = cpu;
+	for (u32 slot = core->index + boot->n_cpus; slot < boot->n_slots; slot += boot->n_cpus) {
+		struct cpu *more = cpu_at(slot);
+
+		slot_setup(more, slot, core);
+		prepare_stack(more);
+		more->next = cpu->next;
+		cpu->next = more;
+	}
+	cpu->status->times.since_tsc = rdtsc();
 }
 
 /* entry.S calls this once per CPU, on the stack that lwkpart.ko made. */
 void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top);
 void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
 {
-	struct cpu *cpu = &cpus[index];
+	struct cpu *cpu = &first_slots[index];
+	struct core *core = &cores[index];
 
 	/* All that can panic wants to know which CPU it is. */
 	cpu->self = cpu;
-	cpu->index = index;
+	cpu->core = core;
+	core->index = index;
+	core->current = cpu;
 	write_msr(MSR_GS_BASE, (u64)cpu);
 	if (index == 0)
 		boot_first_cpu(params);
@@ -48,12 +104,8 @@ void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
 		while (!LOAD_ACQUIRE(first_cpu_ready))
 			cpu_relax();
 
-	cpu->node = boot->cpus[index].node;
-	cpu->channel = (struct lwk_channel *)phys_to_virt(boot->channels) + index;
-	cpu->control = (struct lwk_control *)phys_to_virt(boot->controls) + index;
-	cpu->status = &status->cpu[index];
-	cpu->status->times.since_tsc = rdtsc();
-	cpu_setup(cpu, stack_top);
+	cpu_setup(core, stack_top);
+	slots_setup(core);
 	heartbeat();
 	print("CPU %u: Linux's CPU %u, APIC %u, NUMA node %u", index, boot->cpus[index].linux_cpu,
 	      boot->cpus[index].apicid, cpu->node);
@@ -87,49 +139,6 @@ bool boot_option(const char *option)
 	return false;
 }
 
-static void halt(void)
-{
-	leave_kernel();
-	halt_with_interrupts();
-	heartbeat();
-}
-
-void cpu_freeze(void)
-{
-	const struct lwk_control *control = this_cpu()->control;
-	u32 former;
-
-	if (!READ_ONCE(control->freeze))
-		return;
-	former = account(LWK_CPU_FROZEN);
-	while (READ_ONCE(control->freeze) && channel_ordered()) {
-		channel_serve_fault();
-		halt();
-	}
-	account(former);
-}
-
-void cpu_sleep(bool (*ready)(void))
-{
-	struct cpu *cpu = this_cpu();
-
-	WRITE_ONCE(cpu->channel->lwk_sleeps, 1);
-	WRITE_ONCE(cpu->sleeps, 1);
-	memory_barrier();
-	if (!ready())
-		halt();
-	WRITE_ONCE(cpu->sleeps, 0);
-	WRITE_ONCE(cpu->channel->lwk_sleeps, 0);
-	cpu_freeze();
-}
-
-void cpu_wake(struct cpu *cpu)
-{
-	memory_barrier();
-	if (READ_ONCE(cpu->sleeps))
-		apic_send(boot->cpus[cpu->index].apicid, LWK_DOORBELL_VECTOR);
-}
-
 void cpu_loop(void)
 {
 	struct cpu *cpu = this_cpu();
@@ -139,7 +148,7 @@ void cpu_loop(void)
 		thread_park();
 	account(LWK_CPU_IDLE);
 	STORE_RELEASE(cpu->control->obeyed, LWK_ORDER_NONE);
-	while (!channel_ordered())
+	while (!channel_ordered(cpu))
 		cpu_sleep(channel_ordered);
 	if (READ_ONCE(cpu->control->order) == LWK_ORDER_THREAD)
 		thread_join();

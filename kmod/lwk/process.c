@@ -78,6 +78,7 @@ void process_run(void)
 	cpu->borrowed = 0;
 	cpu->running = true;
 	STORE_RELEASE(cpu->process, process);
+	cpu->core->n_busy++;
 	channel_reset();
 	account(LWK_CPU_LOADING);
 	cpu->status->processes++;
@@ -123,16 +124,19 @@ void process_run(void)
 	}
 }
 
-static bool order_withdrawn(void)
+static bool withdrawn_or_fault(const struct cpu *cpu)
 {
-	return !channel_ordered();
+	return !channel_ordered(cpu) || channel_fault_waits(cpu);
 }
 
 void process_kick(struct process *process)
 {
-	for (u32 i = 0; i < boot->n_cpus; i++)
-		if (i != this_cpu()->index && LOAD_ACQUIRE(cpu_at(i)->process) == process)
-			apic_send(boot->cpus[i].apicid, LWK_DOORBELL_VECTOR);
+	for (u32 i = 0; i < boot->n_slots; i++) {
+		const struct core *core = cpu_at(i)->core;
+
+		if (core != this_cpu()->core && LOAD_ACQUIRE(cpu_at(i)->process) == process)
+			apic_send(boot->cpus[core->index].apicid, LWK_DOORBELL_VECTOR);
+	}
 }
 
 void process_kill(void)
@@ -173,9 +177,9 @@ void process_abandon(void)
 	fork_withdraw();
 	WRITE_ONCE(cpu->parked, 0);
 	/* Until the order goes the proxy may still look into the memory. */
-	while (!order_withdrawn()) {
+	while (channel_ordered(cpu)) {
 		channel_serve_fault();
-		cpu_sleep(order_withdrawn);
+		cpu_sleep(withdrawn_or_fault);
 	}
 	WRITE_ONCE(cpu->status->page_root, 0);
 	space_leave();
@@ -184,6 +188,7 @@ void process_abandon(void)
 		while (LOAD_ACQUIRE(process->n_cpus) > 1) {
 			still_alive();
 			cpu_relax();
+			cpu_yield();
 		}
 		if (!fork_return() && process->space.root)
 			space_destroy(&process->space);
@@ -191,5 +196,6 @@ void process_abandon(void)
 		__atomic_sub_fetch(&process->n_cpus, 1, __ATOMIC_RELEASE);
 	}
 	STORE_RELEASE(cpu->process, NULL);
+	cpu->core->n_busy--;
 	restart_cpu();
 }

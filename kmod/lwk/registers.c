@@ -22,7 +22,7 @@ void registers_save(const struct cpu *cpu, const struct frame *frame)
 
 	if (!saved)
 		return;
-	to = &saved[cpu->index];
+	to = &saved[cpu->core->index];
 	/* The first have the cause. */
 	if (to->known)
 		return;

@@ -31,11 +31,12 @@ static s64 answer(void)
 				    __ATOMIC_ACQUIRE);
 	/* The proxy did not wait for it, but it is under way. */
 	while (state == LWK_GRANT_BUSY) {
-		if (!channel_ordered())
+		if (!channel_ordered(this_cpu()))
 			process_abandon();
 		channel_serve_fault();
 		still_alive();
 		cpu_relax();
+		cpu_yield();
 		state = LOAD_ACQUIRE(grant->state);
 	}
 	return state == LWK_GRANT_DONE ? (s64)READ_ONCE(grant->result) : -EIO;

@@ -67,7 +67,7 @@ _Static_assert(sizeof(struct siginfo) == 128, "as Linux's");
 /* The tid of another thread that takes the signal, or 0. */
 static u32 other_taker(const struct process *process, int signal)
 {
-	for (u32 i = 0; i < boot->n_cpus; i++) {
+	for (u32 i = 0; i < boot->n_slots; i++) {
 		const struct cpu *cpu = cpu_at(i);
 
 		if (cpu != this_cpu() && LOAD_ACQUIRE(cpu->process) == process &&
@@ -436,13 +436,10 @@ s64 sys_rt_sigpending(struct frame *frame)
 	return copy_to_user(frame->rdi, &pending, frame->rsi);
 }
 
-static bool signal_or_order(void)
+static bool signal_or_order(const struct cpu *cpu)
 {
-	struct cpu *cpu = this_cpu();
-
 	return READ_ONCE(cpu->channel->signals) || READ_ONCE(cpu->channel->own_signals) ||
-	       READ_ONCE(cpu->process->ending) || !channel_ordered() ||
-	       READ_ONCE(cpu->control->fault_state) == LWK_FAULT_ASKED;
+	       READ_ONCE(cpu->process->ending) || !channel_ordered(cpu) || channel_fault_waits(cpu);
 }
 
 static s64 wait_for_signal(void)
@@ -450,7 +447,7 @@ static s64 wait_for_signal(void)
 	account(LWK_CPU_WAITING);
 	while (signal_collect(), !signal_effective()) {
 		cpu_sleep(signal_or_order);
-		if (!channel_ordered() || READ_ONCE(this_process()->ending))
+		if (!channel_ordered(this_cpu()) || READ_ONCE(this_process()->ending))
 			process_abandon();
 		channel_serve_fault();
 	}
@@ -481,10 +478,8 @@ static s64 await_one(u64 set, u64 deadline, int *code)
 			return -EINTR;
 		if (deadline != NO_DEADLINE && now >= deadline)
 			return -EAGAIN;
-		if (deadline != NO_DEADLINE)
-			apic_timer(deadline - now);
-		cpu_sleep(signal_or_order);
-		if (!channel_ordered() || READ_ONCE(this_process()->ending))
+		cpu_sleep_until(signal_or_order, deadline);
+		if (!channel_ordered(this_cpu()) || READ_ONCE(this_process()->ending))
 			process_abandon();
 		channel_serve_fault();
 	}
@@ -522,8 +517,6 @@ s64 sys_rt_sigtimedwait(struct frame *frame)
 	account(LWK_CPU_WAITING);
 	result = await_one(set, deadline, &info.code);
 	account(LWK_CPU_USER);
-	if (deadline != NO_DEADLINE)
-		apic_timer(0);
 	WRITE_ONCE(thread->blocked, blocked);
 	if (result <= 0)
 		return result;

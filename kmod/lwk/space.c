@@ -57,12 +57,13 @@ static void change_begin(struct space *space)
 {
 	while (__atomic_exchange_n(&space->changing, 1, __ATOMIC_ACQUIRE)) {
 		while (READ_ONCE(space->changing)) {
-			if (!channel_ordered() || READ_ONCE(this_process()->ending))
+			if (!channel_ordered(this_cpu()) || READ_ONCE(this_process()->ending))
 				process_abandon();
 			channel_serve_fault();
 			cpu_freeze();
 			still_alive();
 			cpu_relax();
+			cpu_yield();
 		}
 	}
 	spin_lock(&space->lock);
@@ -76,19 +77,26 @@ static void change_end(struct space *space)
 
 void space_follow(struct space *space)
 {
-	struct cpu *cpu = this_cpu();
+	struct core *core = this_cpu()->core;
 	u64 generation = LOAD_ACQUIRE(space->tlb_generation);
 
-	if (cpu->tlb_seen == generation)
+	if (core->tlb_seen == generation)
 		return;
 	flush_tlb();
-	STORE_RELEASE(cpu->tlb_seen, generation);
+	STORE_RELEASE(core->tlb_seen, generation);
 }
 
-/* Has it followed, or is it in the kernel and will do so in leave_kernel()? */
-static bool has_followed(const struct cpu *cpu, u64 generation)
+/*
+ * Has it followed, or is it in the kernel and will do so in leave_kernel()? Or when it goes on with
+ * another process's thread, and with this one's again.
+ */
+static bool has_followed(const struct core *core, const struct process *process, u64 generation)
 {
-	return LOAD_ACQUIRE(cpu->tlb_seen) == generation || READ_ONCE(cpu->status->heartbeat) & 1;
+	const struct cpu *current = LOAD_ACQUIRE(core->current);
+
+	return LOAD_ACQUIRE(current->process) != process ||
+	       LOAD_ACQUIRE(core->tlb_seen) == generation ||
+	       READ_ONCE(current->status->heartbeat) & 1;
 }
 
 /*
@@ -101,16 +109,14 @@ static void flush_everywhere(struct space *space)
 	u64 generation = __atomic_add_fetch(&space->tlb_generation, 1, __ATOMIC_SEQ_CST);
 
 	flush_tlb();
-	this_cpu()->tlb_seen = generation;
+	this_cpu()->core->tlb_seen = generation;
 	if (READ_ONCE(process->n_cpus) == 1)
 		return;
 	for (u32 i = 0; i < boot->n_cpus; i++)
-		if (LOAD_ACQUIRE(cpu_at(i)->process) == process &&
-		    !has_followed(cpu_at(i), generation))
+		if (!has_followed(core_at(i), process, generation))
 			apic_send(boot->cpus[i].apicid, LWK_DOORBELL_VECTOR);
 	for (u32 i = 0; i < boot->n_cpus; i++)
-		while (LOAD_ACQUIRE(cpu_at(i)->process) == process &&
-		       !has_followed(cpu_at(i), generation))
+		while (!has_followed(core_at(i), process, generation))
 			cpu_relax();
 }
 
@@ -466,7 +472,7 @@ void space_setup(void)
 
 static void *peephole_open(u64 phys, bool write)
 {
-	u32 index = this_cpu()->index;
+	u32 index = this_cpu()->core->index;
 
 	peepholes[index] = phys | PTE_P | PTE_NX | (write ? PTE_W : 0);
 	invalidate_page(PEEPHOLES + index * PAGE_SIZE);
@@ -475,7 +481,7 @@ static void *peephole_open(u64 phys, bool write)
 
 static void peephole_close(void)
 {
-	u32 index = this_cpu()->index;
+	u32 index = this_cpu()->core->index;
 
 	if (!peepholes[index])
 		return;
@@ -1165,15 +1171,18 @@ int space_populate(struct space *space, u64 addr, u64 size)
 
 		if (error)
 			return error;
+		/* All of the memory may take longer than Linux waits for an order to be obeyed. */
+		if (a % LARGE_SIZE == 0)
+			cpu_see_to_others();
 	}
 	return 0;
 }
 
-void *space_hold(struct space *space, u64 addr, bool write)
+static void *hold(struct space *space, u64 addr, bool write, bool fetches)
 {
 	u64 *entry;
 
-	if (fault_and_hold(space, addr, write, false, true))
+	if (fault_and_hold(space, addr, write, false, fetches))
 		return NULL;
 	entry = entry_at(space, addr, 2, false);
 	if (*entry & PTE_PS)
@@ -1182,6 +1191,16 @@ void *space_hold(struct space *space, u64 addr, bool write)
 	if (*entry & PTE_GRANTED)
 		return (u8 *)peephole_open(*entry & PTE_ADDR, write) + addr % PAGE_SIZE;
 	return phys_to_virt((*entry & PTE_ADDR) + addr % PAGE_SIZE);
+}
+
+void *space_hold(struct space *space, u64 addr, bool write)
+{
+	return hold(space, addr, write, true);
+}
+
+void *space_hold_here(struct space *space, u64 addr, bool write)
+{
+	return hold(space, addr, write, false);
 }
 
 void space_release(struct space *space)
@@ -1222,7 +1241,7 @@ void space_resume(struct space *space)
 {
 	struct cpu *cpu = this_cpu();
 
-	cpu->tlb_seen = space->tlb_generation;
+	cpu->core->tlb_seen = space->tlb_generation;
 	space_activate(space);
 	WRITE_ONCE(cpu->status->page_root, space->root);
 	publish(space);

@@ -85,15 +85,22 @@ static s64 sys_arch_prctl(struct frame *frame)
 /* May this process have threads there: is it one of its own CPUs, or nobody's? */
 static bool may_use(u32 index)
 {
-	const struct process *process = LOAD_ACQUIRE(cpu_at(index)->process);
+	bool free = true;
 
-	return process == this_process() ||
-	       (!process && READ_ONCE(cpu_at(index)->control->order) == LWK_ORDER_NONE);
+	for (u32 slot = index; slot < boot->n_slots; slot += boot->n_cpus) {
+		const struct process *process = LOAD_ACQUIRE(cpu_at(slot)->process);
+
+		if (process == this_process())
+			return true;
+		if (process || READ_ONCE(cpu_at(slot)->control->order) != LWK_ORDER_NONE)
+			free = false;
+	}
+	return free;
 }
 
 static bool is_own(u32 tid)
 {
-	for (u32 i = 0; i < boot->n_cpus; i++)
+	for (u32 i = 0; i < boot->n_slots; i++)
 		if (LOAD_ACQUIRE(cpu_at(i)->process) == this_process() &&
 		    READ_ONCE(cpu_at(i)->thread.tid) == tid)
 			return true;
@@ -130,7 +137,7 @@ static s64 sys_sched_getaffinity(struct frame *frame)
 /* A thread has its CPU and cannot go to another. */
 static s64 sys_sched_setaffinity(struct frame *frame)
 {
-	u32 cpu = boot->cpus[this_cpu()->index].linux_cpu;
+	u32 cpu = boot->cpus[this_cpu()->core->index].linux_cpu;
 	u8 byte;
 
 	if (frame->rsi <= cpu / 8)
@@ -140,9 +147,15 @@ static s64 sys_sched_setaffinity(struct frame *frame)
 	return byte & 1 << cpu % 8 ? 0 : -EINVAL;
 }
 
+static s64 sys_sched_yield(struct frame *frame)
+{
+	cpu_yield();
+	return 0;
+}
+
 static s64 sys_getcpu(struct frame *frame)
 {
-	const struct lwk_boot_cpu *cpu = &boot->cpus[this_cpu()->index];
+	const struct lwk_boot_cpu *cpu = &boot->cpus[this_cpu()->core->index];
 
 	if ((frame->rdi && copy_to_user(frame->rdi, &cpu->linux_cpu, sizeof(u32))) ||
 	    (frame->rsi && copy_to_user(frame->rsi, &cpu->node, sizeof(u32))))
@@ -334,18 +347,27 @@ static u64 thread_ns(void)
 	return clock_cycles_to_ns(rdtsc() - this_cpu()->start_tsc);
 }
 
-/* A CPU is its thread's from start to end. */
+/* A CPU is its thread's from start to end, but for the turns of others. */
+static u64 cycles_until(const struct cpu *cpu, u64 now)
+{
+	u64 end = LOAD_ACQUIRE(cpu->core->current) == cpu ? now : READ_ONCE(cpu->stopped_tsc);
+	u64 start = READ_ONCE(cpu->start_tsc);
+
+	/* Its turn may begin just now. */
+	return end > start ? end - start : 0;
+}
+
 static u64 process_ns(void)
 {
 	const struct process *process = this_process();
-	u64 cycles = READ_ONCE(process->past_cycles), now = rdtsc();
+	u64 now = rdtsc(), cycles = READ_ONCE(process->past_cycles) + now - this_cpu()->start_tsc;
 
-	for (u32 i = 0; i < boot->n_cpus; i++) {
+	for (u32 i = 0; READ_ONCE(process->n_cpus) > 1 && i < boot->n_slots; i++) {
 		const struct cpu *cpu = cpu_at(i);
 
-		if (cpu == this_cpu() ||
-		    (LOAD_ACQUIRE(cpu->process) == process && READ_ONCE(cpu->running)))
-			cycles += now - READ_ONCE(cpu->start_tsc);
+		if (cpu != this_cpu() && LOAD_ACQUIRE(cpu->process) == process &&
+		    READ_ONCE(cpu->running))
+			cycles += cycles_until(cpu, now);
 	}
 	return clock_cycles_to_ns(cycles);
 }
@@ -682,7 +704,7 @@ static const struct call calls[] = {
 	[__NR_sethostname] = DELEGATED(PROCESS),
 
 	/* CPUs */
-	[__NR_sched_yield] = LOCAL(sys_done),
+	[__NR_sched_yield] = LOCAL(sys_sched_yield),
 	[__NR_getcpu] = LOCAL(sys_getcpu),
 	[__NR_sched_getaffinity] = LOCAL(sys_sched_getaffinity),
 	[__NR_sched_setaffinity] = LOCAL(sys_sched_setaffinity),

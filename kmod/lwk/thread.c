@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads beyond a process's first. Each runs on a CPU of its own, which the process asks its
- * proxy for and then keeps: a thread that ends leaves its CPU parked, for the next one.
+ * Threads beyond a process's first. Each has a slot, on a CPU of its own if there is one, which the
+ * process asks its proxy for and then keeps: a thread that ends leaves its slot parked, for the next one.
  */
 #include "lwk.h"
 
@@ -31,7 +31,8 @@ void thread_join(void)
 	cpu->running = false;
 	STORE_RELEASE(cpu->process, process);
 	__atomic_add_fetch(&process->n_cpus, 1, __ATOMIC_SEQ_CST);
-	cpu->tlb_seen = LOAD_ACQUIRE(process->space.tlb_generation);
+	cpu->core->n_busy++;
+	cpu->core->tlb_seen = LOAD_ACQUIRE(process->space.tlb_generation);
 	space_activate(&process->space);
 	account(LWK_CPU_LOADING);
 	STORE_RELEASE(cpu->parked, 1);
@@ -39,13 +40,10 @@ void thread_join(void)
 	thread_park();
 }
 
-static bool start_or_order(void)
+static bool start_or_order(const struct cpu *cpu)
 {
-	struct cpu *cpu = this_cpu();
-
-	return LOAD_ACQUIRE(cpu->start.ready) || !channel_ordered() ||
-	       READ_ONCE(cpu->channel->signals) ||
-	       READ_ONCE(cpu->control->fault_state) == LWK_FAULT_ASKED;
+	return LOAD_ACQUIRE(cpu->start.ready) || !channel_ordered(cpu) ||
+	       READ_ONCE(cpu->channel->signals) || channel_fault_waits(cpu);
 }
 
 void thread_run(void)
@@ -69,7 +67,7 @@ void thread_park(void)
 {
 	account(LWK_CPU_LOADING);
 	while (!LOAD_ACQUIRE(this_cpu()->start.ready)) {
-		if (!channel_ordered())
+		if (!channel_ordered(this_cpu()))
 			process_abandon();
 		channel_serve_fault();
 		/* For the process: somebody else takes it. */
@@ -79,19 +77,42 @@ void thread_park(void)
 	thread_run();
 }
 
-/* A parked CPU of the process, which is then the caller's to use; or NULL. */
+/* How many threads its CPU has that run or wait. */
+static u32 neighbours(const struct cpu *cpu)
+{
+	u32 n = 0;
+
+	for (const struct cpu *other = cpu->next; other != cpu; other = other->next)
+		n += LOAD_ACQUIRE(other->process) && !READ_ONCE(other->parked);
+	return n;
+}
+
+/* That of the process's parked slots with the fewest, or NULL. */
+static struct cpu *find_parked(const struct process *process)
+{
+	struct cpu *found = NULL;
+
+	for (u32 i = 0; i < boot->n_slots; i++) {
+		struct cpu *cpu = cpu_at(i);
+
+		if (LOAD_ACQUIRE(cpu->process) == process && LOAD_ACQUIRE(cpu->parked) &&
+		    (!found || neighbours(cpu) < neighbours(found)))
+			found = cpu;
+	}
+	return found;
+}
+
+/* It is then the caller's to use. */
 static struct cpu *claim_parked(const struct process *process)
 {
-	for (u32 i = 0; i < boot->n_cpus; i++) {
-		struct cpu *cpu = cpu_at(i);
-		u32 parked = 1;
+	struct cpu *cpu;
+	u32 parked = 1;
 
-		if (LOAD_ACQUIRE(cpu->process) == process &&
-		    __atomic_compare_exchange_n(&cpu->parked, &parked, 0, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_RELAXED))
-			return cpu;
-	}
-	return NULL;
+	while ((cpu = find_parked(process)) &&
+	       !__atomic_compare_exchange_n(&cpu->parked, &parked, 0, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_RELAXED))
+		parked = 1;
+	return cpu;
 }
 
 static struct cpu *cpu_for_thread(const struct process *process)
@@ -106,8 +127,8 @@ static struct cpu *cpu_for_thread(const struct process *process)
 		if (!error)
 			continue;
 		if (error == -EAGAIN)
-			print("pid %u: no thread more than its %u: each of the %u CPUs has one, or another program",
-			      process->pid, process->n_threads, boot->n_cpus);
+			print("pid %u: no thread more than its %u: each of its CPUs has all %u that it can have, or Linux has a limit; start fewer, or ask for more CPUs",
+			      process->pid, process->n_threads, boot->n_slots / boot->n_cpus);
 		else
 			print("pid %u: no thread more than its %u: its proxy cannot have one (error %lld)",
 			      process->pid, process->n_threads, -error);

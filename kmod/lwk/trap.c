@@ -36,7 +36,7 @@ static void kernel_fault(const struct frame *frame)
 	account(LWK_CPU_STOPPED);
 	registers_save(this_cpu(), frame);
 	panic("CPU %u: %s (vector %llu, error %llx) at %llx, address %llx, stack %llx",
-	      this_cpu()->index, exception_name(frame->vector), frame->vector, frame->error,
+	      this_cpu()->core->index, exception_name(frame->vector), frame->vector, frame->error,
 	      frame->rip, (u64)read_cr2(), frame->rsp);
 }
 
@@ -136,7 +136,7 @@ void leave_kernel(void)
 {
 	struct process *process = this_process();
 
-	if (this_cpu()->counters.due)
+	if (this_cpu()->core->counters.due)
 		counters_update();
 	heartbeat();
 	if (process && READ_ONCE(process->n_cpus) > 1) {
@@ -156,8 +156,11 @@ void before_user(struct frame *frame)
 		account(LWK_CPU_STOPPED);
 		halt_forever();
 	}
+	/* Who has no process yet is not counted, but has an order now. */
+	if (this_cpu()->core->n_busy > 1 || frame->vector == LWK_DOORBELL_VECTOR)
+		cpu_see_to_others();
 	cpu_freeze();
-	if (!channel_ordered() || READ_ONCE(process->ending))
+	if (!channel_ordered(this_cpu()) || READ_ONCE(process->ending))
 		process_abandon();
 	channel_serve_fault();
 	signal_collect();

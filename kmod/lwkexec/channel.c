@@ -138,12 +138,12 @@ uint32_t channel_next_owned(uint32_t fd)
 }
 
 /*
- * LWK_PROC_CREATE, again so many times as long as no CPU is free. Who starts a program by hand is told
+ * LWK_PROC_CREATE, again so many times as long as no CPU can be had. Who starts a program by hand is told
  * that he waits. 0 or a negative errno.
  */
 static int create_process(uint32_t flags, unsigned retries, bool by_hand)
 {
-	struct lwk_proc_create create = { .pid = getpid(), .flags = flags };
+	struct lwk_proc_create create = { .index = own.index, .pid = getpid(), .flags = flags };
 	struct timespec pause = { 0, BUSY_SLEEP_MS * 1000000L };
 	bool told = !by_hand;
 
@@ -313,7 +313,7 @@ int session_renew(void)
 		close(session.device);
 		return error;
 	}
-	error = create_process(0, FORK_RETRIES, false);
+	error = create_process(LWK_PROC_SHARE, FORK_RETRIES, false);
 	return error ? error : map_shared();
 }
 

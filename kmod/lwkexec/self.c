@@ -108,7 +108,7 @@ uint64_t self_lwk_used(void)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < session.cpus; i++) {
+	for (uint32_t i = 0; i < session.status->n_slots && i < LWK_MAX_SLOTS; i++) {
 		const struct lwk_cpu_memory *memory = &session.status->cpu[i].memory;
 
 		for (size_t n = 0; n < LWK_STATUS_NODES; n++)
@@ -122,7 +122,7 @@ static uint64_t kernel_used(void)
 {
 	uint64_t bytes = session.status->kernel_used;
 
-	for (uint32_t i = 0; i < session.cpus; i++)
+	for (uint32_t i = 0; i < session.status->n_slots && i < LWK_MAX_SLOTS; i++)
 		bytes += session.status->cpu[i].memory.kernel_bytes;
 	return bytes;
 }

@@ -62,15 +62,72 @@ same()
 		diff /tmp/linux-same /tmp/lwk-same && cat /tmp/lwk-same' sh "$input" "$@"
 }
 
-@test "threads: as many as there are LWK CPUs, and one is told that it is too many" {
+@test "threads: as many as there are LWK CPUs" {
 	for program in thread-calls thread-calls-static; do
-		run -0 inside env ONE_TOO_MANY=1 lwkexec "$programs/$program" 3
+		run -0 inside lwkexec "$programs/$program" 3
 		[[ $output == 'all of it is right' ]]
 	done
 	run -0 inside lwkexec "$programs/thread-calls" 2
 	[[ $output == 'all of it is right' ]]
+}
+
+# right OUTPUT: what share-cpu says when all is well.
+right()
+{
+	[[ $1 == *'token: right'*'time_used: right' && $1 != *wrong* ]]
+}
+
+@test "more threads than LWK CPUs: one goes on when another waits" {
+	for n in 4 25; do
+		run -0 inside lwkexec "$programs/share-cpu" "$n"
+		echo "$output"
+		right "$output"
+	done
+	# 16 on each CPU, and the first of the program is one of them.
+	run -0 inside lwkexec "$programs/share-cpu" 8 endless
+	[[ $output == '47 threads' ]]
 	run -0 bed lwkctl kmsg "$job"
-	[[ $output == *'no thread more than its 3: each of the 3 CPUs has one, or another program'* ]]
+	[[ $output == *'no thread more than its 48: each of its CPUs has all 16 that it can have'* ]]
+}
+
+@test "many threads on an LWK of one CPU" {
+	run -0 as user1 srun -Q --lwk -n1 -c2 --mem=400 "$programs/share-cpu" 10
+	echo "$output"
+	right "$output"
+	# The interpreter's threads take turns with a lock, and wait in calls.
+	run -0 as user1 srun -Q --lwk -n1 -c2 --mem=400 python3 -c '
+import queue, threading, time
+todo, done = queue.Queue(), queue.Queue()
+def work():
+    while (n := todo.get()) is not None:
+        time.sleep(0.01)
+        done.put(n * n)
+threads = [threading.Thread(target=work) for _ in range(10)]
+for thread in threads: thread.start()
+for n in range(100): todo.put(n)
+for thread in threads: todo.put(None)
+for thread in threads: thread.join()
+print(sum(done.get() for _ in range(100)))'
+	echo "$output"
+	[[ $output == 328350 ]]
+}
+
+@test "threads that share CPUs end with their process, however it ends" {
+	# shellcheck disable=SC2016
+	run -0 inside sh -c 'for signal in TERM KILL SEGV; do
+			mkfifo /tmp/holding.$$
+			lwkexec "$1/share-cpu" 20 hold >/tmp/holding.$$ 2>/dev/null & proxy=$!
+			read -r line </tmp/holding.$$
+			rm /tmp/holding.$$
+			kill -STOP $proxy; sleep 0.5; kill -CONT $proxy; sleep 0.2
+			kill -$signal $proxy
+			wait $proxy
+			echo "$signal: $line, status $?"
+		done 2>/dev/null
+		lwkexec "$1/share-cpu" 20 token' sh "$programs"
+	echo "$output"
+	[[ $output == *'TERM: all wait, status 143'*'KILL: all wait, status 137'* ]]
+	[[ $output == *'SEGV: all wait, status 139'*'token: right' ]]
 }
 
 @test "clocks are Linux's, never go back, and programs read them without a call" {
@@ -82,8 +139,8 @@ same()
 	[[ $output == '3 threads of 3, sum '* ]]
 	run -0 inside env OMP_NUM_THREADS=2 lwkexec "$programs/openmp"
 	[[ $output == '2 threads of 3, sum '* ]]
-	run -1 inside env OMP_NUM_THREADS=4 lwkexec "$programs/openmp"
-	[[ $output == *'Resource temporarily unavailable'* ]]
+	run -0 inside env OMP_NUM_THREADS=7 OMP_WAIT_POLICY=passive lwkexec "$programs/openmp"
+	[[ $output == '7 threads of 3, sum '* ]]
 }
 
 @test "threads that compute end with their process, however it ends" {

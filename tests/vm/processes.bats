@@ -111,8 +111,9 @@ export top bed_name
 	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none sh -c '
 		lwkexec "$0" endless; lwkctl kmsg "$SLURM_JOB_ID"' "$programs/fork-limits"
 	echo "$output"
-	[[ $output == *'3 children, then EAGAIN'* ]]
-	[[ $output == *'fork wants an LWK CPU for the new process, but each of the 4 has a thread'* ]]
+	# Three CPUs, and 15 places on the parent's.
+	[[ $output == *'18 children, then EAGAIN'* ]]
+	[[ $output == *'each of the 4 has a thread, and this one all 16 that it can have'* ]]
 	node_is_clean
 }
 
