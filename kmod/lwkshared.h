@@ -405,6 +405,9 @@ struct lwk_packet {
  *           pages of this file cannot be shared, and nothing is mapped; or a negative error
  *   SEGMENT request; args: number of a segment. Its size, or a negative error
  *   DETACH  request; args: address. The size of the segment that was attached there, or -EINVAL
+ *   FILE    request; args: fd. A number for the file behind it, for AREA; 0: it has none
+ *   AREA    request, one for each mapping, after a reply LWK_RESULT_AREAS; args: start, end, prot,
+ *           LWK_AREA_*, number of the file that was mapped there or 0, offset in that
  *   GRANT   request: the proxy calls LWK_GRANT
  *   UNSHARE request; args: start, size. The proxy calls LWK_GRANT, and maps its WINDOW there
  *   RESHARE request; args: start, size, prot. The proxy calls LWK_GRANT, then mprotect(2)
@@ -413,6 +416,7 @@ struct lwk_packet {
  *           'now' 1: and all of it at once
  *   PROTECT args: start, size, prot: as mprotect(2)
  *   BRK     args: start of the heap
+ *   NAME    args: start, size, number of a file (FILE), offset: which has been loaded there
  *   START   args: entry point, stack pointer, signals that are blocked, signals that are
  *           ignored (bit s-1: signal s). Replies, then runs the process.
  *   COPY    args: slot and number of a FORK: makes this process, which must be empty, a copy of
@@ -432,12 +436,19 @@ struct lwk_packet {
 #define LWK_CALL_RESHARE (LWK_CALL_BASE + 19)
 #define LWK_CALL_SEGMENT (LWK_CALL_BASE + 20)
 #define LWK_CALL_DETACH (LWK_CALL_BASE + 21)
+#define LWK_CALL_FILE (LWK_CALL_BASE + 22)
+#define LWK_CALL_AREA (LWK_CALL_BASE + 23)
 #define LWK_SHARE_SEGMENT (1UL << 32)
+#define LWK_AREA_SHARED 1
+#define LWK_AREA_HEAP 2
+/* Of open(2): the proxy wants to be told all AREAs, and then asked once more. No errno. */
+#define LWK_RESULT_AREAS (-0x10000L)
 #define LWK_CALL_MAP (LWK_CALL_BASE + 8)
 #define LWK_CALL_BRK (LWK_CALL_BASE + 9)
 #define LWK_CALL_START (LWK_CALL_BASE + 10)
 #define LWK_CALL_PROTECT (LWK_CALL_BASE + 11)
 #define LWK_CALL_COPY (LWK_CALL_BASE + 12)
+#define LWK_CALL_NAME (LWK_CALL_BASE + 13)
 
 #define LWK_RING_SLOTS 16
 

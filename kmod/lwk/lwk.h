@@ -130,6 +130,8 @@ struct area {
 	u64 start, end;
 	u32 prot;
 	bool shared;	      /* its pages are Linux's (share.c), and so is what is in them */
+	u32 file;	      /* the proxy's number for what was mapped here, or 0 */
+	u64 offset;	      /* in that, of 'start' */
 	struct policy policy; /* MPOL_DEFAULT: the thread's */
 };
 
@@ -457,6 +459,10 @@ s64 space_set_policy(struct space *space, u64 addr, u64 size, const struct polic
 s64 space_policy(struct space *space, u64 addr, struct policy *policy);
 /* The NUMA node of what space_hold() holds, or -EFAULT if that is Linux's. */
 s64 space_node_held(struct space *space, u64 addr);
+/* Tells the proxy what is mapped where. 0, or what it says against it. */
+s64 space_tell(struct space *space);
+/* What is mapped there is a copy of that file, or the file itself, by the proxy's number. */
+void space_set_file(struct space *space, u64 addr, u64 size, u32 file, u64 offset);
 /* Is each page of it in some mapping? */
 bool space_is_mapped(struct space *space, u64 addr, u64 size);
 /* Makes all of [addr, addr+size) present, as far as memory goes. */

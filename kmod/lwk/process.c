@@ -104,6 +104,11 @@ void process_run(void)
 			channel_reply(packet.id, space_protect(&process->space, packet.args[0],
 							       packet.args[1], packet.args[2]));
 			break;
+		case LWK_CALL_NAME:
+			space_set_file(&process->space, packet.args[0], packet.args[1],
+				       packet.args[2], packet.args[3]);
+			channel_reply(packet.id, 0);
+			break;
 		case LWK_CALL_START:
 			if (packet.args[0] >= LWK_USER_END || packet.args[1] > LWK_USER_END) {
 				channel_reply(packet.id, -EINVAL);

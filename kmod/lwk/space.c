@@ -187,9 +187,16 @@ static int area_split(struct space *space, u64 addr)
 		return -ENOMEM;
 	*rest = *area;
 	rest->start = addr;
+	rest->offset += addr - area->start;
 	area->end = addr;
 	area->next = rest;
 	return 0;
+}
+
+static bool continues_file(const struct area *area, const struct area *next)
+{
+	return area->file == next->file &&
+	       (!area->file || next->offset - area->offset == next->start - area->start);
 }
 
 /* Joins an area with its successor while they are alike. */
@@ -199,7 +206,7 @@ static void area_join(struct space *space, struct area *area)
 
 	while ((next = area->next) && next->start == area->end && next->prot == area->prot &&
 	       next->shared == area->shared && next->policy.mode == area->policy.mode &&
-	       next->policy.nodes == area->policy.nodes) {
+	       next->policy.nodes == area->policy.nodes && continues_file(area, next)) {
 		area->end = next->end;
 		area->next = next->next;
 		area_free(space, next);
@@ -1114,6 +1121,56 @@ s64 space_policy(struct space *space, u64 addr, struct policy *policy)
 	return area ? 0 : -EFAULT;
 }
 
+/* The first area that ends behind addr: false, if there is none. */
+static bool find_area(struct space *space, u64 addr, struct area *found, bool *heap)
+{
+	const struct area *area;
+
+	spin_lock(&space->lock);
+	area = *area_link(space, addr);
+	if (area)
+		*found = *area;
+	*heap = area && !area->file && !area->shared && area->start < space->brk &&
+		area->end > space->brk_start;
+	spin_unlock(&space->lock);
+	return area;
+}
+
+s64 space_tell(struct space *space)
+{
+	struct area area = { 0 };
+	bool heap;
+	s64 error = 0;
+
+	/* Others may change what has not been told yet, as with Linux's /proc. */
+	while (!error && find_area(space, area.end, &area, &heap)) {
+		u64 args[6] = { area.start,
+				area.end,
+				area.prot,
+				(area.shared ? LWK_AREA_SHARED : 0) | (heap ? LWK_AREA_HEAP : 0),
+				area.file,
+				area.offset };
+
+		error = channel_request(LWK_CALL_AREA, args);
+	}
+	return error;
+}
+
+void space_set_file(struct space *space, u64 addr, u64 size, u32 file, u64 offset)
+{
+	u64 end = addr + ALIGN_UP(size, PAGE_SIZE);
+
+	change_begin(space);
+	/* Without memory for it there is no name. */
+	if (range_valid(addr, end - addr) && !split_edges(space, addr, end))
+		for (struct area *area = *area_link(space, addr); area && area->start < end;
+		     area = area->next) {
+			area->file = file;
+			area->offset = offset + (area->start - addr);
+		}
+	change_end(space);
+}
+
 struct nodes {
 	u64 wanted;
 	bool others;
@@ -1131,7 +1188,8 @@ static s64 set_policy(struct space *space, u64 start, u64 end, const struct poli
 {
 	if (!range_mapped(space, start, end))
 		return -EFAULT;
-	if (area_split(space, start) || area_split(space, end))
+	/* No large page may be in two areas: who copies them would copy it twice. */
+	if (split_edges(space, start, end))
 		return -ENOMEM;
 	for (struct area *area = area_at(space, start); area && area->start < end;
 	     area = area->next)

@@ -225,6 +225,21 @@ static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u
 	return result < 0 ? (result == -EFAULT ? -ENOMEM : result) : (s64)addr;
 }
 
+/* For who wants to know which files are mapped. */
+static s64 name_mapping(s64 addr, u64 size, u64 fd, u64 offset)
+{
+	u64 args[6] = { fd };
+	s64 file;
+
+	if (addr <= 0)
+		return addr;
+	this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+	file = channel_request(LWK_CALL_FILE, args);
+	if (file > 0)
+		space_set_file(&this_process()->space, addr, size, file, offset);
+	return addr;
+}
+
 static s64 sys_mmap(struct frame *frame)
 {
 	struct space *space = &this_process()->space;
@@ -254,13 +269,14 @@ static s64 sys_mmap(struct frame *frame)
 	if (addr) {
 		if (addr > 0 && flags & MAP_POPULATE_FLAG && prot)
 			space_populate(space, addr, size);
-		return addr;
+		return file ? name_mapping(addr, size, frame->r8, frame->r9) : addr;
 	}
 	addr = space_map(space, frame->rdi, size, file ? PROT_READ | PROT_WRITE : prot, placement);
 	if (addr < 0)
 		return addr;
 	if (file)
-		return map_file(space, addr, size, prot, frame->r8, frame->r9);
+		return name_mapping(map_file(space, addr, size, prot, frame->r8, frame->r9), size,
+				    frame->r8, frame->r9);
 	if (flags & MAP_POPULATE_FLAG && prot)
 		space_populate(space, addr, size);
 	return addr;
@@ -826,6 +842,11 @@ static s64 delegate(struct frame *frame, const struct call *call)
 	s64 result = request_masked(frame, args);
 
 	this_cpu()->status->delegated_calls[call->about]++;
+	if (result == LWK_RESULT_AREAS) {
+		result = space_tell(&this_process()->space);
+		if (!result)
+			result = request_masked(frame, args);
+	}
 	this_thread()->interrupted = result == -EINTR && restarts(call);
 	return result;
 }

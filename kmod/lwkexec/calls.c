@@ -133,6 +133,10 @@ int64_t call_execute(const struct lwk_packet *request)
 		return share_segment_size(args[0]);
 	case LWK_CALL_DETACH:
 		return share_detach(args[0]);
+	case LWK_CALL_FILE:
+		return channel_owns(args[0]) ? 0 : maps_file(args[0]);
+	case LWK_CALL_AREA:
+		return maps_add(args);
 	case LWK_CALL_GRANT:
 		return share_grant();
 	case LWK_CALL_UNSHARE:

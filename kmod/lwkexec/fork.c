@@ -43,6 +43,7 @@ static int begin(uint64_t cpu, uint64_t number)
 	int error = session_renew();
 
 	share_renew();
+	maps_renew();
 	if (!error)
 		error = calls_renew();
 	return error ? error : (int)channel_call(LWK_CALL_COPY, cpu, number, 0, 0);

@@ -16,7 +16,6 @@
 #include "lwkexec.h"
 
 #define PAGE 4096UL
-#define LARGE (2UL << 20)
 /* What a program gets that may have any stack, or none worth the name. */
 #define STACK_DEFAULT (64UL << 20)
 #define STACK_MIN (128UL << 10)
@@ -39,7 +38,7 @@ static void map(const char *name, uint64_t start, uint64_t size, bool now)
 		     error == -EEXIST ? "its segments overlap; link it anew" : strerror(-error));
 }
 
-static void load_segment(const struct elf_file *elf, const struct segment *segment)
+static void load_segment(const struct elf_file *elf, const struct segment *segment, uint32_t file)
 {
 	uint64_t done = 0;
 
@@ -60,12 +59,17 @@ static void load_segment(const struct elf_file *elf, const struct segment *segme
 			 segment->prot, 0))
 		fail(EXIT_LWK, "%s: its memory cannot be protected; the LWK is out of memory",
 		     elf->name);
+	if (file)
+		channel_call(LWK_CALL_NAME, segment->start, segment->end - segment->start, file,
+			     segment->offset - (segment->data - segment->start));
 }
 
 static void load_file(const struct elf_file *elf)
 {
+	uint32_t file = maps_file(elf->fd);
+
 	for (size_t i = 0; i < elf->n_segments; i++)
-		load_segment(elf, &elf->segments[i]);
+		load_segment(elf, &elf->segments[i], file);
 	close(elf->fd);
 }
 
@@ -117,7 +121,7 @@ static uint64_t build_stack(const struct program *program, char **envp)
 {
 	const struct elf_file *elf = &program->elf;
 	char **argv = program->argv;
-	uint64_t size = stack_size(), top = LWK_USER_END - LARGE;
+	uint64_t size = stack_size(), top = STACK_TOP;
 	struct stack stack = { top, top - size / ARGUMENTS_SHARE };
 	size_t argc = count(argv), envc = count(envp);
 	uint8_t random[16];

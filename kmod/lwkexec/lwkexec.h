@@ -10,6 +10,7 @@
  *   exec.c     ourselves anew, for another program
  *   share.c    memory that the LWK process shares with others
  *   self.c     /proc/self, as the LWK process sees itself
+ *   maps.c     what is mapped in it, and from which files
  *   threads.c  one thread of ours for each of the LWK process's
  *   signals.c  signals, passed on
  *   syscall.S  a system call that a signal surely interrupts
@@ -24,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "lwkpart.h"
@@ -167,6 +169,9 @@ void report_at_end(void);
 
 /* ---- load.c ---- */
 
+/* The end of the program's first stack. */
+#define STACK_TOP (LWK_USER_END - (2UL << 20))
+
 /*
  * Loads the program with its arguments and the environment, and starts it, with signals (bit s-1:
  * signal s) that are blocked and ignored.
@@ -242,6 +247,19 @@ bool self_open(const char *path, int flags, int64_t *result);
 /* The program's own file, if 'path' is /proc/self/exe; or NULL. */
 const char *self_exe(const char *path);
 bool self_readlink(const char *path, uint64_t buffer, uint64_t size, int64_t *result);
+
+/* ---- maps.c ---- */
+
+/* A number for the file that is open there, or 0: it has none. */
+uint32_t maps_file(int fd);
+/* LWK_CALL_AREA: 0 or a negative errno. */
+int64_t maps_add(const uint64_t args[6]);
+/* Has the LWK told the calling thread what is mapped? */
+bool maps_known(void);
+/* As /proc/PID/maps has it; then it is not known any more. */
+void maps_print(FILE *out);
+/* In a child that shares with its parent what was made here. */
+void maps_renew(void);
 
 /* ---- signals.c ---- */
 

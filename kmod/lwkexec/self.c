@@ -188,11 +188,13 @@ bool self_open(const char *path, int flags, int64_t *result)
 		*result = make_file(print_status, flags);
 	} else if (strcmp(name, "lwk") == 0) {
 		*result = make_file(print_lwk, flags);
+	} else if (strcmp(name, "maps") == 0) {
+		*result = maps_known() ? make_file(maps_print, flags) : LWK_RESULT_AREAS;
 	} else if (strcmp(name, "exe") == 0) {
 		fd = open(program_path, flags & ~O_CREAT);
 		*result = fd < 0 ? -errno : fd;
-	} else if (strcmp(name, "maps") == 0 || strcmp(name, "smaps") == 0 ||
-		   strcmp(name, "mem") == 0 || strcmp(name, "pagemap") == 0) {
+	} else if (strcmp(name, "smaps") == 0 || strcmp(name, "mem") == 0 ||
+		   strcmp(name, "pagemap") == 0) {
 		*result = -ENOENT; /* ours would be a lie */
 	} else {
 		return false;

@@ -175,6 +175,11 @@ print(sum(done.get() for _ in range(100)))'
 	[[ $output == *'42 in a string'*'read'*17*'status 0' ]]
 }
 
+@test "/proc/self/maps says what is mapped, and glibc finds the stack in it" {
+	run -0 same "$programs/own-maps" </dev/null
+	[[ $output == $'all as it says\nstatus 0' ]]
+}
+
 @test "coreutils, awk and perl as the distribution builds them" {
 	run -0 same ls -lR /etc/slurm </dev/null
 	[[ $output == *lwk.conf*'status 0' ]]
