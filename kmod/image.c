@@ -25,7 +25,7 @@
 #include "internal.h"
 
 #define RESERVE_MIN (8UL << 20)
-/* For a slot: shared areas, a stack, registers. */
+/* For a slot: shared areas, a stack, registers; 16 of them are less than 1 MB. */
 #define RESERVE_SLOT (40UL << 10)
 /* What the direct map has room for, up to LWK_LAPIC_VADDR: 64 TB. */
 #define DIRECT_MAP_LIMIT BIT_ULL(46)
@@ -357,7 +357,7 @@ int image_load(struct instance *instance, const void *file, u64 size)
 	if (!error)
 		return 0;
 	if (error == -ENOMEM)
-		pr_err("the LWK of job %u does not fit into its own part of the job's memory, %llu MB (a 64th, at least 8 MB, of the largest piece); give the job more memory, or memory in larger pieces\n",
+		pr_err("the LWK of job %u does not fit into its own part of the job's memory, %llu MB (a 64th of it, at least 8 MB and 1 MB for each CPU, in the largest piece); give the job more memory, or memory in larger pieces\n",
 		       instance->job_id, (layout.end - layout.start) >> 20);
 	image_unload(instance);
 	return error;
