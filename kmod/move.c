@@ -161,6 +161,7 @@ static int move_chunk(struct mover *mover, u32 first, u32 end)
 		if (n)
 			move_run(mover, vma, first, n);
 		first += n ? n : 1;
+		cond_resched();
 	}
 	mmap_read_unlock(mover->mm);
 	return 0;

@@ -186,6 +186,7 @@ static unsigned long scan_mapping(struct scan *scan, struct vm_area_struct *vma,
 			   address + (unsigned long)(scan->capacity - scan->count) * PAGE_SIZE);
 		scan->entries += (next - address) >> PAGE_SHIFT;
 		apply_to_existing_page_range(mm, address, next - address, look_at_pte, scan);
+		cond_resched();
 	}
 	return min(address, end);
 }

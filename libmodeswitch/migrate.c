@@ -34,7 +34,7 @@
 #define WINDOW_MS 250U
 #define MIN_WINDOW_MS 4U
 /* Of the CPU time for moving pages, so much more is for looking which are in use. */
-#define SCAN_SHARE 0.04
+#define SCAN_SHARE 0.1
 /* Looks after the end for what came meanwhile; a program can make pages for ever. */
 #define LAST_PASSES 8
 #define HEAR_NS 200000000LL
@@ -364,8 +364,9 @@ static int walk(struct migration *migration, bool referenced_only, struct refs *
 
 		while (ret == 0 && at != PAGES_END && !migration_stopped(migration)) {
 			size_t room = migration->n - refs->pages;
-			ssize_t n = pages_scan(migration, &migration->processes[i], &at, false,
-					       words, room < PAGES_CHUNK ? room : PAGES_CHUNK);
+			ssize_t n =
+				pages_scan(migration, &migration->processes[i], &at, PAGES_END,
+					   false, words, room < PAGES_CHUNK ? room : PAGES_CHUNK);
 
 			ret = collect(migration, i, words, n, referenced_only, refs, err);
 		}
@@ -447,13 +448,23 @@ static int run_severe(struct migration *migration, struct refs *refs, struct ms_
 
 /* ---- adaptive ---- */
 
-/* All waiting pages, those most in use first. */
-static int order_by_use(struct migration *migration, struct refs *order)
+/* What adaptive knows. */
+struct use {
+	struct refs order;  /* all waiting pages, those most in use first */
+	size_t at;	    /* the next of them */
+	uint64_t known;	    /* pages of 4 KB from there on that were seen in use */
+	double cost, looks; /* CPU seconds: of a look; of all after the first */
+};
+
+/* Orders the waiting pages. */
+static int order_by_use(struct migration *migration, struct use *use)
 {
 	size_t *place = calloc(MAX_SCORE + 2, sizeof(*place)), n = 0;
+	struct refs *order = &use->order;
 
 	if (!place)
 		return -1;
+	use->known = use->at = 0;
 	for (size_t i = 0; i < migration->n_processes; i++) {
 		for (size_t j = 0; j < migration->processes[i].n; j++) {
 			const struct migrate_page *page = &migration->processes[i].pages[j];
@@ -461,6 +472,7 @@ static int order_by_use(struct migration *migration, struct refs *order)
 			if (page->state != PAGE_WAITING)
 				continue;
 			place[MAX_SCORE - page->score + 1]++;
+			use->known += page->score ? page_bytes(page) / PAGE_BYTES : 0;
 			n++;
 		}
 	}
@@ -481,72 +493,83 @@ static int order_by_use(struct migration *migration, struct refs *order)
 }
 
 /* Looks which pages were used since the last look, and orders them anew. */
-static int look(struct migration *migration, struct refs *order, struct ms_error *err)
+static int look(struct migration *migration, struct use *use, struct ms_error *err)
 {
 	int64_t now = monotonic_ns();
 	unsigned since = (now - migration->scanned_ns) / 1000000;
+	double cpu = thread_cpu_ns() / 1e9;
 
 	if (pages_scan_all(migration, true, since ? since : 1, err) < 0)
 		return -1;
 	migration->scanned_ns = now;
-	return order_by_use(migration, order) < 0 ? ms_fail(err, "out of memory") : 0;
+	if (order_by_use(migration, use) < 0)
+		return ms_fail(err, "out of memory");
+	use->cost = thread_cpu_ns() / 1e9 - cpu;
+	return 0;
 }
 
 /*
- * The shorter the time in which a page is seen in use, the hotter it is; so the first
- * looks follow each other closely, until half of the memory shows use, or time is up.
+ * The shorter the time in which a page is seen in use, the hotter it is: so the first look comes
+ * as soon as a round's worth of pages was used, or when time is up. A sample tells when that is.
  */
-static int learn(struct migration *migration, struct refs *order, struct ms_error *err)
+static int learn(struct migration *migration, struct use *use, struct ms_error *err)
 {
-	int64_t end = migration->start_ns + window_ms(migration) * 1000000LL;
-	unsigned window = MIN_WINDOW_MS;
+	unsigned limit = window_ms(migration), waited = 0, window = MIN_WINDOW_MS;
 
-	if (pages_clear(migration, err) < 0)
+	if (pages_scan_all(migration, true, 0, err) < 0)
 		return -1;
 	migration->scanned_ns = monotonic_ns();
 	do {
 		throttle_wait(migration, 0, window);
-		if (look(migration, order, err) < 0)
-			return -1;
-		window *= 2;
-	} while (migration->state.hot_found * 2 < migration->state.found &&
-		 monotonic_ns() + window * 1000000LL < end && !migration_stopped(migration));
-	return 0;
+		waited += window;
+		window = waited < limit - waited ? waited : limit - waited;
+	} while (window && !migration_stopped(migration) && pages_sample(migration) < migration->n);
+	return look(migration, use, err);
+}
+
+/*
+ * Is it time to look again? Only when no full round is left of what is known to be in use, and a
+ * sample shows that more is. Half of the CPU time for looks can be used up at the beginning; the
+ * rest comes as pages move, for what becomes hot later.
+ */
+static bool shall_look(struct migration *migration, struct use *use)
+{
+	const struct ms_migrate_state *state = &migration->state;
+	double whole, cpu;
+	uint64_t more;
+
+	if (use->known >= migration->n || use->at == use->order.n || !state->moved)
+		return false;
+	whole = migration->move_cpu / state->moved * state->found;
+	if (use->looks + use->cost > SCAN_SHARE * (whole + migration->move_cpu) / 2)
+		return false;
+	cpu = thread_cpu_ns() / 1e9;
+	more = pages_sample(migration);
+	use->looks += thread_cpu_ns() / 1e9 - cpu;
+	return more >= use->known + migration->n / 4;
 }
 
 static int run_adaptive(struct migration *migration, struct refs *refs, struct ms_error *err)
 {
-	double cpu, cost, allowed;
-	struct refs order = { 0 };
-	size_t at = 0;
-	int ret;
+	struct use use = { 0 };
+	int ret = learn(migration, &use, err);
 
-	cpu = thread_cpu_ns() / 1e9;
-	ret = learn(migration, &order, err);
-	cost = thread_cpu_ns() / 1e9 - cpu;
-	cost /= migration->state.scans ? migration->state.scans : 1;
-	allowed = 0;
-	while (ret == 0 && at < order.n && !migration_stopped(migration)) {
-		double moved_before = migration->move_cpu;
-
-		for (; ret == 0 && at < order.n && refs->pages < migration->n; at++)
-			ret = refs_add(migration, refs, order.all[at].process, order.all[at].page);
+	while (ret == 0 && use.at < use.order.n && !migration_stopped(migration)) {
+		for (; ret == 0 && use.at < use.order.n && refs->pages < migration->n; use.at++)
+			ret = refs_add(migration, refs, use.order.all[use.at].process,
+				       use.order.all[use.at].page);
+		use.known -= refs->pages < use.known ? refs->pages : use.known;
 		if (ret < 0)
 			ms_fail(err, "out of memory");
 		else
 			ret = round_of(migration, refs, err);
 		throttle_heed_pressure(&migration->throttle);
-		allowed += (migration->move_cpu - moved_before) * SCAN_SHARE;
-		/* What became hot meanwhile goes first, at a cost that stays linear. */
-		if (ret < 0 || allowed < cost || at == order.n)
+		if (ret < 0 || !shall_look(migration, &use))
 			continue;
-		cpu = thread_cpu_ns() / 1e9;
-		ret = look(migration, &order, err);
-		cost = thread_cpu_ns() / 1e9 - cpu;
-		allowed = 0;
-		at = 0;
+		ret = look(migration, &use, err);
+		use.looks += use.cost;
 	}
-	free(order.all);
+	free(use.order.all);
 	return ret;
 }
 

@@ -147,13 +147,13 @@ int job_cgroups(uint32_t job_id, int (*each)(const char *path, void *context), v
 /* migrate_pages.c */
 void pages_open(struct migration *migration);
 /*
- * Lists part of what a process has on the nodes, from *at on; *at becomes where to go
+ * Lists part of what a process has on the nodes, from *at until 'end'; *at becomes where to go
  * on, or PAGES_END. The number of words, or -1 when the process is gone.
  */
 #define PAGES_END UINT64_MAX
 #define PAGES_CHUNK 4096U
 ssize_t pages_scan(struct migration *migration, struct migrate_process *process, uint64_t *at,
-		   bool clear, uint64_t *words, size_t room);
+		   uint64_t end, bool clear, uint64_t *words, size_t room);
 /*
  * Looks at all pages of all processes: enters new ones, and notes use. With 'clear', what is used from
  * now on is what the next scan finds. 'window_ms' is since the last such call; 0: use is not noted.
@@ -162,6 +162,11 @@ int pages_scan_all(struct migration *migration, bool clear, unsigned window_ms,
 		   struct ms_error *err);
 /* Forgets all use up to now. */
 int pages_clear(struct migration *migration, struct ms_error *err);
+/*
+ * Estimates how many of the known pages (of 4 KB) that are on the nodes were used since the last call
+ * that cleared, from a part of them; clears nothing.
+ */
+uint64_t pages_sample(struct migration *migration);
 struct migrate_page *pages_add(struct migration *migration, struct migrate_process *process,
 			       uint64_t word);
 /* Is the page there at all? */

@@ -30,6 +30,9 @@
 /* What clear_refs takes for the soft-dirty bits. */
 #define CLEAR_SOFT_DIRTY "4"
 #define MOST_WEIGHT 32768
+/* A sample is about so many pieces, of so many pages each. */
+#define SAMPLE_PIECES 64
+#define SAMPLE_PIECE 16
 
 uint64_t page_bytes(const struct migrate_page *page)
 {
@@ -69,13 +72,13 @@ void pages_open(struct migration *migration)
 /* ---- the pages of one process: Accessed bits ---- */
 
 static ssize_t scan_accessed(struct migration *migration, struct migrate_process *process,
-			     uint64_t *at, bool clear, uint64_t *words, size_t room)
+			     uint64_t *at, uint64_t end, bool clear, uint64_t *words, size_t room)
 {
 	struct lwkpart_scan scan = {
 		.pid = process->pid,
 		.flags = clear ? LWKPART_SCAN_CLEAR : 0,
 		.start = *at,
-		.end = ~(PAGE_BYTES - 1),
+		.end = end & ~(PAGE_BYTES - 1),
 		.pages = (uintptr_t)words,
 		.capacity = room < PAGES_CHUNK ? room : PAGES_CHUNK,
 	};
@@ -194,7 +197,7 @@ static ssize_t scan_pagemap_range(struct migration *migration, struct migrate_pr
 }
 
 static ssize_t scan_pagemap(struct migration *migration, struct migrate_process *process,
-			    uint64_t *at, uint64_t *words, size_t room)
+			    uint64_t *at, uint64_t last, uint64_t *words, size_t room)
 {
 	int pagemap = open_of(process, "pagemap", O_RDONLY);
 	ssize_t n = 0, got = 0;
@@ -204,9 +207,10 @@ static ssize_t scan_pagemap(struct migration *migration, struct migrate_process 
 	for (size_t i = 0; i < process->n_mappings && got >= 0; i++) {
 		const struct migrate_range *range = &process->mappings[i];
 		uint64_t start = range->start > *at ? range->start : *at, end;
+		uint64_t stop = range->end < last ? range->end : last;
 
-		for (; start < range->end && room - n > 0 && got >= 0; start = end) {
-			uint64_t pages = (range->end - start) / PAGE_BYTES;
+		for (; start < stop && room - n > 0 && got >= 0; start = end) {
+			uint64_t pages = (stop - start) / PAGE_BYTES;
 
 			pages = pages < room - n ? pages : room - n;
 			pages = pages < PAGEMAP_CHUNK ? pages : PAGEMAP_CHUNK;
@@ -219,7 +223,8 @@ static ssize_t scan_pagemap(struct migration *migration, struct migrate_process 
 	}
 	if (pagemap >= 0)
 		close(pagemap);
-	if (!process->n_mappings || *at >= process->mappings[process->n_mappings - 1].end)
+	if (!process->n_mappings || *at >= last ||
+	    *at >= process->mappings[process->n_mappings - 1].end)
 		*at = PAGES_END;
 	return got < 0 ? -1 : n;
 }
@@ -291,7 +296,7 @@ static ssize_t keep_physical(const struct migration *migration,
 }
 
 ssize_t pages_scan(struct migration *migration, struct migrate_process *process, uint64_t *at,
-		   bool clear, uint64_t *words, size_t room)
+		   uint64_t end, bool clear, uint64_t *words, size_t room)
 {
 	int64_t cpu = thread_cpu_ns();
 	ssize_t n = -1;
@@ -299,8 +304,8 @@ ssize_t pages_scan(struct migration *migration, struct migrate_process *process,
 	errno = ESRCH;
 	if (!target_gone(process))
 		n = migration->device >= 0
-			    ? scan_accessed(migration, process, at, clear, words, room)
-			    : scan_pagemap(migration, process, at, words, room);
+			    ? scan_accessed(migration, process, at, end, clear, words, room)
+			    : scan_pagemap(migration, process, at, end, words, room);
 	if (n > 0 && migration->n_physical > 1)
 		n = keep_physical(migration, process, words, n);
 	if (n < 0) {
@@ -478,7 +483,8 @@ static int scan_process(struct migration *migration, struct migrate_process *pro
 				return -1;
 			*words = more;
 		}
-		got = pages_scan(migration, process, &at, clear, *words + *n, PAGES_CHUNK);
+		got = pages_scan(migration, process, &at, PAGES_END, clear, *words + *n,
+				 PAGES_CHUNK);
 		if (got < 0)
 			got = 0;
 		if (!throttle_wait(migration, 0, 0))
@@ -507,6 +513,45 @@ int pages_scan_all(struct migration *migration, bool clear, unsigned window_ms,
 	free(words);
 	migration->state.scans++;
 	return ret < 0 ? ms_fail(err, "out of memory") : 0;
+}
+
+/* Of the pages from one of them on, adds up those that are on the nodes, and those in use. */
+static void sample_piece(struct migration *migration, struct migrate_process *process, size_t first,
+			 uint64_t *there, uint64_t *used)
+{
+	size_t last = first + SAMPLE_PIECE < process->n ? first + SAMPLE_PIECE : process->n;
+	uint64_t words[SAMPLE_PIECE], at = page_address(&process->pages[first]);
+	uint64_t end = page_address(&process->pages[last - 1]) + PAGE_BYTES;
+	ssize_t n = pages_scan(migration, process, &at, end, false, words, SAMPLE_PIECE);
+
+	for (ssize_t i = 0; i < n; i++) {
+		struct migrate_page page = { .word = words[i] };
+
+		*there += page_bytes(&page);
+		*used += words[i] & LWKPART_PAGE_REFERENCED ? page_bytes(&page) : 0;
+	}
+}
+
+uint64_t pages_sample(struct migration *migration)
+{
+	const struct ms_migrate_state *state = &migration->state;
+	uint64_t there = 0, used = 0;
+	size_t all = 0, every, at = 0;
+
+	for (size_t i = 0; i < migration->n_processes; i++)
+		all += migration->processes[i].n;
+	every = all / SAMPLE_PIECES > SAMPLE_PIECE ? all / SAMPLE_PIECES : SAMPLE_PIECE;
+	for (size_t i = 0; i < migration->n_processes; i++) {
+		struct migrate_process *process = &migration->processes[i];
+
+		/* Not at regular distances: what programs use often is. */
+		for (; at < process->n; at += every / 2 + random() % every)
+			sample_piece(migration, process, at, &there, &used);
+		at -= process->n;
+	}
+	if (!there)
+		return 0;
+	return (double)used / there * (state->found - state->moved) / PAGE_BYTES;
 }
 
 int pages_clear(struct migration *migration, struct ms_error *err)

@@ -109,7 +109,55 @@ static int add(struct migration *migration, pid_t pid, struct ms_error *err)
 	return 1;
 }
 
+/* What is being found. */
+struct search {
+	struct migration *migration;
+	struct ms_error *err;
+	int found;
+};
+
+/* The processes that a file of the kernel lists. */
+static int add_listed(struct search *search, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	int pid, got = 0;
+
+	if (!file)
+		return 0;
+	while (got >= 0 && fscanf(file, "%d", &pid) == 1) {
+		got = add(search->migration, pid, search->err);
+		search->found += got > 0;
+	}
+	fclose(file);
+	return got < 0 ? -1 : 0;
+}
+
 /* ---- a process and its descendants ---- */
+
+/*
+ * For the beginning: as soon as the tree is, on a machine with thousands of others. The kernel
+ * may leave out a child while one of its brothers ends.
+ */
+static int find_children(struct migration *migration, struct ms_error *err)
+{
+	struct search search = { .migration = migration, .err = err };
+	int got = add(migration, migration->request->pid, err);
+
+	search.found = got > 0;
+	for (size_t i = 0; i < migration->n_processes && got >= 0; i++) {
+		char pattern[64];
+		glob_t found;
+
+		snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/children",
+			 migration->processes[i].pid);
+		if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+			continue;
+		for (size_t j = 0; j < found.gl_pathc && got >= 0; j++)
+			got = add_listed(&search, found.gl_pathv[j]);
+		globfree(&found);
+	}
+	return got < 0 ? -1 : search.found;
+}
 
 /* Every process there is; free() it. */
 static struct status *read_all(size_t *n)
@@ -181,28 +229,12 @@ static int find_tree(struct migration *migration, struct ms_error *err)
 
 /* ---- cgroups ---- */
 
-struct cgroup_search {
-	struct migration *migration;
-	struct ms_error *err;
-	int found;
-};
-
-static int add_members(struct cgroup_search *search, const char *directory)
+static int add_members(struct search *search, const char *directory)
 {
 	char path[PATH_MAX];
-	FILE *file;
-	int pid, got = 0;
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	while (got >= 0 && fscanf(file, "%d", &pid) == 1) {
-		got = add(search->migration, pid, search->err);
-		search->found += got > 0;
-	}
-	fclose(file);
-	return got < 0 ? -1 : 0;
+	return add_listed(search, path);
 }
 
 static int add_cgroup(const char *path, void *context)
@@ -333,11 +365,13 @@ static int find_homes(struct migration *migration, struct ms_error *err)
 
 int targets_find(struct migration *migration, struct ms_error *err)
 {
-	struct cgroup_search search = { .migration = migration, .err = err };
+	struct search search = { .migration = migration, .err = err };
 	const struct ms_migrate_request *request = migration->request;
 
 	if (migration->homes)
 		return find_homes(migration, err);
+	if (request->pid && !migration->n_processes)
+		return find_children(migration, err);
 	if (migration->every_process || request->pid)
 		return find_tree(migration, err);
 	if (request->cgroup) {
