@@ -62,6 +62,7 @@
 /* Behind them, in every process and its to read only: struct lwk_clock, and code that reads it. */
 #define LWK_CLOCK_VADDR LWK_USER_END
 #define LWK_VDSO_VADDR (LWK_USER_END + 4096)
+#define LWK_VDSO_BYTES 4096
 
 /* Linux → LWK doorbell, a fixed interrupt. */
 #define LWK_DOORBELL_VECTOR 0xf0

@@ -11,6 +11,7 @@ _Static_assert(offsetof(struct frame, rip) == FRAME_RIP, "entry.h");
 _Static_assert(offsetof(struct frame, cs) == FRAME_CS, "entry.h");
 _Static_assert(offsetof(struct frame, rflags) == FRAME_RFLAGS, "entry.h");
 _Static_assert(USER_CS == USER_CS_NUMBER && USER_DS == USER_DS_NUMBER, "entry.h");
+_Static_assert(LWK_VDSO_BYTES == VDSO_BYTES, "entry.h");
 _Static_assert(SYSCALL_VECTOR == SYSCALL_VECTOR_NUMBER, "entry.h");
 _Static_assert(MSR_GS_BASE == MSR_GS_BASE_NUMBER, "entry.h");
 

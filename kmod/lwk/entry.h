@@ -17,6 +17,7 @@
 #define USER_DS_NUMBER 0x2b
 /* A segment whose limit is the CPU's number, and its node << 12. */
 #define CPU_NODE_SELECTOR_NUMBER 0x53
+#define VDSO_BYTES 4096
 #define SYSCALL_VECTOR_NUMBER 0x100
 #define MSR_GS_BASE_NUMBER 0xc0000101
 

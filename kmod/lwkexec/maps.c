@@ -105,14 +105,23 @@ bool maps_known(void)
 	return n_areas;
 }
 
+/* As Linux calls what is no file. */
+static char *kind_of(const struct area *area)
+{
+	if (area->flags & LWK_AREA_HEAP)
+		return "[heap]";
+	return area->end == STACK_TOP		? "[stack]"
+	       : area->start == LWK_CLOCK_VADDR ? "[vvar]"
+	       : area->start == LWK_VDSO_VADDR	? "[vdso]"
+						: "";
+}
+
 /* Called with the lock held, which keeps what it returns. */
 static struct file file_of(const struct area *area)
 {
 	if (area->file && area->file <= n_files)
 		return files[area->file - 1];
-	return (struct file){ .path = area->flags & LWK_AREA_HEAP ? "[heap]"
-				      : area->end == STACK_TOP	  ? "[stack]"
-								  : "" };
+	return (struct file){ .path = kind_of(area) };
 }
 
 static void print_area(FILE *out, const struct area *area)
@@ -131,9 +140,15 @@ static void print_area(FILE *out, const struct area *area)
 
 void maps_print(FILE *out)
 {
+	static const struct area clock = { LWK_CLOCK_VADDR, LWK_VDSO_VADDR, .prot = PROT_READ },
+				 vdso = { LWK_VDSO_VADDR, LWK_VDSO_VADDR + LWK_VDSO_BYTES,
+					  .prot = PROT_READ | PROT_EXEC };
+
 	pthread_mutex_lock(&files_lock);
 	for (size_t i = 0; i < n_areas; i++)
 		print_area(out, &areas[i]);
+	print_area(out, &clock);
+	print_area(out, &vdso);
 	pthread_mutex_unlock(&files_lock);
 	free(areas);
 	areas = NULL;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -159,6 +160,7 @@ int main(void)
 	CHECK(check_stack() == 0);
 	CHECK(check_program("/proc/self/maps") == 0 && check_program(path) == 0);
 	CHECK(check_mappings() == 0);
+	CHECK(is(path, (void *)getauxval(AT_SYSINFO_EHDR), "r-xp", "[vdso]"));
 	CHECK(dl_iterate_phdr(check_library, NULL) == 0);
 	CHECK(pthread_create(&other, NULL, thread, path) == 0);
 	CHECK(pthread_join(other, &wrong) == 0 && !wrong);
