@@ -13,6 +13,11 @@ void json_add_number(struct json_object *object, const char *key, int64_t number
 	json_object_object_add(object, key, json_object_new_int64(number));
 }
 
+void json_add_double(struct json_object *object, const char *key, double number)
+{
+	json_object_object_add(object, key, json_object_new_double(number));
+}
+
 void json_add_flag(struct json_object *object, const char *key, bool flag)
 {
 	json_object_object_add(object, key, json_object_new_boolean(flag));

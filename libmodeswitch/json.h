@@ -9,6 +9,7 @@
 
 void json_add_text(struct json_object *object, const char *key, const char *text);
 void json_add_number(struct json_object *object, const char *key, int64_t number);
+void json_add_double(struct json_object *object, const char *key, double number);
 void json_add_flag(struct json_object *object, const char *key, bool flag);
 /* As "0-3,8"; NULL is the empty list. */
 void json_add_list(struct json_object *object, const char *key, hwloc_const_bitmap_t list);

@@ -215,11 +215,6 @@ static void print_table(const struct calibration *calibration)
 		       calibration->request->wanted, calibration->request->wanted);
 }
 
-static void add_double(struct json_object *object, const char *key, double number)
-{
-	json_object_object_add(object, key, json_object_new_double(number));
-}
-
 static void print_cells(const struct calibration *calibration)
 {
 	struct json_object *object = json_object_new_object();
@@ -232,14 +227,14 @@ static void print_cells(const struct calibration *calibration)
 
 			json_add_number(cell, "pages", counts[i]);
 			json_add_number(cell, "sleep_ms", sleeps[j]);
-			add_double(cell, "cpu_percent", calibration->cells[i][j].cpu_percent);
-			add_double(cell, "mb_per_second",
-				   calibration->cells[i][j].megabytes_per_second);
+			json_add_double(cell, "cpu_percent", calibration->cells[i][j].cpu_percent);
+			json_add_double(cell, "mb_per_second",
+					calibration->cells[i][j].megabytes_per_second);
 			json_object_array_add(cells, cell);
 		}
 	}
 	json_object_object_add(object, "cells", cells);
-	add_double(object, "wanted_percent", calibration->request->wanted);
+	json_add_double(object, "wanted_percent", calibration->request->wanted);
 	if (propose(calibration, &n, &t)) {
 		json_add_number(object, "pages", counts[n]);
 		json_add_number(object, "sleep_ms", sleeps[t]);

@@ -245,19 +245,14 @@ static void print_job(const struct report *report)
 
 /* ---- JSON ---- */
 
-static void add_double(struct json_object *object, const char *key, double value)
-{
-	json_object_object_add(object, key, json_object_new_double(value));
-}
-
 static struct json_object *cpu_to_json(unsigned cpu, bool lwk, double devices, double others)
 {
 	struct json_object *object = json_object_new_object();
 
 	json_add_number(object, "cpu", cpu);
 	json_add_flag(object, "lwk", lwk);
-	add_double(object, "devices", devices);
-	add_double(object, "others", others);
+	json_add_double(object, "devices", devices);
+	json_add_double(object, "others", others);
 	return object;
 }
 
@@ -272,7 +267,7 @@ static struct json_object *irq_to_json(const struct report *report, const struct
 	json_add_flag(object, "device", irq->device);
 	for (size_t i = 0; i < report->now->os.n_cpus; i++) {
 		snprintf(name, sizeof(name), "%u", report->now->os.cpus[i]);
-		add_double(cpus, name, irq_rate(report, irq, i));
+		json_add_double(cpus, name, irq_rate(report, irq, i));
 	}
 	json_object_object_add(object, "cpus", cpus);
 	return object;
@@ -282,9 +277,9 @@ static struct json_object *spread_to_json(double min, double max, double mean)
 {
 	struct json_object *object = json_object_new_object();
 
-	add_double(object, "min", min);
-	add_double(object, "max", max);
-	add_double(object, "mean", mean);
+	json_add_double(object, "min", min);
+	json_add_double(object, "max", max);
+	json_add_double(object, "mean", mean);
 	return object;
 }
 
@@ -295,7 +290,7 @@ static struct json_object *report_to_json(const struct report *report)
 	const struct ms_irqs *irqs = &report->now->os;
 	const struct ms_usage *lwk = &report->now->lwk;
 
-	add_double(object, "seconds", report->seconds);
+	json_add_double(object, "seconds", report->seconds);
 	for (size_t i = 0; i < irqs->n_cpus; i++)
 		json_object_array_add(cpus,
 				      cpu_to_json(irqs->cpus[i], false, linux_rate(report, i, true),

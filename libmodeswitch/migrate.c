@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "files.h"
@@ -38,6 +39,8 @@
 /* Looks after the end for what came meanwhile; a program can make pages for ever. */
 #define LAST_PASSES 8
 #define HEAR_NS 200000000LL
+/* Sleeping between its batches, it would go before others as if it were interactive. */
+#define NICE 10
 #define MAX_SCORE UINT16_MAX
 
 /* A page of a process; not a pointer, since the list of pages moves as it grows. */
@@ -730,10 +733,23 @@ static int find_targets(struct migration *migration, struct ms_error *err)
 	return 0;
 }
 
+/*
+ * One with limits lets others go before it. Returns how nice the thread was. Only root can take it
+ * back, so nobody else is made nice.
+ */
+static int be_nice(const struct migration *migration, const struct ms_migrate_request *request)
+{
+	int before = getpriority(PRIO_PROCESS, 0);
+
+	if (migration->root && before < NICE && (request->cpu_percent > 0 || request->bandwidth))
+		setpriority(PRIO_PROCESS, 0, NICE);
+	return before;
+}
+
 static int run(struct migration *migration, struct ms_migrate_state *state, struct ms_error *err)
 {
 	struct ms_migrate_request request = *migration->request;
-	int ret = -1;
+	int ret = -1, nice;
 
 	migration->request = &request;
 	migration->device = -1;
@@ -743,6 +759,7 @@ static int run(struct migration *migration, struct ms_migrate_state *state, stru
 	migration->state.source = "none";
 	if (check_request(migration, err) < 0 || choose_settings(migration, &request, err) < 0)
 		goto out;
+	nice = be_nice(migration, &request);
 	pages_open(migration);
 	if (migration->n_physical && migration->device < 0)
 		ms_fail(err, "wanted lwkpart.ko, to find what is in a range of memory; found it "
@@ -753,6 +770,8 @@ static int run(struct migration *migration, struct ms_migrate_state *state, stru
 	cpusets_close(migration, migration->state.complete);
 	if (migration->device >= 0)
 		close(migration->device);
+	if (getpriority(PRIO_PROCESS, 0) != nice)
+		setpriority(PRIO_PROCESS, 0, nice);
 out:
 	sum_up(migration);
 	targets_free(migration);
