@@ -149,7 +149,9 @@ static s64 sys_sched_setaffinity(struct frame *frame)
 
 static s64 sys_sched_yield(struct frame *frame)
 {
-	cpu_yield();
+	/* Here, for the many that have the CPU for themselves. */
+	if (this_cpu()->core->n_busy > 1)
+		cpu_yield();
 	return 0;
 }
 

@@ -134,9 +134,10 @@ void trap(struct frame *frame)
 
 void leave_kernel(void)
 {
-	struct process *process = this_process();
+	const struct cpu *cpu = this_cpu();
+	struct process *process = cpu->process;
 
-	if (this_cpu()->core->counters.due)
+	if (cpu->core->counters.due)
 		counters_update();
 	heartbeat();
 	if (process && READ_ONCE(process->n_cpus) > 1) {
@@ -148,8 +149,9 @@ void leave_kernel(void)
 
 void before_user(struct frame *frame)
 {
-	struct process *process = this_process();
-	struct thread *thread = this_thread();
+	struct cpu *cpu = this_cpu();
+	struct process *process = cpu->process;
+	const struct thread *thread = &cpu->thread;
 
 	/* Another CPU's panic: all memory may be wrong. */
 	if (READ_ONCE(status->state) == LWK_STATE_PANIC) {
@@ -157,10 +159,10 @@ void before_user(struct frame *frame)
 		halt_forever();
 	}
 	/* Who has no process yet is not counted, but has an order now. */
-	if (this_cpu()->core->n_busy > 1 || frame->vector == LWK_DOORBELL_VECTOR)
+	if (cpu->core->n_busy > 1 || frame->vector == LWK_DOORBELL_VECTOR)
 		cpu_see_to_others();
 	cpu_freeze();
-	if (!channel_ordered(this_cpu()) || READ_ONCE(process->ending))
+	if (!channel_ordered(cpu) || READ_ONCE(process->ending))
 		process_abandon();
 	channel_serve_fault();
 	signal_collect();
