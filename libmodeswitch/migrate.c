@@ -312,9 +312,8 @@ static int round_of(struct migration *migration, struct refs *refs, struct ms_er
 static int move_waiting(struct migration *migration, struct refs *refs, struct ms_error *err)
 {
 	for (size_t i = 0; i < migration->n_processes; i++) {
-		for (size_t j = 0; j < migration->processes[i].n; j++) {
-			if (migration_stopped(migration))
-				return 0;
+		for (size_t j = 0; j < migration->processes[i].n && !migration->state.stopped;
+		     j++) {
 			if (migration->processes[i].pages[j].state != PAGE_WAITING)
 				continue;
 			if (refs_add(migration, refs, i, j) < 0)

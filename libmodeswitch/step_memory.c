@@ -184,7 +184,8 @@ struct taking {
 	uint64_t bytes; /* of a block */
 	uint64_t *left;
 	struct memory_block *blocks;
-	bool *fit; /* movable, and not chosen yet */
+	int64_t vacate_until; /* clock_ms() */
+	bool *fit;	      /* movable, and not chosen yet */
 	size_t n;
 };
 
@@ -226,7 +227,8 @@ static bool must_stop_vacating(void *context)
 	const struct taking *taking = context;
 	struct ms_error ignored;
 
-	return switching_may_go_on(taking->attempt->switching, &ignored) < 0 || !may_try(taking);
+	return switching_may_go_on(taking->attempt->switching, &ignored) < 0 || !may_try(taking) ||
+	       clock_ms() >= taking->vacate_until;
 }
 
 /* Nodes that give this LWK nothing; where there are none, all but this one. */
@@ -288,16 +290,21 @@ static void vacate(struct taking *taking, const struct migrate_range *ranges, si
 		.ranges = ranges, .n = n, .found = keep_found, .context = taking
 	};
 	struct ms_migrate_state state = { 0 };
-	struct ms_error err;
+	struct ms_error err = { "" };
 
+	/* Half of the time is for taking the blocks: Linux moves what programs have in them faster. */
+	taking->vacate_until = clock_ms() + (switching->deadline - clock_ms()) / 2;
 	times_lap(switching->times, step_memory.name);
 	if (from && to && kernel_read_list(to, "/sys/devices/system/node/has_memory") == 0) {
 		hwloc_bitmap_set(from, taking->node);
 		choose_refuge(taking, to);
-		if (!hwloc_bitmap_iszero(to) && migrate_away(&request, &away, &state, &err) < 0)
+		if (!hwloc_bitmap_iszero(to) && migrate_away(&request, &away, &state, &err) == 0 &&
+		    clock_ms() >= taking->vacate_until)
+			ms_fail(&err, "half of the time for the switch is over");
+		if (*err.text)
 			syslog(LOG_DAEMON | LOG_NOTICE,
 			       "slurm-lwk: job %u: memory that programs have on NUMA node %u is "
-			       "left to Linux to move, without limits: %s",
+			       "left to Linux to move, without VacateCpu=: %s",
 			       switching->job_id, taking->node, err.text);
 	}
 	switching->vacated += state.moved;
