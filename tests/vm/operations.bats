@@ -28,10 +28,10 @@ both()
 	lwk=$(submit user1 --lwk "$@" <<<"$script")
 }
 
-# output_of ID: without what only names the job and the moment.
+# output_of ID: without what only names the job and the moment, and that a step had to wait for the one before.
 output_of()
 {
-	job_output user1 "$1" | sed "s/\(STEP \|Id=\|JOB_\?ID=\)$1\b/\1JOB/g; s/ AT 20[^ ]*/ AT TIME/"
+	job_output user1 "$1" | sed "/^srun: .*[Ss]tep crea/d; s/\(STEP \|Id=\|JOB_\?ID=\)$1\b/\1JOB/g; s/ AT 20[^ ]*/ AT TIME/"
 }
 
 # same FIELD...: both have ended with the same output and the same fields in their records.
