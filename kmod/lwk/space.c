@@ -449,21 +449,18 @@ static u64 *peepholes;
 /* The level-4 entry for what is behind LWK_USER_END: the clock, and the vDSO. */
 static u64 common_entry;
 
-static void common_setup(void)
+static void common_setup(struct space *kernel)
 {
-	struct space scratch = { .root = virt_to_phys(kernel_page_alloc()) };
-	u64 bytes = vdso_end - vdso_start, *entries;
+	u64 bytes = vdso_end - vdso_start, *entries = entry_at(kernel, LWK_CLOCK_VADDR, 1, true);
 	u8 *vdso = kernel_boot_alloc(bytes);
 
 	memcpy(vdso, vdso_start, bytes);
-	entries = entry_at(&scratch, LWK_CLOCK_VADDR, 1, true);
 	if (!entries)
 		panic("no room for a page table");
 	entries[0] = boot->clock | PTE_P | PTE_U | PTE_NX;
 	for (u64 at = 0; at < bytes; at += PAGE_SIZE)
 		*++entries = virt_to_phys(vdso + at) | PTE_P | PTE_U;
-	common_entry = *entry_at(&scratch, LWK_CLOCK_VADDR, 4, false);
-	kernel_page_free(phys_to_virt(scratch.root));
+	common_entry = *entry_at(kernel, LWK_CLOCK_VADDR, 4, false);
 }
 
 void space_setup(void)
@@ -474,7 +471,7 @@ void space_setup(void)
 	peepholes = entry_at(&kernel, PEEPHOLES, 1, true);
 	if (!peepholes)
 		panic("no room for a page table");
-	common_setup();
+	common_setup(&kernel);
 }
 
 static void *peephole_open(u64 phys, bool write)
