@@ -330,9 +330,11 @@ field_value()
 }
 
 @test "more programs than LWK CPUs: the one too many reads why" {
-	run inside sh -c 'lwkexec "$1/spin" & first=$!
-		lwkexec "$1/spin-threads" 2 & second=$!
-		sleep 2
+	run inside sh -c 'mkfifo /tmp/both.$$
+		lwkexec "$1/spin" >/tmp/both.$$ & first=$!
+		lwkexec "$1/spin-threads" 2 >/tmp/both.$$ & second=$!
+		head -n 2 /tmp/both.$$ | sort
+		rm /tmp/both.$$
 		lwkexec "$1/hello"
 		status=$?
 		kill $first $second

@@ -89,8 +89,7 @@ export top bed_name
 	# shellcheck disable=SC2016  # the job's shells expand these
 	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none sh -c '
 		lwkexec sh -c "sleep 20; true" & p=$!
-		sleep 2
-		child=$(pgrep -P $p)
+		until child=$(pgrep -x -P $p sleep); do sleep 0.2; done
 		cat /proc/$child/comm
 		diff /proc/$p/cgroup /proc/$child/cgroup && echo same cgroup
 		lwkctl list --json | tr -d " \n" | grep -o "\"processes\":[0-9]*"

@@ -108,7 +108,10 @@ ends_right()
 @test "... also when the switch is killed while it moves, or after it" {
 	linux_job 450
 	configure VacateRate=30M
-	bed bash -c 'switch-once on 301 1000 4-7 $1 >/dev/null & sleep 5; kill -9 $!; wait $! 2>/dev/null; true' - "$(lwk_size)"
+	# shellcheck disable=SC2016  # the machine's shell expands these
+	bed bash -c 'switch-once on 301 1000 4-7 $1 >/dev/null &
+		while kill -0 $! && ! grep -q "anon=.* N0=[0-9]\{4\}" "/proc/$2/numa_maps"; do sleep 0.1; done
+		kill -9 $!; wait $! 2>/dev/null; true' - "$(lwk_size)" "$pid"
 	bed test -e /run/slurm-lwk/jobs/301.journal
 	away=$(on_node 0)
 	((away > 0 && away < pages))

@@ -140,9 +140,10 @@ a_cpu_is()
 top_ends()
 {
 	bed sh -c "rm -f /tmp/top.keys /tmp/top.out; mkfifo /tmp/top.keys
-		(exec 3>/tmp/top.keys; sleep 20) & holder=\$!
+		(exec 3>/tmp/top.keys; sleep 120) & holder=\$!
 		TERM=xterm script -qefc 'lwkctl top' /tmp/top.out </tmp/top.keys >/dev/null 2>&1 & script=\$!
-		sleep 3; tty=/dev/\$(ps -o tty= -C lwkctl | tr -d ' ')
+		until grep -qs 'job $job' /tmp/top.out; do sleep 0.2; done
+		tty=/dev/\$(ps -o tty= -C lwkctl | tr -d ' ')
 		$*
 		wait \$script; status=\$?; kill \$holder; exit \$status"
 	# It gave the terminal back as it was: the alternate screen is left.
