@@ -124,7 +124,7 @@ kernel_calls()
 		strace -f -e read,write -o /root/strace.out -p "$proxy" 2>/dev/null & strace=$!
 		while grep -q "TracerPid:.0$" "/proc/$proxy/status"; do sleep 0.2; done
 		echo watched >&3
-		until grep -q "^write(1, .watched" /root/strace.out; do sleep 0.2; done
+		until grep -q "write(1, .* = 8" /root/strace.out; do sleep 0.2; done
 		kill -INT "$strace"
 		wait "$strace" || true
 		echo "alone again" >&3

@@ -116,7 +116,7 @@ over()
 wait_for_job()
 {
 	# shellcheck disable=SC2016  # the machine's shell expands it
-	bed bash -c 'exec 3< <(exec timeout 240 tail -n +1 -F /var/log/slurm/jobs.log 2>&1)
+	bed bash -c 'exec 3< <(exec timeout 700 tail -n +1 -F /var/log/slurm/jobs.log 2>&1)
 		grep -qm 1 "^JobId=$1 " <&3; kill $!' - "$1" || true
 	wait_for 30 over "$1"
 }

@@ -196,7 +196,7 @@ move_every_kind()
 		cd /sys/fs/cgroup/cpuset/migrate-test; echo 0-7 >cpuset.cpus; echo 0 >cpuset.mems'
 	start root bash -c 'echo $$ >/sys/fs/cgroup/cpuset/migrate-test/cgroup.procs; exec migrate-load 64 0 0 half small'
 	run --separate-stderr bed bash -c "lwkctl migrate --pid $pid --from 0 --to 1 --pages 64 --sleep 3000 --method periodical --json &
-		until grep -q 'anon=.* N1=' /proc/$pid/numa_maps; do sleep 0.1; done
+		until grep -q 'anon=[0-9]\{4,\} .* N1=' /proc/$pid/numa_maps; do sleep 0.1; done
 		kill -INT \$!; start=\${EPOCHREALTIME/./}; wait \$!; echo \$? \$(((\${EPOCHREALTIME/./} - start) / 1000)) >/tmp/stopped"
 	echo "$output"
 	[[ $(json '.stopped, .complete' | tr '\n' ' ') == 'true false ' ]]
@@ -239,7 +239,7 @@ move_every_kind()
 
 @test "a program that ends meanwhile is no error" {
 	start root migrate-load 64 0 1 half small
-	run --separate-stderr bed bash -c "(until grep -q 'anon=.* N1=' /proc/$pid/numa_maps; do sleep 0.1; done; kill $pid) &
+	run --separate-stderr bed bash -c "(until grep -q 'anon=[0-9]\{4,\} .* N1=' /proc/$pid/numa_maps; do sleep 0.1; done; kill $pid) &
 		lwkctl migrate --pid $pid --from 0 --to 1 --pages 500 --sleep 500 --method mild --json"
 	echo "$output"
 	((status == 0))

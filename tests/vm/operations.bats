@@ -185,8 +185,8 @@ user_ns()
 	#!/bin/bash
 	srun -n1 $programs/on-signals 10 15 0
 	EOF
-	wait_for 180 over "$linux"
-	wait_for 60 over "$lwk"
+	wait_for_job "$linux"
+	wait_for_job "$lwk"
 	same_record JobState ExitCode
 	job_is "$lwk" JobState=TIMEOUT
 	run output_of "$lwk"
@@ -201,8 +201,8 @@ user_ns()
 	#!/bin/bash
 	srun -n1 $programs/on-signals 15 0
 	EOF
-	wait_for 240 over "$linux"
-	wait_for 60 over "$lwk"
+	wait_for_job "$linux"
+	wait_for_job "$lwk"
 	bed scontrol update partition="$partition" overtimelimit=0
 	same_record JobState ExitCode
 	job_is "$lwk" JobState=TIMEOUT
@@ -236,7 +236,7 @@ user_ns()
 	srun -n3 $programs/hello
 	EOF
 	)
-	wait_for 150 over "$job"
+	wait_for_job "$job"
 	run job_output user1 "$job"
 	echo "$output"
 	job_is "$job" JobState=COMPLETED
@@ -276,7 +276,7 @@ user_ns()
 	bed sh -c '[ "$(cat /sys/devices/system/cpu/online; grep MemTotal /proc/meminfo)" = "$(cat /run/lwk-tests.before)" ]'
 	bed scontrol update jobid="$job" starttime=now
 	bed scontrol release "$job"
-	wait_for 120 over "$job"
+	wait_for_job "$job"
 	job_is "$job" JobState=COMPLETED Restarts=1
 	run job_output user1 "$job"
 	[[ $output == *'run 0'*kernel=slurm-lwk*'run 1'*kernel=slurm-lwk* ]]

@@ -110,7 +110,7 @@ ends_right()
 	configure VacateRate=30M
 	# shellcheck disable=SC2016  # the machine's shell expands these
 	bed bash -c 'switch-once on 301 1000 4-7 $1 >/dev/null &
-		while kill -0 $! && ! grep -q "anon=.* N0=[0-9]\{4\}" "/proc/$2/numa_maps"; do sleep 0.1; done
+		while kill -0 $! && ! grep -q "anon=[0-9]\{4,\} .* N0=[0-9]\{4\}" "/proc/$2/numa_maps"; do sleep 0.1; done
 		kill -9 $!; wait $! 2>/dev/null; true' - "$(lwk_size)" "$pid"
 	bed test -e /run/slurm-lwk/jobs/301.journal
 	away=$(on_node 0)
