@@ -142,7 +142,7 @@ interactive_fails()
 
 # Of the pairs of ranks one is on node1, and one has a rank on each node. eth0 leads elsewhere.
 @test "MPICH: ranks on two nodes' LWKs talk over TCP" {
-	run -0 as user1 env UCX_NET_DEVICES=eth1 timeout 300 srun -Q -N2 -n4 -m plane=3 --exclusive --mem=600 \
+	run -0 as user1 env UCX_NET_DEVICES=eth1 timeout 900 srun -Q -N2 -n4 -m plane=3 --exclusive --mem=600 \
 		--lwk --mpi=pmi2 "$programs/mpi-pairs" 10
 	echo "$output"
 	[[ $output == *' MB/s'* && $output == *'4 ranks'* ]]
