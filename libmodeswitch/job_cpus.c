@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "job_cpus.h"
 
-#include <glob.h>
 #include <limits.h>
-#include <mntent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "files.h"
+#include "job_cgroups.h"
 
-/*
- * Where jobs are below a hierarchy. The parts of names that vary have the node's name. With version 1
- * proctrack/cgroup has all jobs in the freezer, whether they have cpusets or not.
- */
-static const struct {
-	const char *type;
-	const char *option; /* NULL: it has all controllers */
-	bool cpusets;
-	const char *pattern;
-} layouts[] = {
-	{ "cgroup", "cpuset", true, "%s/slurm*/uid_*/job_*" },
-	{ "cgroup", "freezer", false, "%s/slurm*/uid_*/job_*" },
-	{ "cgroup2", NULL, true, "%s/system.slice/*slurmstepd.scope/job_*" },
+struct search {
+	hwloc_bitmap_t cpus;
+	/* Jobs in a hierarchy; the same one may be mounted at several places. */
+	char place[PATH_MAX];
+	size_t n, n_constrained, n_most;
 };
 
 /* Also "" is no answer: then it has those of the cgroup above, all for all we know. */
@@ -40,48 +31,34 @@ static bool add_cpus_of(const char *directory, hwloc_bitmap_t cpus)
 	return found;
 }
 
-/* How many jobs there are. */
-static size_t look_at(const char *directory, const char *format, bool cpusets, hwloc_bitmap_t cpus)
+static int add_job(const struct job_cgroup *cgroup, void *context)
 {
-	char pattern[PATH_MAX];
-	glob_t found;
-	size_t n;
+	bool cpusets = cgroup->version_2 || hasmntopt(cgroup->mount, "cpuset");
+	struct search *search = context;
 
-	snprintf(pattern, sizeof(pattern), format, directory);
-	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
-		return 0;
-	n = found.gl_pathc;
-	for (size_t i = 0; cpusets && i < n; i++) {
-		/* It may have ended just now: then some are taken for busy until the next look. */
-		if (!add_cpus_of(found.gl_pathv[i], cpus))
-			hwloc_bitmap_fill(cpus);
+	if (strcmp(search->place, cgroup->mount->mnt_dir) != 0) {
+		snprintf(search->place, sizeof(search->place), "%s", cgroup->mount->mnt_dir);
+		search->n = 0;
 	}
-	globfree(&found);
-	return n;
+	search->n++;
+	if (search->n > search->n_most)
+		search->n_most = search->n;
+	if (!cpusets)
+		return 0;
+	if (search->n > search->n_constrained)
+		search->n_constrained = search->n;
+	/* It may have ended just now: then some are taken for busy until the next look. */
+	if (!add_cpus_of(cgroup->path, search->cpus))
+		hwloc_bitmap_fill(search->cpus);
+	return 0;
 }
 
 void job_cpus(hwloc_bitmap_t cpus)
 {
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	size_t n_constrained = 0, n_most = 0;
-	struct mntent *mount;
+	struct search search = { .cpus = cpus };
 
 	hwloc_bitmap_zero(cpus);
-	while (mounts && (mount = getmntent(mounts))) {
-		for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
-			size_t n;
-
-			if (strcmp(mount->mnt_type, layouts[i].type) != 0 ||
-			    (layouts[i].option && !hasmntopt(mount, layouts[i].option)))
-				continue;
-			n = look_at(mount->mnt_dir, layouts[i].pattern, layouts[i].cpusets, cpus);
-			n_most = n > n_most ? n : n_most;
-			n_constrained = layouts[i].cpusets && n > n_constrained ? n : n_constrained;
-		}
-	}
-	if (mounts)
-		endmntent(mounts);
-	/* Slurm follows jobs, but not by cpusets. */
-	if (!mounts || n_most > n_constrained)
+	/* Or Slurm follows jobs, but not by cpusets. */
+	if (job_cgroups(ALL_JOBS, add_job, &search) != 0 || search.n_most > search.n_constrained)
 		hwloc_bitmap_fill(cpus);
 }

@@ -22,6 +22,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/interrupts.c libmodeswitch/interrupts.h \
 	libmodeswitch/irqs.c \
 	libmodeswitch/irqbalance.c libmodeswitch/irqbalance.h \
+	libmodeswitch/job_cgroups.c libmodeswitch/job_cgroups.h \
 	libmodeswitch/job_cpus.c libmodeswitch/job_cpus.h \
 	libmodeswitch/journal.c libmodeswitch/journal.h \
 	libmodeswitch/json.c libmodeswitch/json.h \

@@ -141,8 +141,6 @@ uint32_t job_of_process(pid_t pid);
 /* Did it end, or become another program's PID? */
 bool target_gone(struct migrate_process *process);
 void targets_free(struct migration *migration);
-/* The directories of a job's cgroups; calls 'each' for every one. */
-int job_cgroups(uint32_t job_id, int (*each)(const char *path, void *context), void *context);
 
 /* migrate_pages.c */
 void pages_open(struct migration *migration);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "files.h"
+#include "job_cgroups.h"
 
 /* ---- which cpusets ---- */
 
@@ -193,13 +194,13 @@ struct job_search {
 	const struct hierarchy *hierarchy;
 };
 
-static int list_of_job(const char *path, void *context)
+static int list_of_job(const struct job_cgroup *cgroup, void *context)
 {
 	const struct job_search *search = context;
 
-	if (strncmp(path, search->hierarchy->mount, strlen(search->hierarchy->mount)) != 0)
+	if (strcmp(cgroup->mount->mnt_dir, search->hierarchy->mount) != 0)
 		return 0;
-	return list_tree(search->migration, path, search->hierarchy->v2);
+	return list_tree(search->migration, cgroup->path, search->hierarchy->v2);
 }
 
 static int list_of_processes(struct migration *migration, const struct hierarchy *hierarchy)

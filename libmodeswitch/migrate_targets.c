@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <mntent.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +24,7 @@
 #include <unistd.h>
 
 #include "files.h"
+#include "job_cgroups.h"
 
 #define PF_KTHREAD 0x00200000
 
@@ -237,7 +237,7 @@ static int add_members(struct search *search, const char *directory)
 	return add_listed(search, path);
 }
 
-static int add_cgroup(const char *path, void *context)
+static int add_tree(struct search *search, const char *path)
 {
 	char *const paths[] = { (char *)path, NULL };
 	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
@@ -246,7 +246,7 @@ static int add_cgroup(const char *path, void *context)
 
 	while (tree && ret == 0 && (entry = fts_read(tree))) {
 		if (entry->fts_info == FTS_D)
-			ret = add_members(context, entry->fts_path);
+			ret = add_members(search, entry->fts_path);
 	}
 	if (tree)
 		fts_close(tree);
@@ -272,52 +272,9 @@ static int check_cgroup(const char *path, struct ms_error *err)
 	return 0;
 }
 
-/* Where jobs are below a hierarchy. The parts of names that vary have the node's name. */
-static const struct {
-	const char *type;
-	const char *pattern;
-} layouts[] = {
-	{ "cgroup", "%s/slurm*/uid_*/job_%u" },
-	{ "cgroup2", "%s/system.slice/*slurmstepd.scope/job_%u" },
-};
-
-static int each_match(const char *pattern, int (*each)(const char *path, void *context),
-		      void *context)
+static int add_cgroup(const struct job_cgroup *cgroup, void *search)
 {
-	struct stat st;
-	glob_t found;
-	int ret = 0;
-
-	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
-		return 0;
-	for (size_t i = 0; i < found.gl_pathc && ret == 0; i++) {
-		/* A user may have made one of that name, where users may make any. */
-		if (stat(found.gl_pathv[i], &st) == 0 && st.st_uid == 0)
-			ret = each(found.gl_pathv[i], context);
-	}
-	globfree(&found);
-	return ret;
-}
-
-int job_cgroups(uint32_t job_id, int (*each)(const char *path, void *context), void *context)
-{
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	char pattern[PATH_MAX];
-	struct mntent *mount;
-	int ret = 0;
-
-	while (mounts && ret == 0 && (mount = getmntent(mounts))) {
-		for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts) && ret == 0; i++) {
-			if (strcmp(mount->mnt_type, layouts[i].type) != 0)
-				continue;
-			snprintf(pattern, sizeof(pattern), layouts[i].pattern, mount->mnt_dir,
-				 job_id);
-			ret = each_match(pattern, each, context);
-		}
-	}
-	if (mounts)
-		endmntent(mounts);
-	return ret;
+	return add_tree(search, cgroup->path);
 }
 
 uint32_t job_of_process(pid_t pid)
@@ -328,7 +285,7 @@ uint32_t job_of_process(pid_t pid)
 
 	if (kernel_read(text, sizeof(text), "/proc/%d/cgroup", pid) < 0)
 		return 0;
-	/* As in the patterns above, before what a step has below its job. */
+	/* As in job_cgroups.c, before what a step has below its job. */
 	for (part = strstr(text, "/job_"); part; part = strstr(part + 1, "/job_")) {
 		rest = '\n'; /* the end of the last line */
 		if (sscanf(part, "/job_%" SCNu32 "%c", &job, &rest) >= 1 &&
@@ -367,6 +324,7 @@ int targets_find(struct migration *migration, struct ms_error *err)
 {
 	struct search search = { .migration = migration, .err = err };
 	const struct ms_migrate_request *request = migration->request;
+	int error;
 
 	if (migration->homes)
 		return find_homes(migration, err);
@@ -377,9 +335,14 @@ int targets_find(struct migration *migration, struct ms_error *err)
 	if (request->cgroup) {
 		if (check_cgroup(request->cgroup, err) < 0)
 			return -1;
-		return add_cgroup(request->cgroup, &search) < 0 ? -1 : search.found;
+		return add_tree(&search, request->cgroup) < 0 ? -1 : search.found;
 	}
-	return job_cgroups(request->job_id, add_cgroup, &search) < 0 ? -1 : search.found;
+	error = job_cgroups(request->job_id, add_cgroup, &search);
+	if (error > 0)
+		return ms_fail(err,
+			       "wanted the cgroups of job %u; found: no /proc/self/mounts (%s)",
+			       request->job_id, strerror(error));
+	return error ? -1 : search.found;
 }
 
 void targets_free(struct migration *migration)
