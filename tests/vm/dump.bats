@@ -134,15 +134,15 @@ debug()
 	PATH=$PATH:/usr/sbin mke2fs -q -t ext4 "$BATS_TEST_TMPDIR/stuck.img"
 	testbed put "$BATS_TEST_TMPDIR/stuck.img" /root/stuck.img
 	bed sh -ec 'modprobe loop; mount -o loop /root/stuck.img /var/stuck; mountpoint /var/stuck; fsfreeze -f /var/stuck'
-	bed sed -i 's/^SwitchTimeout.*/SwitchTimeout = 8/' /etc/slurm/lwk.conf
+	bed sed -i 's/^SwitchTimeout.*/SwitchTimeout = 15/' /etc/slurm/lwk.conf
 	keep_in /var/stuck
 	fails panic
+	bed sed -i 's/^SwitchTimeout.*/SwitchTimeout = 240/' /etc/slurm/lwk.conf
 	run -0 as user1 srun --lwk -n1 -c3 --mem=256M "$programs/hello"
 	bed sh -c 'fsfreeze -u /var/stuck'
 	run -0 bed grep "a dump of job $job" /root/dump.log
 	[[ $output == *'it was not written in time'* ]]
-	bed sh -c 'sed -i "s/^SwitchTimeout.*/SwitchTimeout = 60/" /etc/slurm/lwk.conf
-		umount /var/stuck || { sleep 2; umount /var/stuck; }; rm /root/stuck.img'
+	bed sh -c 'umount /var/stuck || { sleep 2; umount /var/stuck; }; rm /root/stuck.img'
 }
 
 @test "a panic is seen while it is watched for, and told with its time" {
