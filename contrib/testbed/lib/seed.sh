@@ -148,9 +148,9 @@ make_common_tree()
 		index_modules "$tree" "$state/depmod"
 		[[ ! -e $tree/$slurm_plugins/lwk.so ]] || echo 'required lwk.so' >"$tree/etc/slurm/plugstack.conf"
 		example=$tree/usr/share/doc/slurm-lwk/lwk.conf.example
-		# Also how long a switch takes on a busy host says nothing.
+		# Also what takes long on a busy host does not hang.
 		[[ -e $tree/etc/slurm/lwk.conf || ! -e $example ]] ||
-			sed 's/^SwitchTimeout.*/SwitchTimeout = 240/' "$example" >"$tree/etc/slurm/lwk.conf"
+			sed 's/^SwitchTimeout.*/SwitchTimeout = 240/; s/^BootTimeout.*/BootTimeout = 60/' "$example" >"$tree/etc/slurm/lwk.conf"
 	fi
 	cp "$testbed_dir/guest/"* "$tree/usr/lib/testbed/"
 	[[ $init != systemd ]] || systemd_units "$tree"
