@@ -343,7 +343,8 @@ struct lwk_status {
 	__s64 panic_ns;	   /* realtime of a panic, by the LWK's clock */
 	__u32 pmu_missing; /* bit i: the CPUs do not have architectural event i (SDM, table 20-1) */
 	__u32 n_slots;	   /* elements of cpu */
-	__u64 reserved[4];
+	__u64 kernel_node; /* NUMA node of the reserve */
+	__u64 reserved[3];
 	struct lwk_cpu_status
 		cpu[LWK_MAX_SLOTS]; /* n_slots are there; in a copy (LWK_GET_USAGE), n_cpus */
 };

@@ -180,13 +180,14 @@ static bool closes_programs(const struct lwk_packet *packet, const struct lwk_se
 	return packet->args[0] < serve->keep_from;
 }
 
-/* Nothing below /proc, where the proxy has answers of its own. */
+/* Nothing below /proc and /sys, where the proxy has answers of its own. */
 static bool path_is_linuxs(u64 address)
 {
 	char start[sizeof("/proc")];
 
 	return strncpy_from_user(start, (const char __user *)address, sizeof(start)) >= 0 &&
-	       strncmp(start, "/proc", strlen("/proc")) != 0;
+	       strncmp(start, "/proc", strlen("/proc")) != 0 &&
+	       strncmp(start, "/sys", strlen("/sys")) != 0;
 }
 
 static bool opens_linuxs_path(const struct lwk_packet *packet, const struct lwk_serve *serve)

@@ -59,9 +59,11 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/step_limits.c \
 	libmodeswitch/step_memory.c \
 	libmodeswitch/step_module.c \
+	libmodeswitch/step_sysview.c \
 	libmodeswitch/steps.c libmodeswitch/steps.h \
 	libmodeswitch/supply.c libmodeswitch/supply.h \
 	libmodeswitch/switch.c libmodeswitch/switch.h \
+	libmodeswitch/sysview.c libmodeswitch/sysview.h \
 	libmodeswitch/times.c libmodeswitch/times.h \
 	libmodeswitch/topology.c libmodeswitch/topology.h \
 	libmodeswitch/warm.c libmodeswitch/warm.h \

@@ -19,6 +19,7 @@
 #include "state.h"
 #include "steps.h"
 #include "switch.h"
+#include "sysview.h"
 
 /* All jobs that have a journal or a record, ascending, each once; -1 on error. */
 static ssize_t known_jobs(uint32_t **out, struct ms_error *err)
@@ -169,7 +170,7 @@ static int reset_all(ms_say say, void *context, struct ms_error *err)
 		if (give_back_leftovers(&all, err) < 0)
 			left = ret = -1;
 	}
-	if (limits_remove_all(err) < 0 || quiet_pass(NULL, err) < 0)
+	if (limits_remove_all(err) < 0 || sysview_remove_all(err) < 0 || quiet_pass(NULL, err) < 0)
 		ret = -1;
 	for (ssize_t i = 0; i < n; i++) {
 		if (jobs[i] == MS_ALL_JOBS ||

@@ -3,11 +3,13 @@
  * The state directory: what this node must remember of its jobs until it reboots.
  *   lock             held while a switch changes the machine
  *   topology.xml     the machine with nothing lent
+ *   sysfs            … as programs look at it; sysview.c, a directory, for everybody
  *   prepared.json    prepare.c, for root
  *   quiet.json       quiet_state.c, for root
  *   jobs/ID.journal  journal.c, for root
  *   jobs/ID.json     record.c, for everybody
  *   jobs/ID.away     home.c, for root
+ *   jobs/ID.sys      sysview.c, a directory, for everybody
  * It is in /run, which is right: a reboot ends all that is recorded here.
  */
 #ifndef STATE_H

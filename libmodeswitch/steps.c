@@ -15,8 +15,9 @@
  * CPUs and a run at once took no less time than one after the other.
  */
 const struct step *const all_steps[] = {
-	&step_module,	&step_interrupts, &step_limits,	 &step_cpus, &step_settle, &step_memory,
-	&step_instance, &step_assign,	  &step_confine, &step_load, &step_boot,   NULL,
+	&step_module, &step_interrupts, &step_limits,	&step_cpus,   &step_settle,
+	&step_memory, &step_sysview,	&step_instance, &step_assign, &step_confine,
+	&step_load,   &step_boot,	NULL,
 };
 
 int switching_may_go_on(const struct switching *switching, struct ms_error *err)

@@ -50,7 +50,7 @@ struct step {
 };
 
 extern const struct step step_module, step_cpus, step_memory, step_instance, step_assign, step_load,
-	step_boot, step_limits, step_confine, step_interrupts, step_settle;
+	step_boot, step_limits, step_confine, step_interrupts, step_settle, step_sysview;
 
 /* All of them, in their order; NULL at the end. */
 extern const struct step *const all_steps[];

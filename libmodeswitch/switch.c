@@ -243,8 +243,8 @@ static int publish_active(struct switching *switching, struct ms_error *err)
 
 /* All but the taking of CPUs and memory. */
 static const struct step *const warm_steps[] = {
-	&step_module,  &step_limits, &step_instance, &step_assign,
-	&step_confine, &step_load,   &step_boot,     NULL,
+	&step_module,  &step_limits, &step_sysview, &step_instance, &step_assign,
+	&step_confine, &step_load,   &step_boot,    NULL,
 };
 
 static int run_steps(struct switching *switching, const struct warm *warm, struct ms_error *err)

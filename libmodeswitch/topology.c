@@ -13,6 +13,7 @@
 
 #include "files.h"
 #include "state.h"
+#include "sysview.h"
 
 /* The largest machines need a few megabytes. */
 #define LARGEST_FILE (64 << 20)
@@ -220,11 +221,16 @@ int topology_load_node(bool lent, bool keep, hwloc_topology_t *out, struct ms_er
 		return topology_load_xml(path, out, err);
 	if (describe_machine(machine, sizeof(machine), err) < 0)
 		return -1;
-	if (load_kept(path, machine, out))
-		return 0;
+	if (load_kept(path, machine, out)) {
+		if (!keep || lent || sysview_keep_machine(false, err) == 0)
+			return 0;
+		hwloc_topology_destroy(*out);
+		return -1;
+	}
 	if (load(NULL, 0, "this machine", out, err) < 0)
 		return -1;
-	if (!keep || lent || keep_topology(*out, machine, path, err) == 0)
+	if (!keep || lent ||
+	    (sysview_keep_machine(true, err) == 0 && keep_topology(*out, machine, path, err) == 0))
 		return 0;
 	hwloc_topology_destroy(*out);
 	return -1;

@@ -35,7 +35,8 @@ bool topology_node_is_special(hwloc_topology_t topology, hwloc_obj_t node);
  * This machine with nothing lent: what is lent cannot be seen any more, so while something is
  * ('lent') it comes from what was kept. While nothing is, what was kept will do as well as long as
  * Linux has the CPUs, nodes and memory blocks of then; else it is read live, which takes longer,
- * and kept if 'keep' says so. Call that with the lock of switching held.
+ * and kept if 'keep' says so, with what programs on an LWK want to know (sysview.h). Call that with
+ * the lock of switching held.
  */
 int topology_load_node(bool lent, bool keep, hwloc_topology_t *out, struct ms_error *err);
 

@@ -218,9 +218,11 @@ static int end_lwk_and_hold(struct switching *switching, struct ms_error *err)
 	ret = read_holdings(switching->driver, switching->dev, instance, &lent, &n, err);
 	if (ret == 0)
 		ret = step_instance.undo(switching, NULL, err);
-	/* Proxies are not kept warm. */
+	/* Proxies are not kept warm, and there are no programs. */
 	if (ret == 0)
 		ret = step_limits.undo(switching, NULL, err);
+	if (ret == 0)
+		ret = step_sysview.undo(switching, NULL, err);
 	times_lap(switching->times, step_instance.name);
 	if (ret == 0)
 		ret = hold(switching, lent, n, err);

@@ -53,6 +53,7 @@ check_PROGRAMS += tests/unit/test-parse \
 	tests/unit/test-steer \
 	tests/unit/test-steps \
 	tests/unit/test-switch \
+	tests/unit/test-sysview \
 	tests/unit/test-usage
 noinst_LTLIBRARIES += tests/unit/libunit.la
 endif
@@ -119,6 +120,8 @@ tests_unit_test_steps_LDADD = tests/unit/libunit.la
 
 tests_unit_test_switch_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_switch_LDADD = tests/unit/libunit.la
+tests_unit_test_sysview_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_sysview_LDADD = tests/unit/libunit.la
 
 tests_unit_test_usage_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_test_usage_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)

@@ -178,6 +178,7 @@ void pages_init(void)
 	}
 	status->user_bytes = user_bytes;
 	status->kernel_bytes = boot->reserve_size;
+	status->kernel_node = boot->mem[0].node;
 	status->kernel_used = kernel_taken = reserve_next - reserve;
 	tell_end();
 }

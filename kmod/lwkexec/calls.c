@@ -34,6 +34,30 @@ static int64_t raw(const struct lwk_packet *request)
 	return interruptible_syscall(request->nr, args, &own.channel->signals);
 }
 
+/* Where the argument is that names a file, of calls that name just one; -1: this is another call. */
+static int path_argument(uint64_t nr)
+{
+	switch (nr) {
+	case SYS_open:
+	case SYS_stat:
+	case SYS_lstat:
+	case SYS_access:
+	case SYS_readlink:
+	case SYS_chdir:
+		return 0;
+	case SYS_openat:
+	case SYS_openat2:
+	case SYS_newfstatat:
+	case SYS_statx:
+	case SYS_faccessat:
+	case SYS_faccessat2:
+	case SYS_readlinkat:
+		return 1;
+	default:
+		return -1;
+	}
+}
+
 int calls_renew(void)
 {
 	int file = memfd_create("lwkexec", MFD_CLOEXEC), error = 0;
@@ -60,33 +84,44 @@ size_t calls_read(void *to, uint64_t address, size_t size)
 	return n > 0 ? n : 0;
 }
 
-/* False when it cannot be read or is no path. */
+/* False when it cannot be read, is no path, or leads to what is Linux's in any case. */
 static bool read_path(uint64_t address, char path[PATH_MAX])
 {
-	size_t n = calls_read(path, address, PATH_MAX);
+	static const char *const not_linuxs[] = { "/proc/", "/sys/" };
+	char start[8] = "";
+	size_t n;
 
-	return memchr(path, '\0', n) != NULL;
+	calls_read(start, address, sizeof(start) - 1);
+	for (size_t i = 0; i < sizeof(not_linuxs) / sizeof(not_linuxs[0]); i++) {
+		if (strncmp(start, not_linuxs[i], strlen(not_linuxs[i])) != 0)
+			continue;
+		n = calls_read(path, address, PATH_MAX);
+		return memchr(path, '\0', n) != NULL;
+	}
+	return false;
 }
 
-static int64_t open_path(const struct lwk_packet *request, uint64_t address, int flags)
+static int64_t path_call(const struct lwk_packet *request, int argument)
 {
-	char path[PATH_MAX];
+	const uint64_t *args = (const uint64_t *)request->args;
+	char path[PATH_MAX], ours[PATH_MAX];
+	struct lwk_packet redirected;
 	int64_t result;
 
-	if (read_path(address, path) && self_open(path, flags, &result))
+	if (!read_path(args[argument], path))
+		return raw(request);
+	if ((request->nr == SYS_open || request->nr == SYS_openat) &&
+	    (self_open(path, args[argument + 1], &result) ||
+	     view_open(path, args[argument + 1], &result)))
 		return result;
-	return raw(request);
-}
-
-static int64_t read_link(const struct lwk_packet *request, uint64_t address, uint64_t buffer,
-			 uint64_t size)
-{
-	char path[PATH_MAX];
-	int64_t result;
-
-	if (read_path(address, path) && self_readlink(path, buffer, size, &result))
+	if ((request->nr == SYS_readlink || request->nr == SYS_readlinkat) &&
+	    self_readlink(path, args[argument + 1], args[argument + 2], &result))
 		return result;
-	return raw(request);
+	if (!view_path(path, ours))
+		return raw(request);
+	redirected = *request;
+	redirected.args[argument] = (uintptr_t)ours;
+	return raw(&redirected);
 }
 
 /* A program that closes all descriptors must not close ours. */
@@ -115,7 +150,10 @@ static int64_t unmap(uint64_t start, uint64_t size)
 int64_t call_execute(const struct lwk_packet *request)
 {
 	const uint64_t *args = (const uint64_t *)request->args;
+	int path = path_argument(request->nr);
 
+	if (path >= 0)
+		return path_call(request, path);
 	switch (request->nr) {
 	case LWK_CALL_THREAD:
 		return threads_add();
@@ -143,14 +181,6 @@ int64_t call_execute(const struct lwk_packet *request)
 		return share_end(args[0], args[1]);
 	case LWK_CALL_RESHARE:
 		return share_protect(args[0], args[1], args[2]);
-	case SYS_open:
-		return open_path(request, args[0], args[1]);
-	case SYS_openat:
-		return open_path(request, args[1], args[2]);
-	case SYS_readlink:
-		return read_link(request, args[0], args[1], args[2]);
-	case SYS_readlinkat:
-		return read_link(request, args[1], args[2], args[3]);
 	case SYS_close:
 	case SYS_fcntl:
 	case SYS_ioctl:

@@ -30,6 +30,8 @@ struct session session = { .device = -1 };
 __thread struct own own = { .child_waits = -1 };
 static __thread uint32_t next_id;
 static bool closed;
+/* Slots of our process: those of its threads, which it keeps when they end. */
+static bool ours[LWK_MAX_SLOTS];
 /* Descriptors that the program must not close, each plus 1; 0: none. */
 #define MAX_KEPT 32
 static uint32_t kept[MAX_KEPT];
@@ -159,6 +161,8 @@ static int create_process(uint32_t flags, unsigned retries, bool by_hand)
 	}
 	session.index = own.index = create.index;
 	own.cpu = create.cpu;
+	memset(ours, 0, sizeof(ours));
+	ours[own.index % LWK_MAX_SLOTS] = true;
 	return 0;
 }
 
@@ -191,7 +195,38 @@ int session_add_thread(void)
 		return -errno;
 	own.index = create.index;
 	own.cpu = create.cpu;
+	__atomic_store_n(&ours[own.index % LWK_MAX_SLOTS], true, __ATOMIC_RELAXED);
 	return map_channel();
+}
+
+static bool may_use(uint32_t index)
+{
+	bool free = true;
+
+	for (uint32_t slot = index; slot < session.status->n_slots && slot < LWK_MAX_SLOTS;
+	     slot += session.cpus) {
+		uint32_t state = session.status->cpu[slot].times.state;
+
+		if (__atomic_load_n(&ours[slot], __ATOMIC_RELAXED))
+			return true;
+		free &= state == LWK_CPU_OFF || state == LWK_CPU_IDLE;
+	}
+	return free;
+}
+
+void session_cpus(struct numbers *cpus)
+{
+	struct lwk_usage usage = { .capacity = LWK_STATUS_BYTES(session.cpus) };
+	struct lwk_status *status = malloc(usage.capacity);
+
+	usage.buffer = (uintptr_t)status;
+	memset(cpus, 0, sizeof(*cpus));
+	numbers_add(cpus, own.cpu);
+	if (status && ioctl(session.device, LWK_GET_USAGE, &usage) == 0)
+		for (uint32_t i = 0; i < session.cpus; i++)
+			if (may_use(i))
+				numbers_add(cpus, status->cpu[i].linux_cpu);
+	free(status);
 }
 
 /* 0 or a negative errno. */

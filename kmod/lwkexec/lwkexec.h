@@ -10,6 +10,7 @@
  *   exec.c     ourselves anew, for another program
  *   share.c    memory that the LWK process shares with others
  *   self.c     /proc/self, as the LWK process sees itself
+ *   view.c     /sys/devices/system/cpu and node, likewise
  *   maps.c     what is mapped in it, and from which files
  *   threads.c  one thread of ours for each of the LWK process's
  *   signals.c  signals, passed on
@@ -22,6 +23,7 @@
 #ifndef LWKEXEC_H
 #define LWKEXEC_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,6 +43,24 @@ void fail(int status, const char *format, ...) __attribute__((noreturn, format(p
 
 /* The LWK process has ended, as LWK_CALL_EXIT says: says why if need be, and ends us alike. */
 void program_ended(const struct lwk_packet *notice) __attribute__((noreturn));
+
+/* CPUs or NUMA nodes, as many as a Linux kernel of the distributions can have. */
+#define NUMBERS 8192
+#define NUMBERS_WORDS (NUMBERS / 32)
+struct numbers {
+	uint32_t words[NUMBERS_WORDS];
+};
+
+static inline void numbers_add(struct numbers *set, size_t number)
+{
+	if (number < NUMBERS)
+		set->words[number / 32] |= 1U << number % 32;
+}
+
+static inline bool numbers_have(const struct numbers *set, size_t number)
+{
+	return number < NUMBERS && set->words[number / 32] & 1U << number % 32;
+}
 
 /* ---- program.c ---- */
 
@@ -131,6 +151,8 @@ void session_path(char *path, size_t size);
  * 0 or a negative errno; then there is none.
  */
 int session_renew(void);
+/* Those that the LWK's sched_getaffinity(2) tells the process, by Linux's numbers. */
+void session_cpus(struct numbers *cpus);
 /* Gives the calling thread an LWK CPU of its own. 0 or a negative errno. */
 int session_add_thread(void);
 /*
@@ -244,9 +266,20 @@ uint64_t self_lwk_used(void);
  * *result is what open(2) or readlink(2) shall answer.
  */
 bool self_open(const char *path, int flags, int64_t *result);
+/* A file with that text, for the process: a descriptor, or a negative errno. */
+int64_t self_file(const char *text, size_t length, int flags);
 /* The program's own file, if 'path' is /proc/self/exe; or NULL. */
 const char *self_exe(const char *path);
 bool self_readlink(const char *path, uint64_t buffer, uint64_t size, int64_t *result);
+
+/* ---- view.c ---- */
+
+/* The NUMA nodes that the LWK has memory of; false: it is not known. */
+bool view_nodes(struct numbers *nodes);
+/* As self_open(), for what is said about memory. */
+bool view_open(const char *path, int flags, int64_t *result);
+/* Where 'path' is for the LWK process, if it is about CPUs or NUMA nodes and not where it says. */
+bool view_path(const char *path, char ours[PATH_MAX]);
 
 /* ---- maps.c ---- */
 

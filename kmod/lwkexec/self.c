@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -58,20 +59,47 @@ static uint64_t resident(void)
 	return memory->pages_4k * 4096 + memory->pages_2m * (2UL << 20);
 }
 
-static void print_cpu_mask(FILE *out)
+/* As a line of Linux's names it: with as many words, or more if need be. */
+static void print_mask(FILE *out, const char *line, const struct numbers *set)
 {
-	fputs("Cpus_allowed:\t", out);
-	for (int word = own.cpu / 32; word >= 0; word--)
-		fprintf(out, "%08x%s", word == (int)own.cpu / 32 ? 1u << own.cpu % 32 : 0,
-			word ? "," : "\n");
+	size_t words = 1;
+
+	for (const char *at = line; (at = strchr(at, ',')); at++)
+		words++;
+	for (size_t i = words; i < NUMBERS_WORDS; i++)
+		if (set->words[i])
+			words = i + 1;
+	fprintf(out, "%.*s:\t", (int)(strchr(line, ':') - line), line);
+	for (size_t i = words; i-- > 0;)
+		fprintf(out, "%08x%s", i < NUMBERS_WORDS ? set->words[i] : 0, i ? "," : "\n");
+}
+
+static void print_list(FILE *out, const char *line, const struct numbers *set)
+{
+	const char *separator = "";
+
+	fprintf(out, "%.*s:\t", (int)(strchr(line, ':') - line), line);
+	for (size_t first = 0, next; first < NUMBERS; first = next + 1) {
+		for (next = first; next < NUMBERS && numbers_have(set, next); next++)
+			;
+		if (next > first)
+			fprintf(out, next > first + 1 ? "%s%zu-%zu" : "%s%zu", separator, first,
+				next - 1);
+		if (next > first)
+			separator = ",";
+	}
+	fputc('\n', out);
 }
 
 /* Linux's text, with the lines replaced that are about memory and CPUs. */
 static void print_status(FILE *out)
 {
 	FILE *in = fopen("/proc/self/status", "re");
+	struct numbers cpus, nodes;
+	bool nodes_known = view_nodes(&nodes);
 	char line[512];
 
+	session_cpus(&cpus);
 	while (in && fgets(line, sizeof(line), in)) {
 		if (strncmp(line, "VmPeak:", 7) == 0 || strncmp(line, "VmHWM:", 6) == 0)
 			fprintf(out, "%.*s:\t%8llu kB\n", (int)(strchr(line, ':') - line), line,
@@ -84,9 +112,13 @@ static void print_status(FILE *out)
 			 strncmp(line, "HugetlbPages:", 13) == 0)
 			fprintf(out, "%.*s:\t%8d kB\n", (int)(strchr(line, ':') - line), line, 0);
 		else if (strncmp(line, "Cpus_allowed:", 13) == 0)
-			print_cpu_mask(out);
+			print_mask(out, line, &cpus);
 		else if (strncmp(line, "Cpus_allowed_list:", 18) == 0)
-			fprintf(out, "Cpus_allowed_list:\t%u\n", own.cpu);
+			print_list(out, line, &cpus);
+		else if (nodes_known && strncmp(line, "Mems_allowed:", 13) == 0)
+			print_mask(out, line, &nodes);
+		else if (nodes_known && strncmp(line, "Mems_allowed_list:", 18) == 0)
+			print_list(out, line, &nodes);
 		else
 			fputs(line, out);
 	}
@@ -160,21 +192,34 @@ static void print_lwk(FILE *out)
 		fprintf(out, "%s %llu\n", facts[i].name, facts[i].value);
 }
 
-/* A file with a text made now, as a descriptor for the process. */
-static int64_t make_file(void (*print)(FILE *), int flags)
+int64_t self_file(const char *text, size_t length, int flags)
 {
 	int fd = memfd_create("proc", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
-	FILE *out = fd < 0 ? NULL : fdopen(dup(fd), "w");
 
-	if (!out)
+	if (fd < 0)
 		return -ENOMEM;
-	print(out);
-	if (fclose(out)) {
+	if (write(fd, text, length) != (ssize_t)length) {
 		close(fd);
 		return -ENOMEM;
 	}
 	lseek(fd, 0, SEEK_SET);
 	return fd;
+}
+
+static int64_t make_file(void (*print)(FILE *), int flags)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	int64_t result = -ENOMEM;
+
+	if (!out)
+		return -ENOMEM;
+	print(out);
+	if (fclose(out) == 0)
+		result = self_file(text, length, flags);
+	free(text);
+	return result;
 }
 
 bool self_open(const char *path, int flags, int64_t *result)
@@ -194,8 +239,9 @@ bool self_open(const char *path, int flags, int64_t *result)
 		fd = open(program_path, flags & ~O_CREAT);
 		*result = fd < 0 ? -errno : fd;
 	} else if (strcmp(name, "smaps") == 0 || strcmp(name, "mem") == 0 ||
-		   strcmp(name, "pagemap") == 0) {
-		*result = -ENOENT; /* ours would be a lie */
+		   strcmp(name, "pagemap") == 0 || strcmp(name, "cgroup") == 0 ||
+		   strcmp(name, "cpuset") == 0) {
+		*result = -ENOENT; /* ours would be a lie: our CPUs, memory and limits are others */
 	} else {
 		return false;
 	}

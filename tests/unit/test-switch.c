@@ -333,6 +333,7 @@ static void assert_all_is_back(void)
 		assert_block(index, "online");
 	for (unsigned index = 32; index < 38; index++)
 		assert_block(index, "online");
+	assert_false(unit_exists("jobs/7.sys"));
 }
 
 /* ---- a switch ---- */
@@ -456,6 +457,9 @@ static void on_and_off(void **state)
 
 	assert_int_equal(switch_on(&err), 0);
 	assert_true(ledger->booted);
+	assert_string_equal(unit_read("jobs/7.sys/cpu/online"), "5-7\n");
+	assert_string_equal(unit_read("jobs/7.sys/node/node1/meminfo"),
+			    "Node 1 MemTotal:         368640 kB\n");
 	for (size_t i = 0; i < ledger->n; i++)
 		assert_int_equal(ledger->lent[i].instance, 0);
 	/* The movable blocks come first; the rest is less than a block. */

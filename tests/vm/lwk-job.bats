@@ -112,7 +112,7 @@ shows()
 	part self
 	[[ $(part self) =~ Name:$'\t'own-status ]]
 	[[ $(part self) =~ Uid:$'\t'1001 ]]
-	[[ $(part self) =~ Cpus_allowed_list:$'\t'[1-7]$'\n' ]]
+	[[ $(part self) =~ Cpus_allowed_list:$'\t'[1-7]-[1-7]$'\n' ]]
 }
 
 @test "a bad pointer is a segmentation fault" {

@@ -78,7 +78,7 @@ record_has()
 
 @test "lwkctl reset brings back what no journal names" {
 	bed switch-once on 208 1000 4-7 600M
-	bed sh -c 'rm /run/slurm-lwk/jobs/208.*'
+	bed sh -c 'rm /run/slurm-lwk/jobs/208.j*'
 	run -0 bed lwkctl reset
 	[[ $output == *'LWK instance '*' of job 208 is ended'* ]]
 	[[ $output == *'CPU 5 is back'*'CPU 7 is back'* ]]

@@ -65,8 +65,8 @@ is_warm()
 	[[ $(bed cat /sys/devices/system/cpu/online) != 0-7 ]]
 	# No user has a device any more.
 	[[ -z $(bed find /dev/lwk -type c -not -uid 0) ]]
-	lwk_job user2 4 "$programs/hello"
-	[[ $output == *LWK* ]]
+	lwk_job user2 4 sh -c "getconf _NPROCESSORS_ONLN; $programs/hello"
+	[[ $output == *$'3\n'*LWK* ]]
 	second=$(warm_job)
 	((second > first))
 	[[ $(steps_of "$second") == *' adopt '*' boot '* && $(steps_of "$second") != *' memory '* ]]
