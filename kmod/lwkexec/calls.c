@@ -110,6 +110,8 @@ static int64_t path_call(const struct lwk_packet *request, int argument)
 
 	if (!read_path(args[argument], path))
 		return raw(request);
+	if (self_hides(path))
+		return -ENOENT;
 	if ((request->nr == SYS_open || request->nr == SYS_openat) &&
 	    (self_open(path, args[argument + 1], &result) ||
 	     view_open(path, args[argument + 1], &result)))

@@ -266,6 +266,8 @@ uint64_t self_lwk_used(void);
  * *result is what open(2) or readlink(2) shall answer.
  */
 bool self_open(const char *path, int flags, int64_t *result);
+/* Is that under /proc/self, and not there on the LWK? */
+bool self_hides(const char *path);
 /* A file with that text, for the process: a descriptor, or a negative errno. */
 int64_t self_file(const char *text, size_t length, int flags);
 /* The program's own file, if 'path' is /proc/self/exe; or NULL. */

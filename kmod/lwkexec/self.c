@@ -222,6 +222,18 @@ static int64_t make_file(void (*print)(FILE *), int flags)
 	return result;
 }
 
+bool self_hides(const char *path)
+{
+	/* Linux's would be a lie: the memory, CPUs and limits of the proxy. */
+	static const char *const names[] = { "smaps", "mem", "pagemap", "cgroup", "cpuset" };
+	const char *name = below_self(path);
+
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
 bool self_open(const char *path, int flags, int64_t *result)
 {
 	const char *name = below_self(path);
@@ -238,10 +250,6 @@ bool self_open(const char *path, int flags, int64_t *result)
 	} else if (strcmp(name, "exe") == 0) {
 		fd = open(program_path, flags & ~O_CREAT);
 		*result = fd < 0 ? -errno : fd;
-	} else if (strcmp(name, "smaps") == 0 || strcmp(name, "mem") == 0 ||
-		   strcmp(name, "pagemap") == 0 || strcmp(name, "cgroup") == 0 ||
-		   strcmp(name, "cpuset") == 0) {
-		*result = -ENOENT; /* ours would be a lie: our CPUs, memory and limits are others */
 	} else {
 		return false;
 	}

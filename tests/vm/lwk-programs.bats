@@ -256,6 +256,7 @@ node $node: "*" kB, cpus $cpus" ]]
 	        pass
 	os.chdir(cpus)
 	assert open('online').read() == f'{mine[0]}-{mine[-1]}\n'
+	assert not os.path.exists('/proc/self/cgroup') and not os.path.exists(f'/proc/{os.getpid()}/smaps')
 	assert open('/sys/devices/system/clocksource/clocksource0/current_clocksource').read()
 	EOF
 	echo "$output"
