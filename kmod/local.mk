@@ -35,7 +35,7 @@ lwk_headers = kmod/lwk/clock.h kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/pmu.h km
 	kmod/lwkpart.h kmod/lwkshared.h
 lwk_objects = kmod/lwk/entry.o kmod/lwk/main.o kmod/lwk/schedule.o kmod/lwk/cpu.o kmod/lwk/trap.o \
 	kmod/lwk/pages.o kmod/lwk/space.o kmod/lwk/user.o kmod/lwk/channel.o \
-	kmod/lwk/process.o kmod/lwk/fork.o kmod/lwk/thread.o kmod/lwk/futex.o kmod/lwk/signal.o kmod/lwk/clock.o kmod/lwk/syscall.o \
+	kmod/lwk/process.o kmod/lwk/fork.o kmod/lwk/thread.o kmod/lwk/futex.o kmod/lwk/signal.o kmod/lwk/pending.o kmod/lwk/clock.o kmod/lwk/syscall.o \
 	kmod/lwk/console.o kmod/lwk/string.o kmod/lwk/account.o kmod/lwk/registers.o \
 	kmod/lwk/counters.o kmod/lwk/share.o kmod/lwk/policy.o kmod/lwk/vdso-image.o
 lwk_cflags = -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
@@ -72,7 +72,7 @@ CLEANFILES += kmod/lwk/lwk.elf kmod/lwk/vdso.so $(lwk_objects)
 EXTRA_DIST += kmod/lwk/entry.S kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/signal.h \
 	kmod/lwk/x86.h kmod/lwk/lwk.ld kmod/lwk/main.c kmod/lwk/schedule.c kmod/lwk/cpu.c kmod/lwk/trap.c \
 	kmod/lwk/pages.c kmod/lwk/space.c kmod/lwk/user.c kmod/lwk/channel.c \
-	kmod/lwk/process.c kmod/lwk/fork.c kmod/lwk/thread.c kmod/lwk/futex.c kmod/lwk/signal.c \
+	kmod/lwk/process.c kmod/lwk/fork.c kmod/lwk/thread.c kmod/lwk/futex.c kmod/lwk/signal.c kmod/lwk/pending.c \
 	kmod/lwk/clock.c kmod/lwk/syscall.c \
 	kmod/lwk/console.c kmod/lwk/string.c kmod/lwk/account.c kmod/lwk/registers.c \
 	kmod/lwk/counters.c kmod/lwk/pmu.h kmod/lwk/share.c kmod/lwk/policy.c \
@@ -82,6 +82,6 @@ bin_PROGRAMS += kmod/lwkexec/lwkexec
 kmod_lwkexec_lwkexec_SOURCES = kmod/lwkexec/lwkexec.c kmod/lwkexec/lwkexec.h \
 	kmod/lwkexec/calls.c kmod/lwkexec/channel.c kmod/lwkexec/exec.c kmod/lwkexec/fork.c kmod/lwkexec/load.c \
 	kmod/lwkexec/program.c kmod/lwkexec/report.c kmod/lwkexec/maps.c kmod/lwkexec/self.c kmod/lwkexec/share.c kmod/lwkexec/signals.c \
-	kmod/lwkexec/syscall.S kmod/lwkexec/threads.c kmod/lwkexec/view.c
+	kmod/lwkexec/syscall.S kmod/lwkexec/threads.c kmod/lwkexec/timers.c kmod/lwkexec/view.c
 kmod_lwkexec_lwkexec_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS)
 kmod_lwkexec_lwkexec_LDADD = $(ELF_LIBS)

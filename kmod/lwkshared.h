@@ -35,7 +35,7 @@
 #include <linux/types.h>
 
 #define LWK_SHARED_MAGIC 0x314b574c /* "LWK1" */
-#define LWK_SHARED_VERSION 8
+#define LWK_SHARED_VERSION 9
 
 #define LWK_MAX_CPUS 256
 /*
@@ -399,9 +399,11 @@ struct lwk_packet {
  *           makes a child, which makes an LWK process and sends it COPY. The child's pid; -EAGAIN…
  *   FORK_WAIT  request, after a FORK for vfork(2): replied to when the child has another program,
  *           or has ended
- *   EXEC    request; args: as execveat(2), then the signals that are blocked. Pending ones are in
- *           the channel's 'signals'. The proxy starts itself anew (LWK_PROC_AGAIN). Replied to
- *           only with an error.
+ *   EXEC    request; args: as execveat(2), then the signals that are blocked. The proxy starts
+ *           itself anew (LWK_PROC_AGAIN). Replied to only with an error.
+ *   SIGNAL  request; args: a struct lwk_signal, for the thread of this process that it names. To the
+ *           asking thread itself: it stays with Linux until EXEC. As rt_tgsigqueueinfo(2)
+ *   SIGNALS_TAKEN  notice: there is room again for signals, which the proxy has 'held'
  *   SHARE   request; args: start, size, prot, flags, fd, offset, as of mmap(2): the proxy maps the
  *           file just there; with LWK_SHARE_SEGMENT in flags, fd is a segment of shmget(2). 0; 1: the
  *           pages of this file cannot be shared, and nothing is mapped; or a negative error
@@ -420,7 +422,7 @@ struct lwk_packet {
  *   BRK     args: start of the heap
  *   NAME    args: start, size, number of a file (FILE), offset: which has been loaded there
  *   START   args: entry point, stack pointer, signals that are blocked, signals that are
- *           ignored (bit s-1: signal s). Replies, then runs the process.
+ *           ignored (bit s-1: signal s), user. Replies, then runs the process.
  *   COPY    args: slot and number of a FORK: makes this process, which must be empty, a copy of
  *           that one. Replies, then runs it. -ENOMEM; -EINVAL: nobody offers that (any more).
  */
@@ -432,6 +434,8 @@ struct lwk_packet {
 #define LWK_CALL_FORK (LWK_CALL_BASE + 4)
 #define LWK_CALL_FORK_WAIT (LWK_CALL_BASE + 5)
 #define LWK_CALL_EXEC (LWK_CALL_BASE + 6)
+#define LWK_CALL_SIGNAL (LWK_CALL_BASE + 7)
+#define LWK_CALL_SIGNALS_TAKEN (LWK_CALL_BASE + 14)
 #define LWK_CALL_SHARE (LWK_CALL_BASE + 16)
 #define LWK_CALL_GRANT (LWK_CALL_BASE + 17)
 #define LWK_CALL_UNSHARE (LWK_CALL_BASE + 18)
@@ -482,6 +486,32 @@ enum lwk_order {
 	LWK_ORDER_THREAD,   /* have a thread of the process of slot 'leader', when it wants one */
 };
 
+/*
+ * A signal: what Linux keeps of a siginfo_t, which is less than what programs see of it. 'thread' is in
+ * a gap of that: 1 for this thread, 0 for any of the process; with LWK_CALL_SIGNAL its number.
+ */
+struct lwk_signal {
+	__s32 signal;
+	__s32 error;
+	__s32 code;
+	__u32 thread;
+	__u64 field[4];
+};
+
+/*
+ * Signals that the proxy passes on, a ring as those of packets. When one has filled it, the proxy blocks
+ * all signals, so that Linux keeps them, and leaves word in 'held' before it moves 'head'. The LWK says
+ * when there is room again (SIGNALS_TAKEN).
+ */
+#define LWK_SIGNAL_SLOTS 32
+struct lwk_signals {
+	__u32 head LWK_LINE_ALIGNED; /* signals passed on, by the proxy */
+	__u32 tail;		     /* signals taken, by the LWK */
+	__u32 held;		     /* 1: the proxy waits for room */
+	__u32 reserved[13];
+	struct lwk_signal slot[LWK_SIGNAL_SLOTS];
+};
+
 struct lwk_channel {
 	struct lwk_ring to_linux;
 	struct lwk_ring to_lwk;
@@ -490,10 +520,7 @@ struct lwk_channel {
 	__u32 lwk_sleeps LWK_LINE_ALIGNED;
 	/* Written by Linux: 1 when only a doorbell makes the proxy look. */
 	__u32 linux_sleeps LWK_LINE_ALIGNED;
-	/* Bit s-1: signal s is pending. Linux sets bits, the LWK takes them. */
-	__u64 signals LWK_LINE_ALIGNED;
-	__u64 own_signals; /* … for this thread, not for any of the process */
-	__u64 reserved[6];
+	struct lwk_signals signals;
 } __attribute__((aligned(4096)));
 
 /*

@@ -156,6 +156,12 @@ static int await_packet(struct lwk_thread *thread)
 	return left < 0 ? -EINTR : -EIO;
 }
 
+/* Are there some that the LWK has not taken? */
+static bool signals_wait(const struct lwk_channel *channel)
+{
+	return READ_ONCE(channel->signals.head) != READ_ONCE(channel->signals.tail);
+}
+
 long serve_doorbell(struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;
@@ -163,8 +169,7 @@ long serve_doorbell(struct lwk_thread *thread)
 
 	down_read(&instance->rwsem);
 	if (serves(instance) && thread->channel) {
-		if (READ_ONCE(thread->channel->lwk_sleeps) || READ_ONCE(thread->channel->signals) ||
-		    READ_ONCE(thread->channel->own_signals))
+		if (READ_ONCE(thread->channel->lwk_sleeps) || signals_wait(thread->channel))
 			doorbell_ring(instance, thread->index);
 		error = 0;
 	}
@@ -260,8 +265,7 @@ static bool peek(struct lwk_thread *thread, struct lwk_packet *packet)
 	spin_lock(&thread->lock);
 	if (thread->channel) {
 		ring = &thread->channel->to_linux;
-		quiet = !READ_ONCE(thread->channel->signals) &&
-			!READ_ONCE(thread->channel->own_signals);
+		quiet = !signals_wait(thread->channel);
 		*packet = ring->slot[READ_ONCE(ring->tail) % LWK_RING_SLOTS];
 	}
 	spin_unlock(&thread->lock);

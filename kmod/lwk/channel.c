@@ -84,6 +84,7 @@ void channel_reset(void)
 
 	cpu->sent = 0;
 	cpu->received = 0;
+	cpu->signals_taken = 0;
 }
 
 void channel_serve_fault(void)
@@ -183,6 +184,31 @@ void channel_notice(u64 nr, u64 arg0, u64 arg1)
 	struct lwk_packet packet = { .kind = LWK_PACKET_NOTICE, .nr = nr, .args = { arg0, arg1 } };
 
 	send(&packet);
+}
+
+bool channel_take_signal(struct lwk_signal *signal)
+{
+	struct cpu *cpu = this_cpu();
+	struct lwk_signals *signals = &cpu->channel->signals;
+	u32 waiting = LOAD_ACQUIRE(signals->head) - cpu->signals_taken;
+
+	if (!waiting)
+		return false;
+	if (waiting > LWK_SIGNAL_SLOTS)
+		broken();
+	*signal = signals->slot[cpu->signals_taken % LWK_SIGNAL_SLOTS];
+	STORE_RELEASE(signals->tail, ++cpu->signals_taken);
+	return true;
+}
+
+s64 channel_send_signal(const struct lwk_signal *signal)
+{
+	u64 args[6];
+
+	_Static_assert(sizeof(args) == sizeof(*signal), "all that a packet can carry");
+	memcpy(args, signal, sizeof(args));
+	this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+	return channel_request(LWK_CALL_SIGNAL, args);
 }
 
 void channel_receive(struct lwk_packet *packet)

@@ -263,6 +263,7 @@ static void copy_rest(struct cpu *parent)
 	memcpy(process->actions, original->actions, sizeof(process->actions));
 	process->children_told = original->children_told;
 	spin_unlock(&original->action_lock);
+	process->uid = original->uid;
 	cpu->thread.blocked = parent->thread.blocked;
 	cpu->thread.altstack = parent->thread.altstack;
 	cpu->thread.policy = parent->thread.policy;
@@ -346,12 +347,9 @@ static s64 exec(u64 directory, u64 path, u64 argv, u64 envp, u64 flags)
 	struct thread *thread = this_thread();
 	struct cpu *cpu = this_cpu();
 	u64 args[6] = { directory, path, argv, envp, flags, thread->blocked };
-	u64 pending = thread->pending |
-		      __atomic_exchange_n(&this_process()->pending, 0, __ATOMIC_ACQ_REL);
 
-	/* The proxy hands them on to itself; if it stays what it is, they come back. */
-	thread->pending = 0;
-	__atomic_or_fetch(&cpu->channel->signals, pending, __ATOMIC_ACQ_REL);
+	/* If the proxy stays what it is, they come back. */
+	signal_hand_down();
 	cpu->status->delegated_calls[LWK_CALLS_PROCESS]++;
 	this_process()->first->heritage = (struct heritage){ this_process()->pid, thread->policy };
 	return channel_request(LWK_CALL_EXEC, args);

@@ -137,8 +137,7 @@ u64 futex_wake(u64 addr, u64 count, u32 bitset)
 
 static bool woken_or_disturbed(const struct cpu *cpu)
 {
-	return LOAD_ACQUIRE(cpu->waiter->woken) || READ_ONCE(cpu->channel->signals) ||
-	       READ_ONCE(cpu->channel->own_signals) || !channel_ordered(cpu) ||
+	return LOAD_ACQUIRE(cpu->waiter->woken) || signal_comes(cpu) || !channel_ordered(cpu) ||
 	       READ_ONCE(cpu->process->ending) || channel_fault_waits(cpu);
 }
 

@@ -16,6 +16,7 @@
  *   fork.c     more processes, made by one, and other programs
  *   futex.c    threads that wait for each other
  *   signal.c   signals
+ *   pending.c  … that wait
  *   clock.c    time
  *   vdso.c     … as programs read it without a call
  *   account.c  statistics that Linux reads
@@ -34,7 +35,8 @@
  * has been given to it for another one stays with it until it ends. The kernel runs with
  * interrupts off; they are on in user mode and while a CPU halts. What CPUs share: the page
  * pools and the console (a lock each), and the threads of a process (their locks, in this
- * order) its futexes, its address space, the pools; and its signal actions.
+ * order) its futexes, its address space, the pools; its signals that wait, the pools; and its
+ * signal actions.
  */
 #ifndef LWK_H
 #define LWK_H
@@ -156,6 +158,8 @@ struct sigaction {
 	u64 mask;
 };
 #define SIGNALS 64
+/* Of the kernel's, for the signals that wait in a process. */
+#define QUEUED_PAGES 4
 #define SS_ONSTACK 1
 #define SS_DISABLE 2
 
@@ -166,8 +170,15 @@ struct sigstack {
 	u64 size;
 };
 
+/* pending.c: signals that wait, each as often as it will be taken. */
+struct pending {
+	u64 set; /* bit s-1: signal s */
+	struct queued *first;
+};
+
 struct process {
 	u32 pid;
+	u32 uid;
 	struct cpu *first; /* runs its first thread */
 	u32 n_cpus;	   /* slots that have its address space, with or without a thread */
 	u32 n_threads;
@@ -179,14 +190,20 @@ struct process {
 	struct spinlock action_lock;
 	struct sigaction actions[SIGNALS]; /* [s-1] */
 	u32 children_told;		   /* the proxy passes SIGCHLD on, though it is ignored */
-	u64 pending;			   /* bit s-1: signal s, for any thread */
-	u64 past_cycles;		   /* of threads that have ended */
+	struct spinlock pending_lock; /* pending signals, also of its threads, but for the sets */
+	struct pending pending;	      /* for any thread */
+	struct queued *free_queued;   /* what they are kept in */
+	void *queued_pages[QUEUED_PAGES];
+	u32 lost_signals; /* 1: there were too many */
+	u64 taken_timer;  /* of the last signal of a timer that was taken: its number */
+			  /* plus 1, and in the upper half its overruns; or 0 */
+	u64 past_cycles;  /* of threads that have ended */
 };
 
 struct thread {
 	u32 tid;
 	u64 blocked; /* bit s-1: signal s */
-	u64 pending;
+	struct pending pending;
 	u64 suspended_mask; /* rt_sigsuspend: what 'blocked' was */
 	bool suspended;
 	bool interrupted; /* the call being left was cut short: EINTR, or restart */
@@ -198,7 +215,8 @@ struct thread {
 
 /* What a thread begins with (thread.c); its floating-point state is in fpu_area. */
 struct thread_start {
-	u32 ready; /* last: all else is there */
+	u32 ready;   /* last: all else is there */
+	u32 signals; /* of the channel's, those before this one are for the thread before */
 	struct frame frame;
 	u64 fs_base, gs_base;
 };
@@ -247,6 +265,7 @@ struct cpu {
 	u32 sent;
 	u32 received;
 	u32 next_id;
+	u32 signals_taken;
 	u64 spin; /* TSC cycles to look for a packet before halting */
 
 	u32 tsc_khz;
@@ -307,6 +326,12 @@ static inline struct process *this_process(void)
 static inline struct thread *this_thread(void)
 {
 	return &this_cpu()->thread;
+}
+
+/* Has the proxy passed on a signal for its thread or process? */
+static inline bool signal_comes(const struct cpu *cpu)
+{
+	return LOAD_ACQUIRE(cpu->channel->signals.head) != cpu->signals_taken;
 }
 
 static inline void *phys_to_virt(u64 phys)
@@ -524,6 +549,10 @@ void channel_notice(u64 nr, u64 arg0, u64 arg1);
    order to have a process is withdrawn meanwhile. */
 void channel_receive(struct lwk_packet *packet);
 void channel_reply(u32 id, s64 result);
+/* Takes a signal that the proxy has passed on, and of which all is the user's to choose; if there is one. */
+bool channel_take_signal(struct lwk_signal *signal);
+/* LWK_CALL_SIGNAL: 0 or a negative error. */
+s64 channel_send_signal(const struct lwk_signal *signal);
 /* Answers lwkpart.ko if it waits for a page. */
 void channel_serve_fault(void);
 /* Does it still have its process? */
@@ -597,6 +626,10 @@ void futex_release_robust(const struct thread *thread);
 void signal_fault(struct frame *frame, int signal, int code, u64 addr);
 /* Moves what the proxy has passed on into 'pending'. */
 void signal_collect(void);
+/* … those before 'end' of the channel's; what is for the thread that this slot had is lost. */
+void signal_collect_late(u32 end);
+/* Leaves those that wait with the proxy, for another program. */
+void signal_hand_down(void);
 bool signal_waiting(void);
 /* Is there a signal that ends the process or runs a handler? */
 bool signal_effective(void);
@@ -609,12 +642,28 @@ s64 sys_rt_sigaction(struct frame *frame);
 s64 sys_rt_sigprocmask(struct frame *frame);
 s64 sys_rt_sigpending(struct frame *frame);
 s64 sys_rt_sigtimedwait(struct frame *frame);
+s64 sys_rt_sigqueueinfo(struct frame *frame);
+s64 sys_rt_tgsigqueueinfo(struct frame *frame);
+s64 sys_timer_getoverrun(struct frame *frame);
 s64 sys_rt_sigsuspend(struct frame *frame);
 s64 sys_pause(struct frame *frame);
 s64 sys_sigaltstack(struct frame *frame);
 s64 sys_kill(struct frame *frame);
 s64 sys_tkill(struct frame *frame);
 s64 sys_tgkill(struct frame *frame);
+
+/* pending.c */
+/*
+ * One more signal waits for this process or thread, unless that changes nothing: of those below
+ * SIGRTMIN the first one stays. -EAGAIN: too many wait for another one, and it tells something.
+ */
+s64 pending_add(struct pending *pending, const struct lwk_signal *signal);
+/* Takes the first one, of that number; false: there is none. */
+bool pending_take(struct pending *pending, int signal, struct lwk_signal *taken);
+/* Forgets those whose bits are set. */
+void pending_drop(struct pending *pending, u64 set);
+/* The process has ended. */
+void pending_end(struct process *process);
 
 /* account.c: this CPU's statistics (struct lwk_cpu_status) */
 /* The CPU does something else from now on; returns what it did before. */

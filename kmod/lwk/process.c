@@ -115,6 +115,7 @@ void process_run(void)
 				break;
 			}
 			inherit_signals(packet.args[2], packet.args[3]);
+			process->uid = packet.args[4];
 			channel_reply(packet.id, 0);
 			start(packet.args[0], packet.args[1]);
 		case LWK_CALL_COPY:
@@ -195,6 +196,7 @@ void process_abandon(void)
 			cpu_relax();
 			cpu_yield();
 		}
+		pending_end(process);
 		if (!fork_return() && process->space.root)
 			space_destroy(&process->space);
 	} else {

@@ -233,16 +233,11 @@ void cpu_wake(const struct cpu *cpu)
 
 /* ---- what cannot wait until a thread waits ---- */
 
-static bool has_signal(const struct cpu *cpu)
-{
-	return READ_ONCE(cpu->channel->signals) || READ_ONCE(cpu->channel->own_signals);
-}
-
 static bool presses(const struct cpu *cpu)
 {
 	if (!cpu->process)
 		return channel_ordered(cpu);
-	return !channel_ordered(cpu) || channel_fault_waits(cpu) || has_signal(cpu);
+	return !channel_ordered(cpu) || channel_fault_waits(cpu) || signal_comes(cpu);
 }
 
 void cpu_see_to_others(void)

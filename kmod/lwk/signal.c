@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signals. What others send reaches the proxy, which passes it on in the channel; what
- * the process sends to itself and its own faults stay here. The frame on a handler's
+ * Signals. What others send reaches the proxy, which passes it on in the channel, with what Linux
+ * tells of it; what the process sends to itself and its own faults stay here. The frame on a handler's
  * stack is Linux's, because glibc's restorer, unwinders and handlers look into it.
  */
 #include <asm/unistd.h>
@@ -49,9 +49,10 @@ struct ucontext {
 #define UC_SIGCONTEXT_SS 2UL
 #define UC_STRICT_RESTORE_SS 4UL
 
+/* What tells something is as Linux has it, and the rest is 0. */
 struct siginfo {
-	int signal, error, code, pad;
-	u64 field[14]; /* fault: address; sent: pid | uid << 32 */
+	struct lwk_signal signal;
+	u64 rest[10];
 };
 
 struct signal_frame {
@@ -78,59 +79,90 @@ static u32 other_taker(const struct process *process, int signal)
 }
 
 /*
- * A signal for the process, which Linux gave to a thread that blocks it. Another one gets it by
- * way of Linux, so that a call ends that it waits in there.
+ * For the process, of whose threads this one may block it: then another one gets it, by way of Linux,
+ * so that a call ends that it waits in there.
  */
-static void pass_to_process(struct process *process, int signal)
+static s64 add_to_process(const struct lwk_signal *signal)
 {
-	u32 tid = READ_ONCE(process->n_cpus) > 1 ? other_taker(process, signal) : 0;
-	u64 args[6] = { process->pid, tid, signal };
+	struct process *process = this_process();
+	struct lwk_signal to_other = *signal;
 
-	if (tid) {
-		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
-		if (channel_request(__NR_tgkill, args) == 0)
-			return;
+	if (this_thread()->blocked & BIT(signal->signal) && READ_ONCE(process->n_cpus) > 1) {
+		to_other.thread = other_taker(process, signal->signal);
+		if (to_other.thread && channel_send_signal(&to_other) == 0)
+			return 0;
 	}
-	__atomic_or_fetch(&process->pending, BIT(signal), __ATOMIC_ACQ_REL);
+	return pending_add(&process->pending, signal);
+}
+
+/* Linux has no way to take back what it has given its proxy. Once is enough for who sends many. */
+static void tell_lost(int signal)
+{
+	struct process *process = this_process();
+
+	if (!__atomic_exchange_n(&process->lost_signals, 1, __ATOMIC_RELAXED))
+		print("pid %u: a signal %d is lost, and more may be: as many as can wait for it to take them",
+		      process->pid, signal);
+}
+
+static void collect(u32 end, bool late)
+{
+	const struct lwk_channel *channel = this_cpu()->channel;
+	struct lwk_signal signal;
+	s64 error;
+
+	while (this_cpu()->signals_taken != end && channel_take_signal(&signal)) {
+		if (signal.signal < 1 || signal.signal > SIGNALS || (signal.thread && late))
+			continue;
+		error = signal.thread ? pending_add(&this_thread()->pending, &signal)
+				      : add_to_process(&signal);
+		if (error)
+			tell_lost(signal.signal);
+	}
+	if (READ_ONCE(channel->signals.held))
+		channel_notice(LWK_CALL_SIGNALS_TAKEN, 0, 0);
 }
 
 void signal_collect(void)
 {
-	struct lwk_channel *channel = this_cpu()->channel;
-	struct thread *thread = this_thread();
-	u64 signals, blocked;
+	struct cpu *cpu = this_cpu();
 
-	if (READ_ONCE(channel->own_signals))
-		thread->pending |= __atomic_exchange_n(&channel->own_signals, 0, __ATOMIC_ACQ_REL);
-	if (!READ_ONCE(channel->signals))
-		return;
-	signals = __atomic_exchange_n(&channel->signals, 0, __ATOMIC_ACQ_REL);
-	blocked = signals & thread->blocked;
-	__atomic_or_fetch(&this_process()->pending, signals & ~blocked, __ATOMIC_ACQ_REL);
-	for (int s = 1; blocked && s <= SIGNALS; s++)
-		if (blocked & BIT(s))
-			pass_to_process(this_process(), s);
+	if (signal_comes(cpu))
+		collect(LOAD_ACQUIRE(cpu->channel->signals.head), false);
+}
+
+void signal_collect_late(u32 end)
+{
+	struct cpu *cpu = this_cpu();
+
+	/* Some may have been taken before 'end' was looked at. */
+	if (signal_comes(cpu) && end - cpu->signals_taken <= LWK_SIGNAL_SLOTS)
+		collect(end, true);
 }
 
 /* Those that wait for this thread or for any. */
 static u64 all_pending(void)
 {
-	return this_thread()->pending | READ_ONCE(this_process()->pending);
+	return READ_ONCE(this_thread()->pending.set) | READ_ONCE(this_process()->pending.set);
 }
 
-/* True when it was pending: it is the caller's now, and *code says for whom it was. */
-static bool take(int signal, int *code)
+/* True when it was pending: it is the caller's now. */
+static bool take(int signal, struct lwk_signal *taken)
 {
-	struct thread *thread = this_thread();
+	return pending_take(&this_thread()->pending, signal, taken) ||
+	       pending_take(&this_process()->pending, signal, taken);
+}
 
-	if (thread->pending & BIT(signal)) {
-		thread->pending &= ~BIT(signal);
-		*code = SI_TKILL;
-		return true;
+void signal_hand_down(void)
+{
+	struct lwk_signal signal;
+
+	for (int s = 1; s <= SIGNALS; s++) {
+		while (take(s, &signal)) {
+			signal.thread = this_thread()->tid;
+			channel_send_signal(&signal);
+		}
 	}
-	*code = SI_USER;
-	return __atomic_fetch_and(&this_process()->pending, ~BIT(signal), __ATOMIC_ACQ_REL) &
-	       BIT(signal);
 }
 
 static bool ignored(const struct process *process, int signal)
@@ -182,11 +214,11 @@ static int fpu_from_user(u64 from)
 }
 
 /* Builds the handler's frame. 0, or -EFAULT when the stack has no room. */
-static int push_handler(struct frame *frame, int signal, const struct siginfo *info, u64 old_mask,
+static int push_handler(struct frame *frame, const struct lwk_signal *signal, u64 old_mask,
 			const struct sigaction *action)
 {
 	const struct thread *thread = this_thread();
-	struct signal_frame sf = { .restorer = action->restorer, .info = *info };
+	struct signal_frame sf = { .restorer = action->restorer, .info = { .signal = *signal } };
 	u64 sp = frame->rsp - RED_ZONE, fpstate;
 
 	if (action->flags & SA_ONSTACK && !(thread->altstack.flags & SS_DISABLE) &&
@@ -210,7 +242,7 @@ static int push_handler(struct frame *frame, int signal, const struct siginfo *i
 			.rax = frame->rax, .rcx = frame->rcx, .rsp = frame->rsp,
 			.rip = frame->rip, .rflags = frame->rflags, .cs = USER_CS, .ss = USER_DS,
 			.error = frame->error, .trap = frame->vector,
-			.cr2 = info->field[0], .fpstate = fpstate, .old_mask = old_mask,
+			.cr2 = signal->field[0], .fpstate = fpstate, .old_mask = old_mask,
 		},
 	};
 	if (fpu_to_user(fpstate) || copy_to_user(sp, &sf, sizeof(sf)))
@@ -218,7 +250,7 @@ static int push_handler(struct frame *frame, int signal, const struct siginfo *i
 
 	frame->rsp = sp;
 	frame->rip = action->handler;
-	frame->rdi = signal;
+	frame->rdi = signal->signal;
 	frame->rsi = sp + offsetof(struct signal_frame, info);
 	frame->rdx = sp + offsetof(struct signal_frame, context);
 	frame->rax = 0;
@@ -227,11 +259,12 @@ static int push_handler(struct frame *frame, int signal, const struct siginfo *i
 }
 
 /* Runs the handler, or ends the process. */
-static void act(struct frame *frame, int signal, const struct siginfo *info, u64 old_mask)
+static void act(struct frame *frame, const struct lwk_signal *taken, u64 old_mask)
 {
 	struct process *process = this_process();
 	struct thread *thread = this_thread();
 	struct sigaction action;
+	int signal = taken->signal;
 
 	spin_lock(&process->action_lock);
 	action = process->actions[signal - 1];
@@ -242,7 +275,7 @@ static void act(struct frame *frame, int signal, const struct siginfo *info, u64
 		channel_notice(LWK_CALL_SIGNAL_ACTION, signal, SIG_DFL);
 	if (action.handler == SIG_IGN)
 		return; /* since just now: another thread says so */
-	if (action.handler == SIG_DFL || push_handler(frame, signal, info, old_mask, &action)) {
+	if (action.handler == SIG_DFL || push_handler(frame, taken, old_mask, &action)) {
 		bool no_stack = action.handler != SIG_DFL;
 
 		if (no_stack)
@@ -260,14 +293,14 @@ void signal_fault(struct frame *frame, int signal, int code, u64 addr)
 	struct process *process = this_process();
 	struct thread *thread = this_thread();
 	struct sigaction *action = &process->actions[signal - 1];
-	struct siginfo info = { .signal = signal, .code = code, .field = { addr } };
+	struct lwk_signal fault = { .signal = signal, .code = code, .field = { addr } };
 
 	if (action->handler <= SIG_IGN || thread->blocked & BIT(signal)) {
 		action->handler = SIG_DFL;
 		print("pid %u: signal %d at %llx, address %llx, stack %llx", process->pid, signal,
 		      frame->rip, addr, frame->rsp);
 	}
-	act(frame, signal, &info, thread->blocked);
+	act(frame, &fault, thread->blocked);
 }
 
 static void restart_call(struct frame *frame)
@@ -286,14 +319,14 @@ void signal_deliver(struct frame *frame)
 	thread->interrupted = false;
 	while ((waiting = all_pending() & ~thread->blocked)) {
 		int signal = __builtin_ctzl(waiting) + 1;
-		struct siginfo info = { .signal = signal, .field = { process->pid } };
+		struct lwk_signal taken;
 
-		if (!take(signal, &info.code) || ignored(process, signal))
+		if (!take(signal, &taken) || ignored(process, signal))
 			continue;
 		if (interrupted && process->actions[signal - 1].flags & SA_RESTART)
 			restart_call(frame);
 		interrupted = false;
-		act(frame, signal, &info, old_mask);
+		act(frame, &taken, old_mask);
 		/* The next one interrupts this handler. */
 		thread->suspended = false;
 		old_mask = thread->blocked;
@@ -352,7 +385,6 @@ s64 sys_rt_sigaction(struct frame *frame)
 	struct process *process = this_process();
 	u64 signal = frame->rdi;
 	struct sigaction action, old;
-	int code;
 
 	if (frame->r10 != sizeof(u64) || signal < 1 || signal > SIGNALS)
 		return -EINVAL;
@@ -375,8 +407,10 @@ s64 sys_rt_sigaction(struct frame *frame)
 		spin_lock(&process->action_lock);
 		process->actions[signal - 1] = action;
 		spin_unlock(&process->action_lock);
-		if (ignored(process, signal))
-			take(signal, &code);
+		if (ignored(process, signal)) {
+			pending_drop(&this_thread()->pending, BIT(signal));
+			pending_drop(&process->pending, BIT(signal));
+		}
 		/* So that what is ignored here interrupts nothing there. */
 		if (MIN(action.handler, 2) != MIN(old.handler, 2)) {
 			if (signal == SIGCHLD)
@@ -438,8 +472,8 @@ s64 sys_rt_sigpending(struct frame *frame)
 
 static bool signal_or_order(const struct cpu *cpu)
 {
-	return READ_ONCE(cpu->channel->signals) || READ_ONCE(cpu->channel->own_signals) ||
-	       READ_ONCE(cpu->process->ending) || !channel_ordered(cpu) || channel_fault_waits(cpu);
+	return signal_comes(cpu) || READ_ONCE(cpu->process->ending) || !channel_ordered(cpu) ||
+	       channel_fault_waits(cpu);
 }
 
 static s64 wait_for_signal(void)
@@ -456,22 +490,22 @@ static s64 wait_for_signal(void)
 }
 
 /* One of 'set' that was pending, and is the caller's now; or 0. */
-static int take_one(u64 set, int *code)
+static int take_one(u64 set, struct lwk_signal *taken)
 {
 	u64 pending = all_pending() & set;
 
 	for (int s = 1; pending && s <= SIGNALS; s++)
-		if (pending & BIT(s) && take(s, code))
+		if (pending & BIT(s) && take(s, taken))
 			return s;
 	return 0;
 }
 
 /* One of 'set'; -EINTR: another one comes first; -EAGAIN: none until the deadline. */
-static s64 await_one(u64 set, u64 deadline, int *code)
+static s64 await_one(u64 set, u64 deadline, struct lwk_signal *taken)
 {
 	int signal;
 
-	while (signal_collect(), !(signal = take_one(set, code))) {
+	while (signal_collect(), !(signal = take_one(set, taken))) {
 		u64 now = deadline == NO_DEADLINE ? 0 : clock_monotonic();
 
 		if (signal_effective())
@@ -498,8 +532,8 @@ static s64 read_timeout(u64 addr, u64 *deadline)
 
 s64 sys_rt_sigtimedwait(struct frame *frame)
 {
-	struct siginfo info = { .field = { this_process()->pid } };
 	struct thread *thread = this_thread();
+	struct siginfo info = { 0 };
 	u64 set, deadline, blocked = thread->blocked;
 	s64 result;
 
@@ -515,12 +549,11 @@ s64 sys_rt_sigtimedwait(struct frame *frame)
 	/* For other threads, which look for one that takes a signal. */
 	WRITE_ONCE(thread->blocked, blocked & ~set);
 	account(LWK_CPU_WAITING);
-	result = await_one(set, deadline, &info.code);
+	result = await_one(set, deadline, &info.signal);
 	account(LWK_CPU_USER);
 	WRITE_ONCE(thread->blocked, blocked);
 	if (result <= 0)
 		return result;
-	info.signal = result;
 	return frame->rsi && copy_to_user(frame->rsi, &info, sizeof(info)) ? -EFAULT : result;
 }
 
@@ -597,52 +630,109 @@ static bool stops(u64 signal)
 	       this_process()->actions[signal - 1].handler == SIG_DFL;
 }
 
-/*
- * To this thread, or to its process when this thread would take it: here and now. Linux knows the
- * others, and the threads of this process by those of the proxy.
- */
-static s64 send_signal(struct frame *frame, u64 nr, bool here, u64 signal)
+static s64 send_by_linux(struct frame *frame)
 {
-	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx };
+	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10 };
+	s64 result;
 
-	if (!here) {
-		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
-		return channel_request(nr, args);
-	}
-	if (signal > SIGNALS)
-		return -EINVAL;
-	if (stops(signal)) {
-		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
-		return channel_request(nr, args);
-	}
-	if (signal && nr == __NR_kill)
-		__atomic_or_fetch(&this_process()->pending, BIT(signal), __ATOMIC_ACQ_REL);
-	else if (signal)
-		this_thread()->pending |= BIT(signal);
-	return 0;
+	this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+	/* The proxy makes no call as long as a signal waits to be collected. */
+	while ((result = channel_request(frame->error, args)) == -EINTR)
+		signal_collect();
+	return result;
 }
 
-s64 sys_kill(struct frame *frame)
+/* From itself, as kill(2) and tkill(2) have it. */
+static struct lwk_signal own_signal(u64 signal, int code)
 {
 	const struct process *process = this_process();
+
+	return (struct lwk_signal){ .signal = signal,
+				    .code = code,
+				    .field = { process->pid | (u64)process->uid << 32 } };
+}
+
+/* To this thread, or to its process when this thread would take it: here and now. */
+static s64 send_here(struct frame *frame, struct pending *pending, u64 signal, int code)
+{
+	struct lwk_signal sent = own_signal(signal, code);
+
+	if (signal > SIGNALS)
+		return -EINVAL;
+	if (stops(signal))
+		return send_by_linux(frame);
+	return signal ? pending_add(pending, &sent) : 0;
+}
+
+/* Linux knows the others, and the threads of this process by those of the proxy. */
+s64 sys_kill(struct frame *frame)
+{
+	struct process *process = this_process();
 	u64 signal = frame->rsi;
 	bool blocked = signal - 1 < SIGNALS && this_thread()->blocked & BIT(signal);
 
-	return send_signal(frame, frame->error,
-			   (u32)frame->rdi == process->pid &&
-				   (READ_ONCE(process->n_cpus) == 1 || !blocked),
-			   signal);
+	if ((u32)frame->rdi != process->pid || (READ_ONCE(process->n_cpus) > 1 && blocked))
+		return send_by_linux(frame);
+	return send_here(frame, &process->pending, signal, SI_USER);
 }
 
 s64 sys_tkill(struct frame *frame)
 {
-	return send_signal(frame, frame->error, (u32)frame->rdi == this_thread()->tid, frame->rsi);
+	struct thread *thread = this_thread();
+
+	if ((u32)frame->rdi != thread->tid)
+		return send_by_linux(frame);
+	return send_here(frame, &thread->pending, frame->rsi, SI_TKILL);
 }
 
 s64 sys_tgkill(struct frame *frame)
 {
-	return send_signal(frame, frame->error,
-			   (u32)frame->rdi == this_process()->pid &&
-				   (u32)frame->rsi == this_thread()->tid,
-			   frame->rdx);
+	struct thread *thread = this_thread();
+
+	if ((u32)frame->rdi != this_process()->pid || (u32)frame->rsi != thread->tid)
+		return send_by_linux(frame);
+	return send_here(frame, &thread->pending, frame->rdx, SI_TKILL);
+}
+
+/* To itself: what a program says of a signal is its own to choose. */
+static s64 queue_here(struct frame *frame, bool for_thread, u64 signal, u64 address)
+{
+	struct lwk_signal sent;
+
+	if (copy_from_user(&sent, address, sizeof(sent)))
+		return -EFAULT;
+	if (signal > SIGNALS)
+		return -EINVAL;
+	if (stops(signal))
+		return send_by_linux(frame);
+	sent.signal = signal;
+	if (!signal)
+		return 0;
+	return for_thread ? pending_add(&this_thread()->pending, &sent) : add_to_process(&sent);
+}
+
+s64 sys_rt_sigqueueinfo(struct frame *frame)
+{
+	if ((u32)frame->rdi != this_process()->pid)
+		return send_by_linux(frame);
+	return queue_here(frame, false, frame->rsi, frame->rdx);
+}
+
+s64 sys_rt_tgsigqueueinfo(struct frame *frame)
+{
+	if ((u32)frame->rdi != this_process()->pid || (u32)frame->rsi != this_thread()->tid)
+		return send_by_linux(frame);
+	return queue_here(frame, true, frame->rdx, frame->r10);
+}
+
+/* Linux counts until the proxy has the signal, and we go on until the program has it. */
+s64 sys_timer_getoverrun(struct frame *frame)
+{
+	u64 taken = READ_ONCE(this_process()->taken_timer), args[6] = { frame->rdi };
+	s64 overruns;
+
+	this_cpu()->status->delegated_calls[LWK_CALLS_TIME]++;
+	while ((overruns = channel_request(__NR_timer_getoverrun, args)) == -EINTR)
+		signal_collect();
+	return overruns >= 0 && (u32)taken == (u32)frame->rdi + 1 ? (s64)(taken >> 32) : overruns;
 }

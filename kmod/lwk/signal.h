@@ -19,6 +19,7 @@ enum {
 	SIGURG = 23,
 	SIGWINCH = 28,
 	SIGSYS = 31,
+	SIGRTMIN = 32,
 };
 
 #define SIG_DFL 0
@@ -34,7 +35,7 @@ enum {
 	BUS_ADRERR = 2,
 	TRAP_TRACE = 2
 };
-enum { SI_USER = 0, SI_TKILL = -6 };
+enum { SI_USER = 0, SI_TIMER = -2, SI_TKILL = -6 };
 enum { SEGV_MAPERR = 1, SEGV_ACCERR = 2 };
 
 #endif

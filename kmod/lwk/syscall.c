@@ -665,6 +665,7 @@ static const struct call calls[] = {
 	[__NR_mq_open] = DELEGATED(FILES),
 	[__NR_mq_unlink] = DELEGATED(FILES),
 	[__NR_mq_getsetattr] = DELEGATED(FILES),
+	[__NR_mq_notify] = DELEGATED(FILES),
 	[__NR_mq_timedsend] = DELEGATED(WAIT),
 	[__NR_mq_timedreceive] = DELEGATED(WAIT),
 
@@ -764,7 +765,7 @@ static const struct call calls[] = {
 	[__NR_timer_create] = DELEGATED(TIME),
 	[__NR_timer_settime] = DELEGATED(TIME),
 	[__NR_timer_gettime] = DELEGATED(TIME),
-	[__NR_timer_getoverrun] = DELEGATED(TIME),
+	[__NR_timer_getoverrun] = LOCAL(sys_timer_getoverrun),
 	[__NR_timer_delete] = DELEGATED(TIME),
 
 	/* signals */
@@ -773,6 +774,8 @@ static const struct call calls[] = {
 	[__NR_rt_sigreturn] = LOCAL(signal_return),
 	[__NR_rt_sigpending] = LOCAL(sys_rt_sigpending),
 	[__NR_rt_sigtimedwait] = LOCAL(sys_rt_sigtimedwait),
+	[__NR_rt_sigqueueinfo] = LOCAL(sys_rt_sigqueueinfo),
+	[__NR_rt_tgsigqueueinfo] = LOCAL(sys_rt_tgsigqueueinfo),
 	[__NR_rt_sigsuspend] = LOCAL(sys_rt_sigsuspend),
 	[__NR_pause] = LOCAL(sys_pause),
 	[__NR_sigaltstack] = LOCAL(sys_sigaltstack),

@@ -42,8 +42,8 @@ void thread_join(void)
 
 static bool start_or_order(const struct cpu *cpu)
 {
-	return LOAD_ACQUIRE(cpu->start.ready) || !channel_ordered(cpu) ||
-	       READ_ONCE(cpu->channel->signals) || channel_fault_waits(cpu);
+	return LOAD_ACQUIRE(cpu->start.ready) || !channel_ordered(cpu) || signal_comes(cpu) ||
+	       channel_fault_waits(cpu);
 }
 
 void thread_run(void)
@@ -65,15 +65,20 @@ void thread_run(void)
 
 void thread_park(void)
 {
+	struct cpu *cpu = this_cpu();
+	u32 signals;
+
 	account(LWK_CPU_LOADING);
-	while (!LOAD_ACQUIRE(this_cpu()->start.ready)) {
-		if (!channel_ordered(this_cpu()))
+	while (signals = LOAD_ACQUIRE(cpu->channel->signals.head),
+	       !LOAD_ACQUIRE(cpu->start.ready)) {
+		if (!channel_ordered(cpu))
 			process_abandon();
 		channel_serve_fault();
 		/* For the process: somebody else takes it. */
-		signal_collect();
+		signal_collect_late(signals);
 		cpu_sleep(start_or_order);
 	}
+	signal_collect_late(cpu->start.signals);
 	thread_run();
 }
 
@@ -180,8 +185,7 @@ s64 sys_clone(struct frame *frame)
 	cpu->start.fs_base = flags & CLONE_SETTLS ? frame->r8 : read_msr(MSR_FS_BASE);
 	cpu->start.gs_base = read_msr(MSR_KERNEL_GS_BASE);
 	fpu_save(cpu->fpu_area);
-	/* What comes late was for the one before. */
-	WRITE_ONCE(cpu->channel->own_signals, 0);
+	cpu->start.signals = LOAD_ACQUIRE(cpu->channel->signals.head);
 	__atomic_add_fetch(&process->n_threads, 1, __ATOMIC_ACQ_REL);
 	STORE_RELEASE(cpu->start.ready, 1);
 	cpu_wake(cpu);
@@ -195,6 +199,7 @@ s64 sys_exit(struct frame *frame)
 	struct thread thread = cpu->thread;
 	u32 zero = 0;
 
+	pending_drop(&cpu->thread.pending, ~0UL);
 	if (__atomic_sub_fetch(&process->n_threads, 1, __ATOMIC_ACQ_REL) == 0)
 		process_exit((frame->rdi & 0xff) << 8);
 	__atomic_add_fetch(&process->past_cycles, rdtsc() - cpu->start_tsc, __ATOMIC_RELAXED);

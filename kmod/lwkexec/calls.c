@@ -26,7 +26,7 @@ void calls_init(void)
 	path_file = channel_keep(memfd_create("lwkexec", MFD_CLOEXEC));
 }
 
-static int64_t raw(const struct lwk_packet *request)
+int64_t calls_raw(const struct lwk_packet *request)
 {
 	uint64_t args[6];
 
@@ -109,7 +109,7 @@ static int64_t path_call(const struct lwk_packet *request, int argument)
 	int64_t result;
 
 	if (!read_path(args[argument], path))
-		return raw(request);
+		return calls_raw(request);
 	if (self_hides(path))
 		return -ENOENT;
 	if ((request->nr == SYS_open || request->nr == SYS_openat) &&
@@ -120,10 +120,10 @@ static int64_t path_call(const struct lwk_packet *request, int argument)
 	    self_readlink(path, args[argument + 1], args[argument + 2], &result))
 		return result;
 	if (!view_path(path, ours))
-		return raw(request);
+		return calls_raw(request);
 	redirected = *request;
 	redirected.args[argument] = (uintptr_t)ours;
-	return raw(&redirected);
+	return calls_raw(&redirected);
 }
 
 /* A program that closes all descriptors must not close ours. */
@@ -133,7 +133,7 @@ static int64_t close_range_around(const struct lwk_packet *request)
 	uint32_t first = request->args[0], last = request->args[1], flags = request->args[2], ours;
 
 	if (first > last)
-		return raw(request);
+		return calls_raw(request);
 	while ((ours = channel_next_owned(first)) != UINT32_MAX && ours <= last) {
 		if (ours > first && syscall(SYS_close_range, first, ours - 1, flags))
 			return -errno;
@@ -165,6 +165,8 @@ int64_t call_execute(const struct lwk_packet *request)
 		return fork_wait();
 	case LWK_CALL_EXEC:
 		return exec_program(args);
+	case LWK_CALL_SIGNAL:
+		return signals_send(args);
 	case LWK_CALL_UNMAP:
 		return unmap(args[0], args[1]);
 	case LWK_CALL_SHARE:
@@ -187,13 +189,17 @@ int64_t call_execute(const struct lwk_packet *request)
 	case SYS_fcntl:
 	case SYS_ioctl:
 	case SYS_dup:
-		return channel_owns(args[0]) ? -EBADF : raw(request);
+		return channel_owns(args[0]) ? -EBADF : calls_raw(request);
 	case SYS_dup2:
 	case SYS_dup3:
-		return channel_owns(args[0]) || channel_owns(args[1]) ? -EBADF : raw(request);
+		return channel_owns(args[0]) || channel_owns(args[1]) ? -EBADF : calls_raw(request);
+	case SYS_timer_create:
+		return timers_create(request);
+	case SYS_timer_delete:
+		return timers_delete(request);
 	case SYS_close_range:
 		return close_range_around(request);
 	default:
-		return raw(request);
+		return calls_raw(request);
 	}
 }

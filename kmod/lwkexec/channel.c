@@ -423,16 +423,12 @@ uint64_t channel_served(void)
 	return serve.served;
 }
 
-int64_t channel_call(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3)
+int64_t channel_call(uint64_t nr, const uint64_t args[6])
 {
-	struct lwk_packet packet = {
-		.kind = LWK_PACKET_REQUEST,
-		.id = ++next_id,
-		.nr = nr,
-		.args = { arg0, arg1, arg2, arg3 },
-	};
+	struct lwk_packet packet = { .kind = LWK_PACKET_REQUEST, .id = ++next_id, .nr = nr };
 	uint32_t id = packet.id;
 
+	memcpy(packet.args, args, sizeof(packet.args));
 	send_packet(&packet);
 	for (;;) {
 		channel_receive(&packet);
@@ -445,10 +441,44 @@ int64_t channel_call(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2, u
 	}
 }
 
-void channel_signal(int signal, bool for_thread)
+/* How many the LWK has not taken. */
+static uint32_t signals_waiting(const struct lwk_signals *ring)
 {
-	__u64 *word = for_thread ? &own.channel->own_signals : &own.channel->signals;
+	return ring->head - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+}
 
-	__atomic_fetch_or(word, 1UL << (signal - 1), __ATOMIC_SEQ_CST);
+bool channel_signal(const struct lwk_signal *signal)
+{
+	struct lwk_signals *ring = &own.channel->signals;
+	bool is_last = signals_waiting(ring) + 1 >= LWK_SIGNAL_SLOTS;
+
+	ring->slot[ring->head % LWK_SIGNAL_SLOTS] = *signal;
+	if (is_last)
+		__atomic_store_n(&ring->held, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_SEQ_CST);
 	ioctl(session.device, LWK_DOORBELL);
+	return !is_last;
+}
+
+bool channel_holds_signals(void)
+{
+	return __atomic_load_n(&own.channel->signals.held, __ATOMIC_RELAXED);
+}
+
+void channel_release_signals(void)
+{
+	if (signals_waiting(&own.channel->signals) < LWK_SIGNAL_SLOTS)
+		__atomic_store_n(&own.channel->signals.held, 0, __ATOMIC_RELAXED);
+}
+
+size_t channel_take_back(struct lwk_signal signals[LWK_SIGNAL_SLOTS])
+{
+	struct lwk_signals *ring = &own.channel->signals;
+	uint32_t n = signals_waiting(ring), first = ring->head - n;
+
+	for (uint32_t i = 0; i < n && i < LWK_SIGNAL_SLOTS; i++)
+		signals[i] = ring->slot[(first + i) % LWK_SIGNAL_SLOTS];
+	__atomic_store_n(&ring->head, first, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->held, 0, __ATOMIC_RELAXED);
+	return n < LWK_SIGNAL_SLOTS ? n : LWK_SIGNAL_SLOTS;
 }

@@ -166,28 +166,18 @@ static bool limit_stack(struct rlimit *old)
 	return setrlimit(RLIMIT_STACK, &limit) == 0;
 }
 
-/* All are blocked: those that the LWK has not acted on wait for who comes after us. */
-static void hand_down_signals(void)
-{
-	uint64_t pending = __atomic_exchange_n(&own.channel->signals, 0, __ATOMIC_ACQ_REL) |
-			   __atomic_exchange_n(&own.channel->own_signals, 0, __ATOMIC_ACQ_REL);
-
-	for (int s = 1; s < NSIG; s++)
-		if (pending & 1UL << (s - 1))
-			tgkill(getpid(), gettid(), s);
-}
-
 static int change(struct strings *argv, char **envp, uint64_t blocked)
 {
-	sigset_t all, old_mask;
+	sigset_t all;
 	struct rlimit old_limit;
 	bool no_limit;
 	char state[128];
 	int error;
 
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old_mask);
-	hand_down_signals();
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	/* For who comes after us. */
+	signals_keep();
 	no_limit = limit_stack(&old_limit);
 	keep_open(true);
 	snprintf(state, sizeof(state), STATE_FORMAT, session.device, session_proxy_calls(),
@@ -198,7 +188,6 @@ static int change(struct strings *argv, char **envp, uint64_t blocked)
 	keep_open(false);
 	if (no_limit)
 		setrlimit(RLIMIT_STACK, &old_limit);
-	pthread_sigmask(SIG_SETMASK, &old_mask, NULL);
 	return error;
 }
 
@@ -240,5 +229,6 @@ int64_t exec_program(const uint64_t args[6])
 	if (!error)
 		error = run(path, args[2], args[3], args[5]);
 	free(path);
+	signals_unblock();
 	return error;
 }

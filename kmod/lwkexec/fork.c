@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,13 +41,15 @@ static int open_pipe(int ends[2])
 /* The session is our own from here on. 0 or a negative errno. */
 static int begin(uint64_t cpu, uint64_t number)
 {
+	const uint64_t copy[6] = { cpu, number };
 	int error = session_renew();
 
 	share_renew();
 	maps_renew();
+	timers_renew();
 	if (!error)
 		error = calls_renew();
-	return error ? error : (int)channel_call(LWK_CALL_COPY, cpu, number, 0, 0);
+	return error ? error : (int)channel_call(LWK_CALL_COPY, copy);
 }
 
 static void become_proxy(const int ends[2], uint64_t cpu, uint64_t number, bool vfork)
@@ -88,7 +91,7 @@ static void forget(pid_t child)
 	/* It may have been another's, or both at once. */
 	if (info.si_pid != child ||
 	    (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid))
-		kill(getpid(), SIGCHLD);
+		syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGCHLD, &info);
 }
 
 static int64_t await(pid_t child, int end)
@@ -136,13 +139,13 @@ static int64_t make_child(uint64_t cpu, uint64_t number, bool vfork)
 
 int64_t fork_process(uint64_t cpu, uint64_t number, bool vfork)
 {
-	sigset_t all, old;
 	int64_t result;
+	sigset_t all;
 
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	result = make_child(cpu, number, vfork);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	signals_unblock();
 	return result;
 }
 

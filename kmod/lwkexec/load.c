@@ -24,7 +24,8 @@
 
 static void map(const char *name, uint64_t start, uint64_t size, bool now)
 {
-	int64_t error = channel_call(LWK_CALL_MAP, start, size, PROT_READ | PROT_WRITE, now);
+	const uint64_t args[6] = { start, size, PROT_READ | PROT_WRITE, now };
+	int64_t error = channel_call(LWK_CALL_MAP, args);
 
 	if (error == -ENOMEM)
 		fail(EXIT_LWK,
@@ -40,6 +41,10 @@ static void map(const char *name, uint64_t start, uint64_t size, bool now)
 
 static void load_segment(const struct elf_file *elf, const struct segment *segment, uint32_t file)
 {
+	const uint64_t protect[6] = { segment->start, segment->end - segment->start,
+				      segment->prot };
+	const uint64_t named[6] = { segment->start, segment->end - segment->start, file,
+				    segment->offset - (segment->data - segment->start) };
 	uint64_t done = 0;
 
 	map(elf->name, segment->start, segment->end - segment->start, true);
@@ -54,14 +59,11 @@ static void load_segment(const struct elf_file *elf, const struct segment *segme
 			     n < 0 ? strerror(errno) : "the file is shorter than its headers say");
 		done += n;
 	}
-	if (segment->prot != (PROT_READ | PROT_WRITE) &&
-	    channel_call(LWK_CALL_PROTECT, segment->start, segment->end - segment->start,
-			 segment->prot, 0))
+	if (segment->prot != (PROT_READ | PROT_WRITE) && channel_call(LWK_CALL_PROTECT, protect))
 		fail(EXIT_LWK, "%s: its memory cannot be protected; the LWK is out of memory",
 		     elf->name);
 	if (file)
-		channel_call(LWK_CALL_NAME, segment->start, segment->end - segment->start, file,
-			     segment->offset - (segment->data - segment->start));
+		channel_call(LWK_CALL_NAME, named);
 }
 
 static void load_file(const struct elf_file *elf)
@@ -171,17 +173,19 @@ static uint64_t build_stack(const struct program *program, char **envp)
 void load_and_start(const struct program *program, char **envp, uint64_t blocked, uint64_t ignored)
 {
 	const struct elf_file *elf = &program->elf, *interpreter = &program->interpreter;
-	uint64_t stack, entry = interpreter->n_segments ? interpreter->entry : elf->entry;
+	uint64_t entry = interpreter->n_segments ? interpreter->entry : elf->entry;
+	const uint64_t heap[6] = { elf->end };
+	uint64_t start[6] = { entry, 0, blocked, ignored, getuid() };
 	int64_t error;
 
 	load_file(elf);
 	if (interpreter->n_segments)
 		load_file(interpreter);
-	if (channel_call(LWK_CALL_BRK, elf->end, 0, 0, 0))
+	if (channel_call(LWK_CALL_BRK, heap))
 		fail(EXIT_CANNOT_RUN, "%s: no room for its heap at 0x%llx", program->name,
 		     (unsigned long long)elf->end);
-	stack = build_stack(program, envp);
-	error = channel_call(LWK_CALL_START, entry, stack, blocked, ignored);
+	start[1] = build_stack(program, envp);
+	error = channel_call(LWK_CALL_START, start);
 	if (error)
 		fail(EXIT_CANNOT_RUN, "%s: cannot be started at 0x%llx: %s", program->name,
 		     (unsigned long long)entry, strerror(-error));

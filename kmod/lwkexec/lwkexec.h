@@ -14,6 +14,7 @@
  *   maps.c     what is mapped in it, and from which files
  *   threads.c  one thread of ours for each of the LWK process's
  *   signals.c  signals, passed on
+ *   timers.c   which timers send theirs to one thread
  *   syscall.S  a system call that a signal surely interrupts
  *
  * The LWK process's memory is mapped here at the same addresses (WINDOW), so its
@@ -168,9 +169,18 @@ void channel_reply(uint32_t id, int64_t result);
 /* Calls that lwkpart.ko has carried out for us. */
 uint64_t channel_served(void);
 /* Asks the LWK and serves what it asks meanwhile. 0 or more, or a negative errno. */
-int64_t channel_call(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3);
-/* Async-signal-safe. For this thread, or for any of the process. */
-void channel_signal(int signal, bool for_thread);
+int64_t channel_call(uint64_t nr, const uint64_t args[6]);
+/*
+ * Async-signal-safe, with all signals blocked: passes one on. False: there is no room for another one now, and
+ * they must stay blocked until the LWK says that there is.
+ */
+bool channel_signal(const struct lwk_signal *signal);
+/* Is it so? */
+bool channel_holds_signals(void);
+/* The LWK says that there is room; no more is said if there is none. */
+void channel_release_signals(void);
+/* With all signals blocked, while the LWK waits for us: takes back those that it has not taken. How many. */
+size_t channel_take_back(struct lwk_signal signals[LWK_SIGNAL_SLOTS]);
 /* Is this one of them? Which one is the next, from 'fd' on? UINT32_MAX: there is none. */
 bool channel_owns(int fd);
 uint32_t channel_next_owned(uint32_t fd);
@@ -242,6 +252,8 @@ void calls_init(void);
 int calls_renew(void);
 /* Copies the LWK process's memory, as Linux would: how many bytes could be, at most 'size'. */
 size_t calls_read(void *to, uint64_t address, size_t size);
+/* What Linux answers to a call with these arguments, unless a signal waits: -EINTR. */
+int64_t calls_raw(const struct lwk_packet *request);
 /* What Linux answers to a delegated call: a result or a negative errno. */
 int64_t call_execute(const struct lwk_packet *request);
 
@@ -304,13 +316,32 @@ uint64_t signals_init(uint64_t ignored);
 uint64_t signals_ignored(void);
 /* The LWK process changed its action: 0 default, 1 ignore, 2 a handler. */
 void signals_action(int signal, int action);
+/* LWK_CALL_SIGNAL: 0 or a negative errno. */
+int64_t signals_send(const uint64_t args[6]);
+/* With all signals blocked: what the LWK has not taken yet stays with Linux until they are not. */
+void signals_keep(void);
+/* Blocks none, unless the channel has no room for one. */
+void signals_unblock(void);
+/* LWK_CALL_SIGNALS_TAKEN */
+void signals_taken(void);
 /* Ends us as the LWK process ended. */
 void signals_end(int wait_status) __attribute__((noreturn));
 
+/* ---- timers.c ---- */
+
+/* As timer_create(2) and timer_delete(2). */
+int64_t timers_create(const struct lwk_packet *request);
+int64_t timers_delete(const struct lwk_packet *request);
+/* Async-signal-safe: is what it sends for a thread, and not for the process? */
+bool timers_for_thread(int id);
+/* In a child of ours, which has none. */
+void timers_renew(void);
+
 /* ---- syscall.S ---- */
 
-/* The call's result; -EINTR without making it when one of the two words at 'pending' is not 0. */
-int64_t interruptible_syscall(uint64_t nr, const uint64_t args[6], const volatile __u64 *pending);
+/* The call's result; -EINTR without making it when the LWK has not taken all of 'signals'. */
+int64_t interruptible_syscall(uint64_t nr, const uint64_t args[6],
+			      const struct lwk_signals *signals);
 extern const char interruptible_start[], interruptible_end[], interruptible_give_up[];
 /* What a signal handler that libc does not know returns to. */
 extern const char signal_restorer[];

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,13 +18,49 @@
 
 #include "lwkexec.h"
 
+/* What a mask is in the kernel; libc's is longer. */
+#define MASK_BYTES sizeof(uint64_t)
+
+/*
+ * A signal that one thread of ours has passed to another, because Linux lets nobody give another
+ * thread one that looks like a kill(2) or the kernel's: si_errno, which is 0 else, has its si_code.
+ */
+#define PASSED_CODE (-0x4c574b)
+
+/*
+ * Linux does not say whom it was sent to. What the process queues for itself as a whole never comes
+ * this way (the LWK's signal.c).
+ */
+static bool is_for_thread(const siginfo_t *info)
+{
+	switch (info->si_code) {
+	case SI_TKILL:
+		return true;
+	case SI_QUEUE:
+		return info->si_pid == getpid();
+	case SI_TIMER:
+		return timers_for_thread(info->si_timerid);
+	default:
+		return false;
+	}
+}
+
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
 	ucontext_t *uc = context;
 	uintptr_t rip = uc->uc_mcontext.gregs[REG_RIP];
+	struct lwk_signal passed;
 	int saved = errno;
 
-	channel_signal(signal, info->si_code == SI_TKILL);
+	memcpy(&passed, info, sizeof(passed));
+	passed.signal = signal;
+	passed.thread = is_for_thread(info);
+	if (passed.code == PASSED_CODE) {
+		passed.code = passed.error;
+		passed.error = 0;
+	}
+	if (!channel_signal(&passed))
+		memset(&uc->uc_sigmask, 0xff, MASK_BYTES);
 	if (rip >= (uintptr_t)interruptible_start && rip < (uintptr_t)interruptible_end)
 		uc->uc_mcontext.gregs[REG_RIP] = (uintptr_t)interruptible_give_up;
 	errno = saved;
@@ -122,6 +159,64 @@ void signals_action(int signal, int action)
 		new.sa_handler = action == 1 ? SIG_IGN : SIG_DFL;
 	}
 	sigaction(signal, &new, NULL);
+}
+
+/* As rt_tgsigqueueinfo(2), to this process. */
+static int64_t queue(const struct lwk_signal *signal, pid_t thread)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	memcpy(&info, signal, offsetof(struct lwk_signal, thread));
+	memcpy((char *)&info + offsetof(struct lwk_signal, field), signal->field,
+	       sizeof(signal->field));
+	return syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, signal->signal, &info) ? -errno : 0;
+}
+
+static void block_all(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+}
+
+int64_t signals_send(const uint64_t args[6])
+{
+	struct lwk_signal signal;
+
+	memcpy(&signal, args, sizeof(signal));
+	if (signal.thread == (uint32_t)gettid()) {
+		block_all();
+	} else {
+		signal.error = signal.code;
+		signal.code = PASSED_CODE;
+	}
+	return queue(&signal, signal.thread);
+}
+
+void signals_keep(void)
+{
+	struct lwk_signal signals[LWK_SIGNAL_SLOTS];
+	size_t n = channel_take_back(signals);
+
+	for (size_t i = 0; i < n; i++)
+		queue(&signals[i], gettid());
+}
+
+void signals_unblock(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	if (!channel_holds_signals())
+		pthread_sigmask(SIG_SETMASK, &none, NULL);
+}
+
+void signals_taken(void)
+{
+	channel_release_signals();
+	signals_unblock();
 }
 
 uint64_t signals_init(uint64_t ignored)

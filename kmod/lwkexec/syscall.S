@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * int64_t interruptible_syscall(nr, args, pending). A signal that comes between the look
- * at *pending and the system call would be missed; the handler therefore moves a RIP
+ * int64_t interruptible_syscall(nr, args, signals). A signal that comes between the look
+ * at *signals and the system call would be missed; the handler therefore moves a RIP
  * between start and end to give_up (signals.c).
  */
 	.text
@@ -22,9 +22,8 @@ interruptible_syscall:
 	movq 32(%r12), %r8
 	movq 40(%r12), %r9
 interruptible_start:
-	cmpq $0, (%rbx)
-	jne interruptible_give_up
-	cmpq $0, 8(%rbx)
+	movl 0(%rbx), %ecx /* head */
+	cmpl 4(%rbx), %ecx /* tail */
 	jne interruptible_give_up
 	syscall
 interruptible_end:

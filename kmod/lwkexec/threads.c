@@ -32,6 +32,8 @@ void threads_serve(void)
 			own.newborn = false;
 		} else if (packet.nr == LWK_CALL_SIGNAL_ACTION)
 			signals_action(packet.args[0], packet.args[1]);
+		else if (packet.nr == LWK_CALL_SIGNALS_TAKEN)
+			signals_taken();
 		else if (packet.nr == LWK_CALL_EXIT)
 			program_ended(&packet);
 	}

@@ -380,6 +380,37 @@ field_value()
 	((status == 134))
 }
 
+@test "signals tell who sent them, and with what" {
+	run -0 same "$programs/signal-info" </dev/null
+	echo "$output"
+	[[ $output == *'another program: right'*'status 0' && $output != *wrong* ]]
+	run -0 bed lwkctl kmsg "$job"
+	[[ $output == *'a signal 36 is lost'* ]]
+}
+
+@test "signals that come while the LWK stands still wait with Linux" {
+	# shellcheck disable=SC2016
+	inside sh -c 'mkfifo /tmp/flood.$$
+		lwkexec "$1/signal-info" outside 100 >/tmp/flood.$$ & proxy=$!
+		exec 3</tmp/flood.$$
+		read -r line <&3
+		touch /tmp/flood-ready
+		while [ ! -e /tmp/flood-frozen ]; do sleep 0.1; done
+		n=0
+		while [ $n -lt 100 ]; do kill -36 $proxy; n=$((n + 1)); done
+		kill -USR1 $proxy
+		touch /tmp/flood-sent
+		cat <&3
+		wait $proxy' sh "$programs" >"$BATS_TEST_TMPDIR/flood" &
+	wait_for 60 bed test -e /tmp/flood-ready
+	bed lwkctl freeze "$job"
+	bed touch /tmp/flood-frozen
+	wait_for 60 bed test -e /tmp/flood-sent
+	bed lwkctl thaw "$job"
+	wait $!
+	[[ $(<"$BATS_TEST_TMPDIR/flood") == $'100 from its parent\nand the last' ]]
+}
+
 @test "busybox as the distribution builds it" {
 	run -0 inside lwkexec busybox uname -srv
 	[[ $output == 'Linux '*'+lwk slurm-lwk '*' LWK' ]]

@@ -48,7 +48,8 @@ tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 
 # … and as the distribution's compilers link by themselves.
 vm_default = own-maps nas-like nas-lu stream ping-pong memory-calls-dynamic \
-	memory-calls-no-pie load-library thread-calls thread-calls-static share-cpu spin-threads openmp topology
+	memory-calls-no-pie load-library thread-calls thread-calls-static signal-info share-cpu spin-threads \
+	openmp topology
 if HAVE_CXX_AND_FC
 vm_default += exceptions exceptions-static fortran-io himeno
 endif
@@ -73,6 +74,8 @@ tests/vm/programs/thread-calls: $(srcdir)/tests/vm/programs/thread-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -o $@
 tests/vm/programs/thread-calls-static: $(srcdir)/tests/vm/programs/thread-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread -static $< -o $@
+tests/vm/programs/signal-info: $(srcdir)/tests/vm/programs/signal-info.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -o $@
 tests/vm/programs/share-cpu: $(srcdir)/tests/vm/programs/share-cpu.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -lm -o $@
 tests/vm/programs/spin-threads: $(srcdir)/tests/vm/programs/spin-threads.c
@@ -102,7 +105,7 @@ tests/vm/programs/fortran-io tests/vm/programs/himeno: %: $(srcdir)/%.f90
 EXTRA_DIST += $(vm_programs:=.c) tests/vm/programs/check.h tests/vm/programs/exceptions.cc \
 	tests/vm/programs/fortran-io.f90 tests/vm/programs/himeno.f90 \
 	tests/vm/programs/load-library.c tests/vm/programs/openmp.c \
-	tests/vm/programs/share-cpu.c tests/vm/programs/thread-calls.c tests/vm/programs/dgemm.c \
+	tests/vm/programs/share-cpu.c tests/vm/programs/signal-info.c tests/vm/programs/thread-calls.c tests/vm/programs/dgemm.c \
 	tests/vm/programs/mpi-pairs.c tests/vm/programs/nas-like.c tests/vm/programs/nas-lu.c \
 	tests/vm/programs/own-maps.c tests/vm/programs/ping-pong.c tests/vm/programs/stream.c tests/vm/programs/topology.c \
 	tests/vm/programs/table
