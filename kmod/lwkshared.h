@@ -392,7 +392,8 @@ struct lwk_packet {
  * Numbers beyond any system call. LWK → proxy:
  *   EXIT    notice; args: wait status as wait(2) has it, 1 when out of memory
  *   UNMAP   request; args: start, size. The proxy calls LWK_UNMAP.
- *   SIGNAL_ACTION  notice; args: signal, 0 default, 1 ignore, 2 handler
+ *   SIGNAL_ACTION  notice; args: signal, 0 default, 1 ignore, 2 handler, 3 ignore, but
+ *           pass it on: it may be blocked
  *   THREAD  request: one more slot for a thread. The proxy makes a thread of its own that gets
  *           it (LWK_THREAD_CREATE) and serves its channel. 0; -EAGAIN: no slot is free; …
  *   FORK    request; args: the asking slot, number of its offer, 1 for vfork(2). The proxy

@@ -261,7 +261,7 @@ static void copy_rest(struct cpu *parent)
 
 	spin_lock(&original->action_lock);
 	memcpy(process->actions, original->actions, sizeof(process->actions));
-	process->children_told = original->children_told;
+	process->told = original->told;
 	spin_unlock(&original->action_lock);
 	process->uid = original->uid;
 	cpu->thread.blocked = parent->thread.blocked;

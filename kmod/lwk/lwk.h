@@ -189,7 +189,7 @@ struct process {
 	struct waiter *waiters;
 	struct spinlock action_lock;
 	struct sigaction actions[SIGNALS]; /* [s-1] */
-	u32 children_told;		   /* the proxy passes SIGCHLD on, though it is ignored */
+	u64 told;			   /* signals that the proxy passes on, though ignored */
 	struct spinlock pending_lock; /* pending signals, also of its threads, but for the sets */
 	struct pending pending;	      /* for any thread */
 	struct queued *free_queued;   /* what they are kept in */
@@ -628,6 +628,11 @@ void signal_fault(struct frame *frame, int signal, int code, u64 addr);
 void signal_collect(void);
 /* … those before 'end' of the channel's; what is for the thread that this slot had is lost. */
 void signal_collect_late(u32 end);
+/*
+ * Linux keeps what is ignored while it is blocked, for rt_sigtimedwait(2). The proxy does not block it, and
+ * must be asked to pass it on.
+ */
+void signal_want_told(u64 blocked);
 /* Leaves those that wait with the proxy, for another program. */
 void signal_hand_down(void);
 bool signal_waiting(void);

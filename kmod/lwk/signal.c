@@ -276,11 +276,14 @@ static void act(struct frame *frame, const struct lwk_signal *taken, u64 old_mas
 	if (action.handler == SIG_IGN)
 		return; /* since just now: another thread says so */
 	if (action.handler == SIG_DFL || push_handler(frame, taken, old_mask, &action)) {
-		bool no_stack = action.handler != SIG_DFL;
-
-		if (no_stack)
-			print("pid %u: no room on its stack for signal %d", process->pid, signal);
-		process_exit(no_stack ? SIGSEGV : signal);
+		if (action.handler == SIG_DFL)
+			process_exit(signal);
+		if (signal != SIGSEGV) {
+			signal_fault(frame, SIGSEGV, SI_KERNEL, 0);
+			return;
+		}
+		print("pid %u: no room on its stack for signal %d", process->pid, signal);
+		process_exit(SIGSEGV);
 	}
 	thread->blocked |= action.mask;
 	if (!(action.flags & SA_NODEFER))
@@ -413,26 +416,38 @@ s64 sys_rt_sigaction(struct frame *frame)
 		}
 		/* So that what is ignored here interrupts nothing there. */
 		if (MIN(action.handler, 2) != MIN(old.handler, 2)) {
-			if (signal == SIGCHLD)
-				WRITE_ONCE(process->children_told, 0);
+			__atomic_and_fetch(&process->told, ~BIT(signal), __ATOMIC_ACQ_REL);
 			channel_notice(LWK_CALL_SIGNAL_ACTION, signal, MIN(action.handler, 2));
+			signal_want_told(BIT(signal) & this_thread()->blocked);
 		}
 	}
 	return 0;
 }
 
 /*
- * Linux keeps what is ignored by default while it is blocked, for rt_sigtimedwait(2). The proxy does not
- * block it, and must be asked to pass it on.
+ * To ignore these means more than that: Linux looks at the proxy's action for terminals, and for children
+ * that nobody waits for.
  */
-static void want_children_told(u64 signals)
+static bool action_counts(const struct process *process, int signal)
+{
+	return BIT(signal) & (STOPS_BY_DEFAULT | BIT(SIGCONT)) ||
+	       (signal == SIGCHLD && process->actions[signal - 1].handler == SIG_IGN);
+}
+
+void signal_want_told(u64 blocked)
 {
 	struct process *process = this_process();
+	u64 want = blocked & ~UNBLOCKABLE & ~READ_ONCE(process->told);
 
-	if (!(signals & BIT(SIGCHLD)) || process->actions[SIGCHLD - 1].handler != SIG_DFL ||
-	    __atomic_exchange_n(&process->children_told, 1, __ATOMIC_ACQ_REL))
-		return;
-	channel_notice(LWK_CALL_SIGNAL_ACTION, SIGCHLD, 2);
+	for (; want; want &= want - 1) {
+		int s = __builtin_ctzl(want) + 1;
+
+		if (!ignored(process, s) || action_counts(process, s) ||
+		    __atomic_fetch_or(&process->told, BIT(s), __ATOMIC_ACQ_REL) & BIT(s))
+			continue;
+		channel_notice(LWK_CALL_SIGNAL_ACTION, s,
+			       process->actions[s - 1].handler == SIG_IGN ? 3 : 2);
+	}
 }
 
 s64 sys_rt_sigprocmask(struct frame *frame)
@@ -452,7 +467,8 @@ s64 sys_rt_sigprocmask(struct frame *frame)
 		else if (frame->rdi != SIG_SETMASK)
 			return -EINVAL;
 		thread->blocked = set & ~UNBLOCKABLE;
-		want_children_told(set);
+		if (set & ~old)
+			signal_want_told(set);
 	}
 	if (frame->rdx && copy_to_user(frame->rdx, &old, sizeof(old)))
 		return -EFAULT;
@@ -545,7 +561,7 @@ s64 sys_rt_sigtimedwait(struct frame *frame)
 	if (result)
 		return result;
 	set &= ~UNBLOCKABLE;
-	want_children_told(set);
+	signal_want_told(set);
 	/* For other threads, which look for one that takes a signal. */
 	WRITE_ONCE(thread->blocked, blocked & ~set);
 	account(LWK_CPU_WAITING);

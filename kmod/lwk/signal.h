@@ -35,7 +35,7 @@ enum {
 	BUS_ADRERR = 2,
 	TRAP_TRACE = 2
 };
-enum { SI_USER = 0, SI_TIMER = -2, SI_TKILL = -6 };
+enum { SI_USER = 0, SI_KERNEL = 0x80, SI_TIMER = -2, SI_TKILL = -6 };
 enum { SEGV_MAPERR = 1, SEGV_ACCERR = 2 };
 
 #endif

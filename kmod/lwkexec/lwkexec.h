@@ -314,7 +314,7 @@ void maps_renew(void);
 uint64_t signals_init(uint64_t ignored);
 /* Those that the LWK process ignores: bit s-1. */
 uint64_t signals_ignored(void);
-/* The LWK process changed its action: 0 default, 1 ignore, 2 a handler. */
+/* The LWK process changed its action, as LWK_CALL_SIGNAL_ACTION says. */
 void signals_action(int signal, int action);
 /* LWK_CALL_SIGNAL: 0 or a negative errno. */
 int64_t signals_send(const uint64_t args[6]);

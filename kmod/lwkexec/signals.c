@@ -147,7 +147,7 @@ void signals_action(int signal, int action)
 
 	if (signal < 1 || signal >= NSIG || signal == SIGKILL || signal == SIGSTOP)
 		return;
-	if (action == 1)
+	if (action & 1)
 		__atomic_or_fetch(&ignored_signals, 1UL << (signal - 1), __ATOMIC_RELAXED);
 	else
 		__atomic_and_fetch(&ignored_signals, ~(1UL << (signal - 1)), __ATOMIC_RELAXED);

@@ -221,6 +221,39 @@ static int children(void)
 	return 0;
 }
 
+/* Who waits for it gets it all the same. */
+static int ignored(void)
+{
+	siginfo_t info;
+	sigset_t set;
+	pid_t pid;
+
+	for (int i = 0; i < 2; i++) {
+		/* Ignored before it is blocked, and after. */
+		if (i == 0)
+			signal(SIGUSR2, SIG_IGN);
+		block(&set, SIGUSR2);
+		if (i == 1)
+			signal(SIGUSR2, SIG_IGN);
+		pid = fork();
+		if (pid == 0)
+			_exit(kill(getppid(), SIGUSR2));
+		CHECK(sigwaitinfo(&set, &info) == SIGUSR2 && info.si_pid == pid);
+		CHECK(waitpid(pid, NULL, 0) == pid);
+		unblock(&set);
+		signal(SIGUSR2, SIG_DFL);
+	}
+	/* These are never waited for. */
+	signal(SIGCHLD, SIG_IGN);
+	block(&set, SIGCHLD);
+	if (fork() == 0)
+		_exit(0);
+	CHECK(wait(NULL) == -1 && errno == ECHILD);
+	unblock(&set);
+	signal(SIGCHLD, SIG_DFL);
+	return 0;
+}
+
 static int descriptors(void)
 {
 	siginfo_t info;
@@ -587,6 +620,7 @@ static const struct {
 	{ "too many", too_many },
 	{ "too many of a child", too_many_of_a_child },
 	{ "children", children },
+	{ "ignored", ignored },
 	{ "descriptors", descriptors },
 	{ "timers with values", timer_values },
 	{ "overruns", timer_overruns },
