@@ -34,8 +34,8 @@ documented()
 }
 
 @test "MPICH: ranks on one LWK talk through shared memory alone" {
-	# Three CPUs for the ranks, and a thread that each starts.
-	run -0 as user1 env UCX_TLS=posix,self timeout 100 srun --quiet --lwk -n2 -c2 --mem=900 --mpi=pmi2 \
+	# A CPU for each rank, and for the thread that each starts.
+	run -0 as user1 env UCX_TLS=posix,self timeout 300 srun --quiet --lwk -n2 -c3 --mem=900 --mpi=pmi2 \
 		"$programs/mpi-pairs"
 	[[ $output == *' MB/s'* && $output == *'2 ranks'* ]]
 }
