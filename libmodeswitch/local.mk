@@ -2,75 +2,77 @@
 lib_LTLIBRARIES += libmodeswitch/libmodeswitch.la
 include_HEADERS = libmodeswitch/modeswitch.h
 
-# All of the library; the unit tests see what the shared library hides.
+# All of the library; the unit tests see what the shared library hides. HACKING.md has the rooms.
 noinst_LTLIBRARIES += libmodeswitch/libmodeswitch_all.la
 libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/modeswitch.h \
-	libmodeswitch/check.c libmodeswitch/check.h \
-	libmodeswitch/check_node.c \
-	libmodeswitch/check_slurm.c \
-	libmodeswitch/configuration.c libmodeswitch/configuration.h \
-	libmodeswitch/counters.c libmodeswitch/counters.h \
-	libmodeswitch/driver.c libmodeswitch/driver.h \
-	libmodeswitch/driver_lwkpart.c \
-	libmodeswitch/dump.c libmodeswitch/dump.h \
-	libmodeswitch/dump_lwkpart.c \
-	libmodeswitch/error.c \
-	libmodeswitch/files.c libmodeswitch/files.h \
-	libmodeswitch/home.c libmodeswitch/home.h \
-	libmodeswitch/image.c libmodeswitch/image.h \
-	libmodeswitch/interrupts.c libmodeswitch/interrupts.h \
-	libmodeswitch/irqs.c \
-	libmodeswitch/irqbalance.c libmodeswitch/irqbalance.h \
-	libmodeswitch/job_cgroups.c libmodeswitch/job_cgroups.h \
-	libmodeswitch/job_cpus.c libmodeswitch/job_cpus.h \
-	libmodeswitch/journal.c libmodeswitch/journal.h \
-	libmodeswitch/json.c libmodeswitch/json.h \
-	libmodeswitch/proxy_limits.c libmodeswitch/proxy_limits.h \
-	libmodeswitch/proxy_limits_step.c \
-	libmodeswitch/memory.c libmodeswitch/memory.h \
-	libmodeswitch/migrate.c libmodeswitch/migrate.h \
-	libmodeswitch/migrate_cpusets.c \
-	libmodeswitch/migrate_move.c \
-	libmodeswitch/migrate_pages.c \
-	libmodeswitch/migrate_state.c \
-	libmodeswitch/migrate_targets.c \
-	libmodeswitch/migrate_throttle.c \
-	libmodeswitch/node_info.c \
-	libmodeswitch/parse.c libmodeswitch/parse.h \
-	libmodeswitch/plan.c libmodeswitch/plan.h libmodeswitch/planning.h \
-	libmodeswitch/plan_cpus.c libmodeswitch/plan_memory.c \
-	libmodeswitch/plan_proxies.c \
-	libmodeswitch/prepare.c \
-	libmodeswitch/process.c libmodeswitch/process.h \
-	libmodeswitch/quiet.c libmodeswitch/quiet.h \
-	libmodeswitch/quiet_bans.c \
-	libmodeswitch/quiet_pass.c libmodeswitch/quiet_pass.h \
-	libmodeswitch/quiet_state.c \
-	libmodeswitch/record.c libmodeswitch/record.h \
-	libmodeswitch/report.c libmodeswitch/report.h \
-	libmodeswitch/reset.c \
-	libmodeswitch/services.c libmodeswitch/services.h \
-	libmodeswitch/state.c libmodeswitch/state.h \
-	libmodeswitch/steer.c libmodeswitch/steer.h \
-	libmodeswitch/step_cpus.c \
-	libmodeswitch/step_instance.c \
-	libmodeswitch/step_interrupts.c \
-	libmodeswitch/step_limits.c \
-	libmodeswitch/step_memory.c \
-	libmodeswitch/step_module.c \
-	libmodeswitch/step_sysview.c \
-	libmodeswitch/steps.c libmodeswitch/steps.h \
-	libmodeswitch/supply.c libmodeswitch/supply.h \
-	libmodeswitch/switch.c libmodeswitch/switch.h \
-	libmodeswitch/sysview.c libmodeswitch/sysview.h \
-	libmodeswitch/times.c libmodeswitch/times.h \
-	libmodeswitch/topology.c libmodeswitch/topology.h \
-	libmodeswitch/warm.c libmodeswitch/warm.h \
-	libmodeswitch/usage.c libmodeswitch/usage.h \
-	libmodeswitch/usage_json.c \
-	libmodeswitch/watch.c \
-	libmodeswitch/watch_lwkpart.c
+	libmodeswitch/base/cgroup.c libmodeswitch/base/cgroup.h \
+	libmodeswitch/base/error.c \
+	libmodeswitch/base/files.c libmodeswitch/base/files.h \
+	libmodeswitch/base/job_cpus.c libmodeswitch/base/job_cpus.h \
+	libmodeswitch/base/json.c libmodeswitch/base/json.h \
+	libmodeswitch/base/parse.c libmodeswitch/base/parse.h \
+	libmodeswitch/base/process.c libmodeswitch/base/process.h \
+	libmodeswitch/config/configuration.c libmodeswitch/config/configuration.h \
+	libmodeswitch/config/image.c libmodeswitch/config/image.h \
+	libmodeswitch/store/journal.c libmodeswitch/store/journal.h \
+	libmodeswitch/store/record.c libmodeswitch/store/record.h \
+	libmodeswitch/store/state.c libmodeswitch/store/state.h \
+	libmodeswitch/store/times.c libmodeswitch/store/times.h \
+	libmodeswitch/driver/counters.c libmodeswitch/driver/counters.h \
+	libmodeswitch/driver/driver.c libmodeswitch/driver/driver.h \
+	libmodeswitch/driver/lwkpart/driver.c \
+	libmodeswitch/driver/lwkpart/dump.c \
+	libmodeswitch/driver/lwkpart/usage.c libmodeswitch/driver/lwkpart/usage.h \
+	libmodeswitch/driver/lwkpart/watch.c \
+	libmodeswitch/machine/memory.c libmodeswitch/machine/memory.h \
+	libmodeswitch/machine/sysview.c libmodeswitch/machine/sysview.h \
+	libmodeswitch/machine/topology.c libmodeswitch/machine/topology.h \
+	libmodeswitch/plan/cpus.c \
+	libmodeswitch/plan/memory.c \
+	libmodeswitch/plan/plan.c libmodeswitch/plan/plan.h \
+	libmodeswitch/plan/planning.h \
+	libmodeswitch/plan/proxies.c \
+	libmodeswitch/plan/supply.c libmodeswitch/plan/supply.h \
+	libmodeswitch/migrate/cpusets.c \
+	libmodeswitch/migrate/home.c libmodeswitch/migrate/home.h \
+	libmodeswitch/migrate/migrate.c libmodeswitch/migrate/migrate.h \
+	libmodeswitch/migrate/move.c \
+	libmodeswitch/migrate/pages.c \
+	libmodeswitch/migrate/state.c \
+	libmodeswitch/migrate/targets.c \
+	libmodeswitch/migrate/throttle.c \
+	libmodeswitch/interrupts/counts.c \
+	libmodeswitch/interrupts/interrupts.c libmodeswitch/interrupts/interrupts.h \
+	libmodeswitch/interrupts/irqbalance.c libmodeswitch/interrupts/irqbalance.h \
+	libmodeswitch/interrupts/steer.c libmodeswitch/interrupts/steer.h \
+	libmodeswitch/interrupts/quiet/bans.c \
+	libmodeswitch/interrupts/quiet/pass.c libmodeswitch/interrupts/quiet/pass.h \
+	libmodeswitch/interrupts/quiet/quiet.c libmodeswitch/interrupts/quiet/quiet.h \
+	libmodeswitch/interrupts/quiet/state.c \
+	libmodeswitch/limits/limits.c libmodeswitch/limits/limits.h \
+	libmodeswitch/limits/step_cgroup.c \
+	libmodeswitch/watch/dump.c libmodeswitch/watch/dump.h \
+	libmodeswitch/watch/usage_json.c \
+	libmodeswitch/watch/watch.c \
+	libmodeswitch/switch/report.c libmodeswitch/switch/report.h \
+	libmodeswitch/switch/reset.c \
+	libmodeswitch/switch/steps.c libmodeswitch/switch/steps.h \
+	libmodeswitch/switch/switch.c libmodeswitch/switch/switch.h \
+	libmodeswitch/switch/warm.c libmodeswitch/switch/warm.h \
+	libmodeswitch/switch/steps/cpus.c \
+	libmodeswitch/switch/steps/instance.c \
+	libmodeswitch/switch/steps/interrupts.c \
+	libmodeswitch/switch/steps/limits.c \
+	libmodeswitch/switch/steps/memory.c \
+	libmodeswitch/switch/steps/module.c \
+	libmodeswitch/switch/steps/sysview.c \
+	libmodeswitch/node/info.c \
+	libmodeswitch/node/prepare.c \
+	libmodeswitch/node/services.c libmodeswitch/node/services.h \
+	libmodeswitch/node/check/check.c libmodeswitch/node/check/check.h \
+	libmodeswitch/node/check/kernel.c \
+	libmodeswitch/node/check/slurm.c
 libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"' \
 	-DLWKCTL_PATH='"$(bindir)/lwkctl"'
 libmodeswitch_libmodeswitch_all_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) \
@@ -85,19 +87,23 @@ libmodeswitch_libmodeswitch_la_LDFLAGS = -version-info 0:0:0 -export-symbols-reg
 	-no-undefined
 
 bin_PROGRAMS += lwkctl
-lwkctl_SOURCES = libmodeswitch/lwkctl.c libmodeswitch/lwkctl.h \
-	libmodeswitch/lwkctl_counters.c \
-	libmodeswitch/lwkctl_plan.c \
-	libmodeswitch/lwkctl_prepare.c \
-	libmodeswitch/lwkctl_irqs.c \
-	libmodeswitch/lwkctl_quiet.c \
-	libmodeswitch/lwkctl_migrate.c \
-	libmodeswitch/lwkctl_calibrate.c libmodeswitch/lwkctl_calibrate.h \
-	libmodeswitch/drawing.c libmodeswitch/drawing.h \
-	libmodeswitch/drawing_svg.c \
-	libmodeswitch/json.c libmodeswitch/json.h \
-	libmodeswitch/lwkctl_metrics.c libmodeswitch/lwkctl_node.c \
-	libmodeswitch/lwkctl_top.c libmodeswitch/lwkctl_watch.c
+lwkctl_SOURCES = \
+	libmodeswitch/base/json.c libmodeswitch/base/json.h \
+	libmodeswitch/lwkctl/calibrate.c libmodeswitch/lwkctl/calibrate.h \
+	libmodeswitch/lwkctl/common.h \
+	libmodeswitch/lwkctl/counters.c \
+	libmodeswitch/lwkctl/drawing.c libmodeswitch/lwkctl/drawing.h \
+	libmodeswitch/lwkctl/drawing_svg.c \
+	libmodeswitch/lwkctl/irqs.c \
+	libmodeswitch/lwkctl/main.c \
+	libmodeswitch/lwkctl/metrics.c \
+	libmodeswitch/lwkctl/migrate.c \
+	libmodeswitch/lwkctl/node.c \
+	libmodeswitch/lwkctl/plan.c \
+	libmodeswitch/lwkctl/prepare.c \
+	libmodeswitch/lwkctl/quiet.c \
+	libmodeswitch/lwkctl/top.c \
+	libmodeswitch/lwkctl/watch.c
 lwkctl_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(NCURSES_CFLAGS) \
 	$(NUMA_CFLAGS)
 lwkctl_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS) $(NCURSES_LIBS) \

@@ -4,7 +4,7 @@
 #include <ftw.h>
 #include <unistd.h>
 
-#include "../libmodeswitch/job_cgroups.h"
+#include "base/cgroup.h"
 
 #define OPEN_DIRECTORIES 8
 

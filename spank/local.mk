@@ -8,7 +8,7 @@ endif
 spank_lwk_la_SOURCES = \
 	spank/plugin.c \
 	spank/cgroups.c spank/cgroups.h \
-	libmodeswitch/job_cgroups.c libmodeswitch/job_cgroups.h \
+	libmodeswitch/base/cgroup.c libmodeswitch/base/cgroup.h \
 	spank/options.c spank/options.h \
 	spank/binding.c spank/binding.h \
 	spank/memory_binding.c spank/memory_binding.h \

@@ -90,7 +90,7 @@ tests_unit_test_plan_random_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS
 tests_unit_test_plan_random_LDADD = tests/unit/libunit.la
 
 tests_unit_test_drawing_SOURCES = tests/unit/test-drawing.c \
-	libmodeswitch/drawing.c libmodeswitch/drawing_svg.c libmodeswitch/drawing.h
+	libmodeswitch/lwkctl/drawing.c libmodeswitch/lwkctl/drawing_svg.c libmodeswitch/lwkctl/drawing.h
 tests_unit_test_drawing_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_drawing_LDADD = tests/unit/libunit.la
 

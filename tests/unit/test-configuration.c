@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unit.h"
 
-#include "configuration.h"
+#include "config/configuration.h"
 
 #define IMAGE "[image lwk]\nPath=/boot/lwk.elf\n"
 

@@ -6,9 +6,9 @@
 
 #include <json-c/json.h>
 
-#include "counters.h"
+#include "driver/counters.h"
 #include "lwk/pmu.h"
-#include "usage.h"
+#include "driver/lwkpart/usage.h"
 
 /* As a Xeon of the Skylake generation has it with hyper-threading. */
 static const struct ms_pmu skylake = { .version = 4, .counters = 4, .fixed = 3, .bits = 48 };

@@ -3,7 +3,7 @@
 
 #include <elf.h>
 
-#include "image.h"
+#include "config/image.h"
 
 /* The least that is a kernel: a header, one segment, its bytes. */
 struct kernel {

@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 
-#include "journal.h"
+#include "store/journal.h"
 
 #define NAME "jobs/7.journal"
 

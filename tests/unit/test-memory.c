@@ -5,13 +5,13 @@
  */
 #include "unit.h"
 
-#include "files.h"
-#include "interrupts.h"
-#include "journal.h"
-#include "json.h"
-#include "memory.h"
-#include "parse.h"
-#include "process.h"
+#include "base/files.h"
+#include "interrupts/interrupts.h"
+#include "store/journal.h"
+#include "base/json.h"
+#include "machine/memory.h"
+#include "base/parse.h"
+#include "base/process.h"
 
 #define MB (1UL << 20)
 #define MAX_BLOCKS 32

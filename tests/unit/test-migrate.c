@@ -8,9 +8,9 @@
 #include <json-c/json.h>
 #include <math.h>
 
-#include "files.h"
+#include "base/files.h"
 #include "lwkpart.h"
-#include "migrate.h"
+#include "migrate/migrate.h"
 
 static int setup(void **state)
 {

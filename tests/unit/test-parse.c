@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unit.h"
 
-#include "parse.h"
+#include "base/parse.h"
 
 static void sizes(void **state)
 {

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "process.h"
+#include "base/process.h"
 
 static int give_back(void *context)
 {

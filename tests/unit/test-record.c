@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "record.h"
+#include "store/record.h"
 
 static void fill(struct ms_job *job, uint32_t id)
 {

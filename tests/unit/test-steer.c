@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "steer.h"
+#include "interrupts/steer.h"
 
 #define N_IRQS 8
 #define N_CPUS 8

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "process.h"
-#include "steps.h"
+#include "base/process.h"
+#include "switch/steps.h"
 
 #define MARKS 3
 

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "files.h"
-#include "process.h"
-#include "steps.h"
+#include "base/files.h"
+#include "base/process.h"
+#include "switch/steps.h"
 
 #define MB (1UL << 20)
 #define BLOCK (128 * MB)

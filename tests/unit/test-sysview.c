@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unit.h"
 
-#include "files.h"
-#include "sysview.h"
+#include "base/files.h"
+#include "machine/sysview.h"
 
 #define JOB 7
 #define VIEW "jobs/7.sys/"

@@ -6,7 +6,7 @@
 
 #include <json-c/json.h>
 
-#include "usage.h"
+#include "driver/lwkpart/usage.h"
 
 #define CPUS 3
 #define KHZ 2000000 /* 2 cycles a nanosecond */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <fts.h>
 
-#include "report.h"
+#include "switch/report.h"
 
 char unit_dir[64];
 

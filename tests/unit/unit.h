@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "modeswitch.h"
-#include "state.h"
+#include "store/state.h"
 
 /* A directory of its own for each test; it is also the state directory. */
 extern char unit_dir[64];

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/job_cpus.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "base/cgroup.h"
+
+struct search {
+	hwloc_bitmap_t cpus;
+	/* Jobs in a hierarchy; the same one may be mounted at several places. */
+	char place[PATH_MAX];
+	size_t n, n_constrained, n_most;
+};
+
+/* Also "" is no answer: then it has those of the cgroup above, all for all we know. */
+static bool add_cpus_of(const char *directory, hwloc_bitmap_t cpus)
+{
+	hwloc_bitmap_t own = hwloc_bitmap_alloc();
+	char path[PATH_MAX + 16];
+	bool found;
+
+	snprintf(path, sizeof(path), "%s/cpuset.cpus", directory);
+	found = own && kernel_read_list(own, path) == 0 && !hwloc_bitmap_iszero(own);
+	if (found)
+		hwloc_bitmap_or(cpus, cpus, own);
+	hwloc_bitmap_free(own);
+	return found;
+}
+
+static int add_job(const struct job_cgroup *cgroup, void *context)
+{
+	bool cpusets = cgroup->version_2 || hasmntopt(cgroup->mount, "cpuset");
+	struct search *search = context;
+
+	if (strcmp(search->place, cgroup->mount->mnt_dir) != 0) {
+		snprintf(search->place, sizeof(search->place), "%s", cgroup->mount->mnt_dir);
+		search->n = 0;
+	}
+	search->n++;
+	if (search->n > search->n_most)
+		search->n_most = search->n;
+	if (!cpusets)
+		return 0;
+	if (search->n > search->n_constrained)
+		search->n_constrained = search->n;
+	/* It may have ended just now: then some are taken for busy until the next look. */
+	if (!add_cpus_of(cgroup->path, search->cpus))
+		hwloc_bitmap_fill(search->cpus);
+	return 0;
+}
+
+void job_cpus(hwloc_bitmap_t cpus)
+{
+	struct search search = { .cpus = cpus };
+
+	hwloc_bitmap_zero(cpus);
+	/* Or Slurm follows jobs, but not by cpusets. */
+	if (job_cgroups(ALL_JOBS, add_job, &search) != 0 || search.n_most > search.n_constrained)
+		hwloc_bitmap_fill(cpus);
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How often a wait looks whether a signal has come. */
+#define TICK_MS 50
+/* What a killed child may still take. */
+#define KILL_MS 10000
+/* … when it has nothing of ours. */
+#define ALONE_MS 500
+
+static sigset_t held, mask_before;
+static bool holding;
+
+int64_t clock_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
+int64_t clock_ms(void)
+{
+	return clock_us() / 1000;
+}
+
+void signals_hold(void)
+{
+	sigemptyset(&held);
+	sigaddset(&held, SIGHUP);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGTERM);
+	holding = pthread_sigmask(SIG_BLOCK, &held, &mask_before) == 0;
+}
+
+void signals_release(void)
+{
+	if (holding)
+		pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
+	holding = false;
+}
+
+bool signal_is_pending(void)
+{
+	sigset_t pending;
+
+	return holding && sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGHUP) || sigismember(&pending, SIGINT) ||
+		sigismember(&pending, SIGTERM));
+}
+
+/* 1: there is something to read, or will never be; else -EINTR, -ETIMEDOUT or -EAGAIN. */
+static int await(int fd, int64_t deadline, bool (*must_stop)(void))
+{
+	struct pollfd poller = { .fd = fd, .events = POLLIN };
+
+	while (poll(&poller, 1, TICK_MS) <= 0) {
+		if (signal_is_pending())
+			return -EINTR;
+		if (clock_ms() >= deadline)
+			return -ETIMEDOUT;
+		if (must_stop && must_stop())
+			return -EAGAIN;
+	}
+	return 1;
+}
+
+/*
+ * Reads what the child writes until it has ended or must end. 0, -ETIMEDOUT or -EINTR; what
+ * does not fit is thrown away.
+ */
+static int collect(int fd, int64_t deadline, char *output, size_t size, size_t *length)
+{
+	char chunk[512];
+	int ready;
+
+	*length = 0;
+	while ((ready = await(fd, deadline, NULL)) > 0) {
+		ssize_t got = read(fd, chunk, sizeof(chunk));
+
+		if (got == 0)
+			return 0;
+		if (got > (ssize_t)(size - *length))
+			got = size - *length;
+		if (got > 0)
+			memcpy(output + *length, chunk, got);
+		*length += got > 0 ? got : 0;
+		if (signal_is_pending())
+			return -EINTR;
+		if (clock_ms() >= deadline)
+			return -ETIMEDOUT;
+	}
+	return ready;
+}
+
+/* Forks a child that has the writing end of *fd as 'output' and dies with us. */
+static pid_t fork_child(int *fd, int *output)
+{
+	pid_t parent = getpid(), pid;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		signal(SIGPIPE, SIG_IGN);
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+			_exit(127);
+		close(ends[0]);
+		*output = ends[1];
+		return 0;
+	}
+	close(ends[1]);
+	*fd = ends[0];
+	if (pid < 0)
+		close(ends[0]);
+	return pid;
+}
+
+/*
+ * Waits for a child; kills it when 'outcome' says that it has not ended by itself. Its
+ * status, or -1 when it is not to be had: the child cannot be killed now, or the process
+ * that we are in ignores SIGCHLD.
+ */
+static int reap(pid_t pid, int outcome, int64_t wait_ms)
+{
+	int64_t give_up = clock_ms() + wait_ms;
+	int status;
+	pid_t got;
+
+	if (outcome < 0)
+		kill(pid, SIGKILL);
+	while ((got = waitpid(pid, &status, WNOHANG)) == 0 && clock_ms() < give_up)
+		usleep(1000);
+	return got == pid ? status : -1;
+}
+
+/* What the child is to do next. */
+struct call {
+	int (*work)(void *context);
+	char context[PROCESS_CONTEXT_MAX] __attribute__((aligned(16)));
+};
+
+static struct {
+	pid_t owner; /* whose child it is: we may have been forked ourselves */
+	pid_t pid;
+	int calls, results;
+} worker;
+
+static void __attribute__((noreturn)) serve(int calls, int results)
+{
+	struct call call;
+	int result;
+
+	while (read(calls, &call, sizeof(call)) == sizeof(call)) {
+		result = call.work(call.context);
+		if (write(results, &result, sizeof(result)) != sizeof(result))
+			break;
+	}
+	_exit(0);
+}
+
+static void forget_worker(int outcome)
+{
+	close(worker.calls);
+	close(worker.results);
+	if (worker.owner == getpid())
+		reap(worker.pid, outcome, KILL_MS);
+	worker.pid = 0;
+}
+
+void process_end_calls(void)
+{
+	if (worker.pid)
+		forget_worker(0);
+}
+
+static int need_worker(void)
+{
+	int calls[2], output;
+
+	if (worker.pid && worker.owner == getpid())
+		return 0;
+	process_end_calls();
+	if (pipe2(calls, O_CLOEXEC) < 0)
+		return -errno;
+	worker.owner = getpid();
+	worker.pid = fork_child(&worker.results, &output);
+	if (worker.pid == 0) {
+		close(calls[1]);
+		serve(calls[0], output);
+	}
+	close(calls[0]);
+	worker.calls = calls[1];
+	if (worker.pid > 0)
+		return 0;
+	worker.pid = 0;
+	close(calls[1]);
+	return -errno;
+}
+
+int process_call(int (*work)(void *context), const void *context, size_t size, int64_t deadline)
+{
+	return process_call_watched(work, context, size, deadline, NULL);
+}
+
+int process_call_watched(int (*work)(void *context), const void *context, size_t size,
+			 int64_t deadline, bool (*must_stop)(void))
+{
+	struct call call = { .work = work };
+	int outcome, result;
+
+	if (size > sizeof(call.context))
+		return -E2BIG;
+	memcpy(call.context, context, size);
+	outcome = need_worker();
+	if (outcome < 0)
+		return outcome;
+	if (write(worker.calls, &call, sizeof(call)) != sizeof(call))
+		outcome = -ECHILD;
+	else
+		outcome = await(worker.results, deadline, must_stop);
+	if (outcome > 0 && read(worker.results, &result, sizeof(result)) != sizeof(result))
+		outcome = -ECHILD;
+	if (outcome > 0)
+		return result;
+	forget_worker(outcome);
+	return outcome;
+}
+
+/* Also what is 0 to 2: slurmd's steps may have nothing of the kind, and then it is anything. */
+static void close_all_but(int a, int b)
+{
+	int low = a < b ? a : b, high = a < b ? b : a;
+
+	if (low > 0)
+		syscall(SYS_close_range, 0, low - 1, 0);
+	if (high - low > 1)
+		syscall(SYS_close_range, low + 1, high - 1, 0);
+	syscall(SYS_close_range, high + 1, ~0U, 0);
+}
+
+int process_call_alone(int (*work)(void *context), void *context, int keep, int64_t deadline)
+{
+	int fd, output, outcome, result;
+	pid_t pid = fork_child(&fd, &output);
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		close_all_but(output, keep);
+		result = work(context);
+		_exit(write(output, &result, sizeof(result)) != sizeof(result));
+	}
+	outcome = await(fd, deadline, NULL);
+	if (outcome > 0 && read(fd, &result, sizeof(result)) != sizeof(result))
+		outcome = -ECHILD;
+	close(fd);
+	/* Nothing of ours waits for its end. */
+	reap(pid, outcome, ALONE_MS);
+	return outcome > 0 ? result : outcome;
+}
+
+static void __attribute__((noreturn)) execute(const char *const argv[], int output)
+{
+	static const char *const environment[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C",
+						   NULL };
+	int null = open("/dev/null", O_RDWR);
+	sigset_t none;
+
+	if (null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
+		_exit(127);
+	syscall(SYS_close_range, 3, ~0U, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execve(argv[0], (char *const *)argv, (char *const *)environment);
+	dprintf(1, "%s: %s", argv[0], strerror(errno));
+	_exit(127);
+}
+
+int process_run(const char *const argv[], int64_t deadline, char *text, size_t size)
+{
+	int fd, output, outcome, status;
+	size_t length;
+	pid_t pid = fork_child(&fd, &output);
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		execute(argv, output);
+	outcome = collect(fd, deadline, text, size - 1, &length);
+	close(fd);
+	status = reap(pid, outcome, KILL_MS);
+	while (length && text[length - 1] == '\n')
+		length--;
+	text[length] = '\0';
+	if (outcome < 0)
+		return outcome;
+	if (status == -1)
+		return -ECHILD;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int process_detach(const char *const argv[])
+{
+	pid_t pid = fork();
+	int null;
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		/* At once: the lock of switching may be among them. */
+		syscall(SYS_close_range, 3, ~0U, 0);
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+		/* Forked once more, it is nobody's child, whom nobody here has to reap. */
+		if (null < 0 || setsid() < 0 || fork() != 0)
+			_exit(0);
+		execute(argv, null);
+	}
+	reap(pid, 0, KILL_MS);
+	return 0;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "interrupts/irqbalance.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/parse.h"
+
+/*
+ * It answers between two of its rounds. Who hangs up before that kills it: it does not expect
+ * SIGPIPE.
+ */
+#define ANSWER_SECONDS 10
+#define ANSWER_SIZE 65536
+#define REQUEST_SIZE 500 /* what it reads of one, with the NUL that it expects */
+#define IRQ_MAX 1000000
+
+static int is_number(const struct dirent *entry)
+{
+	return isdigit((unsigned char)*entry->d_name);
+}
+
+static bool is_irqbalance(const char *pid)
+{
+	char name[32];
+
+	return kernel_read(name, sizeof(name), "/proc/%s/comm", pid) > 0 &&
+	       strcmp(name, "irqbalance") == 0;
+}
+
+static bool is_roots(int connection)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == 0;
+}
+
+static int connect_to(const struct sockaddr_un *address, socklen_t size)
+{
+	struct timeval patience = { .tv_sec = ANSWER_SECONDS };
+	int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (connection < 0)
+		return -1;
+	if (setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) == 0 &&
+	    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) == 0 &&
+	    connect(connection, (const struct sockaddr *)address, size) == 0 &&
+	    is_roots(connection))
+		return connection;
+	close(connection);
+	return -1;
+}
+
+/* A socket in /run, or an abstract one where it has no directory there. */
+static int connect_to_pid(const char *pid)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	size_t room = sizeof(address.sun_path), length;
+	int connection;
+
+	snprintf(address.sun_path, room, "/run/irqbalance/irqbalance%.10s.sock", pid);
+	connection = connect_to(&address, sizeof(address));
+	if (connection >= 0)
+		return connection;
+	memset(address.sun_path, 0, room);
+	length = snprintf(address.sun_path + 1, room - 1, "irqbalance%.10s.sock", pid);
+	return connect_to(&address, offsetof(struct sockaddr_un, sun_path) + 1 + length);
+}
+
+static int open_connection(void)
+{
+	struct dirent **entries = NULL;
+	int n = scandir("/proc", &entries, is_number, NULL), connection = -1;
+
+	for (int i = 0; i < n; i++) {
+		if (connection < 0 && is_irqbalance(entries[i]->d_name))
+			connection = connect_to_pid(entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return connection;
+}
+
+/* It wants to know whose words these are. */
+static int say(int connection, const char *text)
+{
+	struct ucred self = { .pid = getpid(), .uid = geteuid(), .gid = getegid() };
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(self))];
+	} control = { .header = { .cmsg_len = CMSG_LEN(sizeof(self)),
+				  .cmsg_level = SOL_SOCKET,
+				  .cmsg_type = SCM_CREDENTIALS } };
+	struct iovec part = { .iov_base = (char *)text, .iov_len = strlen(text) };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof(control) };
+
+	memcpy(CMSG_DATA(&control.header), &self, sizeof(self));
+	return sendmsg(connection, &message, MSG_NOSIGNAL) == (ssize_t)part.iov_len ? 0 : -1;
+}
+
+/* It answers one request, and closes the connection. */
+static void read_answer(int connection, char *text, size_t size)
+{
+	size_t length = 0;
+	ssize_t got;
+
+	while (length < size - 1 &&
+	       (got = recv(connection, text + length, size - 1 - length, 0)) > 0)
+		length += got;
+	text[length] = '\0';
+}
+
+/* Numbers from behind "IRQ", of each that it is told to leave alone. */
+static void parse_irqs(const char *text, hwloc_bitmap_t irqs)
+{
+	static const char word[] = " IRQ ";
+
+	hwloc_bitmap_zero(irqs);
+	for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
+		long irq = strtol(at + strlen(word), NULL, 10);
+
+		if (irq > 0 && irq < IRQ_MAX)
+			hwloc_bitmap_set(irqs, irq);
+	}
+}
+
+/* "SLEEP 10 IRQ 24 LOAD … BANNED 00000000,000000e0" */
+static int parse_setup(char *text, hwloc_bitmap_t cpus, hwloc_bitmap_t irqs)
+{
+	char *at = strstr(text, "BANNED ");
+
+	if (!at)
+		return -1;
+	if (irqs)
+		parse_irqs(text, irqs);
+	at += strlen("BANNED ");
+	at[strspn(at, "0123456789abcdefABCDEF,")] = '\0';
+	return cpus ? parse_mask(at, cpus) : 0;
+}
+
+/* Each may be NULL. */
+static bool read_setup(hwloc_bitmap_t cpus, hwloc_bitmap_t irqs)
+{
+	int connection = open_connection(), ret = -1;
+	char *text = calloc(1, ANSWER_SIZE);
+
+	if (connection >= 0 && text && say(connection, "setup") == 0) {
+		read_answer(connection, text, ANSWER_SIZE);
+		ret = parse_setup(text, cpus, irqs);
+	}
+	free(text);
+	if (connection >= 0)
+		close(connection);
+	return ret == 0;
+}
+
+bool irqbalance_banned(hwloc_bitmap_t cpus)
+{
+	return read_setup(cpus, NULL);
+}
+
+bool irqbalance_banned_irqs(hwloc_bitmap_t irqs)
+{
+	return read_setup(NULL, irqs);
+}
+
+static int tell(const char *text, const char *what, struct ms_error *err)
+{
+	int connection = open_connection(), ret;
+
+	/* It has ended meanwhile. */
+	if (connection < 0)
+		return 0;
+	ret = say(connection, text);
+	close(connection);
+	return ret < 0 ? ms_fail(err,
+				 "irqbalance cannot be told which %s to leave alone: its socket "
+				 "does not take it; see whether irqbalance still works",
+				 what)
+		       : 0;
+}
+
+int irqbalance_ban(hwloc_const_bitmap_t cpus, struct ms_error *err)
+{
+	char list[4096], text[sizeof(list) + 32];
+
+	hwloc_bitmap_list_snprintf(list, sizeof(list), cpus);
+	/* Version 1.9.2 dies of an empty list. */
+	snprintf(text, sizeof(text), "settings cpus %s", *list ? list : "NULL");
+	return tell(text, "CPUs", err);
+}
+
+int irqbalance_ban_irqs(hwloc_const_bitmap_t irqs, struct ms_error *err)
+{
+	char text[REQUEST_SIZE] = "settings ban irqs";
+	size_t at = strlen(text);
+	int irq;
+
+	if (hwloc_bitmap_iszero(irqs))
+		snprintf(text + at, sizeof(text) - at, " NONE");
+	hwloc_bitmap_foreach_begin(irq, irqs) {
+		at += snprintf(text + at, sizeof(text) - at, " %d", irq);
+		if (at >= sizeof(text))
+			return ms_fail(err,
+				       "irqbalance cannot be told which interrupts to leave alone: "
+				       "it takes requests of %d characters only; it may move them",
+				       REQUEST_SIZE - 1);
+	}
+	hwloc_bitmap_foreach_end();
+	return tell(text, "interrupts", err);
+}
+
+static int allow(hwloc_const_bitmap_t these, bool (*banned)(hwloc_bitmap_t all),
+		 int (*ban)(hwloc_const_bitmap_t all, struct ms_error *err), struct ms_error *err)
+{
+	hwloc_bitmap_t all = hwloc_bitmap_alloc();
+	int ret = all ? 0 : ms_fail(err, "out of memory");
+
+	if (all && banned(all) && hwloc_bitmap_intersects(all, these)) {
+		hwloc_bitmap_andnot(all, all, these);
+		ret = ban(all, err);
+	}
+	hwloc_bitmap_free(all);
+	return ret;
+}
+
+int irqbalance_allow(hwloc_const_bitmap_t cpus, struct ms_error *err)
+{
+	return allow(cpus, irqbalance_banned, irqbalance_ban, err);
+}
+
+int irqbalance_allow_irqs(hwloc_const_bitmap_t irqs, struct ms_error *err)
+{
+	return allow(irqs, irqbalance_banned_irqs, irqbalance_ban_irqs, err);
+}

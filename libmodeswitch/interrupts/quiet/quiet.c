@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "interrupts/quiet/quiet.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interrupts/interrupts.h"
+#include "base/process.h"
+#include "interrupts/quiet/pass.h"
+#include "store/record.h"
+#include "store/state.h"
+#include "switch/switch.h"
+
+#define LOCK_FILE "quiet.lock"
+
+/* ---- a job ---- */
+
+static int start_watching(struct ms_error *err)
+{
+	static const char *const watch[] = { LWKCTL_PATH, "quiet", NULL };
+	int error = process_detach(watch);
+
+	return error ? ms_fail(err, "%s cannot be started: %s", LWKCTL_PATH, strerror(-error)) : 0;
+}
+
+static int publish(uint32_t job_id, uid_t uid, hwloc_const_bitmap_t cpus, const char *reason,
+		   struct ms_error *err)
+{
+	struct ms_job job = { .job_id = job_id,
+			      .uid = uid,
+			      .state = MS_JOB_QUIET,
+			      .instance = MS_NO_INSTANCE,
+			      .since = time(NULL) };
+	int ret;
+
+	snprintf(job.reason, sizeof(job.reason), "%s", reason);
+	if (cpus) {
+		job.linux_cpus = hwloc_bitmap_dup(cpus);
+		interrupts_measure(cpus, &job.irqs_before);
+	}
+	ret = record_publish(&job, err);
+	ms_job_release(&job);
+	return ret;
+}
+
+int ms_quiet_refuse(uint32_t job_id, uid_t uid, const char *reason, struct ms_error *err)
+{
+	return publish(job_id, uid, NULL, reason, err);
+}
+
+int ms_quiet_begin(const struct ms_config *config, uint32_t job_id, uid_t uid,
+		   hwloc_const_bitmap_t cpus, struct ms_error *err)
+{
+	int lock = state_lock(config->switch_timeout_ms, err), ret;
+	struct ms_error ignored;
+
+	if (lock < 0)
+		return -1;
+	/* What an earlier run of a requeued job may have left. */
+	ret = switch_off_locked(job_id, NULL, NULL, NULL, err);
+	if (ret == 0)
+		ret = publish(job_id, uid, cpus, "", err);
+	if (ret == 0 &&
+	    (quiet_run_pass(NULL, config->os_cpus, NULL, err) < 0 || start_watching(err) < 0)) {
+		ret = -1;
+		record_remove(job_id, &ignored);
+		quiet_pass(NULL, &ignored);
+	}
+	close(lock);
+	return ret;
+}
+
+int ms_quiet_resume(struct ms_error *err)
+{
+	struct ms_job *jobs;
+	bool quiet = false;
+	size_t n;
+
+	if (ms_job_list(&jobs, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		quiet |= jobs[i].state == MS_JOB_QUIET;
+	ms_job_list_free(jobs, n);
+	return quiet ? start_watching(err) : 0;
+}
+
+/* ---- watching ---- */
+
+/* Only one process at a time does it. A file descriptor; -1: another one does. */
+static int take_watch(void)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" LOCK_FILE, state_dir);
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Away from the jobs' CPUs; where it may not, it runs where it is. */
+static void go_to_os_cpus(void)
+{
+	hwloc_bitmap_t os = hwloc_bitmap_alloc();
+	struct json_object *state = NULL;
+	struct ms_error ignored;
+	cpu_set_t set;
+	int cpu;
+
+	CPU_ZERO(&set);
+	if (os && quiet_read_state(&state, &ignored) == 0) {
+		quiet_read_set(state, "os", os);
+		hwloc_bitmap_foreach_begin(cpu, os) {
+			if (cpu < CPU_SETSIZE)
+				CPU_SET(cpu, &set);
+		}
+		hwloc_bitmap_foreach_end();
+		sched_setaffinity(0, sizeof(set), &set);
+	}
+	json_object_put(state);
+	hwloc_bitmap_free(os);
+}
+
+static void wait_for(double seconds)
+{
+	struct timespec time = { .tv_sec = seconds,
+				 .tv_nsec = (seconds - (time_t)seconds) * 1000000000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* The number of quiet jobs; one when a switch is going on, for all we know; or -1. */
+static ssize_t watch_once(struct quiet_memory *memory, int *watch, struct ms_error *err)
+{
+	struct ms_error ignored;
+	int lock = state_lock(0, &ignored);
+	ssize_t n;
+
+	if (lock < 0)
+		return 1;
+	n = quiet_run_pass(NULL, NULL, memory, err);
+	/* Whoever begins after this finds nobody watching. */
+	if (n <= 0) {
+		close(*watch);
+		*watch = -1;
+	}
+	close(lock);
+	return n;
+}
+
+static int watch(struct quiet_memory *memory, struct ms_error *err)
+{
+	int fd = take_watch();
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return 0;
+	go_to_os_cpus();
+	while (n > 0) {
+		wait_for(memory->interval);
+		n = watch_once(memory, &fd, err);
+	}
+	return n;
+}
+
+int ms_quiet_watch(double interval, struct ms_error *err)
+{
+	struct quiet_memory memory = { .interval = interval,
+				       .quiet = hwloc_bitmap_alloc(),
+				       .n_carried = sysconf(_SC_NPROCESSORS_CONF) };
+	int ret;
+
+	memory.carried = calloc(memory.n_carried + 1, sizeof(*memory.carried));
+	if (memory.quiet && memory.carried)
+		ret = ms_irqs_read(&memory.before, err) < 0 ? -1 : watch(&memory, err);
+	else
+		ret = ms_fail(err, "out of memory");
+	ms_irqs_release(&memory.before);
+	hwloc_bitmap_free(memory.quiet);
+	free(memory.carried);
+	return ret;
+}

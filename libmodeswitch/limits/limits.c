@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "limits/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <libcgroup.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/process.h"
+
+#define ROOT "slurm-lwk"
+#define SHARED ROOT "/shared"
+#define PERIOD_US 100000
+#define ORDINARY_SHARES 1024
+#define NAME_SIZE 64
+#define PATH_SIZE 4096
+#define REMOVE_MS 2000
+#define CONTROLLERS "/sys/fs/cgroup/cgroup.controllers"
+
+/* A file of a cgroup, and what to write there. */
+struct setting {
+	const char *file;
+	char *value; /* free() */
+};
+
+static const char *const controllers[LIMITS_MAX_GROUPS] = { "cpuset", "cpu", "memory", "pids" };
+
+static const char *reason(int error)
+{
+	return error == ECGOTHER ? strerror(cgroup_get_last_errno()) : cgroup_strerror(error);
+}
+
+static void name_of(uint32_t job_id, bool shared, char name[NAME_SIZE])
+{
+	snprintf(name, NAME_SIZE, "%s/job_%u", shared ? SHARED : ROOT, job_id);
+}
+
+static bool is_shared(const struct ms_limits *limits)
+{
+	return limits->cpu_percent;
+}
+
+/* Where it is mounted; free(). NULL: nowhere. */
+static char *mount_point(const char *controller)
+{
+	char *path = NULL;
+
+	return cgroup_get_subsys_mount_point(controller, &path) == 0 ? path : NULL;
+}
+
+/* Makes a cgroup if it is not there, and writes the settings in any case. */
+static int make_group(const char *controller, const char *name, const struct setting *settings,
+		      struct ms_error *err)
+{
+	struct cgroup *group = cgroup_new_cgroup(name);
+	struct cgroup_controller *part = group ? cgroup_add_controller(group, controller) : NULL;
+	int error = part ? 0 : ECGFAIL;
+
+	for (; !error && settings->file; settings++)
+		error = settings->value
+				? cgroup_add_value_string(part, settings->file, settings->value)
+				: ECGFAIL;
+	if (!error)
+		error = cgroup_create_cgroup(group, 1);
+	cgroup_free(&group);
+	if (error)
+		return ms_fail(err, "the cgroup %s of the controller %s cannot be made: %s", name,
+			       controller, reason(error));
+	return 0;
+}
+
+static char *list_text(hwloc_const_bitmap_t list)
+{
+	char *text = NULL;
+
+	return hwloc_bitmap_list_asprintf(&text, list) < 0 ? NULL : text;
+}
+
+__attribute__((format(printf, 1, 2))) static char *text_of(const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	return text;
+}
+
+/* What a cpuset above must have beside what it has: a cpuset has nothing that its parent has not. */
+static char *widened(const char *mount, const char *name, const char *file,
+		     hwloc_const_bitmap_t list)
+{
+	hwloc_bitmap_t all = hwloc_bitmap_alloc();
+	char path[PATH_SIZE], *text;
+
+	snprintf(path, sizeof(path), "%s/%s/%s", mount, name, file);
+	if (all && kernel_read_list(all, path) < 0)
+		hwloc_bitmap_zero(all);
+	if (all)
+		hwloc_bitmap_or(all, all, list);
+	text = all ? list_text(all) : NULL;
+	hwloc_bitmap_free(all);
+	return text;
+}
+
+static void free_settings(struct setting *settings)
+{
+	for (; settings->file; settings++)
+		free(settings->value);
+}
+
+static int make_parents(const char *controller, const char *mount, const struct ms_limits *limits,
+			struct ms_error *err)
+{
+	static const char *const names[] = { ROOT, SHARED };
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < (is_shared(limits) ? 2 : 1); i++) {
+		struct setting settings[3] = { 0 };
+
+		if (strcmp(controller, "cpuset") == 0) {
+			settings[0] = (struct setting){
+				"cpuset.cpus", widened(mount, names[i], "cpuset.cpus", limits->cpus)
+			};
+			settings[1] = (struct setting){ "cpuset.mems",
+							widened(mount, names[i], "cpuset.mems",
+								limits->nodes) };
+		} else if (i == 0 && is_shared(limits) && strcmp(controller, "cpu") == 0) {
+			/* Here it competes with other services and jobs; below, with none. */
+			settings[0] = (struct setting){
+				"cpu.shares",
+				text_of("%u", limits->weight_percent * ORDINARY_SHARES / 100)
+			};
+		} else if (i == 1 && strcmp(controller, "cpu") == 0) {
+			settings[0] =
+				(struct setting){ "cpu.cfs_period_us", text_of("%d", PERIOD_US) };
+			settings[1] = (struct setting){ "cpu.cfs_quota_us",
+							text_of("%u", limits->cpu_percent *
+									      (PERIOD_US / 100)) };
+		}
+		ret = make_group(controller, names[i], settings, err);
+		free_settings(settings);
+	}
+	return ret;
+}
+
+static int make_job_group(uint32_t job_id, const char *controller, const struct ms_limits *limits,
+			  struct ms_error *err)
+{
+	struct setting settings[3] = { 0 };
+	char name[NAME_SIZE];
+	int ret;
+
+	if (strcmp(controller, "cpuset") == 0) {
+		settings[0] = (struct setting){ "cpuset.cpus", list_text(limits->cpus) };
+		settings[1] = (struct setting){ "cpuset.mems", list_text(limits->nodes) };
+	} else if (strcmp(controller, "memory") == 0) {
+		settings[0] = (struct setting){ "memory.limit_in_bytes",
+						text_of("%ju", (uintmax_t)limits->memory) };
+	} else if (strcmp(controller, "pids") == 0) {
+		settings[0] = (struct setting){ "pids.max", text_of("%u", limits->pids) };
+	}
+	name_of(job_id, is_shared(limits), name);
+	ret = make_group(controller, name, settings, err);
+	free_settings(settings);
+	return ret;
+}
+
+bool limits_version_2(void)
+{
+	char ignored[1024];
+
+	return kernel_read(ignored, sizeof(ignored), CONTROLLERS) >= 0;
+}
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (; *words; words += strcspn(words, " "), words += strspn(words, " ")) {
+		if (strncmp(words, word, length) == 0 &&
+		    (words[length] == ' ' || words[length] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+static void find_missing(char *missing, size_t size)
+{
+	char available[1024] = "";
+	bool version_2 = kernel_read(available, sizeof(available), CONTROLLERS) >= 0;
+	size_t at = 0;
+
+	*missing = '\0';
+	for (size_t i = 0; i < LIMITS_MAX_GROUPS && at < size; i++) {
+		char *mount = version_2 ? NULL : mount_point(controllers[i]);
+		bool there = version_2 ? has_word(available, controllers[i]) : mount != NULL;
+
+		free(mount);
+		if (!there)
+			at += snprintf(missing + at, size - at, "%s%s", at ? ", " : "",
+				       controllers[i]);
+	}
+}
+
+int limits_look(char *missing, size_t size, struct ms_error *err)
+{
+	int error = limits_version_2() ? 0 : cgroup_init();
+
+	if (error && error != ECGROUPNOTMOUNTED)
+		return ms_fail(err, "libcgroup cannot begin: %s", reason(error));
+	find_missing(missing, size);
+	return 0;
+}
+
+static int check_controllers(const struct ms_limits *limits, struct ms_error *err)
+{
+	char missing[64];
+
+	if (limits_look(missing, sizeof(missing), err) < 0)
+		return -1;
+	if (!*missing || !limits->required)
+		return 0;
+	return ms_fail(err,
+		       "ProxyLimits=require in %s wants the cgroup controllers cpuset, cpu, memory "
+		       "and pids; this node lacks %s. The administrator's remedy is to mount them "
+		       "(cgroup version 1), or to let the kernel have them (version 2: no "
+		       "cgroup_disable=); or ProxyLimits=available, with which LWK jobs do "
+		       "without such limits",
+		       MS_CONFIG_PATH, missing);
+}
+
+int limits_make(uint32_t job_id, const struct ms_limits *limits, struct ms_error *err)
+{
+	int ret = check_controllers(limits, err);
+
+	if (ret < 0 || limits_version_2())
+		return ret;
+	for (size_t i = 0; ret == 0 && i < LIMITS_MAX_GROUPS; i++) {
+		char *mount = mount_point(controllers[i]);
+
+		if (mount && (make_parents(controllers[i], mount, limits, err) < 0 ||
+			      make_job_group(job_id, controllers[i], limits, err) < 0))
+			ret = -1;
+		free(mount);
+	}
+	return ret;
+}
+
+int limits_open(uint32_t job_id, const struct ms_limits *limits, int fds[LIMITS_MAX_GROUPS],
+		struct ms_error *err)
+{
+	char name[NAME_SIZE], path[PATH_SIZE];
+	int n = 0;
+
+	if (limits_version_2())
+		return 0;
+	name_of(job_id, is_shared(limits), name);
+	for (size_t i = 0; i < LIMITS_MAX_GROUPS; i++) {
+		char *mount = mount_point(controllers[i]);
+
+		if (!mount)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s/cgroup.procs", mount, name);
+		free(mount);
+		fds[n] = open(path, O_WRONLY | O_CLOEXEC);
+		if (fds[n] < 0) {
+			ms_fail(err, "%s: %m", path);
+			while (n > 0)
+				close(fds[--n]);
+			return -1;
+		}
+		n++;
+	}
+	return n;
+}
+
+/* Proxies end when their instance has; what does not is moved away. */
+static int remove_group(const char *controller, const char *path, const char *name,
+			struct ms_error *err)
+{
+	int64_t deadline = clock_ms() + REMOVE_MS;
+	struct cgroup *group;
+	int error;
+
+	while (rmdir(path) < 0) {
+		if (errno == ENOENT)
+			return 0;
+		if (errno != EBUSY || clock_ms() >= deadline)
+			break;
+		usleep(10000);
+	}
+	if (access(path, F_OK) < 0)
+		return 0;
+	group = cgroup_new_cgroup(name);
+	error = group && cgroup_add_controller(group, controller)
+			? cgroup_delete_cgroup_ext(group, CGFLAG_DELETE_IGNORE_MIGRATION)
+			: ECGFAIL;
+	cgroup_free(&group);
+	if (error)
+		return ms_fail(err, "the cgroup %s of the controller %s cannot be removed: %s",
+			       name, controller, reason(error));
+	return 0;
+}
+
+static int remove_groups(uint32_t job_id, const char *controller, const char *mount,
+			 struct ms_error *err)
+{
+	char name[NAME_SIZE], path[PATH_SIZE];
+	int ret = 0;
+
+	for (int shared = 0; shared < 2; shared++) {
+		name_of(job_id, shared, name);
+		snprintf(path, sizeof(path), "%s/%s", mount, name);
+		if (remove_group(controller, path, name, err) < 0)
+			ret = -1;
+	}
+	/* With other jobs' groups in them they stay. */
+	snprintf(path, sizeof(path), "%s/" SHARED, mount);
+	rmdir(path);
+	snprintf(path, sizeof(path), "%s/" ROOT, mount);
+	rmdir(path);
+	return ret;
+}
+
+int limits_remove(uint32_t job_id, struct ms_error *err)
+{
+	int ret = 0;
+
+	if (limits_version_2() || cgroup_init() != 0)
+		return 0;
+	for (size_t i = 0; i < LIMITS_MAX_GROUPS; i++) {
+		char *mount = mount_point(controllers[i]);
+
+		if (mount && remove_groups(job_id, controllers[i], mount, err) < 0)
+			ret = -1;
+		free(mount);
+	}
+	return ret;
+}
+
+/* All jobs' that this pattern finds. */
+static int remove_found(const char *mount, const char *pattern, struct ms_error *err)
+{
+	char path[PATH_SIZE];
+	uint32_t job_id;
+	glob_t found;
+	int ret = 0;
+
+	snprintf(path, sizeof(path), "%s/%s/job_*", mount, pattern);
+	if (glob(path, GLOB_NOSORT, NULL, &found) != 0)
+		return 0;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		if (sscanf(strrchr(found.gl_pathv[i], '/'), "/job_%" SCNu32, &job_id) == 1 &&
+		    limits_remove(job_id, err) < 0)
+			ret = -1;
+	}
+	globfree(&found);
+	return ret;
+}
+
+int limits_remove_all(struct ms_error *err)
+{
+	int ret = 0;
+
+	if (limits_version_2() || cgroup_init() != 0)
+		return 0;
+	for (size_t i = 0; i < LIMITS_MAX_GROUPS; i++) {
+		char *mount = mount_point(controllers[i]);
+
+		if (mount &&
+		    (remove_found(mount, ROOT, err) < 0 || remove_found(mount, SHARED, err) < 0))
+			ret = -1;
+		free(mount);
+	}
+	return ret;
+}
+
+char *limits_group_path(uint32_t job_id, const char *controller, const char *file)
+{
+	static const bool places[] = { false, true };
+	char *mount, *path = NULL;
+
+	if (cgroup_init() != 0 || !(mount = mount_point(controller)))
+		return NULL;
+	for (size_t i = 0; i < 2 && !path; i++) {
+		char name[NAME_SIZE];
+
+		name_of(job_id, places[i], name);
+		path = text_of("%s/%s/%s", mount, name, file);
+		if (path && access(path, F_OK) < 0) {
+			free(path);
+			path = NULL;
+		}
+	}
+	free(mount);
+	return path;
+}

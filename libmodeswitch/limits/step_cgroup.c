@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The limits of proxies with cgroup version 2, on the cgroups that Slurm 22.05 makes: job_ID for
+ * the job, job_ID/step_S/user for the tasks of a step.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "base/files.h"
+#include "limits/limits.h"
+
+#define MOUNT "/sys/fs/cgroup"
+#define PERIOD_US 100000
+#define PATH_SIZE 4096
+
+/* The cgroup of a process, of its job, or "" when Slurm has not made it. */
+struct place {
+	char scope[PATH_SIZE]; /* above the jobs */
+	char job[PATH_SIZE];
+	char tasks[PATH_SIZE]; /* of its step */
+};
+
+static int find_place(uint32_t job_id, pid_t pid, struct place *place, struct ms_error *err)
+{
+	char text[PATH_SIZE], job[32], *path, *at, *step;
+
+	if (kernel_read(text, sizeof(text), "/proc/%d/cgroup", (int)pid) < 0)
+		return ms_fail(err, "the cgroup of process %d cannot be read", (int)pid);
+	path = strncmp(text, "0::/", 4) == 0 ? text + 3 : NULL;
+	snprintf(job, sizeof(job), "/job_%u/", job_id);
+	at = path ? strstr(path, job) : NULL;
+	step = at ? strstr(at + strlen(job), "/") : NULL;
+	if (!step || strncmp(at + strlen(job), "step_", 5) != 0)
+		return ms_fail(err,
+			       "wanted process %d in a cgroup of Slurm's for job %u; found \"%s\"; "
+			       "the administrator's remedy is ProctrackType=proctrack/cgroup in "
+			       "slurm.conf",
+			       (int)pid, job_id, text);
+	snprintf(place->scope, sizeof(place->scope), MOUNT "%.*s", (int)(at - path), path);
+	snprintf(place->job, sizeof(place->job), MOUNT "%.*s", (int)(at + strlen(job) - 1 - path),
+		 path);
+	snprintf(place->tasks, sizeof(place->tasks), MOUNT "%.*s/user", (int)(step - path), path);
+	return 0;
+}
+
+/* A controller that Slurm was not given is an error only if the site says so. */
+static int set(const struct ms_limits *limits, const char *group, const char *file,
+	       const char *value, struct ms_error *err)
+{
+	int error = kernel_write(value, "%s/%s", group, file);
+
+	if (!error || (error == -ENOENT && !limits->required))
+		return 0;
+	return ms_fail(err, "%s/%s cannot be set to %s: %s%s", group, file, value, strerror(-error),
+		       error == -ENOENT
+			       ? "; the administrator's remedy is Delegate=yes in slurmd.service, "
+				 "or ProxyLimits=available in " MS_CONFIG_PATH
+			       : "");
+}
+
+static int set_list(const struct ms_limits *limits, const char *group, const char *file,
+		    hwloc_const_bitmap_t list, struct ms_error *err)
+{
+	char *text = NULL;
+	int ret;
+
+	if (hwloc_bitmap_list_asprintf(&text, list) < 0)
+		return ms_fail(err, "out of memory");
+	ret = set(limits, group, file, text, err);
+	free(text);
+	return ret;
+}
+
+/* Slurm's own limit may be the lower one. */
+static int set_memory(const struct ms_limits *limits, const char *group, struct ms_error *err)
+{
+	char text[32];
+
+	if (kernel_read(text, sizeof(text), "%s/memory.max", group) > 0 &&
+	    strcmp(text, "max") != 0 && strtoull(text, NULL, 10) <= limits->memory)
+		return 0;
+	snprintf(text, sizeof(text), "%ju", (uintmax_t)limits->memory);
+	return set(limits, group, "memory.max", text, err);
+}
+
+static int set_pids(const struct ms_limits *limits, const struct place *place, struct ms_error *err)
+{
+	char text[16];
+
+	/* Slurm has no use for this controller. */
+	kernel_write("+pids", "%s/cgroup.subtree_control", place->scope);
+	snprintf(text, sizeof(text), "%u", limits->pids);
+	return set(limits, place->job, "pids.max", text, err);
+}
+
+static bool shares(const struct ms_job *job)
+{
+	return job->state == MS_JOB_ACTIVE && job->proxies.cpu_percent;
+}
+
+/* A job that has no cgroup yet gets its share with its first step. */
+static void set_share(uint32_t job_id, unsigned percent, unsigned weight)
+{
+	char pattern[PATH_SIZE], text[64], weight_text[16];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), MOUNT "/system.slice/*slurmstepd.scope/job_%u", job_id);
+	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+		return;
+	snprintf(text, sizeof(text), "%u %u", percent * (PERIOD_US / 100), PERIOD_US);
+	snprintf(weight_text, sizeof(weight_text), "%u", weight);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		kernel_write(text, "%s/cpu.max", found.gl_pathv[i]);
+		kernel_write(weight_text, "%s/cpu.weight", found.gl_pathv[i]);
+	}
+	globfree(&found);
+}
+
+void ms_limits_share(void)
+{
+	struct ms_error ignored;
+	struct ms_job *jobs;
+	unsigned sharing = 0;
+	size_t n;
+
+	if (!limits_version_2() || ms_job_list(&jobs, &n, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		sharing += shares(&jobs[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (shares(&jobs[i]))
+			set_share(jobs[i].job_id, MAX(jobs[i].proxies.cpu_percent / sharing, 1),
+				  jobs[i].proxies.weight_percent);
+	}
+	ms_job_list_free(jobs, n);
+}
+
+int ms_limits_step(const struct ms_job *job, pid_t pid, bool is_step, struct ms_error *err)
+{
+	const struct ms_limits *limits = &job->proxies;
+	struct place place;
+
+	if (!limits_version_2() || !limits->memory)
+		return 0;
+	if (find_place(job->job_id, pid, &place, err) < 0)
+		return limits->required ? -1 : 0;
+	if (set_pids(limits, &place, err) < 0)
+		return -1;
+	if (limits->cpu_percent)
+		ms_limits_share();
+	if (!is_step)
+		return 0;
+	if (set_list(limits, place.tasks, "cpuset.cpus", limits->cpus, err) < 0 ||
+	    set_list(limits, place.tasks, "cpuset.mems", limits->nodes, err) < 0)
+		return -1;
+	return set_memory(limits, place.tasks, err);
+}
+
+/* The number after a name at the beginning of a line. */
+static uint64_t event_count(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, name, length) == 0 && line[length] == ' ')
+			return strtoull(line + length, NULL, 10);
+	}
+	return 0;
+}
+
+uint64_t ms_limits_kills(const struct ms_job *job, pid_t pid)
+{
+	struct ms_error ignored;
+	char text[PATH_SIZE] = "", *path;
+	struct place place;
+
+	if (!job->proxies.memory)
+		return 0;
+	if (limits_version_2()) {
+		if (find_place(job->job_id, pid, &place, &ignored) < 0 ||
+		    kernel_read(text, sizeof(text), "%s/memory.events", place.tasks) < 0)
+			return 0;
+		/* "oom" counts where the limit was, not below. */
+		return event_count(text, "oom") ? event_count(text, "oom_kill") : 0;
+	}
+	path = limits_group_path(job->job_id, "memory", "memory.oom_control");
+	if (path)
+		kernel_read(text, sizeof(text), "%s", path);
+	free(path);
+	return event_count(text, "oom_kill");
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * lwkctl top: a live view of the LWKs of this node.
+ */
+#include <errno.h>
+#include <ncurses.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lwkctl/common.h"
+
+#define MB(bytes) ((uintmax_t)((bytes) >> 20))
+#define REFRESH_MS 1000
+
+enum { COLOUR_USER = 1, COLOUR_SYSTEM, COLOUR_DELEGATING, COLOUR_BAD };
+
+struct instance {
+	uint32_t job_id;
+	char user[33];
+	char image[MS_IMAGE_NAME_MAX + 1];
+	struct ms_watch *watch;
+	struct ms_instance_info info;
+	struct ms_usage now, before;
+	bool seen; /* in this round */
+};
+
+struct view {
+	uint32_t job_id; /* MS_ALL_JOBS: all */
+	struct instance *instances;
+	size_t n;
+	int hidden; /* lines that did not fit */
+};
+
+/* ---- what there is ---- */
+
+static void close_instance(struct instance *instance)
+{
+	ms_usage_release(&instance->now);
+	ms_usage_release(&instance->before);
+	ms_watch_close(instance->watch);
+}
+
+static struct instance *find_instance(struct view *view, const struct ms_job *job)
+{
+	const struct passwd *user;
+	struct instance *more;
+	struct instance fresh = { .job_id = job->job_id };
+	struct ms_error ignored;
+
+	for (size_t i = 0; i < view->n; i++) {
+		if (view->instances[i].job_id == job->job_id)
+			return &view->instances[i];
+	}
+	/* Another user's job, or one that has just ended. */
+	if (ms_watch_open(job->job_id, &fresh.watch, &ignored) < 0)
+		return NULL;
+	more = reallocarray(view->instances, view->n + 1, sizeof(*more));
+	if (!more) {
+		ms_watch_close(fresh.watch);
+		return NULL;
+	}
+	user = getpwuid(job->uid);
+	if (user)
+		snprintf(fresh.user, sizeof(fresh.user), "%s", user->pw_name);
+	else
+		snprintf(fresh.user, sizeof(fresh.user), "%u", job->uid);
+	snprintf(fresh.image, sizeof(fresh.image), "%s", job->image);
+	view->instances = more;
+	more[view->n] = fresh;
+	return &more[view->n++];
+}
+
+static void read_instance(struct instance *instance)
+{
+	struct ms_error ignored;
+	struct ms_usage usage;
+
+	if (ms_watch_info(instance->watch, &instance->info, &ignored) < 0 ||
+	    instance->info.state == MS_INSTANCE_SHUTTING_DOWN ||
+	    ms_watch_usage(instance->watch, &usage, &ignored) < 1)
+		return;
+	ms_usage_release(&instance->before);
+	instance->before = instance->now;
+	instance->now = usage;
+	instance->seen = true;
+}
+
+static int look(struct view *view, struct ms_error *err)
+{
+	struct ms_job *jobs;
+	size_t n, kept = 0;
+
+	if (ms_job_list(&jobs, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < view->n; i++)
+		view->instances[i].seen = false;
+	for (size_t i = 0; i < n; i++) {
+		struct instance *instance = NULL;
+
+		if (jobs[i].state == MS_JOB_ACTIVE &&
+		    (view->job_id == MS_ALL_JOBS || view->job_id == jobs[i].job_id) &&
+		    (geteuid() == 0 || jobs[i].uid == geteuid()))
+			instance = find_instance(view, &jobs[i]);
+		if (instance)
+			read_instance(instance);
+	}
+	ms_job_list_free(jobs, n);
+	for (size_t i = 0; i < view->n; i++) {
+		if (view->instances[i].seen)
+			view->instances[kept++] = view->instances[i];
+		else
+			close_instance(&view->instances[i]);
+	}
+	view->n = kept;
+	return 0;
+}
+
+/* ---- how it looks ---- */
+
+/* The next line, or false when the terminal is full. */
+static bool next_line(struct view *view, int *line)
+{
+	if (*line + 1 >= LINES) {
+		view->hidden++;
+		return false;
+	}
+	move((*line)++, 0);
+	return true;
+}
+
+static void draw_part(char mark, int colour, int width)
+{
+	attron(COLOR_PAIR(colour));
+	for (int i = 0; i < width; i++)
+		addch(mark);
+	attroff(COLOR_PAIR(colour));
+}
+
+static const struct ms_counts *counts_before(const struct instance *instance, size_t i)
+{
+	static const struct ms_counts none;
+
+	return i < instance->before.n_cpus ? &instance->before.cpus[i].counts : &none;
+}
+
+static void draw_cpu(const struct instance *instance, size_t i)
+{
+	const struct ms_cpu_usage *cpu = &instance->now.cpus[i];
+	const struct ms_counts *then = counts_before(instance, i), *now = &cpu->counts;
+	double user = now->user_ns - then->user_ns, system = now->system_ns - then->system_ns;
+	double delegating = now->delegating_ns - then->delegating_ns;
+	double all = user + system + delegating + (now->idle_ns - then->idle_ns);
+	int width = COLS > 48 ? COLS - 32 : 16;
+	int us = all > 0 ? user / all * width + 0.5 : 0;
+	int sy = all > 0 ? system / all * width + 0.5 : 0;
+	int de = all > 0 ? delegating / all * width + 0.5 : 0;
+
+	/* What is rounded up must not push the bracket out. */
+	sy = us + sy > width ? width - us : sy;
+	de = us + sy + de > width ? width - us - sy : de;
+	printw("  CPU %-4u [", cpu->cpu);
+	draw_part('|', COLOUR_USER, us);
+	draw_part('+', COLOUR_SYSTEM, sy);
+	draw_part('d', COLOUR_DELEGATING, de);
+	printw("%*s] %3.0f%% %s", width - us - sy - de, "",
+	       all > 0 ? 100 * (user + system) / all : 0.0,
+	       cpu->torn ? "?" : ms_cpu_doing_word(cpu->doing));
+}
+
+static void draw_instance(struct view *view, const struct instance *instance, int *line)
+{
+	const struct ms_instance_info *info = &instance->info;
+	bool bad = info->state == MS_INSTANCE_PANIC || info->state == MS_INSTANCE_HUNG;
+
+	if (next_line(view, line)) {
+		attron(A_BOLD | (bad ? COLOR_PAIR(COLOUR_BAD) : 0));
+		printw("job %u  %s  %s  %s  %u processes  %ju of %ju MB, at most %ju",
+		       instance->job_id, instance->user, instance->image,
+		       ms_instance_state_word(info->state), info->processes,
+		       MB(instance->now.memory_used), MB(instance->now.memory),
+		       MB(instance->now.memory_peak));
+		attroff(A_BOLD | COLOR_PAIR(COLOUR_BAD));
+	}
+	if (*info->message && next_line(view, line))
+		printw("  %s", info->message);
+	for (size_t i = 0; i < instance->now.n_cpus; i++) {
+		if (next_line(view, line))
+			draw_cpu(instance, i);
+	}
+}
+
+static void draw(struct view *view)
+{
+	char host[65] = "", clock[16];
+	time_t now = time(NULL);
+	struct tm tm;
+	int line = 0;
+
+	gethostname(host, sizeof(host) - 1);
+	strftime(clock, sizeof(clock), "%T", localtime_r(&now, &tm));
+	erase();
+	view->hidden = 0;
+	if (next_line(view, &line))
+		printw("%s %s  %zu LWK%s   | user  + system  d delegating   q: quit", host, clock,
+		       view->n, view->n == 1 ? "" : "s");
+	for (size_t i = 0; i < view->n; i++)
+		draw_instance(view, &view->instances[i], &line);
+	if (view->hidden && LINES > 0)
+		mvprintw(LINES - 1, 0, "... %d more lines", view->hidden);
+	refresh();
+}
+
+/* ---- the terminal ---- */
+
+static SCREEN *open_screen(struct ms_error *err)
+{
+	SCREEN *screen;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		ms_fail(err, "top wanted a terminal; found none; 'lwkctl stat JOB --interval 1' "
+			     "prints to anything");
+		return NULL;
+	}
+	screen = newterm(NULL, stdout, stdin);
+	if (!screen) {
+		ms_fail(err, "top does not know the terminal \"%s\"; set TERM",
+			getenv("TERM") ? getenv("TERM") : "");
+		return NULL;
+	}
+	cbreak();
+	noecho();
+	curs_set(0);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	if (has_colors() && start_color() == OK) {
+		use_default_colors();
+		init_pair(COLOUR_USER, COLOR_GREEN, -1);
+		init_pair(COLOUR_SYSTEM, COLOR_RED, -1);
+		init_pair(COLOUR_DELEGATING, COLOR_BLUE, -1);
+		init_pair(COLOUR_BAD, COLOR_RED, -1);
+	}
+	return screen;
+}
+
+/* As a descriptor: the screen is left in one place only, and never by a handler. */
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+/* True: go on. Waits until something must be drawn anew. */
+static bool wait_for_user(int signals, int timeout_ms)
+{
+	struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+				{ .fd = signals, .events = POLLIN } };
+	int key;
+
+	/* EINTR: the terminal has another size. */
+	if (poll(fds, 2, timeout_ms) < 0 && errno != EINTR)
+		return false;
+	if (fds[1].revents || fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
+		return false;
+	while ((key = getch()) != ERR) {
+		if (key == 'q' || key == 'Q')
+			return false;
+	}
+	return true;
+}
+
+static int watch_instances(struct view *view, int timeout_ms, struct ms_error *err)
+{
+	int signals = open_signals();
+	SCREEN *screen = signals < 0 ? NULL : open_screen(err);
+	int ret = screen ? 0 : -1;
+
+	if (signals < 0)
+		return ms_fail(err, "signalfd: %m");
+	while (ret == 0) {
+		ret = look(view, err);
+		if (ret == 0)
+			draw(view);
+		if (ret < 0 || !wait_for_user(signals, timeout_ms))
+			break;
+	}
+	if (screen) {
+		endwin();
+		delscreen(screen);
+	}
+	close(signals);
+	return ret;
+}
+
+int run_top(const struct options *options)
+{
+	struct view view = { .job_id = MS_ALL_JOBS };
+	struct ms_error err;
+	double interval = REFRESH_MS / 1e3;
+	int ret;
+
+	if (options->n_arguments && !job_argument(options, &view.job_id))
+		return EXIT_USAGE;
+	if (!interval_argument(options, &interval))
+		return EXIT_USAGE;
+	ret = watch_instances(&view, interval * 1000, &err);
+	for (size_t i = 0; i < view.n; i++)
+		close_instance(&view.instances[i]);
+	free(view.instances);
+	return ret < 0 ? fail(&err) : EXIT_OK;
+}

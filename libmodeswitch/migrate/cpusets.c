@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where new pages of the processes come from: their cpusets, if nobody else is in them.
+ * With that, memory policies that name nodes follow as far as the kernel lets them; the
+ * policies themselves only a process can change, and only its own.
+ *
+ * A cpuset of version 2 moves all pages at once when nodes are taken from it. So nodes
+ * are added before the pages move and taken away after. With version 1 that can be
+ * switched off, and new pages come from the right nodes from the start.
+ */
+#include "migrate/migrate.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/cgroup.h"
+
+/* ---- which cpusets ---- */
+
+struct hierarchy {
+	char mount[PATH_MAX];
+	bool v2;
+};
+
+/* Where cpusets are; 0 when there are none. */
+static int find_hierarchy(struct hierarchy *hierarchy)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct mntent *mount;
+	int found = 0;
+
+	while (mounts && (mount = getmntent(mounts))) {
+		bool v1 = strcmp(mount->mnt_type, "cgroup") == 0 && hasmntopt(mount, "cpuset");
+
+		if (!v1 && (found || strcmp(mount->mnt_type, "cgroup2") != 0))
+			continue;
+		snprintf(hierarchy->mount, sizeof(hierarchy->mount), "%s", mount->mnt_dir);
+		hierarchy->v2 = !v1;
+		found = 1;
+		if (v1)
+			break;
+	}
+	if (mounts)
+		endmntent(mounts);
+	return found;
+}
+
+static bool is_cpuset(const char *directory)
+{
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/cpuset.mems", directory) < (int)sizeof(path) &&
+	       access(path, F_OK) == 0;
+}
+
+/* A line of /proc/PID/cgroup is "N:controllers:/path"; those of version 2 name none. */
+static const char *path_in_line(char *line, bool v2)
+{
+	char *controllers = strchr(line, ':'), *path, *one;
+
+	path = controllers ? strchr(++controllers, ':') : NULL;
+	if (!path)
+		return NULL;
+	*path++ = '\0';
+	if (v2)
+		return *controllers ? NULL : path;
+	while ((one = strsep(&controllers, ","))) {
+		if (strcmp(one, "cpuset") == 0)
+			return path;
+	}
+	return NULL;
+}
+
+/* The process's cpuset. 0, or -1 when it has none or is gone. */
+static int find_cpuset(const struct hierarchy *hierarchy, pid_t pid, char *path, size_t size)
+{
+	char text[8192], *rest = text, *line;
+
+	if (kernel_read(text, sizeof(text), "/proc/%d/cgroup", pid) < 0)
+		return -1;
+	while ((line = strsep(&rest, "\n"))) {
+		const char *found = path_in_line(line, hierarchy->v2);
+
+		if (!found)
+			continue;
+		if (snprintf(path, size, "%s%s", hierarchy->mount, found) >= (int)size)
+			return -1;
+		/* A group that only has its parent's nodes has no file to say so. */
+		while (!is_cpuset(path) && strlen(path) > strlen(hierarchy->mount))
+			*strrchr(path, '/') = '\0';
+		return strlen(path) > strlen(hierarchy->mount) + 1 ? 0 : -1;
+	}
+	return -1;
+}
+
+static bool is_target(const struct migration *migration, pid_t pid)
+{
+	for (size_t i = 0; i < migration->n_processes; i++) {
+		if (migration->processes[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+/* Are all processes in it, and below, among those that are migrated? */
+static bool is_ours_alone(const struct migration *migration, const char *directory)
+{
+	char *const paths[] = { (char *)directory, NULL };
+	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	FTSENT *entry;
+	bool alone = tree != NULL;
+
+	while (alone && (entry = fts_read(tree))) {
+		char path[PATH_MAX];
+		FILE *file;
+		int pid;
+
+		if (entry->fts_info != FTS_D)
+			continue;
+		snprintf(path, sizeof(path), "%s/cgroup.procs", entry->fts_path);
+		file = fopen(path, "re");
+		while (alone && file && fscanf(file, "%d", &pid) == 1)
+			alone = is_target(migration, pid);
+		if (file)
+			fclose(file);
+	}
+	if (tree)
+		fts_close(tree);
+	return alone;
+}
+
+static bool is_listed(const struct migration *migration, const char *path)
+{
+	for (size_t i = 0; i < migration->n_cpusets; i++) {
+		if (strcmp(migration->cpusets[i].path, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int list(struct migration *migration, const char *path, bool v2)
+{
+	struct migrate_cpuset *more, *cpuset;
+	char mems[8192], flag[8];
+
+	if (is_listed(migration, path) ||
+	    kernel_read(mems, sizeof(mems), "%s/cpuset.mems", path) < 0)
+		return 0;
+	more = reallocarray(migration->cpusets, migration->n_cpusets + 1, sizeof(*more));
+	if (!more)
+		return -1;
+	migration->cpusets = more;
+	cpuset = &more[migration->n_cpusets];
+	*cpuset = (struct migrate_cpuset){ .path = strdup(path), .mems = strdup(mems), .v2 = v2 };
+	cpuset->migrate = !v2 &&
+			  kernel_read(flag, sizeof(flag), "%s/cpuset.memory_migrate", path) > 0 &&
+			  *flag == '1';
+	if (!cpuset->path || !cpuset->mems) {
+		free(cpuset->path);
+		free(cpuset->mems);
+		return -1;
+	}
+	migration->n_cpusets++;
+	return 0;
+}
+
+/* The cpuset and those below it, parents first. */
+static int list_tree(struct migration *migration, const char *path, bool v2)
+{
+	char *const paths[] = { (char *)path, NULL };
+	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	FTSENT *entry;
+	int ret = 0;
+
+	while (tree && ret == 0 && (entry = fts_read(tree))) {
+		if (entry->fts_info == FTS_D && is_cpuset(entry->fts_path))
+			ret = list(migration, entry->fts_path, v2);
+	}
+	if (tree)
+		fts_close(tree);
+	return ret;
+}
+
+struct job_search {
+	struct migration *migration;
+	const struct hierarchy *hierarchy;
+};
+
+static int list_of_job(const struct job_cgroup *cgroup, void *context)
+{
+	const struct job_search *search = context;
+
+	if (strcmp(cgroup->mount->mnt_dir, search->hierarchy->mount) != 0)
+		return 0;
+	return list_tree(search->migration, cgroup->path, search->hierarchy->v2);
+}
+
+static int list_of_processes(struct migration *migration, const struct hierarchy *hierarchy)
+{
+	size_t shared = 0, none = 0;
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < migration->n_processes; i++) {
+		if (find_cpuset(hierarchy, migration->processes[i].pid, path, sizeof(path)) < 0)
+			none++;
+		else if (is_listed(migration, path))
+			continue;
+		else if (!is_ours_alone(migration, path))
+			shared++;
+		else if (list_tree(migration, path, hierarchy->v2) < 0)
+			return -1;
+	}
+	if (none)
+		migration_note(migration,
+			       "%zu processes are in no cpuset of their own: their new pages come "
+			       "from the node of the CPU that they run on",
+			       none);
+	if (shared)
+		migration_note(migration,
+			       "%zu processes share a cpuset with others, which stays as it is: "
+			       "their new pages come from the node of the CPU that they run on",
+			       shared);
+	return 0;
+}
+
+static int list_cpusets(struct migration *migration)
+{
+	const struct ms_migrate_request *request = migration->request;
+	struct job_search search = { .migration = migration };
+	struct hierarchy hierarchy;
+
+	if (!find_hierarchy(&hierarchy))
+		return 0;
+	search.hierarchy = &hierarchy;
+	if (request->job_id && job_cgroups(request->job_id, list_of_job, &search) < 0)
+		return -1;
+	if (request->cgroup && is_cpuset(request->cgroup) && request->cgroup[0] == '/' &&
+	    list_tree(migration, request->cgroup, hierarchy.v2) < 0)
+		return -1;
+	return migration->n_cpusets ? 0 : list_of_processes(migration, &hierarchy);
+}
+
+/* ---- changing them ---- */
+
+/* What is written: the nodes it has, plus 'to', and without 'from' when 'narrow'. */
+static int write_mems(struct migration *migration, const struct migrate_cpuset *cpuset, bool narrow)
+{
+	hwloc_bitmap_t mems = hwloc_bitmap_alloc();
+	char *text = NULL, now[8192];
+	struct ms_error ignored;
+	int error = -ENOMEM;
+
+	if (!mems || ms_parse_cpus(cpuset->mems, mems, &ignored) < 0)
+		goto out;
+	hwloc_bitmap_or(mems, mems, migration->request->to);
+	if (narrow)
+		hwloc_bitmap_andnot(mems, mems, migration->request->from);
+	if (hwloc_bitmap_list_asprintf(&text, mems) < 0)
+		goto out;
+	error = 0;
+	if (kernel_read(now, sizeof(now), "%s/cpuset.mems", cpuset->path) < 0 ||
+	    strcmp(now, text) != 0)
+		error = kernel_write(text, "%s/cpuset.mems", cpuset->path);
+	/* One that went with its last process needs nothing. */
+	if (error == -ENOENT || error == -ENODEV)
+		error = 0;
+out:
+	free(text);
+	hwloc_bitmap_free(mems);
+	return error;
+}
+
+static bool is_unset(const struct migrate_cpuset *cpuset)
+{
+	/* Of version 2: it has the nodes of the one above it, whatever these are. */
+	return !*cpuset->mems;
+}
+
+static int widen_all(struct migration *migration)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < migration->n_cpusets && !error; i++) {
+		struct migrate_cpuset *cpuset = &migration->cpusets[i];
+
+		if (is_unset(cpuset))
+			continue;
+		if (cpuset->migrate)
+			error = kernel_write("0", "%s/cpuset.memory_migrate", cpuset->path);
+		if (!error)
+			error = write_mems(migration, cpuset, false);
+	}
+	return error;
+}
+
+/* Children first: a parent cannot lose what a child has. */
+static int narrow_all(struct migration *migration)
+{
+	int error = 0, failed;
+
+	for (size_t i = migration->n_cpusets; i-- > 0;) {
+		if (is_unset(&migration->cpusets[i]))
+			continue;
+		failed = write_mems(migration, &migration->cpusets[i], true);
+		error = error ? error : failed;
+	}
+	return error;
+}
+
+static void free_all(struct migration *migration)
+{
+	for (size_t i = 0; i < migration->n_cpusets; i++) {
+		free(migration->cpusets[i].path);
+		free(migration->cpusets[i].mems);
+	}
+	free(migration->cpusets);
+	migration->cpusets = NULL;
+	migration->n_cpusets = 0;
+}
+
+/* As they were: all nodes first, for the sake of the order, then each its own. */
+static void restore_all(struct migration *migration)
+{
+	for (size_t i = migration->n_cpusets; i-- > 0;) {
+		const struct migrate_cpuset *cpuset = &migration->cpusets[i];
+
+		if (!is_unset(cpuset))
+			kernel_write(cpuset->mems, "%s/cpuset.mems", cpuset->path);
+		if (cpuset->migrate)
+			kernel_write("1", "%s/cpuset.memory_migrate", cpuset->path);
+	}
+}
+
+int cpusets_open(struct migration *migration, struct ms_error *err)
+{
+	bool v2;
+	int error;
+
+	if (list_cpusets(migration) < 0)
+		return ms_fail(err, "out of memory");
+	if (!migration->n_cpusets || migration->request->dry_run)
+		return 0;
+	v2 = migration->cpusets[0].v2;
+	error = widen_all(migration);
+	if (!error && !v2)
+		error = narrow_all(migration);
+	if (!error)
+		return 0;
+	restore_all(migration);
+	migration_note(migration,
+		       "cpuset %s keeps its nodes (%s): new pages can come from where they came "
+		       "from before",
+		       migration->cpusets[0].path, strerror(-error));
+	free_all(migration);
+	return 0;
+}
+
+void cpusets_close(struct migration *migration, bool done)
+{
+	int error = 0;
+
+	if (!migration->n_cpusets || migration->request->dry_run) {
+		free_all(migration);
+		return;
+	}
+	if (!done) {
+		widen_all(migration);
+		restore_all(migration);
+		free_all(migration);
+		return;
+	}
+	if (migration->cpusets[0].v2)
+		error = narrow_all(migration);
+	if (error)
+		migration_note(migration, "cpuset %s keeps the nodes that were left: %s",
+			       migration->cpusets[0].path, strerror(-error));
+	for (size_t i = 0; i < migration->n_cpusets; i++) {
+		if (migration->cpusets[i].migrate)
+			kernel_write("1", "%s/cpuset.memory_migrate", migration->cpusets[i].path);
+	}
+	free_all(migration);
+}
+
+/* ---- memory policies ---- */
+
+/* Does a line of numa_maps ("ADDRESS bind:0-1 …") name a node that is to be left? */
+static bool names_node(const char *line, hwloc_const_bitmap_t from)
+{
+	char policy[256], *nodes;
+	hwloc_bitmap_t named;
+	struct ms_error ignored;
+	bool does;
+
+	if (sscanf(line, "%*x %255s", policy) != 1)
+		return false;
+	nodes = strrchr(policy, ':');
+	named = nodes ? hwloc_bitmap_alloc() : NULL;
+	does = named && ms_parse_cpus(nodes + 1, named, &ignored) == 0 &&
+	       hwloc_bitmap_intersects(named, from);
+	hwloc_bitmap_free(named);
+	return does;
+}
+
+void cpusets_look_at_policies(struct migration *migration)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < migration->n_processes; i++) {
+		char path[64], line[8192];
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/%d/numa_maps", migration->processes[i].pid);
+		file = fopen(path, "re");
+		while (file && fgets(line, sizeof(line), file))
+			n += names_node(line, migration->request->from);
+		if (file)
+			fclose(file);
+	}
+	if (n)
+		migration_note(migration,
+			       "%zu mappings have a memory policy that names the nodes to be left: "
+			       "their new pages come from there; only the processes themselves can "
+			       "change that (set_mempolicy, mbind)",
+			       n);
+}

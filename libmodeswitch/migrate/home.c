@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "migrate/home.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/process.h"
+#include "store/state.h"
+
+#define SUFFIX ".away"
+/* How often it looks whether a switch has ended, before which nothing moves. */
+#define LOOK_US 200000
+
+/* Pages of a process that were next to each other, and the node that they left. */
+struct line {
+	unsigned node;
+	pid_t pid;
+	uint64_t started;
+	struct migrate_range range;
+};
+
+struct lines {
+	struct line *all;
+	size_t n;
+};
+
+static void name_of(uint32_t lwk_job, char name[32])
+{
+	snprintf(name, 32, "%u" SUFFIX, lwk_job);
+}
+
+/* ---- what goes ---- */
+
+static void write_process(FILE *file, const struct migrate_process *process, unsigned node)
+{
+	for (size_t i = 0, next; i < process->n; i = next) {
+		const struct migrate_page *page = &process->pages[i];
+		uint64_t start = page_address(page), end = start + page_bytes(page);
+
+		for (next = i + 1; next < process->n; next++) {
+			page = &process->pages[next];
+			if (page_address(page) != end)
+				break;
+			end += page_bytes(page);
+		}
+		fprintf(file, "%u %d %" PRIu64 " %" PRIx64 " %" PRIx64 "\n", node, process->pid,
+			process->started, start, end);
+	}
+}
+
+int home_keep(const struct migration *migration, uint32_t lwk_job, unsigned node,
+	      struct ms_error *err)
+{
+	int dir = state_open_jobs(err), fd;
+	FILE *file = NULL;
+	char name[32];
+	bool failed;
+
+	if (dir < 0)
+		return -1;
+	name_of(lwk_job, name);
+	fd = openat(dir, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	close(dir);
+	file = fd < 0 ? NULL : fdopen(fd, "a");
+	if (!file)
+		return ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
+	for (size_t i = 0; i < migration->n_processes; i++) {
+		const struct migrate_process *process = &migration->processes[i];
+		uint32_t job = process->n ? job_of_process(process->pid) : 0;
+
+		if (job && job != lwk_job)
+			write_process(file, process, node);
+	}
+	failed = ferror(file);
+	if (fclose(file) != 0 || failed)
+		return ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
+	return 0;
+}
+
+int home_hand_on(uint32_t from, uint32_t to, struct ms_error *err)
+{
+	int dir = state_open_jobs(err), ret = 0;
+	char old[32], new[32];
+
+	if (dir < 0)
+		return -1;
+	name_of(from, old);
+	name_of(to, new);
+	if (renameat(dir, old, dir, new) < 0 && errno != ENOENT)
+		ret = ms_fail(err, "%s/jobs/%s: %m", state_dir, new);
+	close(dir);
+	return ret;
+}
+
+/* ---- what comes back ---- */
+
+static bool has_journal(uint32_t lwk_job)
+{
+	int dir = state_open_jobs_readonly();
+	char name[32];
+	bool has;
+
+	if (dir < 0)
+		return false;
+	snprintf(name, sizeof(name), "%u.journal", lwk_job);
+	has = faccessat(dir, name, F_OK, 0) == 0;
+	close(dir);
+	return has;
+}
+
+static void forget(uint32_t lwk_job)
+{
+	int dir = state_open_jobs_readonly();
+	char name[32];
+
+	if (dir < 0)
+		return;
+	name_of(lwk_job, name);
+	if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
+		syslog(LOG_DAEMON | LOG_WARNING, "slurm-lwk: %s/jobs/%s: %m", state_dir, name);
+	close(dir);
+}
+
+void home_start(void)
+{
+	static const char *const rehome[] = { LWKCTL_PATH, "rehome", NULL };
+	struct ms_error ignored;
+	bool any = false;
+	uint32_t *jobs;
+	ssize_t n = state_jobs(SUFFIX, &jobs, &ignored);
+	int error;
+
+	for (ssize_t i = 0; i < n; i++)
+		any |= !has_journal(jobs[i]);
+	free(jobs);
+	error = any ? process_detach(rehome) : 0;
+	if (error)
+		syslog(LOG_DAEMON | LOG_WARNING, "slurm-lwk: %s rehome cannot be started: %s",
+		       LWKCTL_PATH, strerror(-error));
+}
+
+void ms_rehome_resume(void)
+{
+	home_start();
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->started != y->started)
+		return x->started < y->started ? -1 : 1;
+	return x->range.start < y->range.start ? -1 : x->range.start > y->range.start;
+}
+
+/* A last line that was not written to its end tells nothing: its pages had not moved. */
+static int read_lines(uint32_t lwk_job, struct lines *lines, struct ms_error *err)
+{
+	int dir = state_open_jobs_readonly(), fd = -1;
+	char name[32], text[256];
+	struct line line, *more;
+	FILE *file;
+
+	name_of(lwk_job, name);
+	if (dir >= 0) {
+		fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		close(dir);
+	}
+	file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!file)
+		return ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
+	for (size_t room = 0; fgets(text, sizeof(text), file); lines->n++) {
+		if (!strchr(text, '\n') ||
+		    sscanf(text, "%u %d %" SCNu64 " %" SCNx64 " %" SCNx64, &line.node, &line.pid,
+			   &line.started, &line.range.start, &line.range.end) != 5)
+			break;
+		if (lines->n == room) {
+			room = room * 2 + 64;
+			more = reallocarray(lines->all, room, sizeof(*more));
+			if (!more) {
+				fclose(file);
+				return ms_fail(err, "out of memory");
+			}
+			lines->all = more;
+		}
+		lines->all[lines->n] = line;
+	}
+	fclose(file);
+	if (lines->n)
+		qsort(lines->all, lines->n, sizeof(*lines->all), compare_lines);
+	return 0;
+}
+
+/* A switch goes before: its pages move the other way. */
+static bool switch_is_on(void *context)
+{
+	const int *lock = context;
+
+	if (flock(*lock, LOCK_SH | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK;
+	flock(*lock, LOCK_UN);
+	return false;
+}
+
+static int move_home(const struct ms_config *config, unsigned node,
+		     const struct migrate_home *homes, size_t n, int lock,
+		     struct ms_migrate_state *state, struct ms_error *err)
+{
+	struct ms_migrate_request request = {
+		.from = hwloc_bitmap_alloc(),
+		.to = hwloc_bitmap_alloc(),
+		.method = MS_ADAPTIVE,
+		.sleep_ms = 0,
+		.cpu_percent = config->rehome_cpu < 100 ? config->rehome_cpu : 0,
+		.bandwidth = config->rehome_rate,
+		.stop = switch_is_on,
+		.context = &lock,
+	};
+	hwloc_bitmap_t from = (hwloc_bitmap_t)request.from, to = (hwloc_bitmap_t)request.to;
+	int ret;
+
+	if (!from || !to || kernel_read_list(from, "/sys/devices/system/node/has_memory") < 0) {
+		ret = ms_fail(err, "the NUMA nodes that have memory cannot be read");
+	} else {
+		hwloc_bitmap_clr(from, node);
+		hwloc_bitmap_set(to, node);
+		ret = migrate_home(&request, homes, n, state, err);
+	}
+	hwloc_bitmap_free(from);
+	hwloc_bitmap_free(to);
+	return ret;
+}
+
+/* The lines of one node, from *at on. */
+static int bring_node(const struct ms_config *config, const struct lines *lines, size_t *at,
+		      int lock, struct ms_migrate_state *state, struct ms_error *err)
+{
+	unsigned node = lines->all[*at].node;
+	struct migrate_home *homes = calloc(lines->n, sizeof(*homes)), *home = NULL;
+	struct migrate_range *ranges = calloc(lines->n, sizeof(*ranges));
+	size_t n = 0, i;
+	int ret;
+
+	*state = (struct ms_migrate_state){ 0 };
+	for (i = *at; homes && ranges && i < lines->n && lines->all[i].node == node; i++) {
+		const struct line *line = &lines->all[i];
+
+		if (!home || home->pid != line->pid || home->started != line->started) {
+			home = &homes[n++];
+			*home = (struct migrate_home){ line->pid, line->started, ranges + i, 0 };
+		}
+		ranges[i] = line->range;
+		home->n++;
+	}
+	*at = i;
+	ret = home ? move_home(config, node, homes, n, lock, state, err)
+		   : ms_fail(err, "out of memory");
+	free(homes);
+	free(ranges);
+	return ret;
+}
+
+/* 1: done; 0: a switch has begun meanwhile; -1: it cannot be. */
+static int bring_job(const struct ms_config *config, uint32_t lwk_job, int lock, ms_say say,
+		     void *context, struct ms_error *err)
+{
+	struct lines lines = { NULL, 0 };
+	struct ms_migrate_state state;
+	char text[256];
+	int ret;
+
+	ret = read_lines(lwk_job, &lines, err) < 0 ? -1 : 1;
+	for (size_t at = 0; ret == 1 && at < lines.n;) {
+		unsigned node = lines.all[at].node;
+
+		if (bring_node(config, &lines, &at, lock, &state, err) < 0)
+			ret = -1;
+		else if (state.stopped)
+			ret = 0;
+		if (!state.moved)
+			continue;
+		snprintf(text, sizeof(text),
+			 "%ju MB of Linux jobs' memory are back on NUMA node %u, which LWK job %u "
+			 "had taken",
+			 (uintmax_t)(state.moved >> 20), node, lwk_job);
+		syslog(LOG_DAEMON | LOG_NOTICE, "slurm-lwk: %s", text);
+		say(text, context);
+	}
+	free(lines.all);
+	return ret;
+}
+
+static int open_lock(const char *name, struct ms_error *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", state_dir, name);
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? ms_fail(err, "%s: %m", path) : fd;
+}
+
+static void go_to_os_cpus(const struct ms_config *config)
+{
+	cpu_set_t set;
+	int cpu;
+
+	CPU_ZERO(&set);
+	hwloc_bitmap_foreach_begin(cpu, config->os_cpus) {
+		if (cpu < CPU_SETSIZE)
+			CPU_SET(cpu, &set);
+	}
+	hwloc_bitmap_foreach_end();
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* The first error is told; the others go on, and the file of what failed stays. */
+static int bring_all(const struct ms_config *config, int lock, ms_say say, void *context,
+		     struct ms_error *err)
+{
+	uint32_t *jobs;
+	ssize_t n = state_jobs(SUFFIX, &jobs, err);
+	struct ms_error why;
+	int ret = n < 0 ? -1 : 0, got;
+
+	for (ssize_t i = 0; i < n; i++) {
+		do {
+			while (switch_is_on(&lock))
+				usleep(LOOK_US);
+			if (has_journal(jobs[i]))
+				break;
+			got = config->rehome ? bring_job(config, jobs[i], lock, say, context, &why)
+					     : 1;
+			if (got > 0)
+				forget(jobs[i]);
+			else if (got < 0 && ret == 0)
+				ret = ms_fail(err, "%s", why.text);
+		} while (got == 0);
+	}
+	free(jobs);
+	return ret;
+}
+
+int ms_rehome(const struct ms_config *config, ms_say say, void *context, struct ms_error *err)
+{
+	int dir = state_open_jobs(err), lock = -1, turn = -1, ret = -1;
+
+	if (dir < 0)
+		return -1;
+	close(dir);
+	lock = open_lock("lock", err);
+	turn = lock < 0 ? -1 : open_lock("rehome.lock", err);
+	/* Whoever has come with new ones waits for the one before. */
+	while (turn >= 0 && (ret = flock(turn, LOCK_EX)) < 0 && errno == EINTR)
+		;
+	if (turn >= 0 && ret < 0)
+		ms_fail(err, "%s/rehome.lock: %m", state_dir);
+	if (ret == 0) {
+		go_to_os_cpus(config);
+		ret = bring_all(config, lock, say, context, err);
+		if (ret < 0)
+			syslog(LOG_DAEMON | LOG_WARNING,
+			       "slurm-lwk: memory of Linux jobs is still away: %s", err->text);
+	}
+	if (turn >= 0)
+		close(turn);
+	if (lock >= 0)
+		close(lock);
+	return ret;
+}

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Moves some pages of one process, by lwkpart.ko where that can, else by move_pages(2), and finds out
+ * what became of each. That call itself tells little: it stops at the first list of pages of which one could
+ * not be moved, without a status for them and for all that follow; and with NUMA
+ * balancing it does not find pages at all that are closed to be noticed when used.
+ */
+#include "migrate/migrate.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <numaif.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "lwkpart.h"
+
+/* Not a status: the kernel did not say. */
+#define NOT_TOLD INT_MIN
+/* A page that is just being written or read is tried again. */
+#define TRIES 3
+#define MOST_TRIES 30
+#define RETRY_US 1000
+/* Left free on a node: nobody gains when its programs must reclaim. */
+#define ROOM_BYTES (32UL << 20)
+/* How long kswapd may take to make room where files' pages are in the way. */
+#define KSWAPD_MS 500
+#define KSWAPD_LOOK_MS 10
+
+struct batch {
+	struct migrate_page **pages; /* those whose fate is open */
+	size_t n;
+	void **addresses;
+	int *nodes, *status;
+};
+
+static int batch_init(struct batch *batch, struct migrate_page **pages, size_t n)
+{
+	*batch = (struct batch){
+		.pages = calloc(n, sizeof(*batch->pages)),
+		.addresses = calloc(n, sizeof(*batch->addresses)),
+		.nodes = calloc(n, sizeof(*batch->nodes)),
+		.status = calloc(n, sizeof(*batch->status)),
+		.n = n,
+	};
+	if (!batch->pages || !batch->addresses || !batch->nodes || !batch->status)
+		return -1;
+	memcpy(batch->pages, pages, n * sizeof(*pages));
+	return 0;
+}
+
+static void batch_free(struct batch *batch)
+{
+	free(batch->pages);
+	free(batch->addresses);
+	free(batch->nodes);
+	free(batch->status);
+}
+
+#define ALL_KINDS                                                                                  \
+	(LWKPART_PAGE_HUGE | LWKPART_PAGE_HUGETLB | LWKPART_PAGE_FILE | LWKPART_PAGE_SHARED |      \
+	 LWKPART_PAGE_KSM | LWKPART_PAGE_MLOCKED)
+
+static void settle(struct migration *migration, struct migrate_page *page, int state)
+{
+	static const uint64_t flags[MS_KINDS] = {
+		[MS_KIND_HUGE] = LWKPART_PAGE_HUGE, [MS_KIND_HUGETLB] = LWKPART_PAGE_HUGETLB,
+		[MS_KIND_FILE] = LWKPART_PAGE_FILE, [MS_KIND_SHARED] = LWKPART_PAGE_SHARED,
+		[MS_KIND_KSM] = LWKPART_PAGE_KSM,   [MS_KIND_MLOCKED] = LWKPART_PAGE_MLOCKED,
+	};
+	uint64_t bytes = page_bytes(page);
+
+	page->state = state;
+	if (state == PAGE_GONE)
+		migration->state.gone += bytes;
+	if (state != PAGE_MOVED)
+		return;
+	migration->state.moved += bytes;
+	if (page->hot)
+		migration->state.hot_moved += bytes;
+	if (!(page->word & ALL_KINDS))
+		return;
+	for (int i = 0; i < MS_KINDS; i++) {
+		if ((page->word & flags[i]) &&
+		    (i != MS_KIND_HUGE || !(page->word & LWKPART_PAGE_HUGETLB)))
+			migration->state.kinds[i] += bytes;
+	}
+}
+
+static void settle_all(struct migration *migration, struct batch *batch, int state)
+{
+	for (size_t i = 0; i < batch->n; i++)
+		settle(migration, batch->pages[i], state);
+	batch->n = 0;
+}
+
+/*
+ * NUMA balancing closes no pages that are shared; and to read one that awaits its copy on
+ * write would make that copy.
+ */
+static bool can_touch(const struct migrate_page *page)
+{
+	return (page->word & LWKPART_PAGE_HINTED) && !(page->word & LWKPART_PAGE_SHARED);
+}
+
+/*
+ * Makes pages accessible again that NUMA balancing has closed, by reading a byte of each
+ * in the process's stead.
+ */
+static void touch(const struct migrate_process *process, const struct batch *batch)
+{
+	struct iovec remote[IOV_MAX], local;
+	char byte[IOV_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < batch->n || n; i++) {
+		if (i < batch->n && can_touch(batch->pages[i]))
+			remote[n++] = (struct iovec){ batch->addresses[i], 1 };
+		if (n < IOV_MAX && i + 1 < batch->n)
+			continue;
+		/* It ends at the first page that cannot be read: then go on behind it. */
+		for (size_t at = 0; at < n;) {
+			ssize_t got;
+
+			local = (struct iovec){ byte, n - at };
+			got = process_vm_readv(process->pid, &local, 1, remote + at, n - at, 0);
+			if (got < 0 && errno != EFAULT)
+				return;
+			at += got > 0 ? got : 0;
+			at += at < n;
+		}
+		n = 0;
+	}
+}
+
+static void choose_nodes(struct migration *migration, struct batch *batch)
+{
+	for (size_t i = 0; i < batch->n; i++) {
+		uint64_t address = page_address(batch->pages[i]);
+
+		batch->addresses[i] = (void *)(uintptr_t)address;
+		/* Several nodes take turns, by pieces that can be huge pages. */
+		batch->nodes[i] = migration->to[(address >> 21) % migration->n_to];
+		batch->status[i] = NOT_TOLD;
+	}
+}
+
+/* Asks where those pages are of which the kernel did not tell. */
+static void ask(const struct migrate_process *process, struct batch *batch)
+{
+	void **addresses = calloc(batch->n, sizeof(*addresses));
+	int *status = calloc(batch->n, sizeof(*status));
+	size_t n = 0;
+
+	for (size_t i = 0; addresses && status && i < batch->n; i++) {
+		if (batch->status[i] == NOT_TOLD)
+			addresses[n++] = batch->addresses[i];
+	}
+	if (n && move_pages(process->pid, n, addresses, NULL, status, 0) == 0) {
+		n = 0;
+		for (size_t i = 0; i < batch->n; i++) {
+			if (batch->status[i] == NOT_TOLD)
+				batch->status[i] = status[n++];
+		}
+	}
+	free(addresses);
+	free(status);
+}
+
+/* What the status of a page means; PAGE_WAITING: worth another try. */
+static int judge(struct migration *migration, const struct migrate_process *process,
+		 const struct batch *batch, size_t i, bool last)
+{
+	int status = batch->status[i];
+
+	if (status >= 0 && !hwloc_bitmap_isset(migration->request->from, status))
+		return PAGE_MOVED;
+	if (status == -EACCES && !migration->root)
+		return PAGE_LEFT + MS_LEFT_SHARED;
+	if (status == -EFAULT || status == -ENOENT) {
+		if (!page_present(process, page_address(batch->pages[i])))
+			return PAGE_GONE;
+		if (status == -EFAULT)
+			return PAGE_LEFT + MS_LEFT_SPECIAL;
+		/* One that was known to be closed has been touched already, in vain. */
+		return batch->pages[i]->word & (LWKPART_PAGE_HINTED | LWKPART_PAGE_SHARED)
+			       ? PAGE_LEFT + MS_LEFT_INACCESSIBLE
+			       : PAGE_WAITING;
+	}
+	return last ? PAGE_LEFT + MS_LEFT_PINNED : PAGE_WAITING;
+}
+
+/* Settles what can be; the others stay in the batch. */
+static void sort_out(struct migration *migration, const struct migrate_process *process,
+		     struct batch *batch, bool last)
+{
+	size_t open = 0;
+
+	for (size_t i = 0; i < batch->n; i++) {
+		int state = judge(migration, process, batch, i, last);
+
+		if (state != PAGE_WAITING) {
+			settle(migration, batch->pages[i], state);
+			continue;
+		}
+		if (batch->status[i] == -ENOENT)
+			batch->pages[i]->word |= LWKPART_PAGE_HINTED;
+		batch->pages[open++] = batch->pages[i];
+	}
+	batch->n = open;
+}
+
+/* What a node can take: what is free, and files' pages that nobody used lately. */
+static uint64_t room_on(unsigned node)
+{
+	char text[8192];
+
+	if (kernel_read(text, sizeof(text), "/sys/devices/system/node/node%u/meminfo", node) < 0)
+		return 0;
+	return meminfo_bytes(text, "MemFree") + meminfo_bytes(text, "Inactive(file)");
+}
+
+/* Takes the fullest node off the list of those to move to. */
+static int node_is_full(struct migration *migration, struct ms_error *err)
+{
+	unsigned fullest = 0;
+
+	for (unsigned i = 1; i < migration->n_to; i++) {
+		if (room_on(migration->to[i]) < room_on(migration->to[fullest]))
+			fullest = i;
+	}
+	migration_note(migration, "node %u is full", migration->to[fullest]);
+	migration->to[fullest] = migration->to[migration->n_to - 1];
+	if (--migration->n_to)
+		return 0;
+	migration->full = true;
+	return ms_fail(err,
+		       "wanted room for %s memory; found the nodes to move to full; free memory "
+		       "there, or name more nodes with --to",
+		       migration->state.moved ? "more" : "the");
+}
+
+/* The kernel refused the whole call, or broke it off. 0 when the pages can be tried again. */
+static int refused(struct migration *migration, struct migrate_process *process,
+		   struct batch *batch, int error, struct ms_error *err)
+{
+	switch (error) {
+	case ESRCH:
+		process->gone = true;
+		settle_all(migration, batch, PAGE_GONE);
+		return 0;
+	case EPERM:
+		process->gone = true;
+		settle_all(migration, batch, PAGE_LEFT + MS_LEFT_DENIED);
+		return 0;
+	case ENOMEM:
+		if (!(batch->pages[0]->word & LWKPART_PAGE_HUGETLB))
+			return node_is_full(migration, err);
+		settle_all(migration, batch, PAGE_LEFT + MS_LEFT_HUGETLB);
+		return 0;
+	case EACCES:
+		if (migration->every_process) {
+			process->gone = true;
+			settle_all(migration, batch, PAGE_LEFT + MS_LEFT_DENIED);
+			return 0;
+		}
+		return ms_fail(
+			err,
+			"wanted to move memory of process %d; found that its cpuset does not "
+			"allow it memory there; add the nodes to its cpuset.mems",
+			process->pid);
+	}
+	return ms_fail(err, "process %d: move_pages: %s", process->pid, strerror(error));
+}
+
+/*
+ * Takes out pages that were moved with another process that has them too, after they
+ * were found in both.
+ */
+static void leave_moved(struct migration *migration, struct migrate_process *process,
+			struct batch *batch)
+{
+	size_t open = 0, i;
+
+	for (i = 0; i < batch->n; i++) {
+		bool shared = batch->pages[i]->word & LWKPART_PAGE_SHARED;
+
+		batch->addresses[i] = (void *)(uintptr_t)page_address(batch->pages[i]);
+		batch->status[i] = shared ? NOT_TOLD : -ENOENT;
+	}
+	ask(process, batch);
+	for (i = 0; i < batch->n; i++) {
+		int node = batch->status[i];
+
+		if (node < 0 || hwloc_bitmap_isset(migration->request->from, node)) {
+			batch->pages[open++] = batch->pages[i];
+			continue;
+		}
+		batch->pages[i]->state = PAGE_MOVED;
+		migration->state.found -= page_bytes(batch->pages[i]);
+	}
+	batch->n = open;
+}
+
+/* Anything but the plainest kind is move_pages(2)'s. */
+static bool is_plain(const struct migrate_page *page)
+{
+	return !(page->word & (LWKPART_PAGE_HUGE | LWKPART_PAGE_SHARED | LWKPART_PAGE_FILE |
+			       LWKPART_PAGE_KSM | LWKPART_PAGE_MLOCKED));
+}
+
+/* Lists the plain pages that shall go to 'node'. */
+static size_t choose_plain(struct batch *batch, unsigned node, uint64_t *addresses, size_t *places)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < batch->n; i++) {
+		if (batch->nodes[i] != (int)node || !is_plain(batch->pages[i]))
+			continue;
+		addresses[n] = (uintptr_t)batch->addresses[i];
+		places[n++] = i;
+	}
+	return n;
+}
+
+/*
+ * By lwkpart.ko, which takes less time; what it leaves stays in the batch. Only after the kernel
+ * has moved some of the process itself, and so has looked whether it may have memory there.
+ */
+static void move_plain(struct migration *migration, const struct migrate_process *process,
+		       struct batch *batch)
+{
+	uint64_t *addresses;
+	size_t *places, open = 0;
+	int *status;
+
+	if (migration->device < 0 || !process->allowed)
+		return;
+	addresses = calloc(batch->n, sizeof(*addresses));
+	places = calloc(batch->n, sizeof(*places));
+	status = calloc(batch->n, sizeof(*status));
+	choose_nodes(migration, batch);
+	for (unsigned i = 0; addresses && places && status && i < migration->n_to; i++) {
+		struct lwkpart_move move = {
+			.pid = process->pid,
+			.node = migration->to[i],
+			.addresses = (uintptr_t)addresses,
+			.status = (uintptr_t)status,
+			.count = choose_plain(batch, migration->to[i], addresses, places),
+		};
+
+		if (!move.count || ioctl(migration->device, LWKPART_MOVE, &move) < 0)
+			continue;
+		for (size_t j = 0; j < move.count; j++)
+			batch->status[places[j]] = status[j] >= 0 ? status[j] : NOT_TOLD;
+	}
+	for (size_t i = 0; i < batch->n; i++) {
+		if (batch->status[i] == NOT_TOLD)
+			batch->pages[open++] = batch->pages[i];
+		else
+			settle(migration, batch->pages[i], PAGE_MOVED);
+	}
+	batch->n = open;
+	free(addresses);
+	free(places);
+	free(status);
+}
+
+static bool told_any(const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->n; i++) {
+		if (batch->status[i] != NOT_TOLD)
+			return true;
+	}
+	return false;
+}
+
+static int move_batch(struct migration *migration, struct migrate_process *process,
+		      struct batch *batch, struct ms_error *err)
+{
+	/* As the kernel's own migration does it: shared pages only with the privilege to. */
+	int flags = migration->root ? MPOL_MF_MOVE_ALL : MPOL_MF_MOVE;
+	bool broken_off;
+
+	if (migration->n_processes > 1)
+		leave_moved(migration, process, batch);
+	move_plain(migration, process, batch);
+	for (int try = 1; batch->n && !migration->full; try++) {
+		long ret;
+		int error;
+
+		choose_nodes(migration, batch);
+		touch(process, batch);
+		ret = move_pages(process->pid, batch->n, batch->addresses, batch->nodes,
+				 batch->status, flags);
+		error = ret < 0 ? errno : 0;
+		process->allowed |= ret == 0;
+		/* At a page that it cannot even take, the kernel moves those before it first. */
+		broken_off = ret > 0 && told_any(batch) && try < MOST_TRIES;
+		if (ret)
+			ask(process, batch);
+		if (error != ESRCH && error != EPERM)
+			sort_out(migration, process, batch, try >= TRIES && !error && !broken_off);
+		if (error && batch->n && refused(migration, process, batch, error, err) < 0)
+			return -1;
+		if (batch->n && try > 1)
+			usleep(RETRY_US);
+	}
+	return 0;
+}
+
+/*
+ * What must stay free on a node: below its "min" watermarks an allocation for a page that moves
+ * waits for reclaim, and if that finds nothing it fails, with a call trace in the kernel's log.
+ * Halfway to "low", where kswapd begins to reclaim, so that kswapd is woken. The largest of all
+ * nodes'.
+ */
+static uint64_t watermark_floor(void)
+{
+	FILE *file = fopen("/proc/zoneinfo", "re");
+	unsigned node, last = 0;
+	unsigned long pages, sum = 0, floor = 0;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "Node %u, zone", &node) == 1) {
+			sum = node == last ? sum : 0;
+			last = node;
+		} else if (sscanf(line, " min %lu", &pages) == 1 ||
+			   sscanf(line, " low %lu", &pages) == 1) {
+			sum += pages;
+			floor = sum > floor ? sum : floor;
+		}
+	}
+	if (file)
+		fclose(file);
+	return floor / 2 * PAGE_BYTES;
+}
+
+/* Bytes that may be taken at once, above the floor; waits for kswapd if that is less than wanted. */
+static uint64_t free_on(struct migration *migration, unsigned node, uint64_t wanted)
+{
+	uint64_t room = 0;
+	char text[8192];
+
+	for (unsigned waited = 0; waited <= KSWAPD_MS; waited += KSWAPD_LOOK_MS) {
+		if (kernel_read(text, sizeof(text), "/sys/devices/system/node/node%u/meminfo",
+				node) < 0)
+			return 0;
+		room = meminfo_bytes(text, "MemFree");
+		room = room > migration->floor ? room - migration->floor : 0;
+		if (room >= wanted || migration_stopped(migration))
+			break;
+		usleep(KSWAPD_LOOK_MS * 1000);
+	}
+	return room;
+}
+
+static int check_room(struct migration *migration, uint64_t bytes, struct ms_error *err)
+{
+	uint64_t room, least = UINT64_MAX;
+
+	if (migration->state.moved + bytes <= migration->room_until)
+		return 0;
+	if (!migration->floor)
+		migration->floor = watermark_floor();
+	for (unsigned i = 0; i < migration->n_to;) {
+		room = 0;
+		if (room_on(migration->to[i]) >= bytes + ROOM_BYTES)
+			room = free_on(migration, migration->to[i], bytes);
+		if (room < bytes) {
+			if (node_is_full(migration, err) < 0)
+				return -1;
+			i = 0;
+			continue;
+		}
+		least = room < least ? room : least;
+		i++;
+	}
+	/* Others take memory too: look again before ours can have filled it. */
+	migration->room_until = migration->state.moved + (least > 4 * bytes ? least / 4 : bytes);
+	return 0;
+}
+
+int pages_move(struct migration *migration, struct migrate_process *process,
+	       struct migrate_page **pages, size_t n, struct ms_error *err)
+{
+	int64_t cpu = thread_cpu_ns();
+	struct batch batch;
+	uint64_t bytes = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += page_bytes(pages[i]);
+	if (batch_init(&batch, pages, n) < 0)
+		ret = ms_fail(err, "out of memory");
+	else if (target_gone(process))
+		settle_all(migration, &batch, PAGE_GONE);
+	else if (check_room(migration, bytes, err) < 0)
+		ret = -1;
+	else
+		ret = move_batch(migration, process, &batch, err);
+	/* What is open now was not tried to the end: it is where it was. */
+	if (migration->full) {
+		for (size_t i = 0; i < batch.n; i++)
+			batch.pages[i]->state = PAGE_LEFT + MS_LEFT_FULL;
+	}
+	batch_free(&batch);
+	migration->move_cpu += (thread_cpu_ns() - cpu) / 1e9;
+	return ret;
+}

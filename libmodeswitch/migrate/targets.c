@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Whose memory is migrated: a process and its descendants, the processes of a cgroup or
+ * of a job, or all there are.
+ */
+#include "migrate/migrate.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/cgroup.h"
+
+#define PF_KTHREAD 0x00200000
+
+/* What /proc/PID/stat says. */
+struct status {
+	pid_t pid, parent;
+	unsigned flags;
+	uint64_t started; /* clock ticks since boot */
+	bool chosen;
+};
+
+static int read_status(pid_t pid, struct status *status)
+{
+	char text[2048];
+	const char *rest;
+
+	*status = (struct status){ .pid = pid };
+	if (kernel_read(text, sizeof(text), "/proc/%d/stat", pid) < 0)
+		return -1;
+	/* The name before it can hold anything. */
+	rest = strrchr(text, ')');
+	return rest && sscanf(rest + 1,
+			      " %*c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			      "%*d %*d %*d %" SCNu64,
+			      &status->parent, &status->flags, &status->started) == 3
+		       ? 0
+		       : -1;
+}
+
+bool target_gone(struct migrate_process *process)
+{
+	struct pollfd poller = { .fd = process->pidfd, .events = POLLIN };
+
+	if (!process->gone && poll(&poller, 1, 0) != 0)
+		process->gone = true;
+	return process->gone;
+}
+
+static bool is_known(const struct migration *migration, const struct status *status)
+{
+	for (size_t i = 0; i < migration->n_processes; i++) {
+		if (migration->processes[i].pid == status->pid &&
+		    migration->processes[i].started == status->started)
+			return true;
+	}
+	return false;
+}
+
+/* 1: added; 0: not one for us, or gone; -1: no memory. */
+static int add(struct migration *migration, pid_t pid, struct ms_error *err)
+{
+	struct migrate_process *processes, *process;
+	struct status status, again;
+	int pidfd;
+
+	if (read_status(pid, &status) < 0 || (status.flags & PF_KTHREAD) ||
+	    is_known(migration, &status))
+		return 0;
+	pidfd = syscall(SYS_pidfd_open, pid, 0);
+	if (pidfd < 0)
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM
+			       ? ms_fail(err,
+					 "wanted to follow process %d; found: %m; raise the limit of "
+					 "open files (ulimit -n)",
+					 pid)
+			       : 0;
+	/* Still the one whose status was read? */
+	if (read_status(pid, &again) < 0 || again.started != status.started) {
+		close(pidfd);
+		return 0;
+	}
+	processes =
+		reallocarray(migration->processes, migration->n_processes + 1, sizeof(*processes));
+	if (!processes) {
+		close(pidfd);
+		return ms_fail(err, "out of memory");
+	}
+	migration->processes = processes;
+	process = &processes[migration->n_processes++];
+	*process =
+		(struct migrate_process){ .pid = pid, .started = status.started, .pidfd = pidfd };
+	return 1;
+}
+
+/* What is being found. */
+struct search {
+	struct migration *migration;
+	struct ms_error *err;
+	int found;
+};
+
+/* The processes that a file of the kernel lists. */
+static int add_listed(struct search *search, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	int pid, got = 0;
+
+	if (!file)
+		return 0;
+	while (got >= 0 && fscanf(file, "%d", &pid) == 1) {
+		got = add(search->migration, pid, search->err);
+		search->found += got > 0;
+	}
+	fclose(file);
+	return got < 0 ? -1 : 0;
+}
+
+/* ---- a process and its descendants ---- */
+
+/*
+ * For the beginning: as soon as the tree is, on a machine with thousands of others. The kernel
+ * may leave out a child while one of its brothers ends.
+ */
+static int find_children(struct migration *migration, struct ms_error *err)
+{
+	struct search search = { .migration = migration, .err = err };
+	int got = add(migration, migration->request->pid, err);
+
+	search.found = got > 0;
+	for (size_t i = 0; i < migration->n_processes && got >= 0; i++) {
+		char pattern[64];
+		glob_t found;
+
+		snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/children",
+			 migration->processes[i].pid);
+		if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+			continue;
+		for (size_t j = 0; j < found.gl_pathc && got >= 0; j++)
+			got = add_listed(&search, found.gl_pathv[j]);
+		globfree(&found);
+	}
+	return got < 0 ? -1 : search.found;
+}
+
+/* Every process there is; free() it. */
+static struct status *read_all(size_t *n)
+{
+	struct status *all = NULL, *more, one;
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+
+	*n = 0;
+	while (proc && (entry = readdir(proc))) {
+		if (!isdigit((unsigned char)*entry->d_name) ||
+		    read_status(atoi(entry->d_name), &one) < 0)
+			continue;
+		more = reallocarray(all, *n + 1, sizeof(*all));
+		if (!more)
+			break;
+		all = more;
+		all[(*n)++] = one;
+	}
+	if (proc)
+		closedir(proc);
+	return all;
+}
+
+/* Was it chosen, now or earlier? A parent that has ended is not among 'all' any more. */
+static bool is_chosen(const struct status *all, size_t n, pid_t pid)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (all[i].pid == pid)
+			return all[i].chosen;
+	}
+	return false;
+}
+
+static void choose_descendants(struct migration *migration, struct status *all, size_t n)
+{
+	bool more = true;
+
+	for (size_t i = 0; i < n; i++)
+		all[i].chosen = migration->every_process || all[i].pid == migration->request->pid ||
+				is_known(migration, &all[i]);
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < n; i++) {
+			if (all[i].chosen || !is_chosen(all, n, all[i].parent))
+				continue;
+			all[i].chosen = true;
+			more = true;
+		}
+	}
+}
+
+static int find_tree(struct migration *migration, struct ms_error *err)
+{
+	struct status *all;
+	int found = 0, got = 0;
+	size_t n;
+
+	all = read_all(&n);
+	choose_descendants(migration, all, n);
+	for (size_t i = 0; i < n && got >= 0; i++) {
+		if (all[i].chosen)
+			got = add(migration, all[i].pid, err);
+		found += got > 0;
+	}
+	free(all);
+	return got < 0 ? -1 : found;
+}
+
+/* ---- cgroups ---- */
+
+static int add_members(struct search *search, const char *directory)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
+	return add_listed(search, path);
+}
+
+static int add_tree(struct search *search, const char *path)
+{
+	char *const paths[] = { (char *)path, NULL };
+	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	FTSENT *entry;
+	int ret = 0;
+
+	while (tree && ret == 0 && (entry = fts_read(tree))) {
+		if (entry->fts_info == FTS_D)
+			ret = add_members(search, entry->fts_path);
+	}
+	if (tree)
+		fts_close(tree);
+	return ret;
+}
+
+static int check_cgroup(const char *path, struct ms_error *err)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (statfs(path, &fs) < 0 || stat(path, &st) < 0)
+		return ms_fail(err,
+			       "wanted the cgroup %s; found: %m; name a directory below "
+			       "/sys/fs/cgroup",
+			       path);
+	if (!S_ISDIR(st.st_mode) ||
+	    (fs.f_type != CGROUP_SUPER_MAGIC && fs.f_type != CGROUP2_SUPER_MAGIC))
+		return ms_fail(err,
+			       "wanted a cgroup; found that %s is none; name a directory below "
+			       "/sys/fs/cgroup",
+			       path);
+	return 0;
+}
+
+static int add_cgroup(const struct job_cgroup *cgroup, void *search)
+{
+	return add_tree(search, cgroup->path);
+}
+
+uint32_t job_of_process(pid_t pid)
+{
+	char text[8192], rest;
+	const char *part;
+	uint32_t job;
+
+	if (kernel_read(text, sizeof(text), "/proc/%d/cgroup", pid) < 0)
+		return 0;
+	/* As in job_cgroups.c, before what a step has below its job. */
+	for (part = strstr(text, "/job_"); part; part = strstr(part + 1, "/job_")) {
+		rest = '\n'; /* the end of the last line */
+		if (sscanf(part, "/job_%" SCNu32 "%c", &job, &rest) >= 1 &&
+		    (rest == '/' || rest == '\n'))
+			return job;
+	}
+	return 0;
+}
+
+/* ---- those that are named, if they are still the same ---- */
+
+static int find_homes(struct migration *migration, struct ms_error *err)
+{
+	int found = 0, got = 0;
+
+	for (size_t i = 0; i < migration->n_homes && got >= 0; i++) {
+		const struct migrate_home *home = &migration->homes[i];
+		struct migrate_process *process;
+
+		got = add(migration, home->pid, err);
+		if (got <= 0)
+			continue;
+		process = &migration->processes[migration->n_processes - 1];
+		if (process->started == home->started) {
+			process->only = home;
+			found++;
+			continue;
+		}
+		close(process->pidfd);
+		migration->n_processes--;
+	}
+	return got < 0 ? -1 : found;
+}
+
+int targets_find(struct migration *migration, struct ms_error *err)
+{
+	struct search search = { .migration = migration, .err = err };
+	const struct ms_migrate_request *request = migration->request;
+	int error;
+
+	if (migration->homes)
+		return find_homes(migration, err);
+	if (request->pid && !migration->n_processes)
+		return find_children(migration, err);
+	if (migration->every_process || request->pid)
+		return find_tree(migration, err);
+	if (request->cgroup) {
+		if (check_cgroup(request->cgroup, err) < 0)
+			return -1;
+		return add_tree(&search, request->cgroup) < 0 ? -1 : search.found;
+	}
+	error = job_cgroups(request->job_id, add_cgroup, &search);
+	if (error > 0)
+		return ms_fail(err,
+			       "wanted the cgroups of job %u; found: no /proc/self/mounts (%s)",
+			       request->job_id, strerror(error));
+	return error ? -1 : search.found;
+}
+
+void targets_free(struct migration *migration)
+{
+	for (size_t i = 0; i < migration->n_processes; i++) {
+		close(migration->processes[i].pidfd);
+		free(migration->processes[i].pages);
+		free(migration->processes[i].mappings);
+	}
+	free(migration->processes);
+	migration->processes = NULL;
+	migration->n_processes = 0;
+}

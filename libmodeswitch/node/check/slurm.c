@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Looks for what in Slurm's settings would break LWK jobs, or Linux-only jobs beside them.
+ */
+#include "node/check/check.h"
+
+#include <ctype.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/process.h"
+
+#define SCONTROL "/usr/bin/scontrol"
+#define TOOL_MS 20000
+
+static char *ask_scontrol(const char *what, const char *name)
+{
+	const char *const argv[] = { SCONTROL, "--oneliner", "show", what, name, NULL };
+	size_t size = 256 << 10;
+	char *output = malloc(size);
+
+	if (output && process_run(argv, clock_ms() + TOOL_MS, output, size) == 0)
+		return output;
+	free(output);
+	return NULL;
+}
+
+void check_ask_slurm(struct checking *checking)
+{
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	host[strcspn(host, ".")] = '\0';
+	checking->slurm = ask_scontrol("config", NULL);
+	if (!checking->slurm)
+		return;
+	checking->node = *host ? ask_scontrol("node", host) : NULL;
+	checking->partitions = ask_scontrol("partition", NULL);
+}
+
+const char *check_setting(const char *text, const char *key, char *value, size_t size)
+{
+	size_t length = strlen(key);
+	const char *at = text;
+
+	*value = '\0';
+	while (at && (at = strcasestr(at, key))) {
+		bool begins = at == text || isspace((unsigned char)at[-1]);
+		const char *after = at + length + strspn(at + length, " \t");
+
+		if (begins && *after == '=') {
+			after += 1 + strspn(after + 1, " \t");
+			snprintf(value, size, "%.*s", (int)strcspn(after, " \t\n"), after);
+			break;
+		}
+		at += length;
+	}
+	return value;
+}
+
+unsigned long check_number(const char *text, const char *key)
+{
+	char value[64];
+
+	return strtoul(check_setting(text, key, value, sizeof(value)), NULL, 10);
+}
+
+bool check_has_word(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+		if (strcspn(at, ",") == length && strncasecmp(at, word, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A word that a setting must have, or must not have. */
+struct word_rule {
+	int level; /* when it is broken */
+	bool wanted;
+	const char *key, *word, *to_do, *consequence;
+};
+
+static const struct word_rule word_rules[] = {
+	{ MS_PROBLEM, true, "PrologFlags", "Alloc", "write PrologFlags=Alloc,Contain in slurm.conf",
+	  "jobs would begin before their LWK has booted" },
+	{ MS_PROBLEM, true, "PrologFlags", "Contain",
+	  "write PrologFlags=Alloc,Contain in slurm.conf",
+	  "the job_container plugin would not be called" },
+	{ MS_PROBLEM, true, "SlurmdParameters", "config_overrides",
+	  "write SlurmdParameters=config_overrides in slurm.conf",
+	  "a node that has lent CPUs or memory would be drained when slurmd registers" },
+	/* The SPANK plugin sees to it for srun. */
+	{ MS_NOTE, true, "TaskPluginParam", "none", "write TaskPluginParam=none in slurm.conf",
+	  "other launchers than srun may bind tasks to CPUs that an LWK has" },
+	{ MS_NOTE, true, "TaskPlugin", "task/cgroup",
+	  "write TaskPlugin=task/affinity,task/cgroup in slurm.conf",
+	  "nothing keeps a job's processes on Linux to its CPUs and memory" },
+	{ MS_NOTE, true, "ProctrackType", "proctrack/cgroup",
+	  "write ProctrackType=proctrack/cgroup in slurm.conf",
+	  "processes that left their session outlive the job, proxies of its LWK too" },
+	{ MS_NOTE, true, "ConstrainCores", "yes", "write ConstrainCores=yes in cgroup.conf",
+	  "a job's processes on Linux may use other jobs' CPUs" },
+	{ MS_NOTE, true, "ConstrainRAMSpace", "yes", "write ConstrainRAMSpace=yes in cgroup.conf",
+	  "a job's processes on Linux may use more memory than its LWK has left to them" },
+	{ MS_PROBLEM, false, "PreemptMode", "SUSPEND",
+	  "write PreemptMode=REQUEUE, CANCEL or OFF in slurm.conf",
+	  "an LWK job keeps its CPUs and memory while it is suspended, and other jobs get them "
+	  "too" },
+	{ MS_PROBLEM, false, "PreemptMode", "GANG",
+	  "write PreemptMode=REQUEUE, CANCEL or OFF in slurm.conf",
+	  "jobs that take turns on the same CPUs cannot, once one of them has an LWK" },
+};
+
+static void check_words(struct checking *checking)
+{
+	char value[512];
+
+	for (size_t i = 0; i < sizeof(word_rules) / sizeof(*word_rules); i++) {
+		const struct word_rule *rule = &word_rules[i];
+
+		check_setting(checking->slurm, rule->key, value, sizeof(value));
+		if (check_has_word(value, rule->word) == rule->wanted)
+			check_tell(checking, MS_FINE, "slurm", NULL, "%s %s %s", rule->key,
+				   rule->wanted ? "has" : "is without", rule->word);
+		else
+			check_tell(checking, rule->level, "slurm", rule->to_do, "%s=%s %s %s: %s",
+				   rule->key, value, rule->wanted ? "lacks" : "has", rule->word,
+				   rule->consequence);
+	}
+}
+
+/* task/affinity needs a CPU of the job that is on-line, or every launch fails (FACTS.md 3). */
+static void check_task_plugin(struct checking *checking)
+{
+	char value[512];
+
+	if (!checking->config || checking->config->linux_cpus)
+		return;
+	check_setting(checking->slurm, "TaskPlugin", value, sizeof(value));
+	if (check_has_word(value, "task/affinity"))
+		check_tell(checking, MS_PROBLEM, "slurm",
+			   "write LinuxCpus=1 in lwk.conf, or TaskPlugin=task/cgroup in slurm.conf",
+			   "TaskPlugin=%s with LinuxCpus=0: task/affinity starts no task of a job "
+			   "that has lent all of its CPUs",
+			   value);
+	else
+		check_tell(checking, MS_FINE, "slurm", NULL, "TaskPlugin=%s suits LinuxCpus=0",
+			   value);
+}
+
+static void check_container(struct checking *checking)
+{
+	char value[512], type[512], *last;
+
+	check_setting(checking->slurm, "JobContainerType", value, sizeof(value));
+	check_setting(checking->slurm, "NamespaceType", type, sizeof(type));
+	if (!strstr(value, "lwk"))
+		snprintf(value, sizeof(value), "%s", type);
+	if (!strstr(value, "lwk")) {
+		check_tell(
+			checking, MS_PROBLEM, "slurm",
+			"write JobContainerType=job_container/lwk in slurm.conf (with Slurm "
+			"25.11 and later NamespaceType=namespace/lwk)",
+			"the job_container plugin is not configured: nothing would tidy up after "
+			"a crash of slurmd");
+		return;
+	}
+	last = strrchr(value, ',');
+	if (strstr(last ? last : value, "lwk"))
+		check_tell(checking, MS_FINE, "slurm", NULL,
+			   "the job_container plugin is configured");
+	else
+		check_tell(
+			checking, MS_PROBLEM, "slurm",
+			"name it last, as in JobContainerType=job_container/tmpfs,lwk",
+			"JobContainerType=%s: a plugin after lwk replaces the job's private view "
+			"of its LWK",
+			value);
+}
+
+static void check_select(struct checking *checking)
+{
+	char parameters[512];
+	unsigned long threads = checking->node ? check_number(checking->node, "ThreadsPerCore") : 1;
+
+	check_setting(checking->slurm, "SelectTypeParameters", parameters, sizeof(parameters));
+	if (!strcasestr(parameters, "_MEMORY"))
+		check_tell(
+			checking, MS_PROBLEM, "slurm",
+			"write SelectTypeParameters=CR_Core_Memory in slurm.conf",
+			"SelectTypeParameters=%s: Slurm allocates no memory to jobs, so there is "
+			"none to give to an LWK",
+			parameters);
+	else
+		check_tell(checking, MS_FINE, "slurm", NULL, "memory is a consumable resource");
+	if (threads <= 1)
+		return;
+	if (strncasecmp(parameters, "CR_CPU", 6) == 0)
+		check_tell(checking, MS_PROBLEM, "slurm",
+			   "write SelectTypeParameters=CR_Core_Memory in slurm.conf",
+			   "SelectTypeParameters=%s on a node with %lu threads per core: a job may "
+			   "get half a core, and an LWK shares the other half with a stranger",
+			   parameters, threads);
+	else
+		check_tell(checking, MS_FINE, "slurm", NULL, "jobs get whole cores");
+}
+
+/* A batch job that does not start in this time is given up while its LWK still boots. */
+static void check_timeouts(struct checking *checking)
+{
+	static const char *const keys[] = { "BatchStartTimeout", "PrologEpilogTimeout" };
+	char to_do[256];
+
+	for (size_t i = 0; checking->config && i < sizeof(keys) / sizeof(*keys); i++) {
+		unsigned long seconds = check_number(checking->slurm, keys[i]);
+		unsigned ours = checking->config->switch_timeout_ms / 1000;
+
+		snprintf(to_do, sizeof(to_do),
+			 "write %s=%u in slurm.conf, or a lower SwitchTimeout= in lwk.conf",
+			 keys[i], 2 * ours);
+		/* 0: no number, no limit */
+		if (!seconds || seconds > ours)
+			check_tell(checking, MS_FINE, "slurm", NULL, "%s leaves time for a switch",
+				   keys[i]);
+		else
+			check_tell(checking, MS_NOTE, "slurm", to_do,
+				   "%s=%lu is not more than SwitchTimeout=%u: a switch that takes "
+				   "long may be given up half-way",
+				   keys[i], seconds, ours);
+	}
+}
+
+static void check_health(struct checking *checking)
+{
+	char value[512];
+
+	check_setting(checking->slurm, "HealthCheckProgram", value, sizeof(value));
+	if (*value == '/')
+		check_tell(checking, MS_NOTE, "slurm",
+			   "let it count CPUs and memory with what 'lwkctl status' says is lent",
+			   "HealthCheckProgram=%s must not drain a node for CPUs and memory that "
+			   "are lent",
+			   value);
+}
+
+/*
+ * Looks for our plugin in plugstack.conf and what it includes. Of an optional plugin Slurm
+ * ignores the refusals: a job that cannot have its LWK would run on Linux without a word.
+ */
+static bool stack_has_plugin(const char *path, int depth)
+{
+	FILE *file = fopen(path, "re");
+	char line[4096], word[4096], argument[4096];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		glob_t files;
+
+		if (sscanf(line, "%4095s %4095s", word, argument) != 2)
+			continue;
+		if (strcmp(word, "include") == 0 && depth < 4 &&
+		    glob(argument, 0, NULL, &files) == 0) {
+			for (size_t i = 0; i < files.gl_pathc; i++)
+				found |= stack_has_plugin(files.gl_pathv[i], depth + 1);
+			globfree(&files);
+		} else if (strcmp(word, "required") == 0) {
+			const char *base = strrchr(argument, '/');
+
+			found = strcmp(base ? base + 1 : argument, "lwk.so") == 0;
+		}
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static void check_plugstack(struct checking *checking)
+{
+	char path[512] = "/etc/slurm/plugstack.conf", set[512] = "";
+
+	if (checking->slurm)
+		check_setting(checking->slurm, "PlugStackConfig", set, sizeof(set));
+	if (*set == '/')
+		snprintf(path, sizeof(path), "%s", set);
+	if (stack_has_plugin(path, 0))
+		check_tell(checking, MS_FINE, "plugstack", NULL, "%s loads lwk.so", path);
+	else
+		check_tell(
+			checking, MS_PROBLEM, "plugstack", "add the line: required lwk.so",
+			"%s does not require lwk.so: Slurm would not know --lwk, or ignore refusals",
+			path);
+}
+
+void check_slurm(struct checking *checking)
+{
+	check_plugstack(checking);
+	if (!checking->slurm) {
+		check_tell(checking, MS_PROBLEM, "slurm",
+			   "start slurmctld, or run this where 'scontrol show config' works",
+			   "'scontrol show config' gives no answer, so Slurm's settings are not "
+			   "checked");
+		return;
+	}
+	check_words(checking);
+	check_task_plugin(checking);
+	check_container(checking);
+	check_select(checking);
+	check_timeouts(checking);
+	check_health(checking);
+	check_node(checking);
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "store/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/state.h"
+
+#define MAX_JOURNAL (16UL << 20)
+
+static struct journal *new_journal(uint32_t job_id)
+{
+	struct journal *journal = calloc(1, sizeof(*journal));
+
+	if (!journal)
+		return NULL;
+	journal->job_id = job_id;
+	journal->fd = -1;
+	journal->entries = json_object_new_array();
+	return journal;
+}
+
+static int append(struct journal *journal, struct json_object *object, struct ms_error *err)
+{
+	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+	size_t length = strlen(text);
+	char *line = malloc(length + 2);
+	int ret = 0;
+
+	if (!line)
+		return ms_fail(err, "out of memory");
+	memcpy(line, text, length);
+	memcpy(line + length, "\n", 2);
+	if (write(journal->fd, line, length + 1) != (ssize_t)length + 1 || fsync(journal->fd) < 0)
+		ret = ms_fail(err, "the journal of job %u cannot be written: %m", journal->job_id);
+	free(line);
+	return ret;
+}
+
+int journal_create(uint32_t job_id, uid_t uid, const char *driver, struct journal **out,
+		   struct ms_error *err)
+{
+	struct journal *journal = new_journal(job_id);
+	struct json_object *header = json_object_new_object();
+	int dir = state_open_jobs(err), ret = -1;
+	char name[32];
+
+	snprintf(name, sizeof(name), "%u.journal", job_id);
+	if (!journal || !header || dir < 0) {
+		ret = dir < 0 ? -1 : ms_fail(err, "out of memory");
+		goto out;
+	}
+	journal->uid = uid;
+	snprintf(journal->driver, sizeof(journal->driver), "%s", driver);
+	journal->fd = openat(dir, name,
+			     O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (journal->fd < 0) {
+		ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
+		goto out;
+	}
+	json_object_object_add(header, "version", json_object_new_int(1));
+	json_object_object_add(header, "job_id", json_object_new_int64(job_id));
+	json_object_object_add(header, "uid", json_object_new_int64(uid));
+	json_object_object_add(header, "driver", json_object_new_string(driver));
+	ret = append(journal, header, err);
+	if (ret == 0 && fsync(dir) < 0)
+		ret = ms_fail(err, "%s/jobs: %m", state_dir);
+	if (ret < 0)
+		unlinkat(dir, name, 0);
+out:
+	json_object_put(header);
+	if (dir >= 0)
+		close(dir);
+	if (ret == 0)
+		*out = journal;
+	else
+		journal_close(journal);
+	return ret;
+}
+
+/* The whole file, NUL terminated; NULL with errno set. */
+static char *read_whole(int fd)
+{
+	struct stat st;
+	char *text = NULL;
+
+	if (fstat(fd, &st) == 0 && st.st_size < (off_t)MAX_JOURNAL)
+		text = malloc(st.st_size + 1);
+	if (!text)
+		return NULL;
+	if (pread(fd, text, st.st_size, 0) != st.st_size) {
+		free(text);
+		return NULL;
+	}
+	text[st.st_size] = '\0';
+	return text;
+}
+
+static void read_line(struct journal *journal, const char *line, unsigned number)
+{
+	struct json_object *object = json_tokener_parse(line);
+	bool good = object && json_object_is_type(object, json_type_object);
+
+	if (good && number == 1) {
+		good = journal_number(object, "version") == 1 &&
+		       journal_number(object, "job_id") == journal->job_id;
+		journal->uid = journal_number(object, "uid");
+		snprintf(journal->driver, sizeof(journal->driver), "%s",
+			 journal_text(object, "driver"));
+	} else if (good && *journal_text(object, "step")) {
+		json_object_array_add(journal->entries, json_object_get(object));
+	} else {
+		good = false;
+	}
+	json_object_put(object);
+	if (!good && !journal->damaged_line)
+		journal->damaged_line = number;
+}
+
+int journal_open(uint32_t job_id, struct journal **out, struct ms_error *err)
+{
+	struct journal *journal = new_journal(job_id);
+	char name[32], *text = NULL, *line, *end;
+	int dir = state_open_jobs_readonly(), fd = -1, ret = -1;
+	unsigned number = 0;
+
+	snprintf(name, sizeof(name), "%u.journal", job_id);
+	if (dir >= 0)
+		fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (!journal)
+		ms_fail(err, "out of memory");
+	else if (fd < 0 && errno == ENOENT)
+		ret = 0;
+	else if (fd < 0 || !(text = read_whole(fd)))
+		ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
+	else
+		ret = 1;
+	for (line = text; line && (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		read_line(journal, line, ++number);
+	}
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	if (dir >= 0)
+		close(dir);
+	if (ret == 1)
+		*out = journal;
+	else
+		journal_close(journal);
+	return ret;
+}
+
+int journal_record(struct journal *journal, const char *step, struct json_object *details,
+		   struct ms_error *err)
+{
+	struct json_object *entry = details ? details : json_object_new_object();
+
+	if (!entry)
+		return ms_fail(err, "out of memory");
+	json_object_object_add(entry, "step", json_object_new_string(step));
+	if (append(journal, entry, err) < 0) {
+		json_object_put(entry);
+		return -1;
+	}
+	json_object_array_add(journal->entries, entry);
+	return 0;
+}
+
+void journal_close(struct journal *journal)
+{
+	if (!journal)
+		return;
+	if (journal->fd >= 0)
+		close(journal->fd);
+	json_object_put(journal->entries);
+	free(journal);
+}
+
+int journal_remove(uint32_t job_id, struct ms_error *err)
+{
+	char name[32];
+	int dir = state_open_jobs(err), ret = 0;
+
+	if (dir < 0)
+		return -1;
+	snprintf(name, sizeof(name), "%u.journal", job_id);
+	if ((unlinkat(dir, name, 0) < 0 && errno != ENOENT) || fsync(dir) < 0)
+		ret = ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
+	close(dir);
+	return ret;
+}
+
+const char *journal_text(struct json_object *object, const char *key)
+{
+	struct json_object *member;
+
+	return json_object_object_get_ex(object, key, &member) ? json_object_get_string(member)
+							       : "";
+}
+
+uint64_t journal_number(struct json_object *object, const char *key)
+{
+	struct json_object *member;
+
+	return json_object_object_get_ex(object, key, &member) ? json_object_get_uint64(member) : 0;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "store/state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/process.h"
+
+const char *state_dir = MS_STATE_DIR;
+
+static int make_dir(const char *path, struct ms_error *err)
+{
+	struct stat st;
+
+	if (mkdir(path, 0755) == 0 && chmod(path, 0755) < 0) /* whatever the umask is */
+		return ms_fail(err, "%s: %m", path);
+	if (lstat(path, &st) < 0)
+		return ms_fail(err, "%s: %m", path);
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return ms_fail(err,
+			       "%s: wanted a directory of root that nobody else can write; found "
+			       "mode %o of user %u",
+			       path, st.st_mode, st.st_uid);
+	return 0;
+}
+
+int state_open_jobs(struct ms_error *err)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/jobs", state_dir);
+	if (make_dir(state_dir, err) < 0 || make_dir(path, err) < 0)
+		return -1;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? ms_fail(err, "%s: %m", path) : fd;
+}
+
+int state_open_jobs_readonly(void)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/jobs", state_dir);
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* When the lock was last taken: each holder sets the file's time. */
+static struct timespec lock_taken(int fd)
+{
+	struct stat st = { 0 };
+
+	fstat(fd, &st);
+	return st.st_mtim;
+}
+
+int state_lock(unsigned wait_ms, struct ms_error *err)
+{
+	int64_t start = clock_ms();
+	struct timespec turn, now;
+	char path[4096];
+	int fd;
+
+	if (make_dir(state_dir, err) < 0)
+		return -1;
+	snprintf(path, sizeof(path), "%s/lock", state_dir);
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return ms_fail(err, "%s: %m", path);
+	turn = lock_taken(fd);
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		now = lock_taken(fd);
+		if (now.tv_sec != turn.tv_sec || now.tv_nsec != turn.tv_nsec) {
+			turn = now;
+			start = clock_ms();
+		}
+		if (clock_ms() - start >= wait_ms || signal_is_pending()) {
+			close(fd);
+			return ms_fail(
+				err,
+				"another job's switch holds this node's lock; waited %u s for "
+				"it; 'lwkctl status' shows which; submit the job again later",
+				(unsigned)((clock_ms() - start) / 1000));
+		}
+		usleep(20000);
+	}
+	futimens(fd, NULL);
+	return fd;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+ssize_t state_jobs(const char *suffix, uint32_t **out, struct ms_error *err)
+{
+	int fd = state_open_jobs_readonly();
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	uint32_t *ids = NULL;
+	size_t n = 0;
+
+	*out = NULL;
+	if (!dir)
+		return errno == ENOENT ? 0 : ms_fail(err, "%s/jobs: %m", state_dir);
+	while ((entry = readdir(dir))) {
+		char expected[64];
+		uint32_t id = strtoul(entry->d_name, NULL, 10);
+		void *more;
+
+		snprintf(expected, sizeof(expected), "%u%s", id, suffix);
+		if (strcmp(entry->d_name, expected) != 0)
+			continue;
+		more = reallocarray(ids, n + 1, sizeof(*ids));
+		if (!more) {
+			free(ids);
+			closedir(dir);
+			return ms_fail(err, "out of memory");
+		}
+		ids = more;
+		ids[n++] = id;
+	}
+	closedir(dir);
+	if (n)
+		qsort(ids, n, sizeof(*ids), compare_ids);
+	*out = ids;
+	return n;
+}
+
+bool state_knows_job(uint32_t job_id)
+{
+	int dir = state_open_jobs_readonly();
+	char journal[32], record[32];
+	bool knows;
+
+	if (dir < 0)
+		return errno != ENOENT;
+	snprintf(journal, sizeof(journal), "%u.journal", job_id);
+	snprintf(record, sizeof(record), "%u.json", job_id);
+	knows = faccessat(dir, journal, F_OK, 0) == 0 || faccessat(dir, record, F_OK, 0) == 0;
+	close(dir);
+	return knows;
+}
+
+static int replace_in(int dir, const char *dir_name, const char *name, const char *text,
+		      mode_t mode, struct ms_error *err)
+{
+	size_t length = strlen(text);
+	char fresh[300];
+	int fd, ret = 0;
+
+	snprintf(fresh, sizeof(fresh), "%s.new", name);
+	unlinkat(dir, fresh, 0);
+	fd = openat(dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd < 0 || fchmod(fd, mode) < 0 || write(fd, text, length) != (ssize_t)length ||
+	    fsync(fd) < 0 || renameat(dir, fresh, dir, name) < 0 || fsync(dir) < 0)
+		ret = ms_fail(err, "%s/%s: %m", dir_name, name);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+int state_replace_file(const char *name, const char *text, mode_t mode, struct ms_error *err)
+{
+	int dir = state_open_jobs(err), ret;
+	char path[4096];
+
+	if (dir < 0)
+		return -1;
+	snprintf(path, sizeof(path), "%s/jobs", state_dir);
+	ret = replace_in(dir, path, name, text, mode, err);
+	close(dir);
+	return ret;
+}
+
+int state_keep(const char *name, const char *text, struct ms_error *err)
+{
+	int dir, ret;
+
+	if (make_dir(state_dir, err) < 0)
+		return -1;
+	dir = open(state_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return ms_fail(err, "%s: %m", state_dir);
+	ret = replace_in(dir, state_dir, name, text, 0600, err);
+	close(dir);
+	return ret;
+}
+
+int state_read(const char *name, const char *what, const char *remedy, struct json_object **object,
+	       struct ms_error *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	*object = NULL;
+	snprintf(path, sizeof(path), "%s/%s", state_dir, name);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno != ENOENT)
+		return ms_fail(err, "%s: %m", path);
+	*object = fd < 0 ? json_object_new_object() : json_object_from_fd(fd);
+	if (fd >= 0)
+		close(fd);
+	if (*object && json_object_is_type(*object, json_type_object))
+		return 0;
+	json_object_put(*object);
+	*object = NULL;
+	return ms_fail(err, "%s: wanted %s; found something else; %s", path, what, remedy);
+}

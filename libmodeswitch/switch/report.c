@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "switch/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/json.h"
+
+const char *report_dir = MS_LOG_DIR;
+
+static void add_instance(struct json_object *report, uint32_t job_id)
+{
+	struct ms_instance_info info;
+	struct ms_watch *watch;
+	struct ms_usage usage;
+	struct ms_error ignored; /* the rest of the record is worth having without it */
+
+	if (ms_watch_open(job_id, &watch, &ignored) < 0)
+		return;
+	if (ms_watch_info(watch, &info, &ignored) == 0) {
+		json_add_text(report, "instance_state", ms_instance_state_word(info.state));
+		json_add_text(report, "message", info.message);
+	}
+	if (ms_watch_usage(watch, &usage, &ignored) == 1) {
+		json_object_object_add(report, "usage", ms_usage_to_json(&usage));
+		ms_usage_release(&usage);
+	}
+	ms_watch_close(watch);
+}
+
+struct json_object *report_take(uint32_t job_id)
+{
+	struct json_object *report = NULL;
+	struct ms_error ignored;
+	struct ms_job job;
+
+	if (ms_job_get(job_id, &job, &ignored) < 1)
+		return NULL;
+	if (job.state == MS_JOB_ACTIVE)
+		report = ms_job_to_json(&job);
+	ms_job_release(&job);
+	if (report)
+		add_instance(report, job_id);
+	return report;
+}
+
+/* A regular file of ours, in a directory of ours. */
+static int open_log(void)
+{
+	int dir, fd;
+
+	if (mkdir(report_dir, 0755) < 0 && errno != EEXIST)
+		return -1;
+	dir = open(report_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0)
+		return -1;
+	fd = openat(dir, "jobs.json", O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
+	close(dir);
+	return fd;
+}
+
+/* A whole line or nothing: a disk that is full must not leave half of one. */
+static int append(int fd, const char *line, size_t length)
+{
+	off_t before = lseek(fd, 0, SEEK_END);
+	ssize_t written = write(fd, line, length);
+
+	if (before >= 0 && written == (ssize_t)length)
+		return 0;
+	if (written >= 0)
+		errno = ENOSPC;
+	if (before >= 0 && written > 0 && ftruncate(fd, before) < 0)
+		return -1;
+	return -1;
+}
+
+static int write_line(struct json_object *report)
+{
+	const char *text = json_object_to_json_string_ext(
+		report, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	size_t length = strlen(text);
+	char *line = strdup(text);
+	int fd = line ? open_log() : -1, ret = -1, error;
+
+	if (fd >= 0) {
+		line[length] = '\n'; /* in place of the end, which append() does not need */
+		ret = append(fd, line, length + 1);
+	}
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	free(line);
+	errno = error;
+	return ret;
+}
+
+void report_write(struct json_object *report, const struct ms_times *times, bool switched_off)
+{
+	struct json_object *steps;
+
+	if (!report)
+		return;
+	steps = json_object_new_array();
+	for (size_t i = 0; times && i < times->n; i++) {
+		struct json_object *step = json_object_new_object();
+
+		json_add_text(step, "name", times->parts[i].name);
+		json_object_object_add(step, "us", json_object_new_int64(times->parts[i].us));
+		json_object_array_add(steps, step);
+	}
+	json_object_object_add(report, "switch_off_steps", steps);
+	json_object_object_add(report, "switched_off", json_object_new_boolean(switched_off));
+	json_object_object_add(report, "ended", json_object_new_int64(time(NULL)));
+	if (write_line(report) < 0)
+		syslog(LOG_DAEMON | LOG_WARNING,
+		       "slurm-lwk: the record of an LWK job could not be written to %s/jobs.json: "
+		       "%m; make room there, or see to its owner and mode",
+		       report_dir);
+	json_object_put(report);
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Gives back what crashes left: the jobs that are over, and, for the administrator, all.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver/driver.h"
+#include "base/files.h"
+#include "migrate/home.h"
+#include "store/journal.h"
+#include "machine/memory.h"
+#include "base/process.h"
+#include "limits/limits.h"
+#include "interrupts/quiet/quiet.h"
+#include "store/record.h"
+#include "store/state.h"
+#include "switch/steps.h"
+#include "switch/switch.h"
+#include "machine/sysview.h"
+
+/* All jobs that have a journal or a record, ascending, each once; -1 on error. */
+static ssize_t known_jobs(uint32_t **out, struct ms_error *err)
+{
+	uint32_t *journals, *records = NULL, *all;
+	ssize_t n_journals = state_jobs(".journal", &journals, err), n_records = -1;
+	ssize_t i = 0, j = 0, n = 0;
+
+	if (n_journals >= 0)
+		n_records = state_jobs(".json", &records, err);
+	all = n_records < 0 ? NULL : calloc(n_journals + n_records + 1, sizeof(*all));
+	while (all && (i < n_journals || j < n_records)) {
+		if (j == n_records || (i < n_journals && journals[i] < records[j])) {
+			all[n++] = journals[i++];
+		} else {
+			i += i < n_journals && journals[i] == records[j];
+			all[n++] = records[j++];
+		}
+	}
+	free(journals);
+	free(records);
+	*out = all;
+	return all ? n : -1;
+}
+
+int ms_reconcile(bool (*alive)(uint32_t job_id, void *context), void *context, struct ms_error *err)
+{
+	uint32_t *jobs;
+	ssize_t n = known_jobs(&jobs, err);
+	struct ms_error why;
+	int ret = n < 0 ? -1 : 0;
+
+	for (ssize_t i = 0; i < n; i++) {
+		if (!alive(jobs[i], context) && ms_switch_off(jobs[i], NULL, &why) < 0 && ret == 0)
+			ret = ms_fail(err, "job %u: %s", jobs[i], why.text);
+	}
+	free(jobs);
+	return ret;
+}
+
+static int end_instances(const struct switching *all, struct ms_error *err)
+{
+	struct instance_info info;
+	int error, ret = 0;
+
+	for (unsigned i = 0; i < all->driver->max_instances; i++) {
+		if (all->driver->info(all->dev, i, &info) < 0)
+			continue;
+		error = all->driver->destroy(all->dev, i);
+		if (error)
+			ret = ms_fail(err, "LWK instance %u cannot be ended: %s", i,
+				      strerror(-error));
+		else
+			switching_say(all, "LWK instance %u of job %u is ended", i, info.job_id);
+	}
+	return ret;
+}
+
+static int give_back_cpu(const struct switching *all, unsigned cpu, struct ms_error *err)
+{
+	int error = all->driver->return_cpu(all->dev, cpu);
+
+	if (error)
+		return ms_fail(err, "CPU %u cannot be given back to Linux: %s", cpu,
+			       strerror(-error));
+	switching_say(all, "CPU %u is back", cpu);
+	return 0;
+}
+
+/* Nobody knows any more in which zone the blocks were: Linux chooses. */
+static int give_back_blocks(const struct switching *all, const struct ms_lent *lent,
+			    struct ms_error *err)
+{
+	uint64_t block_bytes = memory_block_bytes();
+	int error = all->driver->return_memory(all->dev, lent->start, lent->bytes);
+
+	for (uint64_t at = 0; !error && block_bytes && at < lent->bytes; at += block_bytes)
+		error = kernel_write("online", "/sys/devices/system/memory/memory%ju/state",
+				     (uintmax_t)((lent->start + at) / block_bytes));
+	if (error)
+		return ms_fail(err, "memory at %#jx (%ju MB) cannot be given back to Linux: %s",
+			       (uintmax_t)lent->start, (uintmax_t)(lent->bytes >> 20),
+			       strerror(-error));
+	switching_say(all, "memory at %#jx (%ju MB) is back", (uintmax_t)lent->start,
+		      (uintmax_t)(lent->bytes >> 20));
+	return 0;
+}
+
+/* What the ledger has: no journal names it any more. */
+static int give_back_leftovers(struct switching *all, struct ms_error *err)
+{
+	struct ms_lent *lent = NULL;
+	struct ms_error why;
+	int ret = 0;
+	size_t n;
+
+	all->dev = all->driver->open(err);
+	if (all->dev < 0)
+		return all->dev == -ENOENT ? 0 : -1;
+	if (end_instances(all, err) < 0 || switching_ledger(all, &lent, &n, err) < 0)
+		ret = -1;
+	for (size_t i = 0; ret == 0 && i < n; i++) {
+		if (lent[i].is_cpu)
+			ret = give_back_cpu(all, lent[i].cpu, err);
+		else if (lent[i].is_blocks)
+			ret = give_back_blocks(all, &lent[i], err);
+	}
+	free(lent);
+	if (ret == 0 && give_back_runs(all, &why) < 0)
+		ret = ms_fail(err, "%s", why.text);
+	all->driver->close(all->dev);
+	return ret;
+}
+
+/*
+ * A journal that cannot be read whole was undone as far as it can; when nothing at all is lent any
+ * more, it has served.
+ */
+static int forget_damaged(const struct switching *all, uint32_t job_id, struct ms_error *err)
+{
+	struct journal *journal;
+	bool damaged;
+
+	if (journal_open(job_id, &journal, err) < 1)
+		return -1;
+	damaged = journal->damaged_line;
+	journal_close(journal);
+	if (!damaged || journal_remove(job_id, err) < 0 || record_remove(job_id, err) < 0)
+		return -1;
+	switching_say(all, "the damaged journal of job %u is removed", job_id);
+	return 0;
+}
+
+static int reset_all(ms_say say, void *context, struct ms_error *err)
+{
+	struct switching all = { .say = say, .say_context = context };
+	uint32_t *jobs;
+	ssize_t n = known_jobs(&jobs, err);
+	struct ms_error why;
+	int ret = n < 0 ? -1 : 0, left = 0;
+
+	for (ssize_t i = 0; i < n; i++) {
+		switching_say(&all, "job %u:", jobs[i]);
+		if (switch_off_locked(jobs[i], NULL, say, context, &why) == 0)
+			jobs[i] = MS_ALL_JOBS; /* done */
+	}
+	for (size_t i = 0; (all.driver = driver_number(i)); i++) {
+		if (give_back_leftovers(&all, err) < 0)
+			left = ret = -1;
+	}
+	if (limits_remove_all(err) < 0 || sysview_remove_all(err) < 0 || quiet_pass(NULL, err) < 0)
+		ret = -1;
+	for (ssize_t i = 0; i < n; i++) {
+		if (jobs[i] == MS_ALL_JOBS ||
+		    (left == 0 && forget_damaged(&all, jobs[i], &why) == 0))
+			continue;
+		if (ret == 0 && switch_off_locked(jobs[i], NULL, say, context, &why) < 0)
+			ret = ms_fail(err, "job %u: %s", jobs[i], why.text);
+	}
+	free(jobs);
+	return ret;
+}
+
+int ms_reset(uint32_t job_id, ms_say say, void *context, struct ms_error *err)
+{
+	int lock = state_lock(UNDO_LOCK_MS, err), ret;
+
+	if (lock < 0)
+		return -1;
+	if (job_id == MS_ALL_JOBS)
+		ret = reset_all(say, context, err);
+	else
+		ret = switch_off_locked(job_id, NULL, say, context, err);
+	home_start();
+	close(lock);
+	return ret;
+}
+
+int ms_ledger(struct ms_lent **lent, size_t *n, struct ms_error *err)
+{
+	const struct driver *driver = &driver_lwkpart;
+	int dev = driver->open(err), error;
+
+	*lent = NULL;
+	*n = 0;
+	if (dev < 0)
+		return dev == -ENOENT ? 0 : -1;
+	error = driver->ledger(dev, lent, n);
+	driver->close(dev);
+	return error ? ms_fail(err, "the ledger cannot be read: %s", strerror(-error)) : 0;
+}
+
+int ms_kmsg(unsigned instance, char **text, struct ms_error *err)
+{
+	const struct driver *driver = &driver_lwkpart;
+	size_t size = 1 << 20;
+	struct instance_info info;
+	int dev = driver->open(err), error;
+
+	if (dev < 0)
+		return dev == -ENOENT
+			       ? ms_fail(err, "there is no LWK instance: %s.ko is not loaded",
+					 driver->module)
+			       : -1;
+	error = driver->info(dev, instance, &info);
+	*text = error ? NULL : malloc(size);
+	if (*text)
+		driver_console_tail(driver, dev, instance, *text, size);
+	driver->close(dev);
+	if (error)
+		return ms_fail(err, "there is no LWK instance %u: %s", instance, strerror(-error));
+	return *text ? 0 : ms_fail(err, "out of memory");
+}

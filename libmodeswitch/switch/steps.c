@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "switch/steps.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/process.h"
+#include "store/times.h"
+
+/*
+ * None overlaps another. CPUs and memory blocks cannot: Linux does one such thing at a time (its
+ * device_hotplug_lock), so two would only take turns. Contiguous runs could, but on the test bed
+ * CPUs and a run at once took no less time than one after the other.
+ */
+const struct step *const all_steps[] = {
+	&step_module, &step_interrupts, &step_limits,	&step_cpus,   &step_settle,
+	&step_memory, &step_sysview,	&step_instance, &step_assign, &step_confine,
+	&step_load,   &step_boot,	NULL,
+};
+
+int switching_may_go_on(const struct switching *switching, struct ms_error *err)
+{
+	if (signal_is_pending())
+		return ms_fail(err, "the switch was cancelled by a signal");
+	if (clock_ms() >= switching->deadline)
+		return ms_fail(err,
+			       "the switch took longer than SwitchTimeout=%u (seconds); submit the "
+			       "job again, or have the administrator raise it in %s",
+			       switching->config->switch_timeout_ms / 1000, MS_CONFIG_PATH);
+	return 0;
+}
+
+void switching_say(const struct switching *switching, const char *format, ...)
+{
+	char line[512];
+	va_list args;
+
+	if (!switching->say)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	switching->say(line, switching->say_context);
+}
+
+enum owner switching_owner(const struct switching *switching, const struct ms_lent *lent)
+{
+	struct instance_info info;
+
+	if (lent->instance == MS_NO_INSTANCE)
+		return OWNER_NOBODY;
+	if (switching->driver->info(switching->dev, lent->instance, &info) < 0 ||
+	    info.job_id == switching->job_id)
+		return OWNER_THIS_JOB;
+	return OWNER_OTHER_JOB;
+}
+
+int switching_ledger(const struct switching *switching, struct ms_lent **lent, size_t *n,
+		     struct ms_error *err)
+{
+	int error;
+
+	*lent = NULL;
+	*n = 0;
+	if (switching->dev < 0)
+		return 0;
+	error = switching->driver->ledger(switching->dev, lent, n);
+	return error ? ms_fail(err, "the ledger cannot be read: %s", strerror(-error)) : 0;
+}
+
+static int run_all(const struct step *const *steps, struct switching *switching,
+		   struct ms_error *err)
+{
+	for (; *steps; steps++) {
+		const struct step *step = *steps;
+		struct json_object *details = NULL;
+
+		if (switching_may_go_on(switching, err) < 0)
+			return -1;
+		if (step->undo) {
+			if (step->details && !(details = step->details(switching)))
+				return ms_fail(err, "out of memory");
+			if (journal_record(switching->journal, step->name, details, err) < 0)
+				return -1;
+		}
+		if (step->run(switching, err) < 0)
+			return -1;
+		times_lap(switching->times, step->name);
+	}
+	return 0;
+}
+
+int steps_run(const struct step *const *steps, struct switching *switching, struct ms_error *err)
+{
+	int ret = run_all(steps, switching, err);
+
+	process_end_calls();
+	return ret;
+}
+
+static const struct step *find_step(const struct step *const *steps, struct json_object *entry)
+{
+	const char *name = journal_text(entry, "step");
+
+	while (*steps && strcmp((*steps)->name, name) != 0)
+		steps++;
+	return *steps;
+}
+
+/* A step of version 0.1.0; a journal of it may outlive an upgrade. Now lwkpart.ko sees to it. */
+static bool is_retired(struct json_object *entry)
+{
+	return strcmp(journal_text(entry, "step"), "cpusets") == 0;
+}
+
+static int undo_entry(const struct step *const *steps, struct switching *switching,
+		      struct json_object *entry, struct ms_error *err)
+{
+	const struct step *step = find_step(steps, entry);
+
+	if (is_retired(entry))
+		return 0;
+	if (!step || !step->undo)
+		return ms_fail(err, "the journal names an unknown step \"%s\"",
+			       journal_text(entry, "step"));
+	return step->undo(switching, entry, err);
+}
+
+int steps_undo(const struct step *const *steps, struct switching *switching, struct ms_error *err)
+{
+	struct json_object *entries = switching->journal->entries;
+	struct ms_error why;
+	int ret = 0;
+
+	for (size_t i = json_object_array_length(entries); i-- > 0;) {
+		struct json_object *entry = json_object_array_get_idx(entries, i);
+
+		if (undo_entry(steps, switching, entry, &why) < 0 && ret == 0)
+			ret = ms_fail(err, "%s", why.text);
+		times_lap(switching->times, journal_text(entry, "step"));
+	}
+	for (size_t i = 0; ret == 0 && i < json_object_array_length(entries); i++) {
+		struct json_object *entry = json_object_array_get_idx(entries, i);
+		const struct step *step = find_step(steps, entry);
+
+		if (step && step->check)
+			ret = step->check(switching, entry, err);
+	}
+	return ret;
+}

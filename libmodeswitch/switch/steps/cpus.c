@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Takes the LWK's CPUs from Linux.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "switch/steps.h"
+
+static struct json_object *details(struct switching *switching)
+{
+	struct json_object *object = json_object_new_object();
+	char *list;
+
+	if (hwloc_bitmap_list_asprintf(&list, switching->plan->lwk_cpus) < 0)
+		return NULL;
+	json_object_object_add(object, "cpus", json_object_new_string(list));
+	free(list);
+	return object;
+}
+
+static int lend(struct switching *switching, unsigned cpu, struct ms_error *err)
+{
+	int error = switching->driver->lend_cpu(switching->dev, cpu);
+
+	switch (error) {
+	case 0:
+		return 0;
+	case -EBUSY:
+		return ms_fail(err,
+			       "Linux cannot spare CPU %u: it is needed or something holds it; "
+			       "'dmesg' on the node may tell what",
+			       cpu);
+	case -EALREADY:
+		return ms_fail(err,
+			       "CPU %u is lent already; the administrator's remedy is "
+			       "'lwkctl reset'",
+			       cpu);
+	case -ENODEV:
+		return ms_fail(err, "CPU %u is not on-line", cpu);
+	default:
+		return ms_fail(err, "CPU %u cannot be taken from Linux: %s", cpu, strerror(-error));
+	}
+}
+
+static int run(struct switching *switching, struct ms_error *err)
+{
+	int cpu;
+
+	hwloc_bitmap_foreach_begin(cpu, switching->plan->lwk_cpus) {
+		if (switching_may_go_on(switching, err) < 0 || lend(switching, cpu, err) < 0)
+			return -1;
+	}
+	hwloc_bitmap_foreach_end();
+	return 0;
+}
+
+static bool is_online(unsigned cpu)
+{
+	char text[8];
+
+	return kernel_read(text, sizeof(text), "/sys/devices/system/cpu/cpu%u/online", cpu) > 0 &&
+	       *text == '1';
+}
+
+static int give_back(struct switching *switching, unsigned cpu, const struct ms_lent *lent,
+		     struct ms_error *err)
+{
+	enum owner owner = lent ? switching_owner(switching, lent) : OWNER_NOBODY;
+	int error = 0;
+
+	if (owner == OWNER_OTHER_JOB)
+		return 0;
+	if (owner == OWNER_THIS_JOB)
+		return ms_fail(err, "CPU %u is still lent to LWK instance %d", cpu, lent->instance);
+	if (!lent && is_online(cpu))
+		return 0;
+	if (lent)
+		error = switching->driver->return_cpu(switching->dev, cpu);
+	if (error && error != -ENOENT)
+		return ms_fail(err, "CPU %u cannot be given back to Linux: %s", cpu,
+			       strerror(-error));
+	if (!is_online(cpu))
+		error = kernel_write("1", "/sys/devices/system/cpu/cpu%u/online", cpu);
+	if (!is_online(cpu))
+		return ms_fail(err, "CPU %u does not come on-line: %s", cpu, strerror(-error));
+	switching_say(switching, "CPU %u is back", cpu);
+	return 0;
+}
+
+/* The lent CPU in the ledger, or NULL. */
+static const struct ms_lent *find_cpu(const struct ms_lent *ledger, size_t n, unsigned cpu)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (ledger[i].is_cpu && ledger[i].cpu == cpu)
+			return &ledger[i];
+	}
+	return NULL;
+}
+
+static int undo(struct switching *switching, struct json_object *entry, struct ms_error *err)
+{
+	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+	struct ms_lent *ledger = NULL;
+	struct ms_error why;
+	int cpu, ret = -1;
+	size_t n;
+
+	if (ms_parse_cpus(journal_text(entry, "cpus"), cpus, err) == 0)
+		ret = switching_ledger(switching, &ledger, &n, err);
+	if (ret == 0) {
+		hwloc_bitmap_foreach_begin(cpu, cpus) {
+			if (give_back(switching, cpu, find_cpu(ledger, n, cpu), &why) < 0 &&
+			    ret == 0)
+				ret = ms_fail(err, "%s", why.text);
+		}
+		hwloc_bitmap_foreach_end();
+	}
+	free(ledger);
+	hwloc_bitmap_free(cpus);
+	return ret;
+}
+
+const struct step step_cpus = { .name = "cpus", .details = details, .run = run, .undo = undo };

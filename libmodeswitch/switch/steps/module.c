@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Loads the driver's kernel module when it is not there. It is never unloaded: that
+ * would help nobody, and what it has lent must outlive us.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/process.h"
+#include "switch/steps.h"
+
+#define MODPROBE "/sbin/modprobe"
+
+static int load_module(struct switching *switching, struct ms_error *err)
+{
+	const char *module = switching->driver->module;
+	const char *const argv[] = { MODPROBE, module, NULL };
+	char output[512];
+	int status = process_run(argv, switching->deadline, output, sizeof(output));
+
+	if (status == 0)
+		return 0;
+	return ms_fail(err,
+		       "the kernel module %s cannot be loaded: %s; the administrator's remedy: see "
+		       "'modinfo %s' and the end of 'dmesg', and run 'lwkctl check'",
+		       module,
+		       status < 0 ? strerror(-status)
+		       : *output  ? output
+				  : "modprobe failed",
+		       module);
+}
+
+static int run(struct switching *switching, struct ms_error *err)
+{
+	if (switching->dev >= 0)
+		return 0;
+	switching->dev = switching->driver->open(err);
+	if (switching->dev != -ENOENT)
+		return switching->dev < 0 ? -1 : 0;
+	if (load_module(switching, err) < 0)
+		return -1;
+	switching->dev = switching->driver->open(err);
+	if (switching->dev == -ENOENT)
+		return ms_fail(err,
+			       "the kernel module %s is loaded, but its device is not there (%s)",
+			       switching->driver->module, strerror(ENOENT));
+	return switching->dev < 0 ? -1 : 0;
+}
+
+const struct step step_module = { .name = "module", .run = run };

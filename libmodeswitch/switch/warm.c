@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "switch/warm.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "migrate/home.h"
+#include "base/process.h"
+#include "store/record.h"
+#include "store/state.h"
+#include "switch/switch.h"
+#include "store/times.h"
+
+/* The first warm job; 1: found, 0: none, -1: error. */
+static int find_job(struct ms_job *job, struct ms_error *err)
+{
+	struct ms_job *jobs;
+	size_t n;
+	int ret = 0;
+
+	if (ms_job_list(&jobs, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n && !ret; i++) {
+		if (jobs[i].state != MS_JOB_WARM)
+			continue;
+		*job = jobs[i];
+		memset(&jobs[i], 0, sizeof(jobs[i]));
+		ret = 1;
+	}
+	ms_job_list_free(jobs, n);
+	return ret;
+}
+
+static int64_t seconds_left(const struct ms_job *job)
+{
+	int64_t left = job->since + job->keep_warm - time(NULL);
+
+	/* More than there was at the start: the clock has been set back. */
+	return left > (int64_t)job->keep_warm ? 0 : left;
+}
+
+int64_t ms_warm_left(void)
+{
+	struct ms_error ignored;
+	struct ms_job job;
+	int64_t left;
+
+	if (find_job(&job, &ignored) < 1)
+		return -1;
+	left = seconds_left(&job);
+	ms_job_release(&job);
+	return left > 0 ? left : 0;
+}
+
+/* Leaves in 'lent' what the instance has. */
+static int read_holdings(const struct driver *driver, int dev, int instance, struct ms_lent **lent,
+			 size_t *n, struct ms_error *err)
+{
+	size_t kept = 0;
+	int error = driver->ledger(dev, lent, n);
+
+	if (error)
+		return ms_fail(err, "the ledger cannot be read: %s", strerror(-error));
+	for (size_t i = 0; i < *n; i++) {
+		if ((*lent)[i].instance == instance)
+			(*lent)[kept++] = (*lent)[i];
+	}
+	*n = kept;
+	return 0;
+}
+
+int warm_find(const struct driver *driver, int dev, struct warm *warm, struct ms_error *err)
+{
+	struct ms_job job;
+	int ret = find_job(&job, err);
+
+	if (ret < 1)
+		return ret;
+	*warm = (struct warm){ .job_id = job.job_id, .instance = MS_NO_INSTANCE };
+	ms_job_release(&job);
+	if (dev < 0)
+		return 1;
+	warm->instance = driver_instance_of_job(driver, dev, warm->job_id);
+	if (read_holdings(driver, dev, warm->instance, &warm->lent, &warm->n, err) < 0)
+		return -1;
+	return 1;
+}
+
+void warm_release(struct warm *warm)
+{
+	free(warm->lent);
+	warm->lent = NULL;
+}
+
+static uint64_t bytes_of_node(const struct warm *warm, unsigned node)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < warm->n; i++) {
+		if (!warm->lent[i].is_cpu && warm->lent[i].node == node)
+			bytes += warm->lent[i].bytes;
+	}
+	return bytes;
+}
+
+bool warm_fits(const struct warm *warm, const struct ms_plan *plan)
+{
+	uint64_t bytes = 0;
+	size_t cpus = 0;
+
+	if (warm->instance == MS_NO_INSTANCE)
+		return false;
+	for (size_t i = 0; i < warm->n; i++) {
+		cpus += warm->lent[i].is_cpu;
+		if (warm->lent[i].is_cpu && !hwloc_bitmap_isset(plan->lwk_cpus, warm->lent[i].cpu))
+			return false;
+		bytes += warm->lent[i].bytes;
+	}
+	for (size_t i = 0; i < plan->n_memory; i++) {
+		if (bytes_of_node(warm, plan->memory[i].node) != plan->memory[i].bytes)
+			return false;
+	}
+	return cpus == plan->n_cpus && bytes == plan->bytes;
+}
+
+/* What of a journal goes on to be true for the next job. */
+static bool is_kept(const char *step)
+{
+	return strcmp(step, step_interrupts.name) == 0 || strcmp(step, step_cpus.name) == 0 ||
+	       strcmp(step, step_memory.name) == 0;
+}
+
+/* What undoes the taking of CPUs and memory, from the old job's journal. */
+static int copy_journal(struct switching *switching, uint32_t from, struct ms_error *err)
+{
+	struct journal *old;
+	int ret = journal_open(from, &old, err);
+
+	if (ret < 1)
+		return ret < 0 ? -1 : ms_fail(err, "the journal of job %u is gone", from);
+	ret = old->damaged_line ? ms_fail(err, "the journal of job %u is damaged", from) : 0;
+	for (size_t i = 0; ret == 0 && i < json_object_array_length(old->entries); i++) {
+		struct json_object *entry = json_object_array_get_idx(old->entries, i);
+		const char *step = journal_text(entry, "step");
+
+		if (is_kept(step))
+			ret = journal_record(switching->journal, step, json_object_get(entry), err);
+	}
+	journal_close(old);
+	return ret;
+}
+
+int warm_adopt(struct switching *switching, const struct warm *warm, struct ms_error *err)
+{
+	int error;
+
+	/* Both journals name the same things until the old one is gone: undoing twice is harmless. */
+	if (copy_journal(switching, warm->job_id, err) < 0)
+		return -1;
+	error = switching->driver->destroy(switching->dev, warm->instance);
+	if (error)
+		return ms_fail(err, "LWK instance %d cannot be ended: %s", warm->instance,
+			       strerror(-error));
+	switching->memory = calloc(warm->n + 1, sizeof(*switching->memory));
+	if (!switching->memory)
+		return ms_fail(err, "out of memory");
+	for (size_t i = 0; i < warm->n; i++) {
+		if (!warm->lent[i].is_cpu)
+			switching->memory[switching->n_memory++] = warm->lent[i];
+	}
+	if (home_hand_on(warm->job_id, switching->job_id, err) < 0 ||
+	    journal_remove(warm->job_id, err) < 0)
+		return -1;
+	return record_remove(warm->job_id, err);
+}
+
+/* An instance that holds all, with the CPUs parked: they go through Linux once for that. */
+static int hold(struct switching *switching, const struct ms_lent *lent, size_t n,
+		struct ms_error *err)
+{
+	struct ms_plan plan = { .cpus = calloc(n + 1, sizeof(*plan.cpus)) };
+	int ret;
+
+	switching->memory = calloc(n + 1, sizeof(*switching->memory));
+	if (!plan.cpus || !switching->memory) {
+		free(plan.cpus);
+		return ms_fail(err, "out of memory");
+	}
+	for (size_t i = 0; i < n; i++) {
+		/* CPU 0 always stays with Linux; nobody rings. */
+		if (lent[i].is_cpu)
+			plan.cpus[plan.n_cpus++] = (struct ms_plan_cpu){ .cpu = lent[i].cpu };
+		else
+			switching->memory[switching->n_memory++] = lent[i];
+	}
+	switching->plan = &plan;
+	ret = step_instance.run(switching, err) < 0 || step_assign.run(switching, err) < 0 ? -1 : 0;
+	switching->plan = NULL;
+	free(plan.cpus);
+	return ret;
+}
+
+static int end_lwk_and_hold(struct switching *switching, struct ms_error *err)
+{
+	int instance = driver_instance_of_job(switching->driver, switching->dev, switching->job_id);
+	struct instance_info info = { 0 };
+	struct ms_lent *lent = NULL;
+	size_t n;
+	int ret;
+
+	if (instance < 0)
+		return ms_fail(err, "job %u has no LWK instance", switching->job_id);
+	/* Its journal knows whether a dump is to be kept. */
+	if (switching->driver->info(switching->dev, instance, &info) < 0 || info.failed)
+		return ms_fail(err, "job %u's LWK has failed", switching->job_id);
+	ret = read_holdings(switching->driver, switching->dev, instance, &lent, &n, err);
+	if (ret == 0)
+		ret = step_instance.undo(switching, NULL, err);
+	/* Proxies are not kept warm, and there are no programs. */
+	if (ret == 0)
+		ret = step_limits.undo(switching, NULL, err);
+	if (ret == 0)
+		ret = step_sysview.undo(switching, NULL, err);
+	times_lap(switching->times, step_instance.name);
+	if (ret == 0)
+		ret = hold(switching, lent, n, err);
+	times_lap(switching->times, "park");
+	free(lent);
+	return ret;
+}
+
+/* May this job's partition be kept? Then its record is in *job. */
+static bool is_wanted(uint32_t job_id, struct ms_job *job)
+{
+	struct ms_error ignored;
+	struct ms_job other = { 0 };
+	struct journal *journal;
+	bool wanted;
+
+	if (ms_job_get(job_id, job, &ignored) < 1)
+		return false;
+	wanted = job->state == MS_JOB_ACTIVE && job->keep_warm;
+	if (wanted && find_job(&other, &ignored) != 0) {
+		ms_job_release(&other);
+		wanted = false;
+	}
+	if (wanted && journal_open(job_id, &journal, &ignored) == 1) {
+		wanted = !journal->damaged_line;
+		journal_close(journal);
+	} else {
+		wanted = false;
+	}
+	if (!wanted)
+		ms_job_release(job);
+	return wanted;
+}
+
+static int keep(struct ms_job *job, struct ms_times *times, struct ms_error *err)
+{
+	static const char *const cool[] = { LWKCTL_PATH, "cool", "--wait", NULL };
+	struct switching switching = {
+		.job_id = job->job_id, .dev = -1, .times = times, .driver = driver_find(job->driver)
+	};
+	int ret;
+
+	job->state = MS_JOB_WARM;
+	job->since = time(NULL);
+	job->instance = MS_NO_INSTANCE;
+	*job->device = '\0';
+	if (!switching.driver || record_publish(job, err) < 0)
+		return -1;
+	switching.dev = switching.driver->open(err);
+	if (switching.dev < 0)
+		return -1;
+	ret = end_lwk_and_hold(&switching, err);
+	switching.driver->close(switching.dev);
+	free(switching.memory);
+	/* Parking took its time. */
+	job->since = time(NULL);
+	if (ret == 0)
+		ret = record_publish(job, err);
+	if (ret == 0 && process_detach(cool) < 0)
+		ret = ms_fail(err, "%s cannot be started", LWKCTL_PATH);
+	return ret;
+}
+
+int warm_keep(uint32_t job_id, struct ms_times *times, struct ms_error *err)
+{
+	struct ms_job job;
+	int ret;
+
+	if (!is_wanted(job_id, &job))
+		return -1;
+	ret = keep(&job, times, err);
+	ms_job_release(&job);
+	return ret;
+}
+
+int warm_end(bool over, ms_say say, void *context, struct ms_error *err)
+{
+	struct ms_job job;
+	int found;
+
+	while ((found = find_job(&job, err)) == 1) {
+		bool keeps = over && seconds_left(&job) > 0;
+
+		ms_job_release(&job);
+		if (keeps)
+			return 0;
+		if (switch_off_locked(job.job_id, NULL, say, context, err) < 0)
+			return -1;
+	}
+	return found;
+}
+
+int ms_cool(bool over, ms_say say, void *context, struct ms_error *err)
+{
+	int lock, ret;
+
+	/* Every job of the node begins with this call. */
+	if (ms_warm_left() < 0)
+		return 0;
+	lock = state_lock(UNDO_LOCK_MS, err);
+	if (lock < 0)
+		return -1;
+	ret = warm_end(over, say, context, err);
+	close(lock);
+	return ret;
+}

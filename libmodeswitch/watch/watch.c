@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Watching a job's instance, whatever its driver.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "driver/counters.h"
+#include "driver/driver.h"
+#include "store/record.h"
+
+struct ms_watch {
+	uint32_t job_id;
+	const struct watching *driver;
+	int fd;
+};
+
+static int no_access(const struct ms_job *job, int error, struct ms_error *err)
+{
+	if (error == -EACCES || error == -EPERM)
+		return ms_fail(err,
+			       "job %u belongs to user %u; wanted to be that user, or root; found "
+			       "user %u",
+			       job->job_id, job->uid, geteuid());
+	return ms_fail(err, "%s of job %u cannot be opened: %s", job->device, job->job_id,
+		       strerror(-error));
+}
+
+static int open_job(const struct ms_job *job, struct ms_watch *watch, struct ms_error *err)
+{
+	const struct driver *driver = driver_find(job->driver);
+	struct ms_instance_info info;
+
+	if (!driver || !driver->watching)
+		return ms_fail(err, "an instance of the driver \"%s\" cannot be watched",
+			       job->driver);
+	watch->job_id = job->job_id;
+	watch->driver = driver->watching;
+	watch->fd = driver->watching->open(job->device);
+	if (watch->fd < 0)
+		return no_access(job, watch->fd, err);
+	/* The number may be another job's instance by now. */
+	if (ms_watch_info(watch, &info, err) == 0 && info.job_id == job->job_id)
+		return 0;
+	close(watch->fd);
+	return ms_fail(err, "job %u has just ended", job->job_id);
+}
+
+int ms_watch_open(uint32_t job_id, struct ms_watch **out, struct ms_error *err)
+{
+	struct ms_watch *watch;
+	struct ms_job job;
+	int ret;
+
+	if (record_find(job_id, &job, err) < 0)
+		return -1;
+	watch = malloc(sizeof(*watch));
+	if (!watch)
+		ret = ms_fail(err, "out of memory");
+	else if (job.state != MS_JOB_ACTIVE)
+		ret = ms_fail(err, "job %u has no LWK instance: it is %s%s%s", job_id,
+			      ms_job_state_word(job.state), *job.reason ? ": " : "", job.reason);
+	else
+		ret = open_job(&job, watch, err);
+	ms_job_release(&job);
+	if (ret < 0)
+		free(watch);
+	else
+		*out = watch;
+	return ret;
+}
+
+void ms_watch_close(struct ms_watch *watch)
+{
+	if (!watch)
+		return;
+	close(watch->fd);
+	free(watch);
+}
+
+static int failed(const struct ms_watch *watch, const char *what, int error, struct ms_error *err)
+{
+	return ms_fail(err, "the LWK of job %u: its %s cannot be had: %s", watch->job_id, what,
+		       strerror(-error));
+}
+
+int ms_watch_info(struct ms_watch *watch, struct ms_instance_info *info, struct ms_error *err)
+{
+	int error = watch->driver->info(watch->fd, info);
+
+	return error ? failed(watch, "state", error, err) : 0;
+}
+
+int ms_watch_usage(struct ms_watch *watch, struct ms_usage *usage, struct ms_error *err)
+{
+	struct timespec now;
+	int error;
+
+	memset(usage, 0, sizeof(*usage));
+	error = watch->driver->usage(watch->fd, usage);
+	if (error == -ENODATA)
+		return 0;
+	if (error)
+		return failed(watch, "statistics", error, err);
+	clock_gettime(CLOCK_REALTIME, &now);
+	usage->when_ns = now.tv_sec * 1000000000LL + now.tv_nsec;
+	return 1;
+}
+
+void ms_usage_release(struct ms_usage *usage)
+{
+	free(usage->cpus);
+	free(usage->nodes);
+	usage->cpus = NULL;
+	usage->nodes = NULL;
+}
+
+ssize_t ms_watch_console(struct ms_watch *watch, uint64_t *position, char *text, size_t size,
+			 struct ms_error *err)
+{
+	ssize_t got = watch->driver->console(watch->fd, position, text, size);
+
+	return got < 0 ? failed(watch, "console", got, err) : got;
+}
+
+int ms_watch_eventfd(struct ms_watch *watch, enum ms_event event, struct ms_error *err)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int error = fd < 0 ? -errno : watch->driver->listen(watch->fd, event, fd);
+
+	if (!error)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return failed(watch, "events", error, err);
+}
+
+int ms_watch_freeze(struct ms_watch *watch, bool frozen, unsigned timeout_ms, struct ms_error *err)
+{
+	int error = watch->driver->freeze(watch->fd, frozen, timeout_ms);
+
+	if (!error)
+		return 0;
+	if (error == -ETIMEDOUT)
+		return ms_fail(err,
+			       "the LWK of job %u did not stand still within %u ms, and goes on; "
+			       "'lwkctl info %u' may tell more",
+			       watch->job_id, timeout_ms, watch->job_id);
+	return ms_fail(err, "the LWK of job %u cannot be %s: %s", watch->job_id,
+		       frozen ? "frozen" : "thawed",
+		       error == -EHOSTDOWN ? "it does not run" : strerror(-error));
+}
+
+static int counters_failed(const struct ms_watch *watch, const char *what, int error,
+			   struct ms_error *err)
+{
+	switch (error) {
+	case 0:
+		return 0;
+	case -ENOENT:
+		return ms_fail(err,
+			       "the CPUs of job %u have no counters; register some first ('lwkctl "
+			       "counters %u set EVENT...')",
+			       watch->job_id, watch->job_id);
+	case -ETIMEDOUT:
+		return ms_fail(
+			err,
+			"the counters of job %u: wanted them %s; found a CPU that is busy in "
+			"the LWK for long, and will follow; try again",
+			watch->job_id, what);
+	default:
+		return ms_fail(err, "the counters of job %u cannot be %s: %s", watch->job_id, what,
+			       error == -EHOSTDOWN || error == -ENODATA ? "the LWK does not run"
+									: strerror(-error));
+	}
+}
+
+int ms_counters_set(struct ms_watch *watch, const char *const *events, size_t n,
+		    struct ms_error *err)
+{
+	struct lwk_counter counters[MS_MAX_COUNTERS] = { 0 };
+	struct ms_usage usage;
+	int got = ms_watch_usage(watch, &usage, err);
+
+	if (got < 0)
+		return -1;
+	if (!got)
+		return counters_failed(watch, "set", -EHOSTDOWN, err);
+	got = counters_place(events, n, &usage.pmu, counters, err);
+	ms_usage_release(&usage);
+	if (got < 0)
+		return -1;
+	return counters_failed(watch, "set", watch->driver->set_counters(watch->fd, counters, n),
+			       err);
+}
+
+int ms_counters_start(struct ms_watch *watch, struct ms_error *err)
+{
+	return counters_failed(watch, "started", watch->driver->run_counters(watch->fd, true), err);
+}
+
+int ms_counters_stop(struct ms_watch *watch, struct ms_error *err)
+{
+	return counters_failed(watch, "stopped", watch->driver->run_counters(watch->fd, false),
+			       err);
+}
+
+int ms_counters_remove(struct ms_watch *watch, struct ms_error *err)
+{
+	return counters_failed(watch, "removed", watch->driver->set_counters(watch->fd, NULL, 0),
+			       err);
+}
+
+int ms_counters_read(struct ms_watch *watch, struct ms_counters *counters, struct ms_error *err)
+{
+	return counters_failed(watch, "read", watch->driver->read_counters(watch->fd, counters),
+			       err);
+}
