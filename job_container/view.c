@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lwkpart.h"
+#include "abi/lwkpart.h"
 #include "modeswitch.h"
 
 static int fail(const struct ms_job *job, const char *what)

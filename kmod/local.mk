@@ -2,24 +2,18 @@
 # lwkpart.ko. The kernel's own build runs in kmod/module of the build tree, on links to
 # the sources, so that the source tree stays clean (and may be read-only).
 
-kmod_module_sources = kmod/Kbuild kmod/control.c kmod/cpu.c kmod/cpuset.c kmod/doorbell.c \
-	kmod/image.c kmod/instance.c kmod/internal.h kmod/ledger.c kmod/lwkpart.h \
-	kmod/lwkshared.h kmod/memory.c kmod/park.S kmod/park.h kmod/process.c \
-	kmod/process.h kmod/serve.c \
-	kmod/watch.c kmod/usage.c kmod/console.c kmod/event.c kmod/counters.c kmod/freeze.c \
-	kmod/charge.c kmod/dump.c kmod/scan.c kmod/move.c kmod/confine.c kmod/grant.c \
-	kmod/clock.c
-EXTRA_DIST += $(kmod_module_sources)
+abi_headers = $(wildcard $(srcdir)/kmod/abi/*.h)
+kmod_module_sources = $(srcdir)/kmod/lwkpart/Kbuild $(wildcard $(srcdir)/kmod/lwkpart/*.[chS])
+EXTRA_DIST += kmod/abi kmod/lwkpart
 
 if HAVE_KERNEL
 kmod_moduledir = /lib/modules/$(KERNEL_RELEASE)/updates
 kmod_module_DATA = kmod/module/lwkpart.ko
 
-kmod/module/lwkpart.ko: $(kmod_module_sources)
-	$(AM_V_GEN)$(MKDIR_P) kmod/module && \
-	for file in $(kmod_module_sources); do \
-		ln -sf $(abs_top_srcdir)/$$file kmod/module/ || exit; \
-	done && \
+kmod/module/lwkpart.ko: $(kmod_module_sources) $(abi_headers)
+	$(AM_V_GEN)$(MKDIR_P) kmod/module/abi && find kmod/module -type l -delete && \
+	ln -sf $(abspath $(kmod_module_sources)) kmod/module/ && \
+	ln -sf $(abspath $(abi_headers)) kmod/module/abi/ && \
 	$(MAKE) -C $(KERNEL_BUILD) M=$(abs_top_builddir)/kmod/module modules && \
 	touch $@
 endif
@@ -31,13 +25,9 @@ clean-kmod-module:
 # ---- the bundled LWK (kmod/lwk) and its proxy (kmod/lwkexec) ----
 
 # The LWK is a program for no operating system: its flags have nothing to do with ours.
-lwk_headers = kmod/lwk/clock.h kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/pmu.h kmod/lwk/signal.h kmod/lwk/x86.h \
-	kmod/lwkpart.h kmod/lwkshared.h
-lwk_objects = kmod/lwk/entry.o kmod/lwk/main.o kmod/lwk/schedule.o kmod/lwk/cpu.o kmod/lwk/trap.o \
-	kmod/lwk/pages.o kmod/lwk/space.o kmod/lwk/user.o kmod/lwk/channel.o \
-	kmod/lwk/process.o kmod/lwk/fork.o kmod/lwk/thread.o kmod/lwk/futex.o kmod/lwk/signal.o kmod/lwk/pending.o kmod/lwk/clock.o kmod/lwk/syscall.o \
-	kmod/lwk/console.o kmod/lwk/string.o kmod/lwk/account.o kmod/lwk/registers.o \
-	kmod/lwk/counters.o kmod/lwk/share.o kmod/lwk/policy.o kmod/lwk/vdso-image.o
+lwk_headers = $(wildcard $(srcdir)/kmod/lwk/*.h) $(abi_headers)
+lwk_objects = $(patsubst $(srcdir)/%.S,%.o,$(wildcard $(srcdir)/kmod/lwk/*.S)) \
+	$(patsubst $(srcdir)/%.c,%.o,$(filter-out %/vdso.c,$(wildcard $(srcdir)/kmod/lwk/*.c)))
 lwk_cflags = -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wno-unused-parameter -ffreestanding -fno-pic -no-pie \
 	-mcmodel=kernel -mno-red-zone -mgeneral-regs-only -fno-stack-protector \
@@ -69,14 +59,7 @@ kmod/lwk/vdso-image.o: kmod/lwk/vdso.so
 lwkimagedir = $(pkglibdir)
 lwkimage_DATA += kmod/lwk/lwk.elf
 CLEANFILES += kmod/lwk/lwk.elf kmod/lwk/vdso.so $(lwk_objects)
-EXTRA_DIST += kmod/lwk/entry.S kmod/lwk/entry.h kmod/lwk/lwk.h kmod/lwk/signal.h \
-	kmod/lwk/x86.h kmod/lwk/lwk.ld kmod/lwk/main.c kmod/lwk/schedule.c kmod/lwk/cpu.c kmod/lwk/trap.c \
-	kmod/lwk/pages.c kmod/lwk/space.c kmod/lwk/user.c kmod/lwk/channel.c \
-	kmod/lwk/process.c kmod/lwk/fork.c kmod/lwk/thread.c kmod/lwk/futex.c kmod/lwk/signal.c kmod/lwk/pending.c \
-	kmod/lwk/clock.c kmod/lwk/syscall.c \
-	kmod/lwk/console.c kmod/lwk/string.c kmod/lwk/account.c kmod/lwk/registers.c \
-	kmod/lwk/counters.c kmod/lwk/pmu.h kmod/lwk/share.c kmod/lwk/policy.c \
-	kmod/lwk/clock.h kmod/lwk/vdso.c kmod/lwk/vdso.ld kmod/lwk/vdso-image.S
+EXTRA_DIST += kmod/lwk
 
 bin_PROGRAMS += kmod/lwkexec/lwkexec
 kmod_lwkexec_lwkexec_SOURCES = kmod/lwkexec/lwkexec.c kmod/lwkexec/lwkexec.h \

@@ -3,7 +3,7 @@
 #ifndef LWK_CLOCK_H
 #define LWK_CLOCK_H
 
-#include "lwkshared.h"
+#include "abi/lwkshared.h"
 #include "x86.h"
 
 /* Nanoseconds. The TSC is read within the loop: what an old reference gives is past, too. */

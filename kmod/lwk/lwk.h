@@ -47,8 +47,8 @@
 #include <stdint.h>
 
 #include "clock.h"
-#include "lwkpart.h"
-#include "lwkshared.h"
+#include "abi/lwkpart.h"
+#include "abi/lwkshared.h"
 #include "signal.h"
 #include "x86.h"
 

@@ -6,7 +6,7 @@
 #ifndef LWK_PMU_H
 #define LWK_PMU_H
 
-#include "lwkshared.h"
+#include "abi/lwkshared.h"
 
 #define PMU_MAX_GENERAL 8 /* IA32_PERFEVTSEL0 to 7; what comes later is elsewhere */
 #define PMU_MAX_FIXED 3	  /* instructions, core cycles, reference cycles */

@@ -31,8 +31,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "lwkpart.h"
-#include "lwkshared.h"
+#include "abi/lwkpart.h"
+#include "abi/lwkshared.h"
 
 /* Exit statuses of our own, as env(1) and timeout(1) have them. */
 #define EXIT_LWK 125	    /* the LWK cannot be used */

@@ -5,7 +5,7 @@
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
-#include "lwkshared.h"
+#include "abi/lwkshared.h"
 #include "modeswitch.h"
 
 /*

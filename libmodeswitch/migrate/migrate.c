@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "lwkpart.h"
+#include "abi/lwkpart.h"
 
 #define DEFAULT_PAGES 5000
 #define DEFAULT_SLEEP_MS 100

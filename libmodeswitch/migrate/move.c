@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "lwkpart.h"
+#include "abi/lwkpart.h"
 
 /* Not a status: the kernel did not say. */
 #define NOT_TOLD INT_MIN

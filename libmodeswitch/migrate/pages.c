@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "lwkpart.h"
+#include "abi/lwkpart.h"
 
 #define DAMON_DIR "/sys/kernel/mm/damon"
 #define PAGEMAP_PRESENT (1ULL << 63)

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lwkpart.h"
+#include "abi/lwkpart.h"
 
 #define MOST 1024
 

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "base/files.h"
-#include "lwkpart.h"
+#include "abi/lwkpart.h"
 #include "migrate/migrate.h"
 
 static int setup(void **state)

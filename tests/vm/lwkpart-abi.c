@@ -31,8 +31,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lwkpart.h"
-#include "lwkshared.h"
+#include "abi/lwkpart.h"
+#include "abi/lwkshared.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define CONTIG_BYTES (64UL << 20)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "driver/driver.h"
-#include "lwkpart.h"
+#include "abi/lwkpart.h"
 
 static int request(int dev, unsigned long code, void *argument)
 {

@@ -9,8 +9,8 @@
 #include <sys/ioctl.h>
 
 #include "driver/driver.h"
-#include "lwkpart.h"
-#include "lwkshared.h"
+#include "abi/lwkpart.h"
+#include "abi/lwkshared.h"
 
 static int read_layout(int dev, unsigned instance, uint32_t job_id, struct dump_layout *layout)
 {

@@ -5,8 +5,8 @@
 #ifndef USAGE_H
 #define USAGE_H
 
-#include "lwkpart.h"
-#include "lwkshared.h"
+#include "abi/lwkpart.h"
+#include "abi/lwkshared.h"
 #include "modeswitch.h"
 
 /* What Linux itself knows, and what a status area is measured by. */

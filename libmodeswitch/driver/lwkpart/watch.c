@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "driver/driver.h"
-#include "lwkpart.h"
+#include "abi/lwkpart.h"
 #include "driver/lwkpart/usage.h"
 
 static int request(int fd, unsigned long code, void *argument)

@@ -13,8 +13,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../../../kmod/lwkpart.h"
-#include "../../../kmod/lwkshared.h"
+#include "abi/lwkpart.h"
+#include "abi/lwkshared.h"
 #include "check.h"
 
 static int device;

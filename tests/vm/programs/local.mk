@@ -38,9 +38,9 @@ vm_programs = \
 	tests/vm/programs/without-grants
 
 all-local: $(vm_programs)
-tests/vm/programs/evil-proxy tests/vm/programs/without-grants: $(srcdir)/kmod/lwkpart.h $(srcdir)/kmod/lwkshared.h
+tests/vm/programs/evil-proxy tests/vm/programs/without-grants: $(abi_headers)
 $(vm_programs): %: $(srcdir)/%.c
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static $< -o $@
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static -I$(top_srcdir)/kmod $< -o $@
 
 all-local: tests/vm/programs/memory-calls-pie
 tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c

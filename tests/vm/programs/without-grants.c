@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../../../kmod/lwkpart.h"
+#include "abi/lwkpart.h"
 
 int main(int argc, char **argv)
 {

@@ -43,8 +43,8 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "lwkpart.h"
-#include "lwkshared.h"
+#include "abi/lwkpart.h"
+#include "abi/lwkshared.h"
 
 struct lwk_thread;
 

@@ -24,7 +24,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#include "lwkshared.h"
+#include "abi/lwkshared.h"
 
 #define LWKPART_ABI_VERSION 1
 
