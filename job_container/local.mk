@@ -10,7 +10,6 @@ job_container_job_container_lwk_la_SOURCES = \
 	job_container/restore.c job_container/restore.h \
 	job_container/alive.c job_container/alive.h \
 	job_container/restart.c job_container/restart.h
-job_container_job_container_lwk_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 # Slurm's programs export thousands of names: ours must not meet theirs.
 job_container_job_container_lwk_la_LDFLAGS = -module -avoid-version \
 	-export-symbols-regex '^(plugin_|container_p_)'

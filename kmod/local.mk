@@ -66,5 +66,4 @@ kmod_lwkexec_lwkexec_SOURCES = kmod/lwkexec/lwkexec.c kmod/lwkexec/lwkexec.h \
 	kmod/lwkexec/calls.c kmod/lwkexec/channel.c kmod/lwkexec/exec.c kmod/lwkexec/fork.c kmod/lwkexec/load.c \
 	kmod/lwkexec/program.c kmod/lwkexec/report.c kmod/lwkexec/maps.c kmod/lwkexec/self.c kmod/lwkexec/share.c kmod/lwkexec/signals.c \
 	kmod/lwkexec/syscall.S kmod/lwkexec/threads.c kmod/lwkexec/timers.c kmod/lwkexec/view.c
-kmod_lwkexec_lwkexec_CFLAGS = $(AM_CFLAGS) $(ELF_CFLAGS)
 kmod_lwkexec_lwkexec_LDADD = $(ELF_LIBS)

@@ -75,8 +75,6 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/node/check/slurm.c
 libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"' \
 	-DLWKCTL_PATH='"$(bindir)/lwkctl"'
-libmodeswitch_libmodeswitch_all_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) \
-	$(INIH_CFLAGS) $(ELF_CFLAGS) $(NUMA_CFLAGS) $(CGROUP_CFLAGS)
 libmodeswitch_libmodeswitch_all_la_LIBADD = $(HWLOC_LIBS) $(JSONC_LIBS) $(INIH_LIBS) $(ELF_LIBS) \
 	$(NUMA_LIBS) $(CGROUP_LIBS) -lm
 
@@ -104,7 +102,6 @@ lwkctl_SOURCES = \
 	libmodeswitch/lwkctl/quiet.c \
 	libmodeswitch/lwkctl/top.c \
 	libmodeswitch/lwkctl/watch.c
-lwkctl_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(JSONC_CFLAGS) $(NCURSES_CFLAGS) \
-	$(NUMA_CFLAGS)
+lwkctl_CFLAGS = $(AM_CFLAGS)
 lwkctl_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS) $(NCURSES_LIBS) \
 	$(NUMA_LIBS)

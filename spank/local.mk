@@ -17,7 +17,6 @@ spank_lwk_la_SOURCES = \
 	spank/task.c spank/task.h \
 	spank/verdict.c spank/verdict.h
 spank_lwk_la_CPPFLAGS = $(AM_CPPFLAGS) -DLWKEXEC_PATH='"$(bindir)/lwkexec"'
-spank_lwk_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 # Slurm's programs export thousands of names: ours must not meet theirs.
 spank_lwk_la_LDFLAGS = -module -avoid-version \
 	-export-symbols-regex '^(plugin_|spank_plugin_|slurm_spank_)'

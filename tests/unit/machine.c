@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "machine.h"
+#include "unit/machine.h"
 
 static void machine_read(struct machine *machine, const char *path)
 {

@@ -3,7 +3,7 @@
 #ifndef MACHINE_H
 #define MACHINE_H
 
-#include "unit.h"
+#include "unit/unit.h"
 
 #include "plan/plan.h"
 #include "plan/supply.h"

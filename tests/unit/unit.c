@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "unit.h"
+#include "unit/unit.h"
 
 #include <errno.h>
 #include <fts.h>

@@ -7,7 +7,7 @@
 
 bats_require_minimum_version 1.5.0
 
-top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bed_name=${LWK_TESTBED:-default}
 # Where the programs of tests/vm/programs are in the machine.
 programs=/opt/lwk-tests

@@ -102,11 +102,4 @@ tests/vm/programs/fortran-io tests/vm/programs/himeno: %: $(srcdir)/%.f90
 		$(LWK_FC) $(vm_flags) -c $< -o $@.o && \
 		$(CC) $@.o -Wl,-Bstatic -lgfortran -lquadmath -Wl,-Bdynamic -lm -o $@ && rm $@.o
 
-EXTRA_DIST += $(vm_programs:=.c) tests/vm/programs/check.h tests/vm/programs/exceptions.cc \
-	tests/vm/programs/fortran-io.f90 tests/vm/programs/himeno.f90 \
-	tests/vm/programs/load-library.c tests/vm/programs/openmp.c \
-	tests/vm/programs/share-cpu.c tests/vm/programs/signal-info.c tests/vm/programs/thread-calls.c tests/vm/programs/dgemm.c \
-	tests/vm/programs/mpi-pairs.c tests/vm/programs/nas-like.c tests/vm/programs/nas-lu.c \
-	tests/vm/programs/own-maps.c tests/vm/programs/ping-pong.c tests/vm/programs/stream.c tests/vm/programs/topology.c \
-	tests/vm/programs/table
 CLEANFILES += $(vm_programs) tests/vm/programs/memory-calls-pie $(vm_default_programs)

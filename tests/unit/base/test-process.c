@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unit/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "base/process.h"
+
+static int give_back(void *context)
+{
+	return *(int *)context;
+}
+
+static int never_end(void *context)
+{
+	for (;;)
+		pause();
+	return 0;
+}
+
+static int64_t in_ms(int64_t ms)
+{
+	return clock_ms() + ms;
+}
+
+static void a_call_returns_its_result(void **state)
+{
+	static const int results[] = { 0, -ENOMEM, -EBUSY };
+
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(
+			process_call(give_back, &results[i], sizeof(results[i]), in_ms(10000)),
+			results[i]);
+}
+
+static void a_call_is_killed_at_its_deadline(void **state)
+{
+	int64_t start = clock_ms();
+
+	assert_int_equal(process_call(never_end, "", 0, in_ms(200)), -ETIMEDOUT);
+	assert_true(clock_ms() - start >= 200);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+	assert_int_equal(errno, ECHILD);
+}
+
+static int use_file(void *context)
+{
+	char byte;
+
+	return read(*(int *)context, &byte, 1) == 1 ? 0 : -errno;
+}
+
+static void a_call_alone_has_one_open_file(void **state)
+{
+	int64_t start = clock_ms();
+	int kept = open("/dev/zero", O_RDONLY), other = open("/dev/zero", O_RDONLY);
+
+	assert_int_equal(process_call_alone(use_file, &kept, kept, in_ms(10000)), 0);
+	assert_int_equal(process_call_alone(use_file, &kept, other, in_ms(10000)), -EBADF);
+	assert_int_equal(process_call_alone(use_file, &kept, -1, in_ms(10000)), -EBADF);
+	assert_int_equal(process_call_alone(never_end, NULL, -1, in_ms(200)), -ETIMEDOUT);
+	assert_true(clock_ms() - start >= 200);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	close(kept);
+	close(other);
+}
+
+static int tell_pid(void *context)
+{
+	return -getpid();
+}
+
+static int die(void *context)
+{
+	_exit(3);
+}
+
+static int call_pid(void)
+{
+	return -process_call(tell_pid, "", 0, in_ms(10000));
+}
+
+static void one_child_serves_until_it_is_ended_or_killed(void **state)
+{
+	char big[PROCESS_CONTEXT_MAX + 1] = "";
+	pid_t first, fork_of_us;
+	int status;
+
+	process_end_calls();
+	first = call_pid();
+	assert_true(first > 0 && first != getpid());
+	assert_int_equal(call_pid(), first);
+	assert_int_equal(process_call(tell_pid, big, sizeof(big), in_ms(10000)), -E2BIG);
+	assert_int_equal(process_call(die, "", 0, in_ms(10000)), -ECHILD);
+	assert_int_not_equal(call_pid(), first);
+	first = call_pid();
+	assert_int_equal(process_call(never_end, "", 0, in_ms(50)), -ETIMEDOUT);
+	assert_int_not_equal(call_pid(), first);
+
+	/* Who was forked from us has a child of its own, and leaves ours alone. */
+	first = call_pid();
+	fork_of_us = fork();
+	if (fork_of_us == 0) {
+		pid_t own = call_pid();
+
+		process_end_calls();
+		_exit(own > 0 && own != first ? 0 : 1);
+	}
+	assert_int_equal(waitpid(fork_of_us, &status, 0), fork_of_us);
+	assert_int_equal(status, 0);
+	assert_int_equal(call_pid(), first);
+
+	process_end_calls();
+	process_end_calls();
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+	assert_int_equal(errno, ECHILD);
+}
+
+static void a_signal_cancels_and_is_kept(void **state)
+{
+	sigset_t pending;
+	pid_t child;
+	int status;
+
+	child = fork();
+	if (child == 0) {
+		pid_t me = getpid();
+
+		signals_hold();
+		if (fork() == 0) {
+			usleep(100000);
+			kill(me, SIGTERM);
+			_exit(0);
+		}
+		if (process_call(never_end, "", 0, in_ms(20000)) != -EINTR ||
+		    !signal_is_pending() || sigpending(&pending) < 0 ||
+		    !sigismember(&pending, SIGTERM))
+			_exit(1);
+		signals_release(); /* ends us */
+		_exit(2);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+}
+
+static void nobody_waits_for_ignored_children(void **state)
+{
+	int busy = -EBUSY;
+	char output[64];
+	const char *const argv[] = { "/bin/true", NULL };
+
+	signal(SIGCHLD, SIG_IGN);
+	assert_int_equal(process_call(give_back, &busy, sizeof(busy), in_ms(10000)), -EBUSY);
+	assert_int_equal(process_run(argv, in_ms(10000), output, sizeof(output)), -ECHILD);
+	signal(SIGCHLD, SIG_DFL);
+}
+
+static void the_child_keeps_the_lock(void **state)
+{
+	struct ms_error err;
+	int lock = state_lock(0, &err), status;
+	pid_t holder;
+
+	assert_true(lock >= 0);
+	assert_int_equal(state_lock(50, &err), -1);
+	assert_has(err.text, "another job's switch holds this node's lock");
+	close(lock);
+
+	/* The child of a call has it too, and keeps it no longer than it must. */
+	lock = state_lock(0, &err);
+	assert_true(lock >= 0);
+	assert_true(call_pid() > 0);
+	process_end_calls();
+	close(lock);
+	lock = state_lock(0, &err);
+	assert_true(lock >= 0);
+	close(lock);
+
+	holder = fork();
+	if (holder == 0) {
+		if (state_lock(0, &err) < 0)
+			_exit(1);
+		process_call(never_end, "", 0, in_ms(600000));
+		_exit(2);
+	}
+	while ((lock = state_lock(0, &err)) >= 0) {
+		close(lock);
+		usleep(1000);
+	}
+	kill(holder, SIGKILL);
+	assert_int_equal(waitpid(holder, &status, 0), holder);
+	/* The grandchild dies as well, and with it the lock is free. */
+	lock = state_lock(10000, &err);
+	assert_true(lock >= 0);
+	close(lock);
+}
+
+/* Each for a short time, all together for longer than one may wait. */
+static void hold_lock_again_and_again(int ready)
+{
+	struct ms_error err;
+	int lock;
+
+	for (int i = 0; i < 40; i++) {
+		lock = state_lock(10000, &err);
+		if (i == 0 && write(ready, "", 1) != 1)
+			_exit(1);
+		usleep(50000);
+		close(lock);
+	}
+	_exit(0);
+}
+
+static void others_that_take_turns_are_waited_for(void **state)
+{
+	struct ms_error err;
+	int ready[2], lock;
+	pid_t holder;
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	holder = fork();
+	if (holder == 0)
+		hold_lock_again_and_again(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	lock = state_lock(1000, &err);
+	assert_true(lock >= 0);
+	close(lock);
+	assert_int_equal(waitpid(holder, NULL, 0), holder);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void a_program_runs_in_a_clean_environment(void **state)
+{
+	const char *const env[] = { "/usr/bin/env", NULL };
+	const char *const ls[] = { "/bin/ls", "/proc/self/fd", NULL };
+	int leak = open("/dev/null", O_RDONLY); /* not close-on-exec */
+	char output[4096];
+
+	setenv("LD_PRELOAD", "", 1);
+	setenv("SECRET", "x", 1);
+	assert_int_equal(process_run(env, in_ms(10000), output, sizeof(output)), 0);
+	assert_string_equal(output, "PATH=/usr/sbin:/usr/bin:/sbin:/bin\nLC_ALL=C");
+	assert_int_equal(process_run(ls, in_ms(10000), output, sizeof(output)), 0);
+	assert_string_equal(output, "0\n1\n2\n3"); /* 3 is ls's own */
+	close(leak);
+}
+
+static void a_program_s_status_and_output(void **state)
+{
+	const char *const fails[] = { "/bin/sh", "-c", "echo out; echo err >&2; exit 7", NULL };
+	const char *const dies[] = { "/bin/sh", "-c", "kill -9 $$", NULL };
+	const char *const sleeps[] = { "/bin/sleep", "1000", NULL };
+	const char *const absent[] = { "/nowhere/modprobe", NULL };
+	const char *const chatty[] = { "/bin/sh", "-c", "head -c 300000 /dev/zero | tr '\\0' x",
+				       NULL };
+	char output[16];
+
+	assert_int_equal(process_run(fails, in_ms(10000), output, sizeof(output)), 7);
+	assert_string_equal(output, "out\nerr");
+	assert_int_equal(process_run(dies, in_ms(10000), output, sizeof(output)), 128 + SIGKILL);
+	assert_int_equal(process_run(sleeps, in_ms(200), output, sizeof(output)), -ETIMEDOUT);
+	assert_int_equal(process_run(absent, in_ms(10000), output, sizeof(output)), 127);
+	assert_has(output, "/nowhere");
+	assert_int_equal(process_run(chatty, in_ms(10000), output, sizeof(output)), 0);
+	assert_string_equal(output, "xxxxxxxxxxxxxxx");
+}
+
+static void a_detached_program_outlives_us_and_has_nothing_of_ours(void **state)
+{
+	char command[512];
+	const char *const argv[] = { "/bin/sh", "-c", command, NULL };
+	struct ms_error err;
+	pid_t starter;
+	int lock, status;
+
+	snprintf(command, sizeof(command),
+		 "cd %s; sleep 0.2; ls /proc/self/fd >new; cut -d' ' -f1,6 /proc/$$/stat >>new; "
+		 "mv new detached",
+		 unit_dir);
+	starter = fork();
+	if (starter == 0) {
+		lock = state_lock(0, &err);
+		/* No zombie of ours, and nobody to wait for. */
+		_exit(lock >= 0 && process_detach(argv) == 0 && waitpid(-1, NULL, 0) == -1 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(starter, &status, 0), starter);
+	assert_int_equal(status, 0);
+	lock = state_lock(0, &err);
+	assert_true(lock >= 0);
+	close(lock);
+	for (int i = 0; i < 500 && !unit_exists("detached"); i++)
+		usleep(20000);
+	snprintf(command, sizeof(command), "%s", unit_read("detached"));
+	assert_int_equal(strncmp(command, "0\n1\n2\n3\n", 8), 0); /* 3 is ls's own */
+	/* Its session is not ours. */
+	assert_int_not_equal(atoi(strrchr(command, ' ')), getsid(0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_returns_its_result),
+		cmocka_unit_test(a_call_is_killed_at_its_deadline),
+		cmocka_unit_test(a_call_alone_has_one_open_file),
+		cmocka_unit_test(one_child_serves_until_it_is_ended_or_killed),
+		cmocka_unit_test(a_signal_cancels_and_is_kept),
+		cmocka_unit_test(nobody_waits_for_ignored_children),
+		cmocka_unit_test_setup_teardown(the_child_keeps_the_lock, unit_setup,
+						unit_teardown),
+		cmocka_unit_test_setup_teardown(others_that_take_turns_are_waited_for, unit_setup,
+						unit_teardown),
+		cmocka_unit_test(a_program_runs_in_a_clean_environment),
+		cmocka_unit_test(a_program_s_status_and_output),
+		cmocka_unit_test_setup_teardown(
+			a_detached_program_outlives_us_and_has_nothing_of_ours, unit_setup,
+			unit_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

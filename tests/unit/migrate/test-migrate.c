@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The migrator, as far as it needs no second NUMA node: what it refuses, its lists of
+ * pages, its words.
+ */
+#include "unit/unit.h"
+
+#include <json-c/json.h>
+#include <math.h>
+
+#include "base/files.h"
+#include "abi/lwkpart.h"
+#include "migrate/migrate.h"
+
+static int setup(void **state)
+{
+	int ret = unit_setup(state);
+
+	unit_file("sys/devices/system/node/has_memory", "0-1\n");
+	files_root = unit_dir;
+	return ret;
+}
+
+static int teardown(void **state)
+{
+	files_root = "";
+	return unit_teardown(state);
+}
+
+static void refuses(struct ms_migrate_request request, const char *from, const char *to,
+		    const char *text)
+{
+	hwloc_bitmap_t from_nodes = hwloc_bitmap_alloc(), to_nodes = hwloc_bitmap_alloc();
+	struct ms_migrate_state state;
+	struct ms_error err = { "" };
+
+	assert_int_equal(ms_parse_cpus(from, from_nodes, &err), 0);
+	assert_int_equal(ms_parse_cpus(to, to_nodes, &err), 0);
+	request.from = from_nodes;
+	request.to = to_nodes;
+	assert_int_equal(ms_migrate(&request, &state, &err), -1);
+	assert_has(err.text, text);
+	assert_false(state.complete);
+	assert_int_equal(state.moved, 0);
+	hwloc_bitmap_free(from_nodes);
+	hwloc_bitmap_free(to_nodes);
+}
+
+static void bad_requests_are_refused(void **state)
+{
+	struct ms_migrate_request good = { .pid = getpid(), .sleep_ms = -1 }, bad = good;
+
+	refuses(good, "", "1", "wanted NUMA nodes with --from; found none");
+	refuses(good, "0", "", "wanted NUMA nodes with --to; found none");
+	refuses(good, "0", "0-1", "without a common node");
+	refuses(good, "0", "2", "found --to 2, and memory on nodes 0-1 only");
+	/* One whose memory is off-line. */
+	unit_file("sys/devices/system/node/has_memory", "0\n");
+	refuses(good, "0", "1", "found --to 1, and memory on nodes 0 only");
+	refuses(good, "1", "0", "found --from 1, and memory on nodes 0 only");
+	unit_file("sys/devices/system/node/has_memory", "0-1\n");
+	bad.pid = 0;
+	refuses(bad, "0", "1", "one of: a process, a job, a cgroup");
+	bad.pid = -1;
+	refuses(bad, "0", "1", "one of: a process, a job, a cgroup");
+	bad = good;
+	bad.job_id = 1;
+	refuses(bad, "0", "1", "found none or several");
+	bad = good;
+	bad.pages = MS_MIGRATE_MIN_PAGES - 1;
+	refuses(bad, "0", "1", "pages at a time; found 63");
+	bad = good;
+	bad.sleep_ms = MS_MIGRATE_MAX_SLEEP_MS + 1;
+	refuses(bad, "0", "1", "wanted a sleep");
+	bad = good;
+	bad.cpu_percent = NAN;
+	refuses(bad, "0", "1", "wanted a CPU limit");
+	bad.cpu_percent = 100.5;
+	refuses(bad, "0", "1", "found 100.5");
+	bad = good;
+	bad.method = MS_MIGRATE_METHODS;
+	refuses(bad, "0", "1", "wanted a method");
+	bad = good;
+	bad.pid = 0;
+	bad.cgroup = unit_dir;
+	refuses(bad, "0", "1", "is none; name a directory below /sys/fs/cgroup");
+}
+
+static void pages_are_listed_once_and_in_order(void **state)
+{
+	struct migration migration = { 0 };
+	struct migrate_process process = { 0 };
+
+	assert_non_null(pages_add(&migration, &process, 0x200000 | LWKPART_PAGE_HUGE));
+	assert_non_null(pages_add(&migration, &process, 0x400000 | LWKPART_PAGE_REFERENCED));
+	/* The same address, and one that a huge page begins before. */
+	assert_null(pages_add(&migration, &process, 0x400000));
+	assert_null(pages_add(&migration, &process, 0x200000 | LWKPART_PAGE_HUGE));
+	assert_non_null(pages_add(&migration, &process,
+				  0x40000000 | LWKPART_PAGE_HUGE | LWKPART_PAGE_HUGETLB |
+					  LWKPART_PAGE_GIANT));
+	assert_int_equal(process.n, 3);
+	assert_int_equal(page_bytes(&process.pages[0]), 2 << 20);
+	assert_int_equal(page_bytes(&process.pages[1]), 4096);
+	assert_int_equal(page_bytes(&process.pages[2]), 1 << 30);
+	assert_int_equal(page_address(&process.pages[1]), 0x400000);
+	assert_int_equal(migration.state.found, (1 << 30) + (2 << 20) + 4096);
+	free(process.pages);
+}
+
+static void everything_has_a_word(void **state)
+{
+	struct ms_migrate_state all = { .source = "none" };
+	struct json_object *object, *left, *kinds;
+
+	for (int i = 0; i < MS_MIGRATE_METHODS; i++)
+		assert_non_null(ms_migrate_method_word(i));
+	for (int i = 0; i < MS_LEFT_REASONS; i++)
+		all.left[i] = i + 1;
+	for (int i = 0; i < MS_KINDS; i++)
+		all.kinds[i] = i + 1;
+	object = ms_migrate_state_to_json(&all);
+	assert_true(json_object_object_get_ex(object, "left", &left));
+	assert_true(json_object_object_get_ex(object, "kinds", &kinds));
+	assert_int_equal(json_object_object_length(left), MS_LEFT_REASONS);
+	assert_int_equal(json_object_object_length(kinds), MS_KINDS);
+	json_object_put(object);
+}
+
+static void limits_are_kept(void **state)
+{
+	struct ms_migrate_request request = { .bandwidth = 10 << 20 };
+	struct migration migration = { .request = &request };
+	int64_t start = monotonic_ns();
+
+	throttle_init(&migration.throttle, &request);
+	/* 2 MB at 10 MB/s are due after 200 ms; no upper bound, the host may be busy. */
+	assert_true(throttle_wait(&migration, 1 << 20, 0));
+	assert_true(throttle_wait(&migration, 1 << 20, 0));
+	assert_true(monotonic_ns() - start >= 200000000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(bad_requests_are_refused, setup, teardown),
+		cmocka_unit_test(pages_are_listed_once_and_in_order),
+		cmocka_unit_test(everything_has_a_word),
+		cmocka_unit_test(limits_are_kept),
+	};
+
+	return cmocka_run_group_tests_name("migrate", tests, NULL, NULL);
+}

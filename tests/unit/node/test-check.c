@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What lwkctl check makes of Slurm's answers: those of a node where all is well, and the same
+ * with one thing changed.
+ */
+#include "unit/unit.h"
+
+#include "node/check/check.h"
+#include "base/files.h"
+
+static const char good_slurm[] = "Configuration data as of 2026-11-21T15:38:28\n"
+				 "BatchStartTimeout       = 120 sec\n"
+				 "HealthCheckProgram      = (null)\n"
+				 "JobContainerType        = job_container/lwk\n"
+				 "PlugStackConfig         = (null)\n"
+				 "PreemptMode             = OFF\n"
+				 "ProctrackType           = proctrack/cgroup\n"
+				 "PrologEpilogTimeout     = 65534\n"
+				 "PrologFlags             = Alloc,Contain\n"
+				 "SelectType              = select/cons_tres\n"
+				 "SelectTypeParameters    = CR_CORE_MEMORY\n"
+				 "SlurmdParameters        = config_overrides\n"
+				 "TaskPlugin              = task/affinity,task/cgroup\n"
+				 "TaskPluginParam         = none\n"
+				 "\n"
+				 "Cgroup Support Configuration:\n"
+				 "ConstrainCores          = yes\n"
+				 "ConstrainRAMSpace       = yes\n";
+
+static const char good_node[] =
+	"NodeName=n1 CPUTot=8 RealMemory=2688 AllocMem=0 FreeMem=2289 CoreSpecCount=1 "
+	"CPUSpecList=0  State=IDLE ThreadsPerCore=1 Partitions=main,more BootTime=2026\n";
+
+static const char good_partitions[] =
+	"PartitionName=ma Nodes=n2 OverSubscribe=FORCE:4 PreemptMode=SUSPEND State=UP\n"
+	"PartitionName=main Nodes=n1 OverSubscribe=NO PreemptMode=OFF State=UP\n"
+	"PartitionName=more Nodes=n1 OverSubscribe=EXCLUSIVE PreemptMode=OFF State=UP\n";
+
+static struct heard {
+	char problems[4096], notes[4096];
+	int n_problems, n_notes, n_fine;
+} heard;
+
+static void hear(const struct ms_finding *finding, void *context)
+{
+	char line[2048];
+
+	/* Where this host keeps Slurm's files is not what is tested here. */
+	if (strcmp(finding->subject, "plugstack") == 0)
+		return;
+	snprintf(line, sizeof(line), "%s: %s -> %s\n", finding->subject, finding->text,
+		 finding->to_do ? finding->to_do : "");
+	switch (finding->level) {
+	case MS_PROBLEM:
+		heard.n_problems++;
+		strncat(heard.problems, line, sizeof(heard.problems) - strlen(heard.problems) - 1);
+		break;
+	case MS_NOTE:
+		heard.n_notes++;
+		strncat(heard.notes, line, sizeof(heard.notes) - strlen(heard.notes) - 1);
+		break;
+	default:
+		heard.n_fine++;
+	}
+}
+
+static struct ms_config config;
+
+/* A copy of 'text' with 'old' replaced, which it must have. */
+static char *changed(const char *text, const char *old, const char *new)
+{
+	const char *at = old ? strstr(text, old) : NULL;
+	char *copy;
+
+	if (!at)
+		return strdup(text);
+	assert_true(asprintf(&copy, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old)) > 0);
+	return copy;
+}
+
+/* Looks at Slurm's answers with 'old' replaced in whichever of them it is. */
+static void look(const char *old, const char *new)
+{
+	struct checking checking = {
+		.hear = hear,
+		.config = &config,
+		.slurm = changed(good_slurm, old, new),
+		.node = changed(good_node, old, new),
+		.partitions = changed(good_partitions, old, new),
+	};
+
+	assert_true(!old || strstr(good_slurm, old) || strstr(good_node, old) ||
+		    strstr(good_partitions, old));
+	memset(&heard, 0, sizeof(heard));
+	check_slurm(&checking);
+	free(checking.slurm);
+	free(checking.node);
+	free(checking.partitions);
+}
+
+static int setup(void **state)
+{
+	if (unit_setup(state) < 0)
+		return -1;
+	files_root = unit_dir;
+	unit_file("proc/meminfo", "MemTotal:        3000000 kB\n");
+	memset(&config, 0, sizeof(config));
+	config.linux_cpus = 1;
+	config.switch_timeout_ms = 60000;
+	config.os_cpus = hwloc_bitmap_alloc();
+	hwloc_bitmap_set(config.os_cpus, 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	hwloc_bitmap_free(config.os_cpus);
+	files_root = "";
+	return unit_teardown(state);
+}
+
+static void all_is_well(void **state)
+{
+	look(NULL, NULL);
+	assert_string_equal(heard.problems, "");
+	assert_string_equal(heard.notes, "");
+	assert_true(heard.n_fine > 15);
+}
+
+static void each_wrong_setting_is_one_finding(void **state)
+{
+	static const struct {
+		bool problem;
+		const char *old, *new, *found, *to_do;
+	} cases[] = {
+		{ true, "Alloc,Contain", "Contain", "PrologFlags=Contain lacks Alloc",
+		  "PrologFlags=Alloc,Contain" },
+		{ true, "Alloc,Contain", "Alloc,Containers", "lacks Contain",
+		  "PrologFlags=Alloc,Contain" },
+		{ true, "config_overrides", "(null)", "would be drained", "config_overrides" },
+		{ false, "= none", "= (null)", "TaskPluginParam=(null) lacks none",
+		  "TaskPluginParam=none" },
+		{ false, "task/affinity,task/cgroup", "task/affinity", "lacks task/cgroup",
+		  "TaskPlugin=task/affinity,task/cgroup" },
+		{ false, "proctrack/cgroup", "proctrack/linuxproc", "proxies of its LWK too",
+		  "ProctrackType=proctrack/cgroup" },
+		{ false, "ConstrainCores          = yes", "ConstrainCores          = no",
+		  "other jobs' CPUs", "cgroup.conf" },
+		{ false, "ConstrainRAMSpace       = yes", "ConstrainRAMSpace       = no",
+		  "more memory", "cgroup.conf" },
+		{ true, "PreemptMode             = OFF", "PreemptMode             = SUSPEND",
+		  "while it is suspended", "PreemptMode=REQUEUE" },
+		{ true, "PreemptMode             = OFF", "PreemptMode             = GANG",
+		  "take turns", "PreemptMode=REQUEUE" },
+		{ true, "job_container/lwk", "job_container/tmpfs", "is not configured",
+		  "job_container/lwk" },
+		{ true, "job_container/lwk", "job_container/lwk,tmpfs", "private view", "last" },
+		{ true, "CR_CORE_MEMORY", "CR_CORE", "no memory to jobs", "CR_Core_Memory" },
+		{ false, "120 sec", "10 sec", "BatchStartTimeout=10 is not more than",
+		  "BatchStartTimeout=120" },
+		{ false, "65534", "60", "PrologEpilogTimeout=60 is not more than",
+		  "PrologEpilogTimeout=120" },
+		{ false, "HealthCheckProgram      = (null)",
+		  "HealthCheckProgram      = /usr/sbin/nhc", "/usr/sbin/nhc must not drain",
+		  "lwkctl status" },
+		{ true, "OverSubscribe=NO", "OverSubscribe=FORCE:2",
+		  "partition main has OverSubscribe=FORCE:2", "OverSubscribe=NO" },
+		{ false, "OverSubscribe=NO", "OverSubscribe=YES:4", "jobs that ask for it",
+		  "OverSubscribe=NO" },
+		{ true, "OverSubscribe=EXCLUSIVE PreemptMode=OFF",
+		  "OverSubscribe=EXCLUSIVE PreemptMode=SUSPEND",
+		  "partition more has PreemptMode=SUSPEND", "PreemptMode=REQUEUE" },
+		{ false, "CPUSpecList=0 ", "CPUSpecList=7 ", "CPU 0 can never go",
+		  "CoreSpecCount" },
+		{ false, "RealMemory=2688", "RealMemory=2929",
+		  "promises jobs 2929 MB, but Linux can spare at most 2801 MB", "RealMemory=2801" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		look(cases[i].old, cases[i].new);
+		assert_has(cases[i].problem ? heard.problems : heard.notes, cases[i].found);
+		assert_has(cases[i].problem ? heard.problems : heard.notes, cases[i].to_do);
+		assert_int_equal(heard.n_problems, cases[i].problem);
+	}
+}
+
+static void settings_that_do_no_harm(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "job_container/lwk", "job_container/tmpfs,lwk" },
+		{ "JobContainerType        = job_container/lwk", "NamespaceType = namespace/lwk" },
+		{ "OverSubscribe=NO", "OverSubscribe=FORCE:1" },
+		{ "PreemptMode             = OFF", "PreemptMode             = REQUEUE" },
+		{ "CR_CORE_MEMORY", "CR_CPU_MEMORY" }, /* one thread a core */
+		{ "RealMemory=2688", "RealMemory=2929 MemSpecLimit=200" },
+		{ "PrologEpilogTimeout     = 65534", "PrologEpilogTimeout     = (null)" },
+		{ "Alloc,Contain", "Contain,NoHold,alloc" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		look(cases[i][0], cases[i][1]);
+		assert_string_equal(heard.problems, "");
+		assert_string_equal(heard.notes, "");
+	}
+}
+
+static void half_cores(void **state)
+{
+	look("ThreadsPerCore=1", "ThreadsPerCore=2");
+	assert_int_equal(heard.n_problems + heard.n_notes, 0);
+	struct checking checking = {
+		.hear = hear,
+		.config = &config,
+		.slurm = changed(good_slurm, "CR_CORE_MEMORY", "CR_CPU_MEMORY"),
+		.node = changed(good_node, "ThreadsPerCore=1", "ThreadsPerCore=2"),
+	};
+	check_slurm(&checking);
+	assert_int_equal(heard.n_problems, 1);
+	assert_has(heard.problems, "half a core");
+	free(checking.slurm);
+	free(checking.node);
+}
+
+static void no_assistant_cpu(void **state)
+{
+	config.linux_cpus = 0;
+	look(NULL, NULL);
+	assert_int_equal(heard.n_problems, 1);
+	assert_has(heard.problems, "with LinuxCpus=0: task/affinity starts no task");
+	look("task/affinity,task/cgroup", "task/cgroup");
+	assert_string_equal(heard.problems, "");
+	hwloc_bitmap_set(config.os_cpus, 4);
+	look("task/affinity,task/cgroup", "task/cgroup");
+	assert_int_equal(heard.n_problems, 1);
+	assert_has(heard.problems, "runs on CPUs 0,4, but Slurm keeps only CPUs 0");
+}
+
+static void os_cpus_and_the_spec_list_differ(void **state)
+{
+	look("CPUSpecList=0 ", "CPUSpecList=0-1 ");
+	assert_int_equal(heard.n_problems, 0);
+	assert_has(heard.notes, "Slurm keeps CPUs 0-1 for the system, lwk.conf CPUs 0");
+}
+
+static void slurm_does_not_answer(void **state)
+{
+	struct checking checking = { .hear = hear, .config = &config };
+
+	memset(&heard, 0, sizeof(heard));
+	check_slurm(&checking);
+	assert_int_equal(heard.n_problems, 1);
+	assert_has(heard.problems, "start slurmctld");
+}
+
+static void a_configuration_that_is_not_valid(void **state)
+{
+	struct checking checking = {
+		.hear = hear,
+		.slurm = changed(good_slurm, NULL, NULL),
+		.node = changed(good_node, NULL, NULL),
+	};
+
+	memset(&heard, 0, sizeof(heard));
+	check_slurm(&checking);
+	assert_int_equal(heard.n_problems + heard.n_notes, 0);
+	free(checking.slurm);
+	free(checking.node);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(all_is_well),
+		TEST(each_wrong_setting_is_one_finding),
+		TEST(settings_that_do_no_harm),
+		TEST(half_cores),
+		TEST(no_assistant_cpu),
+		TEST(os_cpus_and_the_spec_list_differ),
+		TEST(slurm_does_not_answer),
+		TEST(a_configuration_that_is_not_valid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Plans on machines that hwloc makes up, exported and read back as XML. */
+#include "unit/machine.h"
+
+/* Two packages of four cores with 2 GB each, as the test bed. */
+#define TESTBED "pack:2 [numa(memory=2147483648)] core:4 pu:1"
+/* A KNL in SNC-4: four nodes; a two-socket EPYC with NPS4 and two threads per core. */
+#define KNL "pack:1 group:4 [numa(memory=25769803776)] core:17 pu:4"
+#define EPYC "pack:2 group:4 [numa(memory=68719476736)] core:8 pu:2"
+
+static void one_cpu_stays_with_linux(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	assert_list(m.plan->linux_cpus, "4");
+	assert_list(m.plan->lwk_cpus, "5-7");
+	assert_int_equal(m.plan->n_cpus, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(m.plan->cpus[i].cpu, 5 + i);
+		assert_int_equal(m.plan->cpus[i].node, 1);
+		assert_int_equal(m.plan->cpus[i].doorbell_cpu, 4);
+	}
+	assert_int_equal(m.plan->bytes, GB - 64 * MB);
+	assert_int_equal(memory_of(&m, 1), GB - 64 * MB);
+	assert_int_equal(memory_of(&m, 0), 0);
+	machine_free(&m);
+}
+
+static void cpus_of_the_system_stay_and_count(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	assert_int_equal(plan(&m, "0-3", GB), 0);
+	assert_list(m.plan->linux_cpus, "0");
+	assert_list(m.plan->lwk_cpus, "1-3");
+	hwloc_bitmap_set(m.config->os_cpus, 2);
+	assert_int_equal(plan(&m, "1-3", GB), 0);
+	assert_list(m.plan->linux_cpus, "2");
+	assert_list(m.plan->lwk_cpus, "1,3");
+	m.config->linux_cpus = 2;
+	assert_int_equal(plan(&m, "1-4", GB), 0);
+	assert_list(m.plan->linux_cpus, "1-2");
+	assert_list(m.plan->lwk_cpus, "3-4");
+	machine_free(&m);
+}
+
+static void doorbells_go_to_the_nearest_os_cpu(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	m.config->linux_cpus = 0;
+	hwloc_bitmap_set_range(m.config->os_cpus, 4, 5);
+	assert_int_equal(plan(&m, "2-3,6-7", GB), 0);
+	assert_list(m.plan->linux_cpus, "");
+	/* CPUs 2 and 3 ring CPU 0 of their own node, 6 and 7 one each of 4 and 5. */
+	assert_int_equal(m.plan->cpus[0].doorbell_cpu, 0);
+	assert_int_equal(m.plan->cpus[1].doorbell_cpu, 0);
+	assert_int_equal(m.plan->cpus[2].doorbell_cpu, 4);
+	assert_int_equal(m.plan->cpus[3].doorbell_cpu, 5);
+	/* One that is off-line gets none. */
+	hwloc_bitmap_clr(m.supply->online_cpus, 4);
+	assert_int_equal(plan(&m, "6-7", GB), 0);
+	assert_int_equal(m.plan->cpus[0].doorbell_cpu, 5);
+	/* A queue is worse than a long way. */
+	assert_int_equal(m.plan->cpus[1].doorbell_cpu, 0);
+	machine_free(&m);
+}
+
+static void memory_follows_the_cpus(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	assert_int_equal(plan(&m, "3-7", 1064 * MB), 0); /* 3 stays; 4 on node 1 */
+	assert_int_equal(memory_of(&m, 1), 1000 * MB);
+	assert_int_equal(plan(&m, "0-7", 1064 * MB), 0); /* 3 and 4 of 7 */
+	assert_int_equal(memory_in_all(&m), 1000 * MB);
+	/* 500 large pages: 214.3 and 285.7. What rounding leaves goes to the nearest node. */
+	assert_int_equal(memory_of(&m, 0), 214 * 2 * MB);
+	assert_int_equal(memory_of(&m, 1), 286 * 2 * MB);
+	assert_int_equal(plan(&m, "4-7", 1064 * MB + 12345), 0);
+	assert_int_equal(m.plan->bytes, 1000 * MB);
+	assert_int_equal(memory_in_all(&m) % (2 * MB), 0);
+	/* More than the node has. */
+	assert_int_equal(plan(&m, "4-7", 3 * GB), 0);
+	assert_int_equal(memory_of(&m, 1), 2 * GB);
+	assert_int_equal(memory_in_all(&m), 3 * GB - 64 * MB);
+	machine_free(&m);
+}
+
+static void all_nodes_are_there_for_what_is_missing(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, KNL);
+	assert_int_equal(plan(&m, "68-75", GB), 0);
+	assert_int_equal(m.plan->n_memory, 4);
+	assert_int_equal(m.plan->memory[0].node, 1);
+	assert_int_equal(m.plan->memory[0].bytes, GB - 64 * MB);
+	assert_int_equal(memory_in_all(&m), GB - 64 * MB);
+	machine_free(&m);
+}
+
+static void large_machines(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, KNL);
+	assert_int_equal(plan(&m, "0-271", 90 * GB), 0);
+	assert_int_equal(m.plan->n_cpus, 268); /* CPU 0's core stays */
+	for (unsigned node = 0; node < 4; node++)
+		assert_true(memory_of(&m, node) > 21 * GB);
+	assert_int_equal(memory_in_all(&m), m.plan->bytes);
+	machine_free(&m);
+	machine_make(&m, EPYC);
+	m.config->linux_cpus = 2;
+	assert_int_equal(plan(&m, "64-127", 200 * GB), 0);
+	assert_list(m.plan->linux_cpus, "64-65");
+	assert_int_equal(memory_of(&m, 0), 0);
+	assert_int_equal(memory_of(&m, 3), 0);
+	assert_int_equal(memory_in_all(&m), 200 * GB - 64 * MB);
+	for (size_t i = 0; i < m.plan->n_cpus; i++) {
+		/* Evenly on the two, which are on the same node. */
+		assert_int_equal(m.plan->cpus[i].doorbell_cpu, 64 + i % 2);
+		assert_int_equal(m.plan->cpus[i].node, m.plan->cpus[i].cpu / 16);
+	}
+	machine_free(&m);
+}
+
+static void refusals_say_what_to_do(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	assert_int_equal(plan(&m, "3", GB), -1);
+	assert_string_equal(m.err.text,
+			    "--lwk needs at least 2 CPUs in the allocation (1 stays with Linux for "
+			    "the batch script and the proxies); found 1 (CPU 3); ask for more, for "
+			    "example with -c 2");
+	assert_int_equal(plan(&m, "0", GB), -1);
+	m.config->linux_cpus = 3;
+	assert_int_equal(plan(&m, "5-7", GB), -1);
+	assert_has(m.err.text, "at least 4 CPUs in the allocation (3 stay with Linux");
+	m.config->linux_cpus = 0;
+	assert_int_equal(plan(&m, "3", GB), 0);
+	assert_int_equal(plan(&m, "0", GB), -1);
+	assert_has(m.err.text, "at least 2 CPUs");
+	m.config->linux_cpus = 1;
+	assert_int_equal(plan(&m, "6-8", GB), -1);
+	assert_has(m.err.text, "CPUs 6-8; this machine has only 0-7");
+	assert_int_equal(plan(&m, "4-7", 128 * MB - 1), -1);
+	assert_has(m.err.text, "at least 128 MB of memory");
+	assert_has(m.err.text, "--mem=128M");
+	assert_int_equal(plan(&m, "4-7", 128 * MB), 0);
+	assert_int_equal(plan(&m, "4-7", 4 * GB + 64 * MB), 0);
+	assert_int_equal(plan(&m, "4-7", 4 * GB + 66 * MB), -1);
+	assert_has(m.err.text,
+		   "wanted 4098 MB of memory for the LWK; this machine can give away 4 GB");
+	strcpy(m.request.image, "nosuch");
+	assert_int_equal(plan(&m, "4-7", GB), -1);
+	assert_has(m.err.text, "no LWK image \"nosuch\" here; there are: lwk");
+	machine_free(&m);
+}
+
+static void what_is_lent_or_off_line_is_not_planned(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	hwloc_bitmap_set(m.supply->lent_cpus, 6);
+	assert_int_equal(plan(&m, "4-7", GB), -1);
+	assert_has(m.err.text, "lent are 6");
+	assert_int_equal(plan(&m, "4-5,7", GB), 0);
+	hwloc_bitmap_clr(m.supply->online_cpus, 7);
+	assert_int_equal(plan(&m, "4-5,7", GB), -1);
+	assert_has(m.err.text, "off-line (on-line are 0-6)");
+	/* Other jobs' memory: the nodes have less, and so has the machine. */
+	m.supply->nodes[1].bytes = 512 * MB;
+	m.supply->bytes = 2 * GB;
+	assert_int_equal(plan(&m, "4-5", GB), 0);
+	assert_int_equal(memory_of(&m, 1), 512 * MB);
+	assert_int_equal(memory_of(&m, 0), 448 * MB);
+	assert_int_equal(plan(&m, "4-5", 2 * GB + 64 * MB), 0);
+	assert_int_equal(plan(&m, "4-5", 2 * GB + 66 * MB), -1);
+	assert_has(m.err.text, "this machine can give away 2 GB");
+	machine_free(&m);
+}
+
+static void the_environment_cannot_change_the_machine(void **state)
+{
+	struct machine m;
+
+	setenv("HWLOC_SYNTHETIC", "pack:1 core:1 pu:1", 1);
+	setenv("HWLOC_COMPONENTS", "-xml,stop", 1);
+	setenv("HWLOCX", "stays", 1);
+	machine_make(&m, TESTBED);
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	assert_null(getenv("HWLOC_SYNTHETIC"));
+	assert_null(getenv("HWLOC_COMPONENTS"));
+	assert_non_null(getenv("HWLOCX"));
+	machine_free(&m);
+}
+
+static void proxies_have_limits(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	/* On the assistant CPU, with memory near it, and the system's. */
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	assert_list(m.plan->proxies.cpus, "4");
+	assert_list(m.plan->proxies.nodes, "0-1");
+	assert_int_equal(m.plan->proxies.memory, 128 * MB);
+	assert_int_equal(m.plan->proxies.cpu_percent, 0);
+	assert_int_equal(m.plan->proxies.weight_percent, 0);
+	assert_int_equal(plan(&m, "1-3", GB), 0);
+	assert_list(m.plan->proxies.nodes, "0");
+	/* So much more for each whole gigabyte. */
+	assert_int_equal(plan(&m, "4-7", 2 * GB), 0);
+	assert_int_equal(m.plan->proxies.memory, 132 * MB);
+	m.config->proxy_memory_max = 130 * MB;
+	assert_int_equal(plan(&m, "4-7", 2 * GB), 0);
+	assert_int_equal(m.plan->proxies.memory, 130 * MB);
+	/* On the OS CPUs, with a part of their time. */
+	m.config->linux_cpus = 0;
+	hwloc_bitmap_set_range(m.config->os_cpus, 0, 2);
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	assert_list(m.plan->proxies.cpus, "0-2");
+	assert_list(m.plan->proxies.nodes, "0");
+	assert_int_equal(m.plan->proxies.cpu_percent, 150);
+	assert_int_equal(m.plan->proxies.weight_percent, 5);
+	machine_free(&m);
+}
+
+static void limits_that_cannot_be(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	m.request.proxy_memory = GB;
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	assert_int_equal(m.plan->proxies.memory, GB);
+	m.request.proxy_memory = 2 * GB;
+	assert_int_equal(plan(&m, "4-7", GB), -1);
+	assert_has(m.err.text, "wanted --lwk-proxy-mem of 2 GB; this site's maximum");
+	m.config->proxy_memory_max = 8 * GB;
+	m.request.proxy_memory = 5 * GB;
+	assert_int_equal(plan(&m, "4-7", GB), -1);
+	assert_has(m.err.text, "this machine has only 4 GB");
+	m.request.proxy_memory = 0;
+	m.config->proxy_pids = 5;
+	assert_int_equal(plan(&m, "4-7", GB), -1);
+	assert_has(m.err.text, "ProxyPids=5");
+	machine_free(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_cpu_stays_with_linux),
+		cmocka_unit_test(cpus_of_the_system_stay_and_count),
+		cmocka_unit_test(doorbells_go_to_the_nearest_os_cpu),
+		cmocka_unit_test(memory_follows_the_cpus),
+		cmocka_unit_test(all_nodes_are_there_for_what_is_missing),
+		cmocka_unit_test(large_machines),
+		cmocka_unit_test(refusals_say_what_to_do),
+		cmocka_unit_test(proxies_have_limits),
+		cmocka_unit_test(limits_that_cannot_be),
+		cmocka_unit_test(what_is_lent_or_off_line_is_not_planned),
+		cmocka_unit_test(the_environment_cannot_change_the_machine),
+	};
+
+	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);
+}

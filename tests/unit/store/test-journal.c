@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unit/unit.h"
+
+#include <fcntl.h>
+
+#include "store/journal.h"
+
+#define NAME "jobs/7.journal"
+
+static struct journal *create(void)
+{
+	struct journal *journal;
+	struct ms_error err;
+
+	assert_int_equal(journal_create(7, 1000, "lwkpart", &journal, &err), 0);
+	return journal;
+}
+
+static void record(struct journal *journal, const char *step, int number)
+{
+	struct json_object *details = json_object_new_object();
+	struct ms_error err;
+
+	json_object_object_add(details, "number", json_object_new_int(number));
+	assert_int_equal(journal_record(journal, step, details, &err), 0);
+}
+
+static void append(const char *text)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" NAME, unit_dir);
+	fd = open(path, O_WRONLY | O_APPEND);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void round_trip(void **state)
+{
+	struct journal *journal = create(), *again;
+	struct json_object *entry;
+	struct ms_error err;
+	struct stat st;
+	char path[128];
+
+	record(journal, "cpus", 1);
+	assert_int_equal(journal_record(journal, "memory", NULL, &err), 0);
+	record(journal, "memory", 3);
+	journal_close(journal);
+	snprintf(path, sizeof(path), "%s/" NAME, unit_dir);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+
+	assert_int_equal(journal_open(7, &again, &err), 1);
+	assert_int_equal(again->job_id, 7);
+	assert_int_equal(again->uid, 1000);
+	assert_string_equal(again->driver, "lwkpart");
+	assert_int_equal(json_object_array_length(again->entries), 3);
+	entry = json_object_array_get_idx(again->entries, 0);
+	assert_string_equal(journal_text(entry, "step"), "cpus");
+	assert_int_equal(journal_number(entry, "number"), 1);
+	entry = json_object_array_get_idx(again->entries, 1);
+	assert_string_equal(journal_text(entry, "step"), "memory");
+	assert_string_equal(journal_text(entry, "number"), "");
+	assert_int_equal(journal_number(entry, "number"), 0);
+	assert_int_equal(journal_number(json_object_array_get_idx(again->entries, 2), "number"), 3);
+	journal_close(again);
+
+	assert_int_equal(journal_remove(7, &err), 0);
+	assert_int_equal(journal_remove(7, &err), 0);
+	assert_int_equal(journal_open(7, &again, &err), 0);
+}
+
+static void each_line_is_there_before_its_record_returns(void **state)
+{
+	struct journal *journal = create();
+
+	assert_has(unit_read(NAME), "\"job_id\":7");
+	record(journal, "cpus", 42);
+	assert_has(unit_read(NAME), "42");
+	journal_close(journal);
+}
+
+static void a_torn_last_line_is_ignored(void **state)
+{
+	struct journal *journal = create(), *again;
+	struct ms_error err;
+
+	record(journal, "cpus", 1);
+	journal_close(journal);
+	append("{\"step\":\"memory\",\"blo");
+	assert_int_equal(journal_open(7, &again, &err), 1);
+	assert_int_equal(json_object_array_length(again->entries), 1);
+	journal_close(again);
+}
+
+static void even_the_first_line_may_be_torn(void **state)
+{
+	struct journal *again;
+	struct ms_error err;
+
+	unit_file(NAME, "{\"version\":1,\"jo");
+	assert_int_equal(journal_open(7, &again, &err), 1);
+	assert_int_equal(json_object_array_length(again->entries), 0);
+	journal_close(again);
+}
+
+#define HEADER "{\"version\":1,\"job_id\":7,\"driver\":\"lwkpart\"}\n"
+
+static void damage_is_noticed_and_the_rest_is_read(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned line, entries;
+	} bad[] = {
+		{ "rubbish\n{\"step\":\"cpus\"}\n", 1, 1 },
+		{ "[]\n", 1, 0 },
+		{ "{\"version\":2,\"job_id\":7}\n", 1, 0 },
+		{ "{\"version\":1,\"job_id\":8}\n", 1, 0 },
+		{ HEADER "{\"block\":1}\n{\"step\":\"cpus\"}\n", 2, 1 },
+		{ HEADER "{\"step\":\"cpus\"}\n\n", 3, 1 },
+		{ HEADER "{\"step\":\"cpus\"}\n", 0, 1 },
+	};
+	struct journal *journal;
+	struct ms_error err;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		unit_file(NAME, "%s", bad[i].text);
+		assert_int_equal(journal_open(7, &journal, &err), 1);
+		assert_int_equal(journal->damaged_line, bad[i].line);
+		assert_int_equal(json_object_array_length(journal->entries), bad[i].entries);
+		journal_close(journal);
+	}
+}
+
+static void a_job_has_one_journal(void **state)
+{
+	struct journal *journal = create(), *second;
+	struct ms_error err;
+
+	assert_int_equal(journal_create(7, 1000, "lwkpart", &second, &err), -1);
+	assert_has(err.text, "File exists");
+	journal_close(journal);
+}
+
+static void a_link_is_not_followed(void **state)
+{
+	struct journal *journal;
+	struct ms_error err;
+	char link[128];
+
+	unit_file("jobs/none", "x");
+	snprintf(link, sizeof(link), "%s/" NAME, unit_dir);
+	assert_int_equal(symlink(unit_file("elsewhere", "precious"), link), 0);
+	assert_int_equal(journal_create(7, 1000, "lwkpart", &journal, &err), -1);
+	assert_int_equal(journal_open(7, &journal, &err), -1);
+	assert_string_equal(unit_read("elsewhere"), "precious");
+}
+
+static void a_state_directory_for_everybody_is_refused(void **state)
+{
+	struct journal *journal;
+	struct ms_error err;
+
+	assert_int_equal(chmod(unit_dir, 0777), 0);
+	assert_int_equal(journal_create(7, 1000, "lwkpart", &journal, &err), -1);
+	assert_has(err.text, "nobody else can write");
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, unit_setup, unit_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(round_trip),
+		TEST(each_line_is_there_before_its_record_returns),
+		TEST(a_torn_last_line_is_ignored),
+		TEST(even_the_first_line_may_be_torn),
+		TEST(damage_is_noticed_and_the_rest_is_read),
+		TEST(a_job_has_one_journal),
+		TEST(a_link_is_not_followed),
+		TEST(a_state_directory_for_everybody_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

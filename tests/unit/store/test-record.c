@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unit/unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "store/record.h"
+
+static void fill(struct ms_job *job, uint32_t id)
+{
+	memset(job, 0, sizeof(*job));
+	job->job_id = id;
+	job->uid = 4000000000U;
+	job->state = MS_JOB_ACTIVE;
+	strcpy(job->image, "lwk");
+	strcpy(job->driver, "lwkpart");
+	strcpy(job->reason, "with \"quotes\",\n\\ and /");
+	strcpy(job->device, "/dev/lwk/3");
+	job->instance = 3;
+	job->lwk_cpus = hwloc_bitmap_alloc();
+	job->linux_cpus = hwloc_bitmap_alloc();
+	job->nodes = hwloc_bitmap_alloc();
+	hwloc_bitmap_set_range(job->lwk_cpus, 5, 7);
+	hwloc_bitmap_set(job->linux_cpus, 4);
+	hwloc_bitmap_set(job->nodes, 1);
+	job->memory = 1UL << 40;
+	job->runs = 2;
+	job->largest_run = 1UL << 39;
+	job->switch_on_ms = 799;
+	job->times.n = 2;
+	strcpy(job->times.parts[0].name, "plan");
+	job->times.parts[0].us = 123456;
+	strcpy(job->times.parts[1].name, "boot");
+	job->times.parts[1].us = 7;
+	job->since = 1795266648;
+}
+
+static void round_trip(void **state)
+{
+	struct ms_job job, again;
+	struct ms_error err;
+	char path[128];
+	struct stat st;
+
+	fill(&job, 4294967294U);
+	assert_int_equal(record_publish(&job, &err), 0);
+	assert_int_equal(ms_job_get(4294967294U, &again, &err), 1);
+	assert_int_equal(again.job_id, job.job_id);
+	assert_int_equal(again.uid, job.uid);
+	assert_int_equal(again.state, job.state);
+	assert_string_equal(again.image, job.image);
+	assert_string_equal(again.driver, job.driver);
+	assert_string_equal(again.reason, job.reason);
+	assert_string_equal(again.device, job.device);
+	assert_int_equal(again.instance, job.instance);
+	assert_true(hwloc_bitmap_isequal(again.lwk_cpus, job.lwk_cpus));
+	assert_true(hwloc_bitmap_isequal(again.linux_cpus, job.linux_cpus));
+	assert_true(hwloc_bitmap_isequal(again.nodes, job.nodes));
+	assert_int_equal(again.memory, job.memory);
+	assert_int_equal(again.runs, job.runs);
+	assert_int_equal(again.largest_run, job.largest_run);
+	assert_int_equal(again.switch_on_ms, job.switch_on_ms);
+	assert_int_equal(again.times.n, 2);
+	assert_string_equal(again.times.parts[0].name, "plan");
+	assert_int_equal(again.times.parts[0].us, 123456);
+	assert_int_equal(again.times.parts[1].us, 7);
+	assert_int_equal(again.times.total_us, 123463);
+	assert_int_equal(again.since, job.since);
+	ms_job_release(&again);
+	snprintf(path, sizeof(path), "%s/jobs/4294967294.json", unit_dir);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	assert_int_equal(record_remove(job.job_id, &err), 0);
+	assert_int_equal(record_remove(job.job_id, &err), 0);
+	assert_int_equal(ms_job_get(job.job_id, &again, &err), 0);
+	ms_job_release(&job);
+}
+
+static void refusing_needs_no_configuration(void **state)
+{
+	struct ms_error err;
+	struct ms_job job;
+
+	assert_int_equal(ms_switch_refuse(9, 1000, "because", &err), 0);
+	assert_int_equal(ms_job_get(9, &job, &err), 1);
+	assert_int_equal(job.state, MS_JOB_REFUSED);
+	assert_int_equal(job.instance, MS_NO_INSTANCE);
+	assert_string_equal(job.reason, "because");
+	ms_job_release(&job);
+	assert_int_equal(ms_switch_off(9, NULL, &err), 0);
+	assert_int_equal(ms_job_get(9, &job, &err), 0);
+}
+
+static void jobs_are_listed_by_number(void **state)
+{
+	static const uint32_t ids[] = { 100, 9, 20 };
+	struct ms_error err;
+	struct ms_job *jobs;
+	size_t n;
+
+	assert_int_equal(ms_job_list(&jobs, &n, &err), 0);
+	assert_int_equal(n, 0);
+	ms_job_list_free(jobs, n);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(ms_switch_refuse(ids[i], 1000, "x", &err), 0);
+	unit_file("jobs/7.json.new", "half");
+	unit_file("jobs/08.json", "{}");
+	unit_file("jobs/x.json", "{}");
+	unit_file("jobs/8.journal", "x");
+	assert_int_equal(ms_job_list(&jobs, &n, &err), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(jobs[0].job_id, 9);
+	assert_int_equal(jobs[1].job_id, 20);
+	assert_int_equal(jobs[2].job_id, 100);
+	ms_job_list_free(jobs, n);
+}
+
+static void what_is_no_record_is_an_error(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"{",
+		"[]",
+		"{\"job_id\":5}",
+		"{\"job_id\":5,\"state\":\"fine\"}",
+		"{\"job_id\":6,\"state\":\"active\"}",
+	};
+	struct ms_error err;
+	struct ms_job job;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		unit_file("jobs/5.json", "%s", bad[i]);
+		assert_int_equal(ms_job_get(5, &job, &err), -1);
+		assert_has(err.text, "jobs/5.json: wanted a job's record");
+	}
+}
+
+static bool job_is_alive(uint32_t job_id, void *context)
+{
+	return job_id == *(uint32_t *)context;
+}
+
+static void reconciling_forgets_the_dead_only(void **state)
+{
+	uint32_t alive = 2;
+	struct ms_error err;
+	struct ms_job job;
+
+	for (uint32_t id = 1; id <= 3; id++)
+		assert_int_equal(ms_switch_refuse(id, 1000, "x", &err), 0);
+	assert_int_equal(ms_reconcile(job_is_alive, &alive, &err), 0);
+	assert_int_equal(ms_job_get(1, &job, &err), 0);
+	assert_int_equal(ms_job_get(3, &job, &err), 0);
+	assert_int_equal(ms_job_get(2, &job, &err), 1);
+	ms_job_release(&job);
+}
+
+static void a_damaged_journal_is_no_success(void **state)
+{
+	struct ms_error err;
+	struct ms_job job;
+
+	unit_file("jobs/6.journal", "rubbish\n");
+	assert_int_equal(ms_switch_off(6, NULL, &err), -1);
+	assert_has(err.text, "6.journal: line 1 is damaged");
+	assert_int_equal(ms_job_get(6, &job, &err), 1);
+	assert_int_equal(job.state, MS_JOB_STUCK);
+	ms_job_release(&job);
+	assert_true(unit_exists("jobs/6.journal"));
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, unit_setup, unit_teardown)
+
+/* What is left of a job when it has ended, although its instance could not be asked. */
+static void ended_jobs(void **state)
+{
+	struct ms_error err;
+	struct ms_job job;
+	const char *text;
+
+	for (uint32_t id = 21; id < 23; id++) {
+		fill(&job, id);
+		assert_int_equal(record_publish(&job, &err), 0);
+		ms_job_release(&job);
+		assert_int_equal(ms_switch_off(id, NULL, &err), 0);
+	}
+	text = unit_read("jobs.json");
+	assert_has(text, "\"job_id\":21,");
+	assert_has(text, "\"largest_run\":549755813888,");
+	assert_has(text, "\"switched_off\":true");
+	assert_has(strchr(text, '\n'), "\"job_id\":22,");
+	assert_int_equal(text[strlen(text) - 1], '\n');
+}
+
+/* No record, but no half of one either, and the job ends all the same. */
+static void no_room_for_a_record(void **state)
+{
+	struct rlimit before, limit;
+	struct ms_error err;
+	struct ms_job job;
+	int dir;
+
+	unit_file("jobs.json", "{}\n");
+	fill(&job, 23);
+	assert_int_equal(record_publish(&job, &err), 0);
+	ms_job_release(&job);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = 100;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(ms_switch_off(23, NULL, &err), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_string_equal(unit_read("jobs.json"), "{}\n");
+	/* Nor may somebody else's link lead us elsewhere. */
+	assert_int_equal(remove(unit_file("jobs.json", "-")), 0);
+	unit_file("elsewhere", "mine");
+	dir = open(unit_dir, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(symlinkat("elsewhere", dir, "jobs.json"), 0);
+	close(dir);
+	fill(&job, 24);
+	assert_int_equal(record_publish(&job, &err), 0);
+	ms_job_release(&job);
+	assert_int_equal(ms_switch_off(24, NULL, &err), 0);
+	assert_string_equal(unit_read("elsewhere"), "mine");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(round_trip),
+		TEST(refusing_needs_no_configuration),
+		TEST(jobs_are_listed_by_number),
+		TEST(what_is_no_record_is_an_error),
+		TEST(reconciling_forgets_the_dead_only),
+		TEST(a_damaged_journal_is_no_success),
+		cmocka_unit_test_setup_teardown(ended_jobs, unit_setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(no_room_for_a_record, unit_setup, unit_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,331 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: second
+#
+# Proxies within their limits: the CPUs, memory, CPU time and processes of Linux that the
+# programs of an LWK job may use. The tests with the tag "cgroups" run with version 2, too.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+	bed cp -p /etc/slurm/lwk.conf /root/lwk.conf.proxies
+}
+
+teardown()
+{
+	bed sh -c 'squeue -h -o %A | xargs -r scancel; rm -f /dev/shm/proxies.*
+		cp -p /root/lwk.conf.proxies /etc/slurm/lwk.conf'
+}
+
+version_2()
+{
+	bed test -e /sys/fs/cgroup/cgroup.controllers
+}
+
+# configure 'KEY = VALUE'...: in lwk.conf.
+configure()
+{
+	local setting
+
+	for setting; do
+		bed sh -c "sed -i '/^${setting%% *} *=/d' /etc/slurm/lwk.conf
+			printf '[node]\n%s\n' '$setting' >>/etc/slurm/lwk.conf"
+	done
+}
+
+# limit JOB STEP CONTROLLER FILE: what is written there, with either version.
+limit()
+{
+	local job=$1 step=$2 controller=$3 file=$4
+
+	if version_2; then
+		bed sh -c "cd /sys/fs/cgroup/system.slice/*slurmstepd.scope/job_$job && cat $step$file"
+	else
+		bed sh -c "cd /sys/fs/cgroup/$controller/slurm-lwk && cat job_$job/$file 2>/dev/null || cat shared/job_$job/$file"
+	fi
+}
+
+# proxies USER: the processes of this user that have an LWK process.
+proxies()
+{
+	bed sh -c "for p in \$(pgrep -u $1); do
+		ls -l /proc/\$p/fd 2>/dev/null | grep -q /dev/lwk/ && echo \$p; done; true"
+}
+
+n_proxies()
+{
+	(($(proxies "$1" | wc -l) == $2))
+}
+
+no_group_is_left()
+{
+	node_is_clean
+	# shellcheck disable=SC2016
+	[[ -z $(bed sh -c 'find /sys/fs/cgroup -name "slurm-lwk*"') ]]
+}
+
+@test "srun's and the batch script's: all are in the job's cgroups, and Slurm still has them" {
+	! version_2 || skip 'version 2 has limits by step; see below'
+	job=$(submit user1 -n5 --mem=512 --lwk <<-EOF
+	#!/bin/sh
+	lwkexec $programs/nap 600 &
+	srun -n3 $programs/nap 600
+	EOF
+	)
+	wait_for 90 n_proxies user1 4
+	for pid in $(proxies user1); do
+		run -0 bed cat "/proc/$pid/cgroup"
+		for controller in cpuset cpu memory pids; do
+			[[ $(grep -E "[:,]${controller}[,:]" <<<"$output") == *":/slurm-lwk/job_$job" ]] ||
+				{ echo "$controller of $pid: $output"; return 1; }
+		done
+		[[ $(grep :freezer: <<<"$output") == *"/job_$job/step_"* ]]
+		linux=$(bed sh -c "grep -o '\"linux_cpus\":\"[0-9]*' /run/slurm-lwk/jobs/$job.json | grep -o '[0-9]*\$'")
+		run -0 bed taskset -cp "$pid"
+		[[ $output == *"list: $linux" ]]
+	done
+	[[ $(limit "$job" '' memory memory.limit_in_bytes) == $((128 << 20)) ]]
+	[[ $(limit "$job" '' pids pids.max) == 1024 ]]
+	[[ $(limit "$job" '' cpuset cpuset.cpus) == "$linux" ]]
+	# What starts them is not a proxy.
+	[[ $(bed sh -c "cat /sys/fs/cgroup/pids/slurm-lwk/job_$job/cgroup.procs" | wc -l) == 4 ]]
+	bed scancel "$job"
+	wait_for_job "$job"
+	wait_for 30 n_proxies user1 0
+	no_group_is_left
+}
+
+# bats test_tags=cgroups
+@test "limits as lwk.conf and the job say" {
+	configure 'ProxyMemory = 64M' 'ProxyPids = 200'
+	job=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n2 $programs/nap 600")
+	wait_for 90 n_proxies user1 2
+	if version_2; then
+		[[ $(limit "$job" step_0/user/ memory memory.max) == $((64 << 20)) ]]
+	else
+		[[ $(limit "$job" '' memory memory.limit_in_bytes) == $((64 << 20)) ]]
+	fi
+	[[ $(limit "$job" '' pids pids.max) == 200 ]]
+	[[ $(limit "$job" step_0/user/ cpuset cpuset.mems) == 0 ]]
+	run -0 bed lwkctl status --json
+	[[ $(jq '.jobs[0].proxies.memory' <<<"$output") == $((64 << 20)) ]]
+	bed scancel "$job"
+	wait_for_job "$job"
+	no_group_is_left
+}
+
+# bats test_tags=cgroups
+@test "over the memory limit: only proxies of that job are killed, and the user reads why" {
+	other=$(submit user2 -n2 --mem=256 --lwk --wrap "srun -n1 $programs/nap 600")
+	wait_for 90 has_printed user2 "$other" kernel=slurm-lwk
+	job=$(submit user1 -n3 --mem=600 --lwk --lwk-mem=192M <<-EOF
+	#!/bin/sh
+	srun -n1 $programs/fill-file /dev/shm/proxies.a 250
+	echo "the script goes on"
+	rm /dev/shm/proxies.a
+	EOF
+	)
+	wait_for_job "$job"
+	run -0 job_output user1 "$job"
+	echo "$output"
+	[[ $output == *'their limit of 128 MB'*'--lwk-proxy-mem=SIZE'*'up to 1024M'* ]]
+	[[ $output == *'the script goes on'* && $output != *'wrote'* ]]
+	job_is "$other" JobState=RUNNING
+	forget_kills 1
+	run -0 as user1 srun -n1 -c3 --mem=600 --lwk --lwk-mem=192M --lwk-proxy-mem=400M \
+		"$programs/fill-file" /dev/shm/proxies.b 250
+	[[ $output == *'wrote 250 MB'* ]]
+	bed scancel "$other"
+	wait_for_job "$other"
+	no_group_is_left
+}
+
+# bats test_tags=cgroups
+@test "memory of the LWK does not count as the proxies'" {
+	# It is charged to them for Slurm's accounting.
+	job=$(submit user1 -n2 --mem=512 --lwk --lwk-proxy-mem=8M --wrap \
+		"srun -n1 $programs/eat-memory; srun -n1 $programs/hello")
+	wait_for_job "$job"
+	run -0 job_output user1 "$job"
+	echo "$output"
+	# The LWK has ended it, not Linux.
+	[[ $output != *'their limit'* && $output == *kernel=slurm-lwk* ]]
+	forget_kills 0
+	no_group_is_left
+}
+
+# bats test_tags=cgroups
+@test "a proxy cannot leave" {
+	run -0 as user1 srun -n1 -c2 --mem=300 --lwk "$programs/escape"
+	echo "$output"
+	[[ $(sed -n 's/^tried //p' <<<"$output") -gt 5 ]]
+	before=$(grep '^cgroup' <<<"$output" | head -n "$(($(grep -c '^cgroup' <<<"$output") / 2))")
+	after=$(grep '^cgroup' <<<"$output" | tail -n "$(($(grep -c '^cgroup' <<<"$output") / 2))")
+	for controller in cpuset cpu memory pids ''; do
+		[[ $(grep -E "[:,]${controller}[,:]" <<<"$before") == "$(grep -E "[:,]${controller}[,:]" <<<"$after")" ]]
+	done
+	no_group_is_left
+}
+
+# bats test_tags=cgroups
+@test "limits that cannot be: clear words, nothing changed" {
+	run ! as user1 srun -n2 --lwk --lwk-proxy-mem=0 "$programs/hello"
+	[[ $output == *'--lwk-proxy-mem: wanted a size with its unit, of 8M at least'*'found "0"'* ]]
+	for bad in -64M 64 64Q 1M 99999999999T; do
+		run ! as user1 srun -n2 --lwk --lwk-proxy-mem=$bad "$programs/hello"
+		[[ $output == *'--lwk-proxy-mem: wanted a size'*"found \"$bad\""* ]] || { echo "$bad: $output"; return 1; }
+	done
+	refused '--lwk-proxy-mem goes with --lwk' -- as user1 srun --lwk-proxy-mem=64M true
+	refused 'wanted --lwk-proxy-mem of 2 GB' "this site's maximum" '1 GB' -- \
+		as user1 srun -n2 --mem=300 --lwk --lwk-proxy-mem=2G "$programs/hello"
+	configure 'ProxyMemory = 1T' 'ProxyMemoryMax = 1T'
+	refused 'wanted a limit of 1 TB' 'this machine has only' 'ProxyMemory=' -- \
+		as user1 srun -n2 --mem=300 --lwk "$programs/hello"
+	for bad in 'ProxyMemory = 0' 'ProxyMemory = -1' 'ProxyCpu = 0%' 'ProxyCpu = 50' 'ProxyCpu = 101%' \
+		'ProxyWeight = 0%' 'ProxyWeight = -5%' 'ProxyWeight = 2048' \
+		'ProxyPids = 0' 'ProxyPids = many' 'ProxyLimits = maybe' 'ProxyMemory = 2G'; do
+		bed cp -p /root/lwk.conf.proxies /etc/slurm/lwk.conf
+		configure "$bad"
+		run bed lwkctl check
+		[[ $output == *'problem config'*wanted* && $output == *"${bad%% *}"* ]] || { echo "$bad: $output"; return 1; }
+	done
+	no_group_is_left
+}
+
+@test "a controller that is not mounted: refused, or done without, as lwk.conf says" {
+	! version_2 || skip 'with version 2 nothing is mounted apart'
+	bed umount /sys/fs/cgroup/pids
+	configure 'ProxyLimits = require'
+	run bed lwkctl check
+	[[ $output == *'problem limits'*'lacks pids'* ]]
+	run as user1 srun -n2 --mem=300 --lwk "$programs/hello"
+	echo "$output"
+	((status != 0))
+	[[ $output == *'ProxyLimits=require'*'this node lacks pids'*'ProxyLimits=available'* ]]
+	bed cp -p /root/lwk.conf.proxies /etc/slurm/lwk.conf
+	run bed lwkctl check
+	((status == 0))
+	[[ $output == *'note    limits'*'lacks pids'* ]]
+	run -0 as user1 srun -n1 -c2 --mem=300 --lwk "$programs/hello"
+	bed mount -t cgroup -o nosuid,nodev,noexec,pids cgroup /sys/fs/cgroup/pids
+	run -0 bed lwkctl check
+	[[ $output == *'fine    limits'* ]]
+	no_group_is_left
+}
+
+# bats test_tags=cgroups
+@test "a controller that Slurm was not given: refused, or done without, as lwk.conf says" {
+	version_2 || skip 'with version 1 nobody gives Slurm controllers; see above'
+	# Slurm has no use for this one itself.
+	bed sh -c 'cd /sys/fs/cgroup/system.slice && for group in *slurmstepd.scope .; do
+		echo -pids >"$group/cgroup.subtree_control"; done'
+	configure 'ProxyLimits = require'
+	run as user1 srun -n2 --mem=300 --lwk "$programs/hello"
+	echo "$output"
+	((status != 0))
+	[[ $output == *'pids.max cannot be set'*'Delegate=yes in slurmd.service'*'ProxyLimits=available'* ]]
+	[[ $output != *kernel=slurm-lwk* ]]
+	bed cp -p /root/lwk.conf.proxies /etc/slurm/lwk.conf
+	run -0 as user1 srun -n1 -c2 --mem=300 --lwk "$programs/hello"
+	[[ $output == *kernel=slurm-lwk* ]]
+	bed sh -c 'echo +pids >/sys/fs/cgroup/system.slice/cgroup.subtree_control'
+	configure 'ProxyLimits = require'
+	run -0 as user1 srun -n1 -c2 --mem=300 --lwk "$programs/hello"
+	no_group_is_left
+}
+
+restart_slurm()
+{
+	bed sh -s <<-'EOF'
+	for daemon in slurmctld slurmd; do
+		pid=$(cat "/run/$daemon.pid")
+		kill "$pid"
+		while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+		service=/sys/fs/cgroup/system.slice/slurmd.service/cgroup.procs
+		[ $daemon = slurmctld ] || [ ! -e "$service" ] || echo $$ >"$service"
+		setsid $daemon </dev/null >/dev/null 2>&1
+	done
+	EOF
+	wait_for 60 bed sh -c 'scontrol ping && sinfo -h -o %T | grep -qx idle'
+}
+
+# cpu_us JOB: what is the time, and the CPU time of its proxies so far.
+cpu_us()
+{
+	if version_2; then
+		bed sh -c "cut -d ' ' -f 1 /proc/uptime
+			sed -n 's/^usage_usec //p' /sys/fs/cgroup/system.slice/*slurmstepd.scope/job_$1/cpu.stat"
+	else
+		bed sh -c "cut -d ' ' -f 1 /proc/uptime
+			awk '{ printf \"%d\\n\", \$1 / 1000 }' /sys/fs/cgroup/cpuacct/slurm-lwk/shared/job_$1/cpuacct.usage"
+	fi
+}
+
+# threads_in_cgroups USER JOB: prints how many threads this user's proxies have, all in the cgroups of their job.
+threads_in_cgroups()
+{
+	local pid
+
+	for pid in $(proxies "$1"); do
+		# shellcheck disable=SC2016  # the machine's shell expands these
+		bed sh -c 'for thread in /proc/$1/task/*; do
+			if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+				grep -q "^0::.*/job_$2/step_" "$thread/cgroup" || exit 1
+			else
+				[ "$(grep -cE ":[^:]*(cpuset|cpu|memory|pids)[^:]*:/slurm-lwk/shared/job_$2\$" "$thread/cgroup")" = 4 ] || exit 1
+			fi
+			echo "$thread"
+		done' - "$pid" "$2" || { echo "proxy $pid: not in its cgroups"; return 1; }
+	done
+}
+
+# bats test_tags=cgroups
+@test "jobs that share the OS core: half of it for both, in equal parts" {
+	bed sh -s <<-'EOF'
+	cp -p /etc/slurm/slurm.conf /root/slurm.conf.before
+	sed -i 's/^TaskPlugin=.*/TaskPlugin=task\/cgroup/' /etc/slurm/slurm.conf
+	sed -i 's/^LinuxCpus *=.*/LinuxCpus = 0/' /etc/slurm/lwk.conf
+	EOF
+	restart_slurm
+	# Six programs, all in system calls without end: none is left far behind.
+	run as user1 srun -n6 --lwk --mem=512 "$programs/hammer" 20
+	echo "$output"
+	# shellcheck disable=SC2016  # awk's
+	awk '$1 == "calls" { sum += $2; n++; if (n == 1 || $2 < least) least = $2 }
+		END { exit !(n == 6 && least >= sum / n / 2) }' <<<"$output"
+	# On each LWK CPU a thread of one program, or a program: all in system calls without end.
+	a=$(submit user1 -n3 --mem=300 --lwk --wrap "srun -n1 -c3 $programs/hammer 600 3")
+	b=$(submit user2 -n2 --mem=300 --lwk --wrap "srun -n2 $programs/hammer 600")
+	wait_for 90 has_printed user1 "$a" begins
+	wait_for 90 has_printed user2 "$b" begins
+	sleep 2
+	run -0 threads_in_cgroups user1 "$a"
+	((${#lines[@]} >= 3))
+	run -0 threads_in_cgroups user2 "$b"
+	((${#lines[@]} >= 2))
+	a_start=$(cpu_us "$a") b_start=$(cpu_us "$b")
+	sleep 10
+	a_end=$(cpu_us "$a") b_end=$(cpu_us "$b")
+	# They yield to whoever else wants the OS core, by ProxyWeight=.
+	if version_2; then
+		[[ $(limit "$a" '' cpu cpu.weight) == 5 ]]
+	else
+		[[ $(bed cat /sys/fs/cgroup/cpu/slurm-lwk/cpu.shares) == 51 ]]
+	fi
+	(($(limit "$a" '' pids pids.current) <= $(limit "$a" '' pids pids.max)))
+	bed scancel "$a" "$b"
+	wait_for_job "$a"
+	wait_for_job "$b"
+	bed mv /root/slurm.conf.before /etc/slurm/slurm.conf
+	restart_slurm
+	# The first number is the time.
+	shares=$(awk 'NR % 2 { t[NR] = $1 } !(NR % 2) { c[NR] = $1 } END {
+		print (c[4] - c[2]) / (t[3] - t[1]) / 1e6, (c[8] - c[6]) / (t[7] - t[5]) / 1e6 }' \
+		<<<"$a_start"$'\n'"$a_end"$'\n'"$b_start"$'\n'"$b_end")
+	echo "# of the OS core, quota 0.5: $shares" >&3
+	# shellcheck disable=SC2016  # awk's
+	awk '{ exit !($1 + $2 < 0.53 && $1 + $2 > 0.2 && $1 < 1.5 * $2 && $2 < 1.5 * $1) }' <<<"$shares"
+	no_group_is_left
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: third
+#
+# System calls that travel to Linux: whoever carries them out there, a program sees what it would
+# see on Linux.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+	# A file system where user1 may write less than file-calls tries to.
+	truncate -s 16M "$BATS_FILE_TMPDIR/quota.img"
+	PATH=$PATH:/usr/sbin mke2fs -q -t ext4 -O quota -E quotatype=usrquota "$BATS_FILE_TMPDIR/quota.img"
+	testbed put "$BATS_FILE_TMPDIR/quota.img" /root/quota.img
+	# shellcheck disable=SC2016  # the machine's shell expands these
+	bed sh -ec 'modprobe loop; mkdir /run/quota; mount -o loop,usrquota /root/quota.img /run/quota
+		chmod 1777 /run/quota; "$1"/set-quota "$(findmnt -no SOURCE /run/quota)" "$(id -u user1)" 600' \
+		- "$programs"
+}
+
+teardown_file()
+{
+	bed sh -c 'umount /run/quota; rmdir /run/quota; rm /root/quota.img'
+	node_is_clean
+}
+
+# file_calls HOW [COMMAND]...: what the calls say in the user's home, on tmpfs, and with a quota.
+file_calls()
+{
+	local how=$1 directory
+	shift
+	local -a linux=(srun -n1 -c2 --mem=256) lwk=(srun --lwk -n1 -c2 --mem=256)
+
+	for directory in . /dev/shm /run/quota; do
+		case $how in
+		linux) as user1 "${linux[@]}" -D "$directory" "$@" "$programs/file-calls" ;;
+		*) as user1 env "LWK_CALLS=$how" "${lwk[@]}" -D "$directory" \
+			--lwk-launch=none "$@" lwkexec "$programs/file-calls" ;;
+		esac
+	done
+}
+
+# kernel_calls [VARIABLE=VALUE]...: how many the module has carried out for a small program.
+kernel_calls()
+{
+	as user1 env "$@" srun --lwk -n1 -c2 --mem=256 \
+		busybox cat /etc/hostname{,,,,,} /proc/self/lwk 2>/dev/null | sed -n 's/^kernel_calls //p'
+}
+
+@test "calls on files give what they give on Linux, by the module and by the proxy" {
+	file_calls linux >"$BATS_TEST_TMPDIR/linux"
+	grep -q 'EPIPE and SIGPIPE' "$BATS_TEST_TMPDIR/linux"
+	grep -q EDQUOT "$BATS_TEST_TMPDIR/linux"
+	file_calls kernel >"$BATS_TEST_TMPDIR/kernel"
+	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/kernel"
+	file_calls proxy >"$BATS_TEST_TMPDIR/proxy"
+	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/proxy"
+}
+
+@test "a seccomp filter counts for calls of the LWK too" {
+	file_calls linux "$programs/with-seccomp" >"$BATS_TEST_TMPDIR/linux"
+	grep -q 'lseek(fd, 0, SEEK_SET): EPERM' "$BATS_TEST_TMPDIR/linux"
+	file_calls kernel "$programs/with-seccomp" >"$BATS_TEST_TMPDIR/kernel"
+	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/kernel"
+}
+
+@test "bad pointers in every delegated call give what they give on Linux" {
+	# With all arguments 0 semctl and msgctl remove what has the number 0, once.
+	bed ipcrm --all
+	local -a where=(--input=none -n1 -c2 --mem=256)
+
+	as user1 srun "${where[@]}" "$programs/bad-pointers" >"$BATS_TEST_TMPDIR/linux"
+	(($(grep -c EFAULT "$BATS_TEST_TMPDIR/linux") > 200))
+	as user1 srun --lwk "${where[@]}" "$programs/bad-pointers" >"$BATS_TEST_TMPDIR/lwk"
+	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/lwk"
+	node_is_clean
+}
+
+@test "it is the module that carries them out, unless it shall not" {
+	run -0 kernel_calls
+	echo "kernel_calls: $output"
+	[[ $output -ge 4 ]]
+	run -0 kernel_calls LWK_CALLS=proxy
+	echo "kernel_calls: $output"
+	[[ $output == 0 ]]
+	bed sh -c 'cp -p /etc/slurm/lwk.conf /root/lwk.conf.before
+		sed -i "s/^KernelCalls.*/KernelCalls = no/" /etc/slurm/lwk.conf'
+	run -0 kernel_calls
+	bed mv /root/lwk.conf.before /etc/slurm/lwk.conf
+	echo "kernel_calls: $output"
+	[[ $output == 0 ]]
+}
+
+@test "a proxy that is stopped, or killed, in the middle of a call" {
+	reader='^/usr/bin/lwkexec cat'
+	job=$(submit user1 -n2 --mem=256 --lwk --wrap 'srun -n1 busybox cat /run/lwk-tests.pipe')
+	bed sh -c 'rm -f /run/lwk-tests.pipe; mkfifo -m 644 /run/lwk-tests.pipe'
+	wait_for 60 bed pgrep -f "$reader"
+	bed sh -c 'sleep 1; pkill -STOP -f "$1"; sleep 1; pkill -CONT -f "$1"
+		timeout 20 sh -c "echo text >/run/lwk-tests.pipe"' - "$reader"
+	wait_for_job "$job"
+	job_is "$job" JobState=COMPLETED
+	run -0 job_output user1 "$job"
+	[[ $output == text ]]
+
+	job=$(submit user1 -n2 --mem=256 --lwk --wrap 'srun -n1 busybox cat /run/lwk-tests.pipe')
+	wait_for 60 bed pgrep -f "$reader"
+	bed sh -c 'sleep 1; pkill -KILL -f "$1"' - "$reader"
+	wait_for_job "$job"
+	job_is "$job" JobState=FAILED
+	node_is_clean
+}
+
+@test "while strace looks at a proxy it makes its calls itself, and all goes on" {
+	job=$(submit user1 -n2 --mem=256 --lwk --wrap 'srun -n1 busybox cat /run/lwk-tests.pipe')
+	bed sh -c 'rm -f /run/lwk-tests.pipe; mkfifo -m 644 /run/lwk-tests.pipe'
+	wait_for 60 bed pgrep -f '^/usr/bin/lwkexec cat'
+	# shellcheck disable=SC2016  # the machine's shell expands these
+	run -0 bed timeout 60 bash -ec 'exec 3>/run/lwk-tests.pipe
+		proxy=$(pgrep -f "^/usr/bin/lwkexec cat")
+		echo alone >&3
+		sleep 1
+		strace -f -e read,write -o /root/strace.out -p "$proxy" 2>/dev/null & strace=$!
+		while grep -q "TracerPid:.0$" "/proc/$proxy/status"; do sleep 0.2; done
+		echo watched >&3
+		until grep -q "write(1, .* = 8" /root/strace.out; do sleep 0.2; done
+		kill -INT "$strace"
+		wait "$strace" || true
+		echo "alone again" >&3
+		cat /root/strace.out
+		rm /root/strace.out'
+	echo "$output"
+	[[ $output == *'read('*' = 8'*'write(1, '*' = 8'* ]]
+	wait_for_job "$job"
+	job_is "$job" JobState=COMPLETED
+	run -0 job_output user1 "$job"
+	[[ $output == alone$'\n'watched$'\n''alone again' ]]
+	node_is_clean
+}
+
+@test "a proxy that scribbles over its channel harms nobody else" {
+	run as user1 srun --lwk --lwk-launch=none -n1 -c3 --mem=256 sh -c \
+		'$1/evil-proxy /dev/lwk/[0-9]* && lwkexec $1/hello && lwkexec $1/hello' - "$programs"
+	echo "$output"
+	[[ $(grep -c ' LWK' <<<"$output") == 2 ]]
+	node_is_clean
+}
+
+@test "the CPU that carries calls out goes off-line, and comes back" {
+	job=$(submit user1 -n2 --mem=256 --lwk --wrap \
+		'srun -n1 busybox dd if=/dev/zero of=/dev/null bs=1 count=100000')
+	wait_for 60 bed pgrep -f '^/usr/bin/lwkexec dd'
+	cpu=$(bed lwkctl status --json | jq -r --argjson job "$job" \
+		'.jobs[] | select(.job_id == $job) | .linux_cpus')
+	bed sh -c 'sleep 1; chcpu -d "$1"; sleep 1; pgrep -f "^/usr/bin/lwkexec dd"; chcpu -e "$1"' - "$cpu"
+	wait_for_job "$job"
+	job_is "$job" JobState=COMPLETED
+	run -0 job_output user1 "$job"
+	[[ $output == *'100000+0 records out'* ]]
+	node_is_clean
+}

@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: third
+#
+# Programs on the LWK that start others: fork(2), execve(2), wait(2), and what shells make of them.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+}
+
+teardown_file()
+{
+	node_is_clean
+}
+
+# here COMMAND...: on Linux, as a task of a job; there: the same on an LWK of four CPUs.
+here()
+{
+	as user1 srun -Q -n1 -c5 --mem=600 "$@"
+}
+
+there()
+{
+	as user1 srun -Q --lwk -n1 -c5 --mem=600 "$@"
+}
+
+# same COMMAND...: it says the same, and ends the same, on Linux and there.
+same()
+{
+	local linux
+
+	linux=$(here "$@" 2>&1; echo "status $?")
+	run -0 bash -c 'there "$@" 2>&1; echo "status $?"' - "$@"
+	echo "$output"
+	diff <(echo "$linux") <(echo "$output")
+}
+export -f there as testbed
+export top bed_name
+
+@test "fork, execve, wait and what libc makes of them do what they do on Linux" {
+	same "$programs/processes"
+	[[ $output == *'system and popen: right'* && $output != *wrong* ]]
+	node_is_clean
+}
+
+@test "the same when every call goes by the proxy" {
+	run -0 as user1 env LWK_CALLS=proxy srun --lwk -n1 -c5 --mem=600 --lwk-launch=none \
+		lwkexec "$programs/processes"
+	echo "$output"
+	[[ $output != *wrong* ]]
+}
+
+@test "a bash script: substitutions, pipelines, many programs, jobs in the background, traps" {
+	bed sh -c 'cat >/tmp/script.sh && chmod 755 /tmp/script.sh' <<-'EOF'
+	#!/bin/bash
+	exec 2>&1
+	echo "arguments: $# $*, $(basename "$0") says $(echo one; echo two | tr a-z A-Z)"
+	seq 1 1000 | grep 7 | wc -l
+	for ((i = 0; i < 50; i++)); do /bin/true || echo "failed $i"; done
+	sleep 0.3 &
+	wait $!; echo "waited: $?"
+	(exit 3); echo "subshell: $?"
+	/bin/false; echo "false: $?"
+	/nowhere/at-all 2>/dev/null; echo "missing: $?"
+	sh -c 'kill -TERM $$'; echo "killed: $?"
+	trap 'echo "trapped $(echo USR1)"' USR1
+	kill -USR1 $$
+	sleep 5 & kill $!; wait $!; echo "background, killed: $?"
+	while read -r line; do echo "read $line"; done < <(printf 'a\nb\n')
+	cat <<<"here" | { read -r word; echo "$word"; }
+	set -o pipefail; /bin/false | cat; echo "pipefail: $?"
+	exec sh -c 'echo "at last: $0 $1"; exit 17' shell "last argument"
+	EOF
+	same /tmp/script.sh 'one two' three
+	[[ ${lines[-1]} == 'status 17' ]]
+	node_is_clean
+}
+
+@test "perl and busybox start programs, too" {
+	# shellcheck disable=SC2016  # perl's
+	same perl -e 'print `echo back`, system("exit 4") >> 8, "\n"; open P, "-|", "echo", "list"; print <P>;
+		$p = fork // die; if (!$p) { exit 9 } waitpid $p, 0; print $? >> 8, "\n"; exec "echo", "end"'
+	same busybox sh -c 'echo $(busybox seq 3 | busybox wc -l); busybox true && busybox echo done'
+}
+
+@test "a child is a child of its parent's proxy, in the job's cgroup, and LWK memory is charged to it" {
+	# shellcheck disable=SC2016  # the job's shells expand these
+	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none sh -c '
+		lwkexec sh -c "sleep 20; true" & p=$!
+		until child=$(pgrep -x -P $p sleep); do sleep 0.2; done
+		cat /proc/$child/comm
+		diff /proc/$p/cgroup /proc/$child/cgroup && echo same cgroup
+		lwkctl list --json | tr -d " \n" | grep -o "\"processes\":[0-9]*"
+		kill $child $p; wait; lwkctl list --json | tr -d " \n" | grep -o "\"processes\":[0-9]*"'
+	echo "$output"
+	[[ ${lines[0]} == sleep && ${lines[1]} == 'same cgroup' ]]
+	[[ ${lines[2]} == '"processes":2' && ${lines[3]} == '"processes":0' ]]
+}
+
+@test "200 children, and the LWK has all its memory back" {
+	run -0 there "$programs/fork-limits" many 200
+	echo "$output"
+	[[ $output == '200 children, and all is free that was' ]]
+}
+
+@test "endless fork: EAGAIN, the console says why, and all goes on" {
+	# shellcheck disable=SC2016  # the job's shell expands these
+	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none sh -c '
+		lwkexec "$0" endless; lwkctl kmsg "$SLURM_JOB_ID"' "$programs/fork-limits"
+	echo "$output"
+	# Three CPUs, and 15 places on the parent's.
+	[[ $output == *'18 children, then EAGAIN'* ]]
+	[[ $output == *'each of the 4 has a thread, and this one all 16 that it can have'* ]]
+	node_is_clean
+}
+
+@test "a fork bomb in a job harms nobody, and ends with the job" {
+	job=$(submit user1 --lwk -n1 -c5 --mem=600 <<-'EOF'
+		#!/bin/bash
+		echo begun
+		srun sh -c 'f() { f | f & }; f; sleep 100'
+	EOF
+	)
+	wait_for 60 has_printed user1 "$job" begun
+	sleep 8
+	as user1 scancel "$job"
+	wait_for_job "$job"
+	node_is_clean
+	run -0 there "$programs/hello"
+}
+
+@test "fork without enough memory: ENOMEM, and the parent goes on" {
+	# shellcheck disable=SC2016  # the job's shell expands these
+	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none sh -c '
+		lwkexec "$0" memory; lwkctl kmsg "$SLURM_JOB_ID"' "$programs/fork-limits"
+	echo "$output"
+	[[ $output == *'ENOMEM, and afterwards as before'* ]]
+	[[ $output == *'fork wants '*' MB for a copy of the process'* ]]
+}
+
+@test "parents and children killed at any time leave nothing behind" {
+	# shellcheck disable=SC2016  # the job's shell expands these
+	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none bash -c '
+		free=$(lwkexec "$0" free)
+		for ((i = 0; i < 25; i++)); do
+			setsid lwkexec "$0" storm 60 & session=$!
+			for ((k = 0; k < 4; k++)); do
+				sleep 0.$((RANDOM % 4))$((RANDOM % 10))
+				victims=($(pgrep -s "$session"))
+				((${#victims[@]})) && kill -9 "${victims[RANDOM % ${#victims[@]}]}"
+			done 2>/dev/null
+			pkill -9 -s "$session"
+			wait
+			while pgrep -s "$session" >/dev/null; do sleep 0.05; done
+		done 2>/dev/null
+		echo "$i rounds"
+		lwkctl list --json | tr -d " \n" | grep -o "\"processes\":[0-9]*"
+		[[ $(lwkexec "$0" free) == "$free" ]] || echo "free: $(lwkexec "$0" free), and was $free"
+		lwkexec "$0" many 3' "$programs/fork-limits"
+	echo "$output"
+	[[ ${lines[0]} == '25 rounds' && ${lines[1]} == '"processes":0' ]]
+	[[ ${lines[2]} == '3 children, and all is free that was' ]]
+	node_is_clean
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: second
+#
+# lwkpart.ko alone: its whole ABI, with good and bad arguments (lwkpart-abi.c).
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+	testbed put "$top/build/tests/vm/lwkpart/abi" /root/lwkpart-abi
+}
+
+@test "every ioctl does what lwkpart.h says, and refuses what it says" {
+	bed modprobe lwkpart
+	run bed /root/lwkpart-abi /usr/lib/slurm-lwk/lwk.elf
+	grep '^not ok' <<<"$output" || true
+	((status == 0))
+	(($(grep -c '^ok' <<<"$output") > 150))
+	node_is_clean
+}
+
+@test "the module leaves when nothing is lent, and comes again" {
+	bed rmmod lwkpart
+	bed modprobe lwkpart
+}

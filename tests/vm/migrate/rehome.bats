@@ -1,0 +1,174 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: third
+#
+# A Linux job has memory on the NUMA node that an LWK job takes: it is moved away before, within
+# the limits of lwk.conf, and comes home afterwards, whatever happens in between.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+	testbed put "$top/build/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
+	bed modprobe lwkpart
+	# So that the LWK can have all of node 1, and the memory of a job there has to go.
+	bed lwkctl prepare >/dev/null || true
+	# It would move pages, too.
+	bed sysctl -q kernel.numa_balancing=0
+	bed cp /etc/slurm/lwk.conf /tmp/lwk.conf.before
+}
+
+teardown_file()
+{
+	bed lwkctl prepare --undo >/dev/null
+}
+
+setup()
+{
+	# With the default, 10 %, it takes minutes on an emulated machine.
+	configure RehomeCpu=100%
+}
+
+# What an LWK gets: of node 1 so much that most of a job's memory there is in the way.
+lwk_size()
+{
+	bed awk '/MemTotal/ { printf "%dM\n", $4 / 1024 - 380 }' /sys/devices/system/node/node1/meminfo
+}
+
+teardown()
+{
+	bed sh -c 'cp /tmp/lwk.conf.before /etc/slurm/lwk.conf; pkill switch-once; lwkctl reset >/dev/null
+		scancel --user=user1 --signal=KILL --full'
+	node_is_clean
+}
+
+# configure LINE...: of section [node], until the end of the test.
+configure()
+{
+	local line
+
+	for line; do
+		bed sed -i "/^${line%%=*} *=/d; s/^\[node\]\$/&\n$line/" /etc/slurm/lwk.conf
+	done
+}
+
+# linux_job MEGABYTES: a job of Linux with so much memory on node 1; sets id and pid.
+linux_job()
+{
+	id=$(submit user1 -c1 --mem=$(($1 + 100)) --wrap "exec $programs/keep-memory $1 1")
+	wait_for 60 has_printed user1 "$id" ready
+	pid=$(job_output user1 "$id" | sed -n 's/^ready //p')
+	pages=$(($1 * 256))
+	[[ $(on_node 1) -ge $pages ]]
+}
+
+# on_node N: pages of 4 KB that the job has there, in its large mapping.
+on_node()
+{
+	bed awk -v node="$1" '/anon=/ { for (i = 3; i <= NF; i++) { split($i, part, "=")
+		if (part[1] == "N" node && part[2] > most) most = part[2] } } END { print most + 0 }' \
+		"/proc/$pid/numa_maps"
+}
+
+is_home()
+{
+	(($(on_node 1) >= pages)) && bed sh -c '! ls /run/slurm-lwk/jobs/*.away'
+}
+
+# The job computes on, and has computed right all the time.
+ends_right()
+{
+	as user1 scancel --full --signal=TERM "$id"
+	wait_for_job "$id"
+	run job_output user1 "$id"
+	echo "$output"
+	[[ $output == *'right after many rounds'* ]]
+}
+
+@test "a Linux job's memory leaves the node that an LWK job takes, and comes home afterwards" {
+	linux_job 450
+	run --separate-stderr bed switch-once on 300 1000 4-7 "$(lwk_size)"
+	echo "$output"
+	[[ $(jq -r .state <<<"$output") == active ]]
+	# It is told how much went; in the step of that name.
+	(($(jq .vacated <<<"$output") > 100 << 20))
+	[[ $(jq '[.steps[] | select(.name == "vacate")] | length' <<<"$output") -ge 1 ]]
+	run -0 bed lwkctl status
+	[[ $output == *'moved away for it: '*' MB of other programs'* ]]
+	away=$(on_node 0)
+	((away > pages / 4))
+	# As long as the LWK job has the node, nothing comes home.
+	bed lwkctl rehome
+	(($(on_node 0) == away))
+	bed switch-once off 300
+	wait_for 90 is_home
+	ends_right
+}
+
+@test "... also when the switch is killed while it moves, or after it" {
+	linux_job 450
+	configure VacateRate=30M
+	# shellcheck disable=SC2016  # the machine's shell expands these
+	bed bash -c 'switch-once on 301 1000 4-7 $1 >/dev/null &
+		while kill -0 $! && ! grep -q "anon=[0-9]\{4,\} .* N0=[0-9]\{4\}" "/proc/$2/numa_maps"; do sleep 0.1; done
+		kill -9 $!; wait $! 2>/dev/null; true' - "$(lwk_size)" "$pid"
+	bed test -e /run/slurm-lwk/jobs/301.journal
+	away=$(on_node 0)
+	((away > 0 && away < pages))
+	bed lwkctl reset
+	wait_for 90 is_home
+
+	configure VacateRate=0
+	bed switch-once on 302 1000 4-7 "$(lwk_size)"
+	(($(on_node 0) > pages / 4))
+	# Whoever brings it home is killed; whoever next gives something back begins again.
+	bed bash -c 'switch-once off 302 >/dev/null; sleep 1; pkill -9 -x -f ".*lwkctl rehome"; true'
+	bed lwkctl reset
+	wait_for 90 is_home
+	ends_right
+}
+
+@test "what leaves keeps to VacateRate=" {
+	linux_job 450
+	configure VacateRate=100M
+	run --separate-stderr bed switch-once on 303 1000 4-7 "$(lwk_size)"
+	echo "$output"
+	# What went at that rate took at least so long: no upper bound, the host may be busy.
+	jq -e '.vacated > 100 * 1048576 and ([.steps[] | select(.name == "vacate") | .us] | add) / 1000000
+		>= 0.9 * (.vacated / 1048576 / 100 - 0.5)' <<<"$output"
+	bed switch-once off 303
+	wait_for 90 is_home
+	ends_right
+}
+
+@test "with Rehome=no it stays where it went" {
+	linux_job 450
+	configure Rehome=no
+	bed switch-once on 304 1000 4-7 "$(lwk_size)"
+	away=$(on_node 0)
+	((away > pages / 4))
+	bed switch-once off 304
+	run -0 bed lwkctl rehome
+	[[ $output == 'nothing was away' ]]
+	(($(on_node 0) == away))
+	ends_right
+}
+
+@test "a job that ends meanwhile, and a partition that is kept warm" {
+	linux_job 450
+	configure KeepWarm=600
+	size=$(lwk_size)
+	bed switch-once on 305 1000 4-7 "$size"
+	bed switch-once ended 305
+	bed switch-once on 306 1000 4-7 "$size"
+	(($(on_node 0) > pages / 4))
+	bed test -e /run/slurm-lwk/jobs/306.away
+	bed switch-once off 306
+	wait_for 90 is_home
+	bed switch-once on 307 1000 4-7 "$size"
+	bed test -e /run/slurm-lwk/jobs/307.away
+	ends_right
+	bed switch-once off 307
+	wait_for 30 bed test ! -e /run/slurm-lwk/jobs/307.away
+}

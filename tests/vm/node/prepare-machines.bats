@@ -1,0 +1,57 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: second
+#
+# lwkctl prepare on other machines than the usual one, each in a test bed of its own: one NUMA
+# node, one divided by numa=fake=, and systemd, where the unit runs it early in boot.
+
+load ../helpers
+
+setup()
+{
+	bed_name+=-prepare
+}
+
+teardown()
+{
+	testbed down
+}
+
+@test "one NUMA node: nothing to separate, and it says what to boot with" {
+	testbed up --nodes 1 --mem 1024
+	run -0 bed lwkctl prepare
+	[[ $output == *'one NUMA node'*'nothing is changed'*'numa=fake=N'* ]]
+	bed test ! -e /run/slurm-lwk/prepared.json
+	[[ $(bed cat /proc/irq/default_smp_affinity) == ff ]]
+	run -0 bed lwkctl prepare --undo
+	run bed lwkctl check
+	[[ $output == *'not prepared'*'numa=fake=N'* ]]
+}
+
+@test "one node divided by numa=fake=4: the first is the system's" {
+	testbed up --nodes 1 --mem 3072 --append numa=fake=4
+	run -0 bed lwkctl prepare --json
+	[[ $(jq -c '[.usable, .system_nodes, .job_nodes]' <<<"$output") == '[true,"0","1-3"]' ]]
+	run -0 bed lwkctl prepare --undo
+}
+
+# For cgroup v2 with systemd, as Debian has it.
+@test "the systemd unit prepares the node before slurmd starts, and undoes it when stopped" {
+	testbed up --init systemd --cgroup v2 --append systemd.wants=slurm-lwk-prepare.service
+	run -0 bed systemctl is-active slurm-lwk-prepare.service
+	run -0 bed lwkctl prepare --json
+	[[ $(jq -c '[.usable, .nodes[0].changed, .services.changed]' <<<"$output") == '[true,0,0]' ]]
+	[[ $(bed cat /sys/fs/cgroup/system.slice/slurmctld.service/cpuset.mems.effective) == 0 ]]
+	[[ $(bed cat /sys/fs/cgroup/system.slice/slurmd.service/cpuset.mems.effective) == 0-1 ]]
+	run -0 as user1 srun -n4 grep Mems_allowed_list /proc/self/status
+	[[ $output == *0-1* ]]
+	job=$(submit user1 -n4 --mem=1088 --lwk --wrap 'lwkctl status')
+	wait_for_job "$job"
+	run -0 job_output user1 "$job"
+	[[ $output == *'memory 1024 MB on NUMA nodes 1, 1 run,'* ]]
+	wait_for 60 bed sh -c '[ -z "$(ls /run/slurm-lwk/jobs)" ]'
+	bed systemctl stop slurm-lwk-prepare.service
+	[[ $(bed sh -c 'grep -lx Movable /sys/devices/system/memory/memory*/valid_zones | wc -l') == 0 ]]
+	[[ $(bed cat /sys/fs/cgroup/system.slice/slurmctld.service/cpuset.mems.effective) == 0-1 ]]
+	bed test ! -e /run/systemd/system/service.d/10-slurm-lwk.conf
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: default
+#
+# --lwk belongs to one allocation: what inherits it, and what does not.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+}
+
+# shellcheck disable=SC2016  # text for other shells
+
+@test "srun alone makes an LWK job, its programs' exit status is its own" {
+	run -0 as user1 srun -n2 --mem=512 --lwk "$programs/hello" 'two words'
+	[[ $output == *LWK*'<two words>'* ]]
+	run -7 as user1 srun -c2 --mem=512 --lwk "$programs/exit-with" 7
+}
+
+@test "salloc --lwk: srun's programs run on the LWK, the shell on Linux" {
+	run -0 as user1 salloc -n3 --mem=512 --lwk sh -c '
+		/opt/lwk-tests/hello | sed "s/^/shell: /"
+		srun -n2 /opt/lwk-tests/hello
+		srun -n1 --lwk-launch=none /opt/lwk-tests/hello | sed "s/^/none: /"'
+	[[ $(grep -c '^kernel=slurm-lwk' <<<"$output") == 2 ]]
+	[[ $output == *'shell: kernel=#1 SMP'* ]]
+	[[ $output == *'none: kernel=#1 SMP'* ]]
+}
+
+@test "--lwk-launch=none at sbatch counts for its steps, also with --export=NONE" {
+	job=$(submit user1 -n2 --mem=512 --lwk --lwk-launch=none --export=NONE --wrap '
+		srun -n1 /opt/lwk-tests/hello
+		srun -n1 --lwk-launch=auto /opt/lwk-tests/hello')
+	wait_for_job "$job"
+	run job_output user1 "$job"
+	[[ ${lines[0]} == 'kernel=#1 SMP'* ]]
+	[[ $output == *'kernel=slurm-lwk'* ]]
+}
+
+@test "a Linux-only job that is submitted from an LWK job stays one" {
+	job=$(submit user1 -n2 --mem=512 --lwk --wrap '
+		sbatch --parsable --output=inner.out -n1 --mem=128 --wrap "env; srun /opt/lwk-tests/hello"
+		srun -n1 /opt/lwk-tests/hello')
+	wait_for_job "$job"
+	inner=$(job_output user1 "$job" | head -n 1)
+	wait_for_job "$inner"
+	job_is "$inner" JobState=COMPLETED ExitCode=0:0
+	run as user1 cat inner.out
+	[[ $output == *'kernel=#1 SMP'* ]]
+	[[ $output != *LWK_DEVICE* && $output != *'kernel=slurm-lwk'* ]]
+}
+
+@test "each task of a job array has its own LWK" {
+	job=$(as user1 sbatch --parsable --array=0-1 --output=%A_%a.out -n2 --mem=512 --lwk \
+		--wrap 'srun -n1 /opt/lwk-tests/hello')
+	wait_for 90 bed sh -c "! squeue -h -j $job | grep ."
+	for task in 0 1; do
+		run as user1 cat "${job}_$task.out"
+		[[ $output == 'kernel=slurm-lwk'* ]]
+	done
+}
+
+@test "and the node is as before" {
+	node_is_clean
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: third
+#
+# Jobs that do not end by themselves: each ends as Slurm says, and the node comes
+# back by itself.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+}
+
+# running USER SBATCH-ARG...: an LWK job whose program runs on the LWK by now.
+running()
+{
+	job=$(submit "$@")
+	wait_for 60 has_printed user1 "$job" 'spinning\|waiting\|kernel='
+}
+
+# One task on each of the node's CPUs but the system's, each bound to its own.
+# shellcheck disable=SC2016  # text for another shell
+knows_all_cpus()
+{
+	run -0 as user2 srun -n7 --cpu-bind=cores sh -c 'taskset -cp $$'
+	[[ $(grep -o '[0-9]*$' <<<"$output" | sort -n | tr '\n' ' ') == '1 2 3 4 5 6 7 ' ]]
+}
+
+@test "scancel, while a program computes" {
+	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/spin"
+	as user1 scancel "$job"
+	wait_for_job "$job"
+	job_is "$job" JobState=CANCELLED
+	node_is_clean
+}
+
+@test "scancel --signal reaches the program" {
+	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/on-signals 15"
+	as user1 scancel --signal=TERM "$job"
+	wait_for_job "$job"
+	run job_output user1 "$job"
+	[[ $output == *'signal 15 came'* ]]
+	node_is_clean
+}
+
+@test "the time limit, while a program computes" {
+	bed sh -c 'cp /etc/slurm/slurm.conf /root/slurm.conf.before
+		echo OverTimeLimit=0 >>/etc/slurm/slurm.conf; scontrol reconfigure'
+	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/spin"
+	# Limits are whole minutes; this one has begun.
+	bed scontrol update jobid="$job" timelimit=1
+	wait_for_job "$job"
+	job_is "$job" JobState=TIMEOUT
+	bed sh -c 'mv /root/slurm.conf.before /etc/slurm/slurm.conf; scontrol reconfigure'
+	node_is_clean
+}
+
+@test "kill -9 of slurmd: the job goes on, and the node comes back when it ends" {
+	running user1 -n4 --mem=512 --lwk --wrap "srun -n1 $programs/nap 15; srun -n3 $programs/hello"
+	lent=$(bed cat /sys/devices/system/cpu/online)
+	bed sh -s <<-'EOF'
+	pid=$(cat /run/slurmd.pid)
+	kill -9 "$pid"
+	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+	setsid slurmd </dev/null >/dev/null 2>&1
+	EOF
+	wait_for 60 bed sh -c 'scontrol ping && [ "$(sinfo -h -o %T)" = mixed ]'
+	# Nothing of a job that still runs was undone.
+	[[ $(bed cat /sys/devices/system/cpu/online) == "$lent" ]]
+	wait_for_job "$job"
+	job_is "$job" JobState=COMPLETED ExitCode=0:0
+	run job_output user1 "$job"
+	[[ $(grep -c 'kernel=slurm-lwk' <<<"$output") == 4 ]]
+	node_is_clean
+}
+
+@test "slurmd that was started while CPUs were lent knows all of them" {
+	knows_all_cpus
+	bed scontrol reconfigure
+	knows_all_cpus
+}
+
+@test "a job that ended while slurmd was away" {
+	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/spin"
+	# As after a crash: slurmd and all of the job's processes die at once.
+	bed sh -s "$job" <<-'EOF'
+	kill -9 "$(cat /run/slurmd.pid)" $(pgrep slurmstepd) $(pgrep -u user1) $(pgrep -x sleep)
+	scancel "$1"
+	sleep 1
+	setsid slurmd </dev/null >/dev/null 2>&1
+	EOF
+	wait_for_job "$job"
+	node_is_clean
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: third
+#
+# A node whose cores have two hardware threads, in a test bed of its own: an LWK gets
+# whole cores. (Its CPUs say they are Intel's, so Linux also isolates page tables.)
+
+load ../helpers
+
+bed_name=$bed_name-threads
+
+setup_file()
+{
+	testbed down
+	testbed up --threads 2 --mem 2048
+	prepare
+}
+
+teardown_file()
+{
+	testbed down
+}
+
+# lwk SRUN-ARG... -- COMMAND...: an LWK job whose command runs on its Linux side.
+lwk()
+{
+	local options=()
+
+	while [[ $1 != -- ]]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	as user1 srun --mem=400 --lwk --lwk-launch=none "${options[@]}" "$@"
+}
+
+@test "an LWK gets both threads of its cores, Linux keeps a whole core" {
+	run -0 lwk --exclusive -- sh -c 'lwkctl status; cat /sys/devices/system/cpu/online'
+	echo "$output"
+	[[ $output == *'CPUs 4-7, with Linux 2-3'* ]]
+	[[ ${lines[-1]} == 0-3 ]]
+	node_is_clean
+}
+
+@test "programs run on each of the threads" {
+	run -0 as user1 srun --exclusive --mem=400 -n4 --lwk "$programs/hello"
+	echo "$output"
+	for cpu in 4 5 6 7; do
+		[[ $output == *"cpu=$cpu "* ]]
+	done
+	node_is_clean
+}
+
+@test "--hint=nomultithread: one LWK CPU for each core, and its sibling idles with it" {
+	run -0 lwk --exclusive --hint=nomultithread -- sh -c '
+		cat /sys/devices/system/cpu/online
+		lwkexec /opt/lwk-tests/hello & lwkexec /opt/lwk-tests/hello & wait'
+	echo "$output"
+	[[ ${lines[0]} == 0-3 ]]
+	[[ $output == *'cpu=4 '* && $output == *'cpu=6 '* ]]
+	node_is_clean
+}
+
+@test "less than two cores are refused, with what to ask for" {
+	refused 'whole core' '-c 4' -- as user1 srun -n1 -c2 --mem=300 --lwk "$programs/hello"
+	node_is_clean
+}
+
+@test "of an odd number of CPUs the half core counts as a whole one, as Slurm allocates it" {
+	run -0 lwk -n1 -c3 -- lwkctl status
+	echo "$output"
+	[[ $output == *'CPUs 6-7, with Linux 4-5'* || $output == *'CPUs 4-5, with Linux 2-3'* ]]
+	node_is_clean
+}

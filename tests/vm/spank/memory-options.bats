@@ -1,0 +1,214 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: third
+#
+# How much memory an LWK gets, and from which NUMA nodes: what the job says, what the
+# site says, and what nobody can have.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+	bed cp -p /etc/slurm/lwk.conf /root/lwk.conf.before
+}
+
+teardown()
+{
+	bed cp -p /root/lwk.conf.before /etc/slurm/lwk.conf
+}
+
+# memory OPTION...: of an LWK job with CPUs 4-7, "node:MB" for each NUMA node, in one line.
+memory()
+{
+	local job
+
+	job=$(submit user1 -n4 --lwk "$@" --wrap 'sleep 300')
+	wait_for 60 bed sh -c "grep -qs '\"state\":\"active\"' /run/slurm-lwk/jobs/$job.json ||
+		! squeue -h -j $job | grep -q ."
+	bed lwkctl status --json | jq -r '.jobs[0].nodes, .jobs[0].memory / 1048576,
+		([.lent[] | select(.kind != "cpu")] | group_by(.node)
+			| map("\(.[0].node):\(map(.bytes) | add / 1048576)") | join(" "))' |
+		paste -sd ' '
+	as user1 scancel "$job"
+	wait_for_job "$job"
+}
+
+run_memory()
+{
+	run memory "$@"
+	echo "$*: $output"
+}
+
+@test "all but what Linux keeps, from the nodes of the CPUs" {
+	run_memory --mem=600
+	[[ $output == '1 536 1:536' ]]
+	run_memory --mem=600 --lwk-mem=all --lwk-numa=local
+	[[ $output == '1 536 1:536' ]]
+}
+
+@test "--lwk-mem: a share of it, or a size" {
+	run_memory --mem=600 --lwk-mem=50%
+	[[ $output == '1 300 1:300' ]]
+	run_memory --mem=600 --lwk-mem=128M
+	[[ $output == '1 128 1:128' ]]
+}
+
+@test "--mem-per-cpu is what the node's CPUs have together" {
+	run_memory --mem-per-cpu=150
+	[[ $output == '1 536 1:536' ]]
+}
+
+@test "--mem=0: a share of the whole node" {
+	run_memory --mem=0 --lwk-mem=25%
+	quarter=$(bed scontrol show node | awk -F'[= ]+' '/RealMemory/ { print int($3 / 8) * 2 }')
+	[[ $output == "1 $quarter "* ]]
+}
+
+# The most natural request of all. No number was asked for, so what can be had will do, but that
+# must be most of the node, and Linux must not have to kill for it.
+whole_node()
+{
+	local job record
+
+	bed dmesg -C
+	job=$(submit user1 --exclusive --mem=0 --lwk --wrap 'lwkctl status --json')
+	wait_for_job "$job"
+	job_is "$job" JobState=COMPLETED
+	record=$(job_output user1 "$job")
+	jq -c '.jobs[0] | {memory, nodes, runs, largest_run, switch_on_ms, steps}' <<<"$record"
+	(($(jq '.jobs[0].memory' <<<"$record") >= $1))
+	run -1 bed sh -c 'dmesg | grep -i "out of memory\|oom-kill"'
+	wait_for 60 bed sh -c '[ -z "$(ls /run/slurm-lwk/jobs)" ]'
+}
+
+@test "--exclusive --mem=0: what can be had of the whole node" {
+	whole_node $((1 << 30))
+}
+
+@test "--exclusive --mem=0 on a prepared node: all of the job node at least" {
+	bed sh -c 'lwkctl prepare >/dev/null'
+	whole_node $((1792 << 20))
+	bed sh -c 'lwkctl prepare --undo >/dev/null'
+}
+
+@test "--lwk-numa: from other nodes" {
+	run_memory --mem=320 --lwk-numa=bind=0
+	[[ $output == '0 256 0:256' ]]
+	# The system's node is no node for all.
+	run_memory --mem=320 --lwk-numa=interleave
+	[[ $output == '1 256 1:256' ]]
+	bed sed -i 's/^SystemNodes =.*/SystemNodes = none/' /etc/slurm/lwk.conf
+	run_memory --mem=320 --lwk-numa=interleave
+	[[ $output == '0-1 256 0:128 1:128' ]]
+}
+
+@test "Numa= of the site, and a job that knows better" {
+	bed sed -i 's/^Numa =.*/Numa = bind=0/' /etc/slurm/lwk.conf
+	run_memory --mem=320
+	[[ $output == '0 256 0:256' ]]
+	run_memory --mem=320 --lwk-numa=local
+	[[ $output == '1 256 1:256' ]]
+}
+
+@test "--mem-bind, and --lwk-numa before it" {
+	run_memory --mem=320 --mem-bind=map_mem:0
+	[[ $output == '0 256 0:256' ]]
+	run_memory --mem=320 --mem-bind=verbose,mask_mem:0x1
+	[[ $output == '0 256 0:256' ]]
+	run_memory --mem=320 --mem-bind=local
+	[[ $output == '1 256 1:256' ]]
+	run_memory --mem=320 --mem-bind=map_mem:0 --lwk-numa=bind=1
+	[[ $output == '1 256 1:256' ]]
+}
+
+@test "salloc and srun hand --mem-bind over, too" {
+	run -0 as user1 salloc -n4 --mem=320 --lwk --mem-bind=map_mem:0 \
+		sh -c 'cat /run/slurm-lwk/jobs/$SLURM_JOB_ID.json'
+	[[ $output == *'"nodes":"0"'* ]]
+	as user1 srun -n2 --mem=320 --lwk --mem-bind=map_mem:0 "$programs/nap" 600 &
+	wait_for 60 bed sh -c 'grep -qs "\"state\":\"active\"" /run/slurm-lwk/jobs/*.json'
+	run bed sh -c 'cat /run/slurm-lwk/jobs/*.json'
+	bed scancel -u user1
+	wait
+	[[ $output == *'"nodes":"0"'* ]]
+}
+
+@test "a job from an LWK job's script does not inherit how much and from where" {
+	job=$(submit user1 -n4 --mem=320 --lwk --lwk-mem=50% --mem-bind=map_mem:0 --wrap '
+		sbatch --parsable --output=inner.out --dependency=afterany:$SLURM_JOB_ID -n4 --mem=320 \
+			--lwk --wrap "cat /run/slurm-lwk/jobs/\$SLURM_JOB_ID.json"')
+	wait_for_job "$job"
+	inner=$(job_output user1 "$job" | head -n 1)
+	wait_for_job "$inner"
+	run as user1 cat inner.out
+	[[ $output == *'"nodes":"1"'* && $output == *"\"memory\":$((256 << 20)),"* ]]
+}
+
+@test "what nobody can have never leaves the user's command" {
+	before=$(bed sh -c 'scontrol -o show job | wc -l')
+	for amount in 0% 101% -1 18446744073709551615T 512 0M 5.5% much; do
+		refused "--lwk-mem: wanted all, 1% to 100%, or a size" "found \"$amount\"" -- \
+			as user1 sbatch -c2 --lwk "--lwk-mem=$amount" --wrap true
+	done
+	for policy in near bind= bind=one bind=-1 bind=0- 'bind=0;id'; do
+		refused "--lwk-numa: wanted local, interleave, or bind=" "found \"$policy\"" -- \
+			as user1 srun -c2 --lwk "--lwk-numa=$policy" "$programs/hello"
+	done
+	for binding in rank prefer,map_mem:0 map_mem:5000 mask_mem:0; do
+		refused "--mem-bind=" 'map_mem:NODES and mask_mem:MASKS' -- \
+			as user1 sbatch -c2 --lwk "--mem-bind=$binding" --wrap true
+	done
+	refused '--lwk-mem goes with --lwk' -- as user1 sbatch -c2 --lwk-mem=50% --wrap true
+	refused '--lwk-numa goes with --lwk' -- as user1 salloc -c2 --lwk-numa=local true
+	[[ $(bed sh -c 'scontrol -o show job | wc -l') == "$before" ]]
+}
+
+@test "a step cannot change what the allocation has" {
+	run ! as user1 salloc -n2 --mem=320 --lwk srun --lwk-mem=50% "$programs/hello"
+	[[ $output == *'--lwk-mem goes with --lwk, at the sbatch, salloc or srun that makes'* ]]
+}
+
+@test "what only the node can know is refused there" {
+	refused 'NUMA nodes 7; found only 0-1 on this machine' -- \
+		as user1 srun -c2 --mem=320 --lwk --lwk-numa=bind=7 "$programs/hello"
+	refused '--lwk-mem wants 1 GB for the LWK; found 320 MB' 'at most 256 MB' -- \
+		as user1 srun -c2 --mem=320 --lwk --lwk-mem=1G "$programs/hello"
+	refused 'from the NUMA nodes 1 alone' 'these can give away' -- \
+		as user1 srun -c2 --mem=2600 --lwk --lwk-numa=bind=1 "$programs/hello"
+	bed sed -i 's/^SystemNodes =.*/SystemNodes = 4/' /etc/slurm/lwk.conf
+	refused 'NUMA nodes 4 for the system (SystemNodes=); this machine has only 0-1' -- \
+		as user1 srun -c2 --mem=320 --lwk "$programs/hello"
+	run ! bed lwkctl check
+	[[ $output == *'problem numa'*'NUMA nodes 4 for the system'* ]]
+}
+
+@test "lwkctl plan: anybody plans, for this node and for other machines" {
+	run -0 as user1 lwkctl plan --cpus 4-7 --mem 600M --lwk-mem 50% --numa interleave --json
+	[[ $(jq -r '[.lwk_cpus, .idle_cpus, .bytes, .memory[0].node, .memory[0].system,
+		.memory[0].remote] | join(" ")' <<<"$output") == "5-7  $((300 << 20)) 1 false false" ]]
+	testbed put "$top/tests/unit/topologies/xeon-2s-smt.xml" /tmp/xeon.xml
+	run -0 as user1 lwkctl plan --topology /tmp/xeon.xml --cpus 8-11,24-27 --mem 1G \
+		--hint nomultithread
+	[[ $output == *'LWK: 3 CPUs, 960 MB of memory'* && $output == *'|LL|W-|W-|W-|..|'* ]]
+}
+
+@test "lwkctl plan: each wrong argument is named" {
+	plan=(as user1 lwkctl plan --cpus 4-7 --mem 600M)
+	refused 'wanted --lwk-mem all, 1% to 100%' 'found "101%"' -- "${plan[@]}" --lwk-mem 101%
+	refused 'wanted --numa local' 'found "bind=x"' -- "${plan[@]}" --numa bind=x
+	refused 'wanted --hint nomultithread' 'found "fast"' -- "${plan[@]}" --hint fast
+	refused 'NUMA nodes 2; found only 0-1' -- "${plan[@]}" --numa bind=2
+	refused 'found 600 MB in the allocation' -- "${plan[@]}" --lwk-mem 600M
+	refused '/dev/zero: wanted a regular file' -- "${plan[@]}" --topology /dev/zero
+	refused '/etc: wanted a regular file' -- "${plan[@]}" --topology /etc
+	refused 'wanted an hwloc topology (XML' -- "${plan[@]}" --topology /etc/passwd
+	refused 'this machine has only 0-7' -- as user1 lwkctl plan --cpus 4-8 --mem 600M
+	# The test bed has no lstopo.
+	refused 'install the package hwloc-nox' -- "${plan[@]}" --svg /tmp/plan.svg
+	run ! bed test -e /tmp/plan.svg
+}
+
+@test "and the node is as before" {
+	node_is_clean
+}

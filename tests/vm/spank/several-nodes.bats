@@ -1,0 +1,281 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: second
+#
+# Jobs over nodes that are not alike, in a test bed of its own: each node plans for
+# itself, and one that cannot switch fails the job on all, with its reason.
+
+# shellcheck disable=SC2016  # text for other shells
+
+load ../helpers
+
+bed_name=$bed_name-nodes
+
+setup_file()
+{
+	testbed down
+	testbed up --machines 2 --cpus 10,4 --nodes 2,1 --mem 1536,1280
+	prepare 1
+	prepare 2
+	on 1 cp -p /etc/slurm/lwk.conf /root/lwk.conf
+	on 2 cp -p /etc/slurm/lwk.conf /root/lwk.conf
+}
+
+# One test's faults must not be the next one's.
+teardown()
+{
+	for machine in 1 2; do
+		on $machine sh -s <<-'EOS'
+		cp -p /root/lwk.conf /etc/slurm/lwk.conf
+		rm -f /etc/modprobe.d/lwk-test.conf /dev/shm/full
+		pids=$(pgrep -fx 'sleep 299') && kill $pids
+		exit 0
+		EOS
+	done
+}
+
+teardown_file()
+{
+	testbed down
+}
+
+# bad_image MACHINE: it has a file that is no kernel.
+bad_image()
+{
+	on "$1" sed -i 's,^Path.*,Path = /etc/hostname,' /etc/slurm/lwk.conf
+}
+
+# module_loads_by MACHINE COMMAND: instead of simply being loaded.
+module_loads_by()
+{
+	on "$1" sh -s "$2" <<-'EOF'
+	rmmod lwkpart 2>/dev/null
+	echo "install lwkpart $1" >/etc/modprobe.d/lwk-test.conf
+	EOF
+}
+
+both_are_clean()
+{
+	node_is_clean 1
+	node_is_clean 2
+}
+
+# both USER SBATCH-ARG...: an LWK job on both nodes, 2 CPUs of each.
+both()
+{
+	local user=$1
+	shift
+
+	submit "$user" -N2 -n2 -c2 --mem=256 --lwk "$@"
+}
+
+# failed_with REASON ID: what is said of a job that failed on node2.
+failed_with()
+{
+	[[ $output == *"job $2 cannot have LWK mode on its node node2: "*"$1"* ]] || {
+		echo "wanted of node2: $1; found: $output"
+		return 1
+	}
+	job_is "$2" JobState=FAILED ExitCode=1:0 Restarts=0 "AdminComment=lwk run 1: job $2 *"
+	both_are_clean
+}
+
+# batch_fails REASON [SBATCH-ARG]...: no part of a job's script runs, and its output says why.
+batch_fails()
+{
+	local reason=$1
+	shift
+
+	job=$(both user1 "$@" --wrap 'echo the script runs; srun /opt/lwk-tests/hello')
+	wait_for_job "$job"
+	run job_output user1 "$job"
+	[[ $output != *'the script runs'* && $output != *kernel=* ]]
+	failed_with "$reason" "$job"
+}
+
+# interactive_fails REASON COMMAND ARG...: srun or salloc and a program that must not run.
+interactive_fails()
+{
+	local reason=$1
+	shift
+
+	run ! as user1 timeout 60 "$@"
+	echo "$output"
+	[[ $output != *kernel=* ]]
+	[[ $output =~ lwk:\ job\ ([0-9]+)\  ]]
+	job=${BASH_REMATCH[1]}
+	wait_for_job "$job"
+	failed_with "$reason" "$job"
+}
+
+# A job's output tells on each node which CPUs its LWK got, and of which NUMA nodes the memory is.
+@test "each node plans for itself" {
+	job=$(submit user1 -N2 --exclusive --mem=500 --lwk --wrap '
+		srun -N2 -n2 -l --lwk-launch=none lwkctl status | sort -s -n -k1,1')
+	wait_for_job "$job"
+	run job_output user1 "$job"
+	[[ $output == *'0:   CPUs 2-9, with Linux 1'*'0:   memory 436 MB on NUMA nodes 0-1'* ]]
+	[[ $output == *'1:   CPUs 2-3, with Linux 1'*'1:   memory 436 MB on NUMA nodes 0'* ]]
+	job_is "$job" JobState=COMPLETED ExitCode=0:0
+	both_are_clean
+}
+
+@test "srun alone: as many programs as there are LWK CPUs, eight on node1 and two on node2" {
+	run -0 as user1 salloc -N2 -n12 --mem=256 --lwk sh -c '
+		srun -l -N2 -n10 -m plane=8 /opt/lwk-tests/nap 5
+		srun -N1 -n1 -w node2 /opt/lwk-tests/exit-with 7; echo "exit status $?"
+		srun -N2 -n2 /opt/lwk-tests/upper-case </dev/null'
+	echo "$output"
+	[[ $(grep -c ': kernel=slurm-lwk' <<<"$output") == 10 ]]
+	[[ $(grep ': kernel=slurm-lwk' <<<"$output" | grep -o 'cpu=[0-9]*' | sort | tr '\n' ' ') == \
+		'cpu=2 cpu=2 cpu=3 cpu=3 cpu=4 cpu=5 cpu=6 cpu=7 cpu=8 cpu=9 ' ]]
+	[[ $output == *'node2: task 0: Exited with exit code 7'* && $output == *'exit status 7'* ]]
+	both_are_clean
+}
+
+# Each rank needs an LWK CPU more, for UCX.
+@test "MPICH: four ranks on one LWK" {
+	run -0 as user1 timeout 300 srun -Q -w node1 -n4 --exclusive --mem=900 --lwk --mpi=pmi2 \
+		"$programs/mpi-pairs" 20
+	echo "$output"
+	[[ $output == *' MB/s'* && $output == *'4 ranks'* ]]
+}
+
+# Of the pairs of ranks one is on node1, and one has a rank on each node. eth0 leads elsewhere.
+@test "MPICH: ranks on two nodes' LWKs talk over TCP" {
+	run -0 as user1 env UCX_NET_DEVICES=eth1 timeout 900 srun -Q -N2 -n4 -m plane=3 --exclusive --mem=600 \
+		--lwk --mpi=pmi2 "$programs/mpi-pairs" 10
+	echo "$output"
+	[[ $output == *' MB/s'* && $output == *'4 ranks'* ]]
+}
+
+@test "a program's exit status on one node is the step's and the job's" {
+	run -9 as user1 srun -N2 -n2 -c2 --mem=256 --lwk "$programs/exit-with" 9
+	job=$(both user1 --wrap 'exec srun -N1 -n1 -w node2 /opt/lwk-tests/exit-with 5')
+	wait_for_job "$job"
+	job_is "$job" JobState=FAILED ExitCode=5:0
+}
+
+@test "scancel reaches the programs on both nodes" {
+	job=$(both user1 --wrap 'srun /opt/lwk-tests/spin')
+	wait_for 60 as user1 sh -c "[ \"\$(grep -c spinning $job.out)\" = 2 ]"
+	as user1 scancel "$job"
+	wait_for_job "$job"
+	job_is "$job" JobState=CANCELLED
+	both_are_clean
+}
+
+@test "scancel --signal reaches the programs on both nodes" {
+	job=$(both user1 --wrap 'srun /opt/lwk-tests/on-signals 15')
+	wait_for 60 as user1 sh -c "[ \"\$(grep -c waiting $job.out)\" = 2 ]"
+	as user1 scancel --signal=TERM "$job"
+	wait_for_job "$job"
+	run job_output user1 "$job"
+	[[ $(grep -c 'signal 15 came' <<<"$output") == 2 ]]
+}
+
+@test "scancel while one node still switches" {
+	module_loads_by 2 'sleep 6; modprobe -i lwkpart'
+	job=$(both user1 --wrap 'echo the script runs')
+	wait_for 30 on 1 grep -qs '"state":"active"' "/run/slurm-lwk/jobs/$job.json"
+	as user1 scancel "$job"
+	wait_for_job "$job"
+	job_is "$job" JobState=CANCELLED
+	run as user1 cat "$job.out"
+	[[ $output != *'the script runs'* ]]
+	both_are_clean
+}
+
+# By node1's clock alone, which is slurmctld's too: the two nodes' are not the same.
+@test "a script waits for a node that takes longer to switch" {
+	module_loads_by 2 'sleep 8; modprobe -i lwkpart'
+	job=$(both user1 --wrap 'date +%s; srun /opt/lwk-tests/hello')
+	wait_for_job "$job"
+	start=$(on 1 scontrol -o show job "$job" | grep -o ' StartTime=[^ ]*')
+	start=$(on 1 date -d "${start#*=}" +%s)
+	run job_output user1 "$job"
+	echo "started at $start; $output"
+	[[ $(grep -c kernel=slurm-lwk <<<"$output") == 2 ]]
+	((lines[0] - start >= 8))
+}
+
+@test "slurmd of one node is killed and comes back while the job runs" {
+	job=$(both user1 --wrap 'srun /opt/lwk-tests/nap 10; srun /opt/lwk-tests/hello')
+	wait_for 60 as user1 sh -c "[ \"\$(grep -c kernel= $job.out)\" = 2 ]"
+	on 2 sh -s <<-'EOS'
+	pid=$(cat /run/slurmd.pid)
+	kill -9 "$pid"
+	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+	setsid slurmd </dev/null >/dev/null 2>&1
+	EOS
+	wait_for_job "$job"
+	job_is "$job" JobState=COMPLETED ExitCode=0:0
+	run job_output user1 "$job"
+	[[ $(grep -c 'kernel=slurm-lwk' <<<"$output") == 4 ]]
+	both_are_clean
+}
+
+@test "node2 has a bad image: sbatch, srun, salloc" {
+	bad_image 2
+	batch_fails 'wanted an ELF file'
+	interactive_fails 'wanted an ELF file' srun -N2 -n2 -c2 --mem=256 --lwk "$programs/hello"
+	interactive_fails 'wanted an ELF file' \
+		salloc -N2 -n2 -c2 --mem=256 --lwk sh -c "echo kernel=; srun $programs/hello"
+}
+
+@test "node2 has no lwk.conf" {
+	on 2 rm /etc/slurm/lwk.conf
+	batch_fails '/etc/slurm/lwk.conf'
+}
+
+@test "node2 cannot give so much memory" {
+	on 2 sh -c 'dd if=/dev/zero of=/dev/shm/full bs=1M count=500 status=none'
+	batch_fails 'memory' --mem=800
+}
+
+@test "node2 needs its CPUs for deadlines that it has promised" {
+	# A second: on a busy host Linux 6.1 can lose itself in deadlines that it misses all the time.
+	on 2 sh -c 'for i in 1 2 3 4; do
+		setsid chrt -d -T 900000000 -D 1000000000 -P 1000000000 0 sleep 299 </dev/null >/dev/null 2>&1 &
+	done'
+	wait_for 10 on 2 sh -c '[ "$(pgrep -c -fx "sleep 299")" = 4 ]'
+	batch_fails 'CPU'
+}
+
+@test "node2 says only after a while that it cannot" {
+	module_loads_by 2 'sleep 4; false'
+	batch_fails 'kernel module lwkpart cannot be loaded'
+}
+
+@test "node1, the batch host, cannot" {
+	bad_image 1
+	job=$(both user1 --wrap 'echo the script runs')
+	wait_for_job "$job"
+	run job_output user1 "$job"
+	[[ $output == *"job $job cannot have LWK mode on this node: "*'wanted an ELF file'* ]]
+	[[ $output != *'the script runs'* ]]
+	job_is "$job" JobState=FAILED ExitCode=1:0
+	both_are_clean
+}
+
+@test "a heterogeneous job: one component cannot" {
+	bad_image 2
+	job=$(submit user1 -w node1 -n2 --mem=256 --lwk : -w node2 -n2 --mem=256 --lwk \
+		--wrap 'echo the script runs')
+	wait_for_job "$job"
+	wait_for_job $((job + 1))
+	run job_output user1 "$job"
+	[[ $output == *"cannot have LWK mode on its node node2: "*'wanted an ELF file'* ]]
+	[[ $output != *'the script runs'* ]]
+	job_is "$job" JobState=FAILED ExitCode=1:0
+	both_are_clean
+}
+
+@test "a heterogeneous job: each component on its own LWK" {
+	job=$(submit user1 -w node1 -n3 --mem=256 --lwk : -w node2 -n2 --mem=256 --lwk \
+		--wrap 'srun --het-group=0,1 -n1 /opt/lwk-tests/hello')
+	wait_for_job "$job"
+	run job_output user1 "$job"
+	[[ $(grep -c kernel=slurm-lwk <<<"$output") == 2 ]]
+	both_are_clean
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: default
+#
+# Twenty LWK jobs in a row, half of them cancelled or killed at random moments, from
+# before their switch to after their end.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+}
+
+@test "twenty LWK jobs, half of them disturbed, leave nothing behind" {
+	seed=${LWK_TEST_SEED:-$((SRANDOM % 1000000))}
+	echo "# LWK_TEST_SEED=$seed" >&3
+	RANDOM=$seed
+	jobs=()
+	for i in {1..20}; do
+		cpus=$((2 + RANDOM % 3))
+		job=$(submit user$((1 + i % 2)) -n$cpus --mem=512 --lwk --wrap "srun -n1 $programs/nap 1")
+		jobs+=("$job")
+		# One job at a time: the moment counts from its own submission.
+		if ((i % 2)); then
+			delay=$((RANDOM % 70))
+			sleep "$((delay / 10)).$((delay % 10))"
+			case $((RANDOM % 3)) in
+			0) bed scancel "$job" || true ;;
+			1) bed scancel --signal=KILL --full "$job" || true ;;
+			2) bed pkill -KILL -u user$((1 + i % 2)) || true ;;
+			esac
+		fi
+		wait_for_job "$job"
+	done
+	for ((i = 1; i < 20; i += 2)); do
+		job_is "${jobs[i]}" JobState=COMPLETED ExitCode=0:0
+	done
+	node_is_clean
+	run -0 as user1 srun -n2 --mem=512 --lwk "$programs/hello"
+	node_is_clean
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: default
+#
+# The library alone, without Slurm's hooks (switch-once.c): switches that are killed, that
+# collide, that cannot be; and what lwkctl does about what they leave.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+	testbed put "$top/build/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
+}
+
+# Each memory block's state and zone, each interrupt's CPUs.
+zones='grep -H . /sys/devices/system/memory/memory*/state /sys/devices/system/memory/memory*/valid_zones \
+	/proc/irq/*/smp_affinity_list'
+
+# record_has JOB TEXT...
+record_has()
+{
+	local job=$1
+	shift
+
+	run -0 bed cat "/run/slurm-lwk/jobs/$job.json"
+	for text; do
+		[[ $output == *"$text"* ]] || { echo "wanted $text in $output"; return 1; }
+	done
+}
+
+@test "a switch that is killed at any moment is undone from its journal" {
+	before=$(bed sh -c "$zones")
+	run -0 bed bash -s <<-'EOF'
+	for i in {1..12}; do
+		switch-once on 200 1000 4-7 1000M >/dev/null &
+		sleep "$((RANDOM % 2)).$((RANDOM % 90 + 10))"
+		kill -9 $! 2>/dev/null
+		wait $! 2>/dev/null
+		lwkctl reset 200 >/dev/null || { echo "round $i"; lwkctl status; exit 1; }
+		lwkctl status --json | tr -d ' \n' | grep -qxF '{"jobs":[],"lent":[]}' ||
+			{ echo "round $i"; lwkctl status; exit 1; }
+	done
+	EOF
+	node_is_clean
+	[[ $(bed sh -c "$zones") == "$before" ]]
+}
+
+@test "a switch that is asked to end undoes itself and says why" {
+	run ! bed bash -c 'switch-once on 201 1000 4-7 1000M & sleep 0.3; kill $!; wait $!'
+	record_has 201 '"state":"refused"' 'cancelled by a signal'
+	bed switch-once off 201
+	node_is_clean
+}
+
+@test "two at once take turns" {
+	bed bash -c 'switch-once on 202 1000 1-3 400M & switch-once on 203 1001 4-7 400M & wait'
+	record_has 202 '"state":"active"' '"lwk_cpus":"2-3"' '"nodes":"0"'
+	record_has 203 '"state":"active"' '"lwk_cpus":"5-7"' '"nodes":"1"'
+	bed switch-once off 202
+	record_has 203 '"state":"active"'
+	bed switch-once off 203
+	node_is_clean
+}
+
+@test "what the allocation or the machine does not have" {
+	bed switch-once on 204 1000 4-7 64G
+	record_has 204 '"state":"refused"' 'wanted 65472 MB of memory' 'this machine can give away'
+	bed switch-once on 205 1000 4-99 400M
+	record_has 205 'this machine has only 0-7'
+	bed switch-once on 206 1000 4-7 400M
+	bed switch-once on 207 1000 6-7 400M
+	record_has 207 'lent to an LWK already (lent are 5-7)'
+	for job in 204 205 206 207; do
+		bed switch-once off "$job"
+	done
+	node_is_clean
+}
+
+@test "lwkctl reset brings back what no journal names" {
+	bed switch-once on 208 1000 4-7 600M
+	bed sh -c 'rm /run/slurm-lwk/jobs/208.j*'
+	run -0 bed lwkctl reset
+	[[ $output == *'LWK instance '*' of job 208 is ended'* ]]
+	[[ $output == *'CPU 5 is back'*'CPU 7 is back'* ]]
+	run -0 bed lwkctl reset
+	[[ $output == 'nothing was lent' ]]
+	node_is_clean
+}
+
+@test "a damaged journal is found, undone as far as it goes, and forgotten" {
+	bed switch-once on 209 1000 4-7 600M
+	bed sed -i '3s/.*/rubbish/' /run/slurm-lwk/jobs/209.journal
+	run -1 bed switch-once off 209
+	[[ $output == *'209.journal: line 3 is damaged'*'lwkctl reset'* ]]
+	run ! bed lwkctl check
+	[[ $output == *'problem jobs'*'job 209 is stuck'* ]]
+	run -0 bed lwkctl reset
+	[[ $output == *'the damaged journal of job 209 is removed'* ]]
+	node_is_clean
+}
+
+@test "the plan of lwkctl is what the switch does" {
+	run -0 bed lwkctl plan --cpus 4-7 --mem 600M --json
+	[[ $output == *'"lwk_cpus":"5-7"'*'"linux_cpus":"4"'*'"bytes":562036736'* ]]
+	bed switch-once on 210 1000 4-7 600M
+	record_has 210 '"lwk_cpus":"5-7"' '"linux_cpus":"4"' '"memory":562036736' '"nodes":"1"'
+	bed switch-once off 210
+	node_is_clean
+}
+
+@test "anybody may ask for the status, only root may change it" {
+	bed switch-once on 211 1000 4-7 400M
+	run -0 as user1 lwkctl status
+	[[ $output == *'job 211 of user 1000: active'* ]]
+	run -1 as user1 lwkctl reset
+	[[ $output == *'wanted to run as root; found user '* ]]
+	run -1 as user1 lwkctl kmsg 211
+	run -0 bed lwkctl kmsg 211
+	[[ $output == *'job 211'* ]]
+	bed switch-once off 211
+	node_is_clean
+}
+
+@test "a wrong command line is refused with what was wanted and found" {
+	for line in '' bogus 'status extra' 'plan --cpus 4-7' 'plan --cpus 7-4 --mem 1G' \
+		'plan --cpus 4-7 --mem 1' 'kmsg' 'kmsg -1' 'reset all' 'status --cpus 3'; do
+		# shellcheck disable=SC2086  # words
+		run -2 bed lwkctl $line
+		[[ $output == 'lwkctl: wanted '*'; found "'*'"; see lwkctl --help' ]] ||
+			{ echo "not helpful: $output"; return 1; }
+	done
+}
+
+@test "lwkctl check finds nothing here, and a plugin that is only optional" {
+	run -0 bed lwkctl check
+	[[ ${lines[-1]} == '0 problems' ]]
+	bed sh -c 'cp -p /etc/slurm/plugstack.conf /root/plugstack.before
+		sed -i s/required/optional/ /etc/slurm/plugstack.conf'
+	run bed lwkctl check
+	bed mv /root/plugstack.before /etc/slurm/plugstack.conf
+	((status == 1))
+	[[ $output == *'does not require lwk.so'*'add the line: required lwk.so'* ]]
+}

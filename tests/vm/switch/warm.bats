@@ -1,0 +1,201 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: third
+#
+# KeepWarm=: the next LWK job boots on what the last one had; nobody else ever misses it.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+	testbed put "$top/build/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
+	bed sh -c 'cp -p /etc/slurm/lwk.conf /root/lwk.conf.before'
+	keep 600
+}
+
+teardown_file()
+{
+	bed sh -c 'mv /root/lwk.conf.before /etc/slurm/lwk.conf; lwkctl reset'
+	node_is_clean
+}
+
+teardown()
+{
+	bed lwkctl cool
+}
+
+# keep SECONDS
+keep()
+{
+	bed sed -i -e '/^KeepWarm/d' -e "s/^SwitchTimeout.*/&\nKeepWarm = $1/" /etc/slurm/lwk.conf
+}
+
+# lwk_job USER CPUS PROGRAM...: its record's steps must name what $wanted says.
+lwk_job()
+{
+	local user=$1 cpus=$2
+	shift 2
+
+	run -0 as "$user" timeout 90 srun --ntasks=1 --cpus-per-task="$cpus" --mem=512 --lwk "$@"
+	wait_for 60 bed sh -c '[ -z "$(squeue -h)" ] && [ "$(sinfo -h -o %T)" != completing ]'
+}
+
+# steps_of JOB: their names.
+steps_of()
+{
+	bed cat "/run/slurm-lwk/jobs/$1.json" | jq -r '[.steps[].name] | join(" ")'
+}
+
+# warm_job: its id; fails when none is warm.
+warm_job()
+{
+	bed lwkctl status --json | jq -er '.jobs[] | select(.state == "warm") | .job_id'
+}
+
+is_warm()
+{
+	warm_job >/dev/null
+}
+
+@test "the next job takes over what the last one had, and boots at once" {
+	lwk_job user1 4 "$programs/hello"
+	first=$(warm_job)
+	run -0 bed lwkctl status
+	[[ $output == *"job $first of user "*': warm since '*'are kept for another LWK job, for '*' s'* ]]
+	[[ $(bed cat /sys/devices/system/cpu/online) != 0-7 ]]
+	# No user has a device any more.
+	[[ -z $(bed find /dev/lwk -type c -not -uid 0) ]]
+	lwk_job user2 4 sh -c "getconf _NPROCESSORS_ONLN; $programs/hello"
+	[[ $output == *$'3\n'*LWK* ]]
+	second=$(warm_job)
+	((second > first))
+	[[ $(steps_of "$second") == *' adopt '*' boot '* && $(steps_of "$second") != *' memory '* ]]
+	[[ -z $(bed sh -c "ls /run/slurm-lwk/jobs/$first.*" 2>/dev/null) ]]
+	bed lwkctl cool
+	node_is_clean
+}
+
+@test "nothing of one user's memory is there for the next" {
+	lwk_job user1 4 "$programs/secret" leave 300
+	[[ $output == *'left 300 MB of 0x5e'* ]]
+	lwk_job user2 4 "$programs/secret" look 300
+	[[ $output == *'found 0 bytes in 300 MB'* ]]
+	[[ $(steps_of "$(warm_job)") == *' adopt '* ]]
+	bed lwkctl cool
+	node_is_clean
+}
+
+@test "a Linux-only job has all CPUs and all memory before it starts" {
+	lwk_job user1 4 "$programs/hello"
+	is_warm
+	run -0 as user2 srun -n7 sh -c 'cat /sys/devices/system/cpu/online; taskset -cp $$ | tail -c 5'
+	[[ $(grep -cx 0-7 <<<"$output") == 7 ]]
+	run ! is_warm
+	node_is_clean
+}
+
+@test "a bigger LWK job gets what it asked for" {
+	lwk_job user1 3 "$programs/hello"
+	is_warm
+	lwk_job user2 6 "$programs/hello"
+	[[ $output == *LWK* ]]
+	[[ $(steps_of "$(warm_job)") == *' cool '*' cpus settle memory '* ]]
+	bed lwkctl cool
+	node_is_clean
+}
+
+@test "a job that is refused leaves nothing warm" {
+	lwk_job user1 4 "$programs/hello"
+	is_warm
+	bed switch-once on 901 1000 4-7 64G
+	run ! is_warm
+	bed switch-once off 901
+	node_is_clean
+}
+
+@test "its time ends, on a drained node too" {
+	keep 4
+	lwk_job user1 4 "$programs/hello"
+	bed scontrol update nodename=node1 state=drain reason=test
+	wait_for 30 bed sh -c '[ "$(lwkctl status --json | tr -d " \n")" = "{\"jobs\":[],\"lent\":[]}" ]'
+	bed scontrol update nodename=node1 state=resume
+	keep 600
+	node_is_clean
+}
+
+@test "nobody watches its time: check finds it, and the next job ends it" {
+	keep 3
+	lwk_job user1 4 "$programs/hello"
+	bed pkill -9 -x lwkctl
+	sleep 4
+	keep 600
+	is_warm
+	run -1 bed lwkctl check
+	[[ $output == *'problem warm'*"run 'lwkctl cool'"* ]]
+	run -0 as user2 srun -n1 cat /sys/devices/system/cpu/online
+	[[ $output == 0-7 ]]
+	node_is_clean
+}
+
+@test "slurmd starts anew: everything is Linux's" {
+	lwk_job user1 4 "$programs/hello"
+	is_warm
+	bed sh -s <<-'EOF'
+	pid=$(cat /run/slurmd.pid)
+	kill "$pid"
+	while kill -0 "$pid" 2>/dev/null; do sleep 0.2; done
+	setsid slurmd </dev/null >/dev/null 2>&1
+	EOF
+	wait_for 60 bed sh -c '! lwkctl status --json | grep -q warm'
+	node_is_clean
+}
+
+@test "reset ends it, and a requeued job of the same number" {
+	bed switch-once on 902 1000 4-7 600M
+	bed switch-once ended 902
+	run -0 bed lwkctl reset 902
+	[[ $output == *'CPU 5 is back'* ]]
+	node_is_clean
+	bed switch-once on 903 1000 4-7 600M
+	bed switch-once ended 903
+	run -0 bed switch-once on 903 1000 4-7 600M
+	[[ $output == *'"state":"active"'* ]]
+	bed switch-once off 903
+	node_is_clean
+}
+
+@test "of two that end, one is kept" {
+	bed switch-once on 904 1000 1-3 400M
+	bed switch-once on 905 1001 4-7 400M
+	bed switch-once ended 904
+	bed switch-once ended 905
+	[[ $(warm_job) == 904 ]]
+	[[ $(bed lwkctl status --json | jq '[.lent[] | select(.kind == "cpu")] | length') == 2 ]]
+	bed lwkctl cool
+	node_is_clean
+}
+
+@test "killed at any moment, while it is kept and while it is taken over" {
+	run -0 bed bash -s <<-'EOF'
+	clean() { [ "$(lwkctl status --json | tr -d ' \n')" = '{"jobs":[],"lent":[]}' ]; }
+	for i in {1..6}; do
+		switch-once on 906 1000 4-7 400M >/dev/null || exit 1
+		switch-once ended 906 >/dev/null &
+		sleep "0.$((RANDOM % 900 + 100))"
+		kill -9 $! 2>/dev/null
+		wait $! 2>/dev/null
+		lwkctl reset >/dev/null && clean || { echo "kept, round $i"; lwkctl status; exit 1; }
+
+		switch-once on 907 1000 4-7 400M >/dev/null && switch-once ended 907 >/dev/null || exit 1
+		switch-once on 908 1001 4-7 400M >/dev/null &
+		sleep "0.$((RANDOM % 250 + 10))"
+		kill -9 $! 2>/dev/null
+		wait $! 2>/dev/null
+		# As Slurm does: the killed job's epilog, then the next job's prolog.
+		switch-once ended 908 >/dev/null && lwkctl cool >/dev/null && clean ||
+			{ echo "taken over, round $i"; lwkctl status; exit 1; }
+	done
+	EOF
+	node_is_clean
+}

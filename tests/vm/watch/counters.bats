@@ -1,0 +1,212 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: third
+#
+# Counters on an LWK's CPUs: registered, started, stopped, read and removed, beside what the
+# LWK's statistics tell of the same.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+	# Each time the file "go" comes, calls of the kernel; in the end, only computing.
+	job=$(submit user1 -n3 --mem=512 --lwk <<-EOF
+	#!/bin/bash
+	while [ ! -e over.\$SLURM_JOB_ID ]; do
+		while [ ! -e go.\$SLURM_JOB_ID ]; do sleep 0.2; done
+		rm go.\$SLURM_JOB_ID
+		srun -n1 --overlap $programs/hammer 2
+	done
+	srun -n1 $programs/spin
+	EOF
+	)
+	export job
+	wait_for 60 bed sh -c "lwkctl info $job | grep 'state *running'"
+}
+
+teardown_file()
+{
+	as user1 scancel "$job"
+	wait_for_job "$job"
+	node_is_clean
+}
+
+counters()
+{
+	as user1 lwkctl counters "$job" "$@"
+}
+
+# value EVENT: of all CPUs.
+value()
+{
+	counters --json | jq --arg event "$1" '(.events | index($event)) as $i |
+		if any(.cpus[]; .torn) then error("torn") else [.cpus[].values[$i]] | add end'
+}
+
+# stat EXPRESSION: of all CPUs.
+stat()
+{
+	bed lwkctl stat "$job" --json | jq "$1"
+}
+
+ended()
+{
+	[[ $(bed lwkctl info "$job" --json | jq .processes) == 0 ]]
+}
+
+# hammered N: the program has ended N times.
+hammered()
+{
+	(($(as user1 grep -c '^calls' "$job.out") == $1)) && ended
+}
+
+# hammer: from its start to its end.
+hammer()
+{
+	local before
+
+	before=$(as user1 grep -c '^calls' "$job.out" || true)
+	as user1 touch "go.$job"
+	wait_for 60 hammered $((before + 1))
+}
+
+@test "they count what the LWK's statistics count" {
+	counters set page-faults interrupts local-calls delegated-calls processes
+	all='[.faults, (.interrupts | add), .local_calls, (.delegated_calls | add), .processes]'
+	before=$(stat "$all")
+	counters start
+	hammer
+	after=$(stat "$all")
+	counters stop
+	run -0 counters --json
+	# But for the interrupts that started them, one of each CPU.
+	jq -e --argjson before "$before" --argjson after "$after" '
+		[.events[] | . == "interrupts"] as $own | (.cpus | length) as $n | .cpus as $cpus |
+		[range(5) as $i | [$cpus[].values[$i]] | add] ==
+		[range(5) as $i | $after[$i] - $before[$i] - (if $own[$i] then $n else 0 end)]' <<<"$output"
+	jq -e '.running == false and [.cpus[].torn] == [false, false] and ([.cpus[].values[4]] | add) == 1' <<<"$output"
+	calls=$(as user1 sed -n 's/^calls //p' "$job.out" | tail -n1)
+	((calls > 0 && $(value delegated-calls) >= calls))
+}
+
+@test "stopped ones stand still, go on from there, and others begin at 0" {
+	counters set processes delegated-calls
+	[[ $(value processes) == 0 ]]
+	hammer
+	[[ $(value processes) == 0 && $(value delegated-calls) == 0 ]]
+	counters start
+	hammer
+	[[ $(value processes) == 1 ]]
+	counters stop
+	calls=$(value delegated-calls)
+	((calls > 0))
+	hammer
+	[[ $(value processes) == 1 && $(value delegated-calls) == "$calls" ]]
+	counters start
+	hammer
+	[[ $(value processes) == 2 ]]
+	(($(value delegated-calls) > calls))
+	run -0 counters
+	[[ $output == counting$'\n'CPU*processes*delegated-calls*$'\nall'*' 2 '* ]]
+	counters set processes
+	[[ $(counters --json | jq -c '[.running, .events, [.cpus[].values[0]]]') == '[false,["processes"],[0,0]]' ]]
+	counters remove
+	[[ $(counters) == 'no counters' ]]
+	for what in start stop; do
+		run -1 counters "$what"
+		[[ $output == *'have no counters; register some first'* ]]
+	done
+}
+
+@test "hardware counters: they count, or it is said that there are none" {
+	counters set page-faults
+	if bed grep -qw arch_perfmon /proc/cpuinfo; then
+		counters set instructions:u cycles branches
+		counters start
+		hammer
+		counters stop
+		(($(value instructions:u) > 1000 && $(value cycles) > 1000 && $(value branches) > 100))
+		return
+	fi
+	for event in cycles instructions:u ref-cycles cache-references cache-misses:k branches branch-misses r01c0; do
+		run -1 counters set interrupts "$event"
+		[[ $output == *"not available here: wanted a hardware counter for \"$event\"; found CPUs that tell of no"* ]]
+	done
+	# Nothing has changed by that.
+	[[ $(counters --json | jq -c .events) == '["page-faults"]' ]]
+	counters remove
+}
+
+@test "what is no event, too much, or somebody else's" {
+	for event in nonsense r12345 page-faults:u ''; do
+		run -1 counters set interrupts "$event"
+		[[ $output == *'wanted an event: cycles,'*"found \"$event\""* ]]
+	done
+	# shellcheck disable=SC2046  # seventeen words
+	run -1 counters set $(yes interrupts | head -n 17)
+	[[ $output == *'wanted 17 counters; found room for 16'* ]]
+	run -1 as user2 lwkctl counters "$job" set interrupts
+	[[ $output == *"job $job belongs to user 1001"* ]]
+	run -1 as user2 lwkctl counters "$job"
+	run -1 as user1 lwkctl counters 4000000
+	[[ $output == *'no LWK job 4000000'* ]]
+	for arguments in set nonsense 'start now' 'read it'; do
+		# shellcheck disable=SC2086  # words
+		run -2 counters $arguments
+	done
+	run -2 as user1 lwkctl counters
+	[[ $(counters) == 'no counters' ]]
+}
+
+@test "while the LWK is frozen they can be set, and count when it goes on" {
+	as user1 lwkctl freeze "$job"
+	counters set processes
+	counters start
+	as user1 lwkctl thaw "$job"
+	hammer
+	[[ $(value processes) == 1 ]]
+	bed lwkctl counters "$job" remove
+}
+
+@test "a program computes on while others set, start, stop and remove them" {
+	as user1 touch "over.$job"
+	hammer
+	wait_for 30 has_printed user1 "$job" spinning
+	counters set interrupts disturbances
+	counters start
+	for _ in {1..20}; do
+		counters >/dev/null
+	done
+	# Reading has interrupted nobody, and stopping is not counted.
+	counters stop
+	[[ $(counters --json | jq -c '[.cpus[].values] | map(select(. == [0, 0])) | length') -ge 1 ]]
+	[[ $(value disturbances) == 0 ]]
+	bed bash -c 'for who in 1 2 3; do
+			(for ((i = 0; i < 30; i++)); do
+				for what in "set processes interrupts" start "read --json" stop remove; do
+					said=$(timeout 20 lwkctl counters $1 $what 2>&1 >/dev/null) ||
+						[[ $said == *"no counters"* ]] || echo "$what: $said"
+				done
+			done) &
+		done; wait' - "$job" >"$BATS_TEST_TMPDIR/said"
+	cat "$BATS_TEST_TMPDIR/said"
+	[[ ! -s $BATS_TEST_TMPDIR/said ]]
+	bed lwkctl stat "$job" --json | jq -e '[.cpus[].doing] | index("user")'
+	counters remove
+}
+
+@test "an instance that ends meanwhile: an answer, or a reason" {
+	id=$(submit user1 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/hello; srun -n1 $programs/nap 3")
+	wait_for 60 has_printed user1 "$id" 'LWK'
+	run -0 bed bash -c 'while [[ -e /run/slurm-lwk/jobs/$1.json ]]; do
+			for what in "set processes interrupts" start "read --json" stop remove; do
+				said=$(timeout 20 lwkctl counters $1 $what 2>&1 >/dev/null); status=$?
+				((++asked, status <= 1)) || echo "$what ended with $status: $said"
+				((status == 0)) || [[ $said == lwkctl:* ]] || echo "$what said: $said"
+			done
+		done; echo "asked $asked times"' - "$id"
+	echo "$output"
+	[[ $output =~ ^asked\ [1-9][0-9]+\ times$ ]]
+	wait_for_job "$id"
+}
