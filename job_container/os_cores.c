@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "modeswitch.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
 
 static int fail(uint32_t job_id, const char *what)
 {

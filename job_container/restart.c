@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "modeswitch.h"
+#include "modeswitch/job.h"
 
 #define MAX_ARGUMENTS 64
 

@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "alive.h"
-#include "modeswitch.h"
+#include "modeswitch/error.h"
+#include "modeswitch/interrupts.h"
+#include "modeswitch/job.h"
+#include "modeswitch/migrate.h"
 #include "restart.h"
 
 /* slurmctld often starts later than the nodes; ask it again for half an hour. */

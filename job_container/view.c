@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "abi/lwkpart.h"
-#include "modeswitch.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
 
 static int fail(const struct ms_job *job, const char *what)
 {

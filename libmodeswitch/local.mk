@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_LTLIBRARIES += libmodeswitch/libmodeswitch.la
 include_HEADERS = libmodeswitch/modeswitch.h
+modeswitchdir = $(includedir)/modeswitch
+modeswitch_HEADERS = $(wildcard $(srcdir)/libmodeswitch/modeswitch/*.h)
 
 # All of the library; the unit tests see what the shared library hides. HACKING.md has the rooms.
 noinst_LTLIBRARIES += libmodeswitch/libmodeswitch_all.la
 libmodeswitch_libmodeswitch_all_la_SOURCES = \
-	libmodeswitch/modeswitch.h \
 	libmodeswitch/base/cgroup.c libmodeswitch/base/cgroup.h \
 	libmodeswitch/base/error.c \
 	libmodeswitch/base/files.c libmodeswitch/base/files.h \

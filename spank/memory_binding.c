@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "memory_binding.h"
 
+#include <hwloc.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 
 #include "binding.h"
-#include "modeswitch.h"
 
 #define VARIABLE "LWK_NUMA"
 #define MAX_NODE 1023

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "modeswitch.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
 
 enum option_id {
 	OPTION_LWK,

@@ -6,7 +6,12 @@
 
 #include "cgroups.h"
 #include "memory_binding.h"
-#include "modeswitch.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/interrupts.h"
+#include "modeswitch/job.h"
+#include "modeswitch/limits.h"
+#include "modeswitch/plan.h"
 #include "options.h"
 #include "request.h"
 #include "verdict.h"

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "modeswitch/config.h"
+
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
 #error "this Slurm has no slurm_sprint_job_info(): the job's memory must be found otherwise"
 #endif

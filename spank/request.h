@@ -3,7 +3,12 @@
 #ifndef SPANK_REQUEST_H
 #define SPANK_REQUEST_H
 
-#include "modeswitch.h"
+#include <hwloc.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "modeswitch/error.h"
+#include "modeswitch/plan.h"
 
 /* What the user wrote, checked by nobody. */
 struct asked {

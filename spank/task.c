@@ -12,7 +12,10 @@
 #include <unistd.h>
 
 #include "cgroups.h"
-#include "modeswitch.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
+#include "modeswitch/limits.h"
+#include "modeswitch/watch.h"
 #include "options.h"
 #include "verdict.h"
 

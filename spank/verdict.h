@@ -3,7 +3,9 @@
 #ifndef SPANK_VERDICT_H
 #define SPANK_VERDICT_H
 
-#include "modeswitch.h"
+#include <stdint.h>
+
+#include "modeswitch/error.h"
 
 /*
  * On the node that cannot switch, as root, before its prolog ends. Slurmctld keeps

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "modeswitch.h"
+#include "modeswitch/error.h"
 
 int ms_fail(struct ms_error *err, const char *format, ...)
 {

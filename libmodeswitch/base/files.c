@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "modeswitch/config.h"
+
 const char *files_root = "";
 
 static int open_kernel_file(int flags, const char *format, va_list args)

@@ -5,7 +5,11 @@
 #ifndef FILES_H
 #define FILES_H
 
-#include "modeswitch.h"
+#include <hwloc.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "modeswitch/error.h"
 
 /* Put before every path that kernel_read() and kernel_write() get; tests only. */
 extern const char *files_root;

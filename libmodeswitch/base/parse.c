@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+
 #define MAX_CPU 65535
 /* Less than a proxy needs to begin would only be a riddle. */
 #define MIN_PROXY_MEMORY (8UL << 20)

@@ -2,7 +2,8 @@
 #ifndef PARSE_H
 #define PARSE_H
 
-#include "modeswitch.h"
+#include <hwloc.h>
+#include <stdint.h>
 
 /* The kernel's "ff,00000001": hexadecimal, a comma before each 32 bits. 0 or -1. */
 int parse_mask(const char *text, hwloc_bitmap_t set);

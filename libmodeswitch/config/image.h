@@ -5,7 +5,10 @@
 #ifndef IMAGE_H
 #define IMAGE_H
 
-#include "modeswitch.h"
+#include <stddef.h>
+
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
 
 /*
  * Reads the file and makes sure that it is a kernel for this machine that only root can have

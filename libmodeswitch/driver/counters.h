@@ -5,8 +5,12 @@
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
+#include <stddef.h>
+
 #include "abi/lwkshared.h"
-#include "modeswitch.h"
+#include "modeswitch/counters.h"
+#include "modeswitch/error.h"
+#include "modeswitch/watch.h"
 
 /*
  * Finds a counter for each event, on CPUs with that PMU. A fixed counter is taken where there is one

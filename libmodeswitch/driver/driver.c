@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "modeswitch/job.h"
+
 static const struct driver *const drivers[] = { &driver_lwkpart, NULL };
 
 const struct driver *driver_number(size_t i)

@@ -9,9 +9,16 @@
 #ifndef DRIVER_H
 #define DRIVER_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 #include <sys/user.h>
 
-#include "modeswitch.h"
+#include "modeswitch/counters.h"
+#include "modeswitch/error.h"
+#include "modeswitch/node.h"
+#include "modeswitch/watch.h"
 
 struct lwk_counter;
 

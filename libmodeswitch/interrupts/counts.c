@@ -12,6 +12,9 @@
 #include "base/files.h"
 #include "interrupts/interrupts.h"
 #include "base/process.h"
+#include "modeswitch/error.h"
+#include "modeswitch/interrupts.h"
+#include "modeswitch/job.h"
 
 /* "           CPU0       CPU1 …": those that are on-line. */
 static int read_cpus(const char *line, struct ms_irqs *irqs)

@@ -13,6 +13,8 @@
 #include "store/journal.h"
 #include "base/json.h"
 #include "base/parse.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
 
 #define DEFAULT "default"
 

@@ -5,9 +5,12 @@
 #ifndef INTERRUPTS_H
 #define INTERRUPTS_H
 
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <json-c/json.h>
 
-#include "modeswitch.h"
+#include "modeswitch/job.h"
 
 /*
  * Finds the interrupts that other CPUs than these may serve, and adds to the array 'found' for

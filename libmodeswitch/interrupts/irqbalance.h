@@ -6,7 +6,10 @@
 #ifndef IRQBALANCE_H
 #define IRQBALANCE_H
 
-#include "modeswitch.h"
+#include <hwloc.h>
+#include <stdbool.h>
+
+#include "modeswitch/error.h"
 
 /* On which CPUs it puts no interrupts. False: it does not run, or does not answer. */
 bool irqbalance_banned(hwloc_bitmap_t cpus);

@@ -14,6 +14,7 @@
 
 #include "base/files.h"
 #include "base/process.h"
+#include "modeswitch/config.h"
 
 #define ROOT "slurm-lwk"
 #define SHARED ROOT "/shared"

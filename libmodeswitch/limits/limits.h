@@ -13,7 +13,12 @@
 #ifndef PROXY_LIMITS_H
 #define PROXY_LIMITS_H
 
-#include "modeswitch.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "modeswitch/error.h"
+#include "modeswitch/limits.h"
 
 #define LIMITS_MAX_GROUPS 4
 

@@ -13,6 +13,10 @@
 
 #include "base/files.h"
 #include "limits/limits.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
+#include "modeswitch/limits.h"
 
 #define MOUNT "/sys/fs/cgroup"
 #define PERIOD_US 100000

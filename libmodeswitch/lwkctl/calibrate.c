@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "lwkctl/common.h"
 #include "lwkctl/calibrate.h"
+#include "modeswitch/migrate.h"
 
 #define GNUPLOT "/usr/bin/gnuplot"
 #define PAGE_BYTES 4096UL

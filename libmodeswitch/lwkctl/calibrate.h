@@ -2,7 +2,11 @@
 #ifndef LWKCTL_CALIBRATE_H
 #define LWKCTL_CALIBRATE_H
 
-#include "modeswitch.h"
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "modeswitch/error.h"
 
 struct calibration_request {
 	hwloc_const_bitmap_t from, to;

@@ -3,9 +3,11 @@
 #ifndef LWKCTL_H
 #define LWKCTL_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <json-c/json.h>
 
-#include "modeswitch.h"
+#include "modeswitch/error.h"
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 

@@ -8,6 +8,10 @@
 
 #include "lwkctl/common.h"
 
+#include "modeswitch/counters.h"
+#include "modeswitch/error.h"
+#include "modeswitch/watch.h"
+
 static void print_values(const char *cpu, const struct ms_counters *counters,
 			 const uint64_t *values, bool torn)
 {

@@ -3,9 +3,13 @@
 #ifndef DRAWING_H
 #define DRAWING_H
 
+#include <hwloc.h>
+#include <stdint.h>
 #include <stdio.h>
 
-#include "modeswitch.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/plan.h"
 
 /* What a picture shows. */
 struct drawing {

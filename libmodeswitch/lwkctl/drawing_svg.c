@@ -12,6 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "modeswitch/error.h"
+#include "modeswitch/plan.h"
+
 static const char *const colours[N_ROLES] = {
 	[ROLE_OTHER] = "#ffffff", [ROLE_SYSTEM] = "#8fb4e8", [ROLE_LINUX] = "#a6dcef",
 	[ROLE_LWK] = "#7fcc7f",	  [ROLE_IDLE] = "#f2e08a",   [ROLE_LENT] = "#d9a6d9",

@@ -12,6 +12,10 @@
 
 #include "base/json.h"
 #include "lwkctl/common.h"
+#include "modeswitch/error.h"
+#include "modeswitch/interrupts.h"
+#include "modeswitch/job.h"
+#include "modeswitch/watch.h"
 
 #define DEFAULT_INTERVAL 2.0
 #define BAR_WIDTH 40

@@ -14,6 +14,11 @@
 
 #include "base/json.h"
 #include "lwkctl/common.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
+#include "modeswitch/migrate.h"
+#include "modeswitch/node.h"
 
 struct verb {
 	const char *name;

@@ -9,6 +9,11 @@
 
 #include "lwkctl/common.h"
 
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
+#include "modeswitch/node.h"
+#include "modeswitch/watch.h"
+
 struct instance {
 	struct ms_job *job;
 	struct ms_instance_info info;

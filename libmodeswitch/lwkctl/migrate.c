@@ -16,6 +16,9 @@
 #include "base/json.h"
 #include "lwkctl/common.h"
 #include "lwkctl/calibrate.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/migrate.h"
 
 #define BAR_WIDTH 24
 #define MB (1ULL << 20)

@@ -7,6 +7,9 @@
 
 #include "base/json.h"
 #include "lwkctl/common.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/node.h"
 
 #define MB(bytes) ((uintmax_t)((bytes) >> 20))
 

@@ -10,6 +10,10 @@
 #include "lwkctl/drawing.h"
 #include "base/json.h"
 #include "lwkctl/common.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
+#include "modeswitch/plan.h"
 
 static const char *list(char text[256], hwloc_const_bitmap_t cpus)
 {

@@ -6,6 +6,10 @@
 
 #include "lwkctl/common.h"
 
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/node.h"
+
 static const char *text_of(struct json_object *object, const char *key)
 {
 	struct json_object *value;

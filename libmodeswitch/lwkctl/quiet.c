@@ -4,6 +4,9 @@
  */
 #include "lwkctl/common.h"
 
+#include "modeswitch/error.h"
+#include "modeswitch/interrupts.h"
+
 int run_quiet(const struct options *options)
 {
 	double interval = MS_QUIET_INTERVAL;

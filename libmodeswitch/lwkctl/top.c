@@ -16,6 +16,11 @@
 
 #include "lwkctl/common.h"
 
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
+#include "modeswitch/watch.h"
+
 #define MB(bytes) ((uintmax_t)((bytes) >> 20))
 #define REFRESH_MS 1000
 

@@ -14,6 +14,10 @@
 
 #include "lwkctl/common.h"
 
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
+#include "modeswitch/watch.h"
+
 #define MB(bytes) ((uintmax_t)((bytes) >> 20))
 #define FOLLOW_MS 250
 #define FREEZE_MS 10000

@@ -12,7 +12,11 @@
 #ifndef SYSVIEW_H
 #define SYSVIEW_H
 
-#include "modeswitch.h"
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "modeswitch/error.h"
 
 /*
  * Keeps it of the whole machine, with nothing lent; again if 'anew', because it has become another

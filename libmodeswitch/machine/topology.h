@@ -5,7 +5,12 @@
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
 
-#include "modeswitch.h"
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
 
 /* Reads an hwloc XML file. Free with hwloc_topology_destroy(). */
 int topology_load_xml(const char *path, hwloc_topology_t *out, struct ms_error *err);

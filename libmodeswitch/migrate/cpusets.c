@@ -22,6 +22,9 @@
 
 #include "base/files.h"
 #include "base/cgroup.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/migrate.h"
 
 /* ---- which cpusets ---- */
 

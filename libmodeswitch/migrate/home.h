@@ -8,7 +8,10 @@
 #ifndef HOME_H
 #define HOME_H
 
+#include <stdint.h>
+
 #include "migrate/migrate.h"
+#include "modeswitch/error.h"
 
 /*
  * Keeps which pages of Linux jobs a migration is about to move away from 'node' for the LWK job.

@@ -12,7 +12,13 @@
 #ifndef MIGRATE_H
 #define MIGRATE_H
 
-#include "modeswitch.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "modeswitch/error.h"
+#include "modeswitch/migrate.h"
 
 #define PAGE_BYTES 4096UL
 #define MAX_NODES 1024

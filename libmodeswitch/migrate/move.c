@@ -19,6 +19,8 @@
 
 #include "base/files.h"
 #include "abi/lwkpart.h"
+#include "modeswitch/error.h"
+#include "modeswitch/migrate.h"
 
 /* Not a status: the kernel did not say. */
 #define NOT_TOLD INT_MIN

@@ -18,6 +18,8 @@
 
 #include "base/files.h"
 #include "abi/lwkpart.h"
+#include "modeswitch/error.h"
+#include "modeswitch/migrate.h"
 
 #define DAMON_DIR "/sys/kernel/mm/damon"
 #define PAGEMAP_PRESENT (1ULL << 63)

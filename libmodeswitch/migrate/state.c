@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "modeswitch.h"
+#include "modeswitch/migrate.h"
 
 static const char *const method_words[MS_MIGRATE_METHODS] = {
 	[MS_PERIODICAL] = "periodical",

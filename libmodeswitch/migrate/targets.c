@@ -25,6 +25,8 @@
 
 #include "base/files.h"
 #include "base/cgroup.h"
+#include "modeswitch/error.h"
+#include "modeswitch/migrate.h"
 
 #define PF_KTHREAD 0x00200000
 

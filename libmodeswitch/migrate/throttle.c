@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/files.h"
+#include "modeswitch/migrate.h"
 
 #define NS_PER_MS 1000000LL
 #define NS_PER_SECOND 1000000000LL

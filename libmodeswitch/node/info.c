@@ -9,6 +9,11 @@
 #include "base/files.h"
 #include "machine/memory.h"
 #include "machine/topology.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
+#include "modeswitch/node.h"
+#include "modeswitch/plan.h"
 
 #define GIANT_PAGE (1UL << 30)
 

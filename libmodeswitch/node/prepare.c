@@ -21,6 +21,9 @@
 #include "node/services.h"
 #include "store/state.h"
 #include "machine/topology.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/node.h"
 
 #define STATE_FILE "prepared.json"
 #define LOCK_WAIT_MS 60000

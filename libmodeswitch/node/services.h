@@ -6,9 +6,11 @@
 #ifndef SERVICES_H
 #define SERVICES_H
 
+#include <hwloc.h>
+#include <stdbool.h>
 #include <json-c/json.h>
 
-#include "modeswitch.h"
+#include "modeswitch/error.h"
 
 /*
  * Returns the text of how it was done, or could be ('dry_run'), or NULL with the reason in *err.

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "machine/topology.h"
+#include "modeswitch/error.h"
+#include "modeswitch/plan.h"
 
 #define LIST_SIZE 256
 #define UNSERVED UINT_MAX

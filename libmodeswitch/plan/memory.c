@@ -6,6 +6,9 @@
 
 #include "base/parse.h"
 #include "machine/topology.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/plan.h"
 
 #define LARGE_PAGE (2UL << 20)
 #define SMALLEST_PARTITION (64UL << 20)

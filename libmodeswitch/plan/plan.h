@@ -5,7 +5,13 @@
 #ifndef PLAN_H
 #define PLAN_H
 
-#include "modeswitch.h"
+#include <hwloc.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/plan.h"
 
 /* What can still be had. */
 struct supply {

@@ -3,7 +3,12 @@
 #ifndef PLANNING_H
 #define PLANNING_H
 
+#include <hwloc.h>
+
 #include "plan/plan.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/plan.h"
 
 struct planning {
 	const struct ms_config *config;

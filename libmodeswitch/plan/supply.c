@@ -6,6 +6,9 @@
 
 #include "base/files.h"
 #include "machine/memory.h"
+#include "modeswitch/job.h"
+#include "modeswitch/node.h"
+#include "modeswitch/plan.h"
 
 static struct supply *new_supply(void)
 {

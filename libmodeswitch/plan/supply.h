@@ -2,8 +2,11 @@
 #ifndef SUPPLY_H
 #define SUPPLY_H
 
+#include <hwloc.h>
+
 #include "driver/driver.h"
 #include "plan/plan.h"
+#include "modeswitch/error.h"
 
 /*
  * What this node can still give; 'dev' is -1 when the driver's module is not loaded. What the

@@ -9,9 +9,11 @@
 #ifndef JOURNAL_H
 #define JOURNAL_H
 
+#include <stdint.h>
+#include <sys/types.h>
 #include <json-c/json.h>
 
-#include "modeswitch.h"
+#include "modeswitch/error.h"
 
 struct journal {
 	uint32_t job_id;

@@ -5,9 +5,11 @@
 #ifndef RECORD_H
 #define RECORD_H
 
+#include <stdint.h>
 #include <json-c/json.h>
 
-#include "modeswitch.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
 
 int record_publish(const struct ms_job *job, struct ms_error *err);
 /* As ms_job_get(), for a caller who needs the job: 0, or -1 also when there is none. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/process.h"
+#include "modeswitch/job.h"
 
 const char *state_dir = MS_STATE_DIR;
 

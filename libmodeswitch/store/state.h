@@ -15,9 +15,12 @@
 #ifndef STATE_H
 #define STATE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 #include <json-c/json.h>
 
-#include "modeswitch.h"
+#include "modeswitch/error.h"
 
 extern const char *state_dir; /* MS_STATE_DIR, but for tests */
 

@@ -5,7 +5,7 @@
 #ifndef TIMES_H
 #define TIMES_H
 
-#include "modeswitch.h"
+#include "modeswitch/job.h"
 
 struct json_object;
 

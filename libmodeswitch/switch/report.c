@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "modeswitch/error.h"
+#include "modeswitch/watch.h"
 
 const char *report_dir = MS_LOG_DIR;
 

@@ -5,7 +5,10 @@
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "modeswitch.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "modeswitch/job.h"
 
 extern const char *report_dir; /* MS_LOG_DIR, but for tests */
 

@@ -20,6 +20,10 @@
 #include "switch/steps.h"
 #include "switch/switch.h"
 #include "machine/sysview.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
+#include "modeswitch/node.h"
+#include "modeswitch/watch.h"
 
 /* All jobs that have a journal or a record, ascending, each once; -1 on error. */
 static ssize_t known_jobs(uint32_t **out, struct ms_error *err)

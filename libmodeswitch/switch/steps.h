@@ -6,9 +6,17 @@
 #ifndef STEPS_H
 #define STEPS_H
 
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "driver/driver.h"
 #include "store/journal.h"
-#include "modeswitch.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
+#include "modeswitch/node.h"
+#include "modeswitch/plan.h"
 
 /* A switch that is going on, in either direction. */
 struct switching {

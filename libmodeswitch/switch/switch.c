@@ -24,6 +24,9 @@
 #include "store/times.h"
 #include "machine/topology.h"
 #include "switch/warm.h"
+#include "modeswitch/config.h"
+#include "modeswitch/node.h"
+#include "modeswitch/plan.h"
 
 /* Is anything lent, or might it be? */
 static bool anything_lent(void)

@@ -2,7 +2,10 @@
 #ifndef SWITCH_H
 #define SWITCH_H
 
-#include "modeswitch.h"
+#include <stdint.h>
+
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
 
 /* What an undo may wait for another switch, which may have to undo itself. */
 #define UNDO_LOCK_MS 120000

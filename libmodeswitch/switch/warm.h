@@ -13,8 +13,16 @@
 #ifndef WARM_H
 #define WARM_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "driver/driver.h"
 #include "switch/steps.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
+#include "modeswitch/node.h"
+#include "modeswitch/plan.h"
 
 struct warm {
 	uint32_t job_id;

@@ -5,8 +5,12 @@
 #ifndef DUMP_H
 #define DUMP_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "driver/driver.h"
 #include "store/journal.h"
+#include "modeswitch/error.h"
 
 /*
  * If the instance has failed and the journal's entry of the step that made it asks for a dump:

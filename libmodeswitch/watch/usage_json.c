@@ -4,7 +4,7 @@
  */
 #include <json-c/json.h>
 
-#include "modeswitch.h"
+#include "modeswitch/watch.h"
 
 static const char *const instance_states[MS_INSTANCE_STATES] = {
 	[MS_INSTANCE_INACTIVE] = "inactive", [MS_INSTANCE_BOOTING] = "booting",

@@ -13,6 +13,10 @@
 #include "driver/counters.h"
 #include "driver/driver.h"
 #include "store/record.h"
+#include "modeswitch/counters.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
+#include "modeswitch/watch.h"
 
 struct ms_watch {
 	uint32_t job_id;

@@ -12,6 +12,7 @@
 
 #include "driver/driver.h"
 #include "abi/lwkpart.h"
+#include "modeswitch/job.h"
 
 static int request(int dev, unsigned long code, void *argument)
 {

@@ -5,9 +5,13 @@
 #ifndef USAGE_H
 #define USAGE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "abi/lwkpart.h"
 #include "abi/lwkshared.h"
-#include "modeswitch.h"
+#include "modeswitch/counters.h"
+#include "modeswitch/watch.h"
 
 /* What Linux itself knows, and what a status area is measured by. */
 struct usage_bounds {

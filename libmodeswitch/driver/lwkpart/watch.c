@@ -12,6 +12,8 @@
 #include "driver/driver.h"
 #include "abi/lwkpart.h"
 #include "driver/lwkpart/usage.h"
+#include "modeswitch/counters.h"
+#include "modeswitch/watch.h"
 
 static int request(int fd, unsigned long code, void *argument)
 {

@@ -6,6 +6,7 @@
 #include "store/journal.h"
 #include "base/json.h"
 #include "interrupts/quiet/pass.h"
+#include "modeswitch/error.h"
 
 static const struct {
 	const char *key, *added;

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "interrupts/quiet/quiet.h"
 #include "interrupts/quiet/pass.h"
+#include "modeswitch/job.h"
 
 /* ---- what there is ---- */
 

@@ -3,9 +3,14 @@
 #ifndef QUIET_PASS_H
 #define QUIET_PASS_H
 
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 #include <json-c/json.h>
 
-#include "modeswitch.h"
+#include "modeswitch/error.h"
+#include "modeswitch/interrupts.h"
 #include "interrupts/steer.h"
 
 /* What the process that watches remembers from pass to pass. */

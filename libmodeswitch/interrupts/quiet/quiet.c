@@ -17,6 +17,9 @@
 #include "store/record.h"
 #include "store/state.h"
 #include "switch/switch.h"
+#include "modeswitch/config.h"
+#include "modeswitch/interrupts.h"
+#include "modeswitch/job.h"
 
 #define LOCK_FILE "quiet.lock"
 

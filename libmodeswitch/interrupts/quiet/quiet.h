@@ -13,7 +13,9 @@
 #ifndef QUIET_H
 #define QUIET_H
 
-#include "modeswitch.h"
+#include <hwloc.h>
+
+#include "modeswitch/error.h"
 
 /*
  * One pass, with the lock of switching held. 'taken': CPUs of a job that begins just now; or NULL.

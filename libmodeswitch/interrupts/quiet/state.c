@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "interrupts/quiet/pass.h"
 #include "store/state.h"
+#include "modeswitch/config.h"
 
 #define STATE_FILE "quiet.json"
 

@@ -3,7 +3,11 @@
 #ifndef CHECK_H
 #define CHECK_H
 
-#include "modeswitch.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "modeswitch/config.h"
+#include "modeswitch/node.h"
 
 struct checking {
 	void (*hear)(const struct ms_finding *finding, void *context);

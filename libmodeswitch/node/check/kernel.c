@@ -12,6 +12,9 @@
 #include <strings.h>
 
 #include "base/files.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/node.h"
 
 #define MB (1UL << 20)
 /* Linux's own, whatever jobs have: about what it needs to stay alive and to boot jobs. */

@@ -14,6 +14,7 @@
 
 #include "base/files.h"
 #include "base/process.h"
+#include "modeswitch/node.h"
 
 #define SCONTROL "/usr/bin/scontrol"
 #define TOOL_MS 20000

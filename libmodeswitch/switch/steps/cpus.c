@@ -8,6 +8,9 @@
 
 #include "base/files.h"
 #include "switch/steps.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/node.h"
 
 static struct json_object *details(struct switching *switching)
 {

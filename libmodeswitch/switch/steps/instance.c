@@ -11,6 +11,10 @@
 #include "watch/dump.h"
 #include "base/process.h"
 #include "switch/steps.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/node.h"
+#include "modeswitch/plan.h"
 
 #define CONSOLE_TAIL 400
 

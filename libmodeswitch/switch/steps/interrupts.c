@@ -15,6 +15,9 @@
 #include "base/json.h"
 #include "interrupts/quiet/quiet.h"
 #include "switch/steps.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/plan.h"
 
 /*
  * "banned": what irqbalance shall leave alone from now on; "added": as much of it as is by our

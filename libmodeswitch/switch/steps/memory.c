@@ -18,6 +18,12 @@
 #include "base/process.h"
 #include "switch/steps.h"
 #include "store/times.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
+#include "modeswitch/migrate.h"
+#include "modeswitch/node.h"
+#include "modeswitch/plan.h"
 
 #define LARGE_PAGE (2UL << 20)
 #define RUN_TRY_MS 3000

@@ -9,6 +9,7 @@
 
 #include "base/process.h"
 #include "switch/steps.h"
+#include "modeswitch/error.h"
 
 #define MODPROBE "/sbin/modprobe"
 

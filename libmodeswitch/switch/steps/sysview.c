@@ -6,6 +6,7 @@
 
 #include "switch/steps.h"
 #include "machine/sysview.h"
+#include "modeswitch/plan.h"
 
 static int undo(struct switching *switching, struct json_object *entry, struct ms_error *err)
 {

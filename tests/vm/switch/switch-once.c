@@ -13,7 +13,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "modeswitch.h"
+#include "modeswitch/config.h"
+#include "modeswitch/error.h"
+#include "modeswitch/interrupts.h"
+#include "modeswitch/job.h"
+#include "modeswitch/plan.h"
 
 static int fail(const struct ms_error *err)
 {
