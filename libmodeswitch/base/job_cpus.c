@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/files.h"
 #include "base/cgroup.h"
+#include "base/files.h"
 
 struct search {
 	hwloc_bitmap_t cpus;

@@ -11,9 +11,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "driver/driver.h"
 #include "base/files.h"
 #include "base/parse.h"
+#include "driver/driver.h"
 
 #define MAX_SECONDS 3600
 #define MIN_PIDS 8

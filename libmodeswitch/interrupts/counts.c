@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "interrupts/interrupts.h"
 #include "base/process.h"
+#include "interrupts/interrupts.h"
 #include "modeswitch/error.h"
 #include "modeswitch/interrupts.h"
 #include "modeswitch/job.h"

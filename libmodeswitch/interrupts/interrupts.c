@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "store/journal.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
+#include "store/journal.h"
 
 #define DEFAULT "default"
 

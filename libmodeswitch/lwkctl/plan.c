@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lwkctl/drawing.h"
 #include "base/json.h"
 #include "lwkctl/common.h"
+#include "lwkctl/drawing.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "store/state.h"
 #include "machine/sysview.h"
+#include "store/state.h"
 
 /* The largest machines need a few megabytes. */
 #define LARGEST_FILE (64 << 20)

@@ -20,8 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "base/cgroup.h"
+#include "base/files.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/migrate.h"

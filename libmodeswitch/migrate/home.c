@@ -15,9 +15,9 @@
 
 #include "base/files.h"
 #include "base/process.h"
-#include "store/state.h"
 #include "modeswitch/config.h"
 #include "modeswitch/migrate.h"
+#include "store/state.h"
 
 #define SUFFIX ".away"
 /* How often it looks whether a switch has ended, before which nothing moves. */

@@ -20,8 +20,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "abi/lwkpart.h"
+#include "base/files.h"
 
 #define DEFAULT_PAGES 5000
 #define DEFAULT_SLEEP_MS 100

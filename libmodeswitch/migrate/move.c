@@ -17,8 +17,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "abi/lwkpart.h"
+#include "base/files.h"
 #include "modeswitch/error.h"
 #include "modeswitch/migrate.h"
 

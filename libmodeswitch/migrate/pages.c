@@ -16,8 +16,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "abi/lwkpart.h"
+#include "base/files.h"
 #include "modeswitch/error.h"
 #include "modeswitch/migrate.h"
 

@@ -23,8 +23,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "base/cgroup.h"
+#include "base/files.h"
 #include "modeswitch/error.h"
 #include "modeswitch/migrate.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/driver.h"
 #include "base/files.h"
+#include "driver/driver.h"
 #include "machine/memory.h"
 #include "machine/topology.h"
 #include "modeswitch/config.h"

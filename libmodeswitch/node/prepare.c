@@ -13,17 +13,17 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "interrupts/interrupts.h"
-#include "store/journal.h"
 #include "base/json.h"
-#include "machine/memory.h"
 #include "base/process.h"
-#include "node/services.h"
-#include "store/state.h"
+#include "interrupts/interrupts.h"
+#include "machine/memory.h"
 #include "machine/topology.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
+#include "node/services.h"
+#include "store/journal.h"
+#include "store/state.h"
 
 #define STATE_FILE "prepared.json"
 #define LOCK_WAIT_MS 60000

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "plan/planning.h"
 #include "machine/topology.h"
+#include "plan/planning.h"
 
 static struct ms_plan *new_plan(const struct ms_image *image)
 {

@@ -5,10 +5,10 @@
 
 #include <hwloc.h>
 
-#include "plan/plan.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/plan.h"
+#include "plan/plan.h"
 
 struct planning {
 	const struct ms_config *config;

@@ -2,11 +2,11 @@
 #include <inttypes.h>
 
 #include "base/parse.h"
-#include "plan/planning.h"
 #include "machine/topology.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/limits.h"
+#include "plan/planning.h"
 
 /* A proxy, and what starts it. */
 #define PIDS_PER_CPU 2

@@ -5,8 +5,8 @@
 #include <hwloc.h>
 
 #include "driver/driver.h"
-#include "plan/plan.h"
 #include "modeswitch/error.h"
+#include "plan/plan.h"
 
 /*
  * What this node can still give; 'dev' is -1 when the driver's module is not loaded. What the

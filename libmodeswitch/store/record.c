@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/journal.h"
 #include "base/json.h"
-#include "store/state.h"
-#include "store/times.h"
 #include "modeswitch/config.h"
 #include "modeswitch/limits.h"
+#include "store/journal.h"
+#include "store/state.h"
+#include "store/times.h"
 
 static const char *const state_words[] = {
 	[MS_JOB_SWITCHING] = "switching", [MS_JOB_ACTIVE] = "active", [MS_JOB_REFUSED] = "refused",

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/journal.h"
 #include "base/process.h"
+#include "store/journal.h"
 
 void times_begin(struct ms_times *times)
 {

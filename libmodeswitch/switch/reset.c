@@ -7,23 +7,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver/driver.h"
 #include "base/files.h"
-#include "migrate/home.h"
-#include "store/journal.h"
-#include "machine/memory.h"
 #include "base/process.h"
-#include "limits/limits.h"
+#include "driver/driver.h"
 #include "interrupts/quiet/quiet.h"
-#include "store/record.h"
-#include "store/state.h"
-#include "switch/steps.h"
-#include "switch/switch.h"
+#include "limits/limits.h"
+#include "machine/memory.h"
 #include "machine/sysview.h"
+#include "migrate/home.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/node.h"
 #include "modeswitch/watch.h"
+#include "store/journal.h"
+#include "store/record.h"
+#include "store/state.h"
+#include "switch/steps.h"
+#include "switch/switch.h"
 
 /* All jobs that have a journal or a record, ascending, each once; -1 on error. */
 static ssize_t known_jobs(uint32_t **out, struct ms_error *err)

@@ -11,12 +11,12 @@
 #include <sys/types.h>
 
 #include "driver/driver.h"
-#include "store/journal.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"
+#include "store/journal.h"
 
 /* A switch that is going on, in either direction. */
 struct switching {

@@ -11,22 +11,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "migrate/home.h"
-#include "config/image.h"
-#include "plan/plan.h"
 #include "base/process.h"
+#include "config/image.h"
 #include "interrupts/quiet/quiet.h"
-#include "store/record.h"
-#include "switch/report.h"
-#include "store/state.h"
-#include "switch/steps.h"
-#include "plan/supply.h"
-#include "store/times.h"
 #include "machine/topology.h"
-#include "switch/warm.h"
+#include "migrate/home.h"
 #include "modeswitch/config.h"
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"
+#include "plan/plan.h"
+#include "plan/supply.h"
+#include "store/record.h"
+#include "store/state.h"
+#include "store/times.h"
+#include "switch/report.h"
+#include "switch/steps.h"
+#include "switch/warm.h"
 
 /* Is anything lent, or might it be? */
 static bool anything_lent(void)

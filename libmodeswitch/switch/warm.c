@@ -6,12 +6,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "migrate/home.h"
 #include "base/process.h"
+#include "migrate/home.h"
 #include "store/record.h"
 #include "store/state.h"
-#include "switch/switch.h"
 #include "store/times.h"
+#include "switch/switch.h"
 
 /* The first warm job; 1: found, 0: none, -1: error. */
 static int find_job(struct ms_job *job, struct ms_error *err)

@@ -18,11 +18,11 @@
 #include <stdint.h>
 
 #include "driver/driver.h"
-#include "switch/steps.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"
+#include "switch/steps.h"
 
 struct warm {
 	uint32_t job_id;

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "store/record.h"
-#include "store/state.h"
 #include "modeswitch/job.h"
 #include "modeswitch/watch.h"
+#include "store/record.h"
+#include "store/state.h"
 
 #define CHUNK (256 << 10)
 #define ALIGN4(size) (((size) + 3) & ~(size_t)3)

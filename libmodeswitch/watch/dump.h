@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "driver/driver.h"
-#include "store/journal.h"
 #include "modeswitch/error.h"
+#include "store/journal.h"
 
 /*
  * If the instance has failed and the journal's entry of the step that made it asks for a dump:

@@ -12,11 +12,11 @@
 
 #include "driver/counters.h"
 #include "driver/driver.h"
-#include "store/record.h"
 #include "modeswitch/counters.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/watch.h"
+#include "store/record.h"
 
 struct ms_watch {
 	uint32_t job_id;

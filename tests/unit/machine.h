@@ -5,9 +5,9 @@
 
 #include "unit/unit.h"
 
+#include "machine/topology.h"
 #include "plan/plan.h"
 #include "plan/supply.h"
-#include "machine/topology.h"
 
 #define GB (1UL << 30)
 #define MB (1UL << 20)

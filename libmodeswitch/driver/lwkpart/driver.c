@@ -10,8 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "driver/driver.h"
 #include "abi/lwkpart.h"
+#include "driver/driver.h"
 #include "modeswitch/job.h"
 
 static int request(int dev, unsigned long code, void *argument)

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "driver/driver.h"
 #include "abi/lwkpart.h"
 #include "abi/lwkshared.h"
+#include "driver/driver.h"
 
 static int read_layout(int dev, unsigned instance, uint32_t job_id, struct dump_layout *layout)
 {

@@ -9,8 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "driver/driver.h"
 #include "abi/lwkpart.h"
+#include "driver/driver.h"
 #include "driver/lwkpart/usage.h"
 #include "modeswitch/counters.h"
 #include "modeswitch/watch.h"

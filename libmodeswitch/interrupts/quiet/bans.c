@@ -2,11 +2,11 @@
 /* What irqbalance is told of quiet jobs' CPUs, and of interrupts that have their places. */
 #include <stdlib.h>
 
-#include "interrupts/irqbalance.h"
-#include "store/journal.h"
 #include "base/json.h"
+#include "interrupts/irqbalance.h"
 #include "interrupts/quiet/pass.h"
 #include "modeswitch/error.h"
+#include "store/journal.h"
 
 static const struct {
 	const char *key, *added;

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "interrupts/interrupts.h"
 #include "base/job_cpus.h"
-#include "store/journal.h"
 #include "base/json.h"
-#include "interrupts/quiet/quiet.h"
+#include "interrupts/interrupts.h"
 #include "interrupts/quiet/pass.h"
+#include "interrupts/quiet/quiet.h"
 #include "modeswitch/job.h"
+#include "store/journal.h"
 
 /* ---- what there is ---- */
 

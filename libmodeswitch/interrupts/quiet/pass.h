@@ -9,9 +9,9 @@
 #include <sys/types.h>
 #include <json-c/json.h>
 
+#include "interrupts/steer.h"
 #include "modeswitch/error.h"
 #include "modeswitch/interrupts.h"
-#include "interrupts/steer.h"
 
 /* What the process that watches remembers from pass to pass. */
 struct quiet_memory {

@@ -11,15 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "interrupts/interrupts.h"
 #include "base/process.h"
+#include "interrupts/interrupts.h"
 #include "interrupts/quiet/pass.h"
-#include "store/record.h"
-#include "store/state.h"
-#include "switch/switch.h"
 #include "modeswitch/config.h"
 #include "modeswitch/interrupts.h"
 #include "modeswitch/job.h"
+#include "store/record.h"
+#include "store/state.h"
+#include "switch/switch.h"
 
 #define LOCK_FILE "quiet.lock"
 

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/journal.h"
 #include "base/json.h"
 #include "interrupts/quiet/pass.h"
-#include "store/state.h"
 #include "modeswitch/config.h"
+#include "store/journal.h"
+#include "store/state.h"
 
 #define STATE_FILE "quiet.json"
 

@@ -12,19 +12,19 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "node/check/check.h"
-#include "driver/driver.h"
 #include "base/files.h"
+#include "base/process.h"
 #include "config/image.h"
+#include "driver/driver.h"
 #include "interrupts/interrupts.h"
+#include "limits/limits.h"
 #include "machine/memory.h"
+#include "machine/topology.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/plan.h"
-#include "base/process.h"
-#include "limits/limits.h"
+#include "node/check/check.h"
 #include "store/state.h"
-#include "machine/topology.h"
 
 #define TOOL_MS 20000
 

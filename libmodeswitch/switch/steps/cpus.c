@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "switch/steps.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
+#include "switch/steps.h"
 
 static struct json_object *details(struct switching *switching)
 {

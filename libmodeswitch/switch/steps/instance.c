@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "watch/dump.h"
 #include "base/process.h"
-#include "switch/steps.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"
+#include "switch/steps.h"
+#include "watch/dump.h"
 
 #define CONSOLE_TAIL 400
 

@@ -10,14 +10,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "interrupts/interrupts.h"
 #include "interrupts/irqbalance.h"
-#include "base/json.h"
 #include "interrupts/quiet/quiet.h"
-#include "switch/steps.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/plan.h"
+#include "switch/steps.h"
 
 /*
  * "banned": what irqbalance shall leave alone from now on; "added": as much of it as is by our

@@ -11,19 +11,19 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "migrate/home.h"
-#include "machine/memory.h"
-#include "migrate/migrate.h"
 #include "base/parse.h"
 #include "base/process.h"
-#include "switch/steps.h"
-#include "store/times.h"
+#include "machine/memory.h"
+#include "migrate/home.h"
+#include "migrate/migrate.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/migrate.h"
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"
+#include "store/times.h"
+#include "switch/steps.h"
 
 #define LARGE_PAGE (2UL << 20)
 #define RUN_TRY_MS 3000

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "switch/steps.h"
 #include "modeswitch/error.h"
+#include "switch/steps.h"
 
 #define MODPROBE "/sbin/modprobe"
 

@@ -4,9 +4,9 @@
  */
 #include <stdlib.h>
 
-#include "switch/steps.h"
 #include "machine/sysview.h"
 #include "modeswitch/plan.h"
+#include "switch/steps.h"
 
 static int undo(struct switching *switching, struct json_object *entry, struct ms_error *err)
 {

@@ -7,8 +7,8 @@
 #include <json-c/json.h>
 
 #include "driver/counters.h"
-#include "lwk/pmu.h"
 #include "driver/lwkpart/usage.h"
+#include "lwk/pmu.h"
 
 /* As a Xeon of the Skylake generation has it with hyper-threading. */
 static const struct ms_pmu skylake = { .version = 4, .counters = 4, .fixed = 3, .bits = 48 };

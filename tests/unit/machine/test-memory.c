@@ -6,12 +6,12 @@
 #include "unit/unit.h"
 
 #include "base/files.h"
-#include "interrupts/interrupts.h"
-#include "store/journal.h"
 #include "base/json.h"
-#include "machine/memory.h"
 #include "base/parse.h"
 #include "base/process.h"
+#include "interrupts/interrupts.h"
+#include "machine/memory.h"
+#include "store/journal.h"
 
 #define MB (1UL << 20)
 #define MAX_BLOCKS 32

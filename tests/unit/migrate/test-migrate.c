@@ -8,8 +8,8 @@
 #include <json-c/json.h>
 #include <math.h>
 
-#include "base/files.h"
 #include "abi/lwkpart.h"
+#include "base/files.h"
 #include "migrate/migrate.h"
 
 static int setup(void **state)

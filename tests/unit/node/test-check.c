@@ -5,8 +5,8 @@
  */
 #include "unit/unit.h"
 
-#include "node/check/check.h"
 #include "base/files.h"
+#include "node/check/check.h"
 
 static const char good_slurm[] = "Configuration data as of 2026-11-21T15:38:28\n"
 				 "BatchStartTimeout       = 120 sec\n"
