@@ -43,14 +43,15 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/migrate/state.c \
 	libmodeswitch/migrate/targets.c \
 	libmodeswitch/migrate/throttle.c \
+	libmodeswitch/interrupts/affinity.c libmodeswitch/interrupts/affinity.h \
 	libmodeswitch/interrupts/counts.c \
-	libmodeswitch/interrupts/interrupts.c libmodeswitch/interrupts/interrupts.h \
 	libmodeswitch/interrupts/irqbalance.c libmodeswitch/interrupts/irqbalance.h \
 	libmodeswitch/interrupts/steer.c libmodeswitch/interrupts/steer.h \
 	libmodeswitch/interrupts/quiet/bans.c \
 	libmodeswitch/interrupts/quiet/pass.c libmodeswitch/interrupts/quiet/pass.h \
-	libmodeswitch/interrupts/quiet/quiet.c libmodeswitch/interrupts/quiet/quiet.h \
+	libmodeswitch/interrupts/quiet/quiet.h \
 	libmodeswitch/interrupts/quiet/state.c \
+	libmodeswitch/interrupts/quiet/watch.c \
 	libmodeswitch/limits/limits.c libmodeswitch/limits/limits.h \
 	libmodeswitch/limits/step_cgroup.c \
 	libmodeswitch/watch/dump.c libmodeswitch/watch/dump.h \

@@ -11,7 +11,7 @@
 
 #include "base/files.h"
 #include "base/process.h"
-#include "interrupts/interrupts.h"
+#include "interrupts/affinity.h"
 #include "modeswitch/error.h"
 #include "modeswitch/interrupts.h"
 #include "modeswitch/job.h"

@@ -15,7 +15,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/process.h"
-#include "interrupts/interrupts.h"
+#include "interrupts/affinity.h"
 #include "machine/memory.h"
 #include "machine/topology.h"
 #include "modeswitch/config.h"

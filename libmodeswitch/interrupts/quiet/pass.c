@@ -9,7 +9,7 @@
 #include "base/files.h"
 #include "base/job_cpus.h"
 #include "base/json.h"
-#include "interrupts/interrupts.h"
+#include "interrupts/affinity.h"
 #include "interrupts/quiet/pass.h"
 #include "interrupts/quiet/quiet.h"
 #include "modeswitch/job.h"

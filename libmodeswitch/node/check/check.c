@@ -16,7 +16,7 @@
 #include "base/process.h"
 #include "config/image.h"
 #include "driver/driver.h"
-#include "interrupts/interrupts.h"
+#include "interrupts/affinity.h"
 #include "limits/limits.h"
 #include "machine/memory.h"
 #include "machine/topology.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "interrupts/interrupts.h"
+#include "interrupts/affinity.h"
 #include "interrupts/irqbalance.h"
 #include "interrupts/quiet/quiet.h"
 #include "modeswitch/config.h"

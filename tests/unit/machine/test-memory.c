@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/parse.h"
 #include "base/process.h"
-#include "interrupts/interrupts.h"
+#include "interrupts/affinity.h"
 #include "machine/memory.h"
 #include "store/journal.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "interrupts/interrupts.h"
+#include "interrupts/affinity.h"
 
 #include <ctype.h>
 #include <dirent.h>

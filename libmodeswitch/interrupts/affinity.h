@@ -2,8 +2,8 @@
 /*
  * On which CPUs Linux serves its interrupts.
  */
-#ifndef INTERRUPTS_H
-#define INTERRUPTS_H
+#ifndef AFFINITY_H
+#define AFFINITY_H
 
 #include <hwloc.h>
 #include <stdbool.h>

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "interrupts/interrupts.h"
+#include "interrupts/affinity.h"
 #include "interrupts/quiet/pass.h"
 #include "modeswitch/config.h"
 #include "modeswitch/interrupts.h"
