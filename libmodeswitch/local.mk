@@ -44,7 +44,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/migrate/targets.c \
 	libmodeswitch/migrate/throttle.c \
 	libmodeswitch/interrupts/affinity.c libmodeswitch/interrupts/affinity.h \
-	libmodeswitch/interrupts/counts.c \
+	libmodeswitch/interrupts/counts.c libmodeswitch/interrupts/counts.h \
 	libmodeswitch/interrupts/irqbalance.c libmodeswitch/interrupts/irqbalance.h \
 	libmodeswitch/interrupts/steer.c libmodeswitch/interrupts/steer.h \
 	libmodeswitch/interrupts/quiet/bans.c \
@@ -57,6 +57,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/watch/dump.c libmodeswitch/watch/dump.h \
 	libmodeswitch/watch/usage_json.c \
 	libmodeswitch/watch/watch.c \
+	libmodeswitch/switch/quiet_job.c \
 	libmodeswitch/switch/report.c libmodeswitch/switch/report.h \
 	libmodeswitch/switch/reset.c \
 	libmodeswitch/switch/steps.c libmodeswitch/switch/steps.h \

@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <json-c/json.h>
 
-#include "modeswitch/job.h"
-
 /*
  * Finds the interrupts that other CPUs than these may serve, and adds to the array 'found' for
  * each: "irq", "name", "was" (a list of CPUs), "now". The first has the irq "default": what new
@@ -54,8 +52,5 @@ int interrupt_set(struct json_object *interrupt);
  * another device's by now.
  */
 int interrupt_restore(struct json_object *interrupt);
-
-/* What these CPUs had of devices since boot, per second; 0 of those that are not on-line. */
-void interrupts_measure(hwloc_const_bitmap_t cpus, struct ms_irq_spread *spread);
 
 #endif

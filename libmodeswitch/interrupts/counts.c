@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How often which interrupt came to which CPU: what /proc/interrupts says.
+ * Counts of each interrupt on each CPU, from /proc/interrupts.
  */
+#include "interrupts/counts.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -11,10 +13,8 @@
 
 #include "base/files.h"
 #include "base/process.h"
-#include "interrupts/affinity.h"
 #include "modeswitch/error.h"
 #include "modeswitch/interrupts.h"
-#include "modeswitch/job.h"
 
 /* "           CPU0       CPU1 …": those that are on-line. */
 static int read_cpus(const char *line, struct ms_irqs *irqs)

@@ -23,4 +23,10 @@
  */
 int quiet_pass(hwloc_const_bitmap_t taken, struct ms_error *err);
 
+/*
+ * One pass as above for a job that has just got its record, with 'os' as the OS CPUs from now on;
+ * then starts `lwkctl quiet`. 0 or -1; after -1 the caller removes the record and makes a pass.
+ */
+int quiet_start(hwloc_const_bitmap_t os, struct ms_error *err);
+
 #endif

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The process that keeps interrupts away from quiet jobs as long as such jobs exist: it makes a
+ * pass every few seconds. One process at a time does so on a node.
+ */
 #include "interrupts/quiet/quiet.h"
 
 #include <fcntl.h>
@@ -12,18 +16,14 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "interrupts/affinity.h"
 #include "interrupts/quiet/pass.h"
-#include "modeswitch/config.h"
 #include "modeswitch/interrupts.h"
 #include "modeswitch/job.h"
-#include "store/record.h"
 #include "store/state.h"
-#include "switch/switch.h"
 
 #define LOCK_FILE "quiet.lock"
 
-/* ---- a job ---- */
+/* ---- starting the process ---- */
 
 static int start_watching(struct ms_error *err)
 {
@@ -33,51 +33,9 @@ static int start_watching(struct ms_error *err)
 	return error ? ms_fail(err, "%s cannot be started: %s", LWKCTL_PATH, strerror(-error)) : 0;
 }
 
-static int publish(uint32_t job_id, uid_t uid, hwloc_const_bitmap_t cpus, const char *reason,
-		   struct ms_error *err)
+int quiet_start(hwloc_const_bitmap_t os, struct ms_error *err)
 {
-	struct ms_job job = { .job_id = job_id,
-			      .uid = uid,
-			      .state = MS_JOB_QUIET,
-			      .instance = MS_NO_INSTANCE,
-			      .since = time(NULL) };
-	int ret;
-
-	snprintf(job.reason, sizeof(job.reason), "%s", reason);
-	if (cpus) {
-		job.linux_cpus = hwloc_bitmap_dup(cpus);
-		interrupts_measure(cpus, &job.irqs_before);
-	}
-	ret = record_publish(&job, err);
-	ms_job_release(&job);
-	return ret;
-}
-
-int ms_quiet_refuse(uint32_t job_id, uid_t uid, const char *reason, struct ms_error *err)
-{
-	return publish(job_id, uid, NULL, reason, err);
-}
-
-int ms_quiet_begin(const struct ms_config *config, uint32_t job_id, uid_t uid,
-		   hwloc_const_bitmap_t cpus, struct ms_error *err)
-{
-	int lock = state_lock(config->switch_timeout_ms, err), ret;
-	struct ms_error ignored;
-
-	if (lock < 0)
-		return -1;
-	/* What an earlier run of a requeued job may have left. */
-	ret = switch_off_locked(job_id, NULL, NULL, NULL, err);
-	if (ret == 0)
-		ret = publish(job_id, uid, cpus, "", err);
-	if (ret == 0 &&
-	    (quiet_run_pass(NULL, config->os_cpus, NULL, err) < 0 || start_watching(err) < 0)) {
-		ret = -1;
-		record_remove(job_id, &ignored);
-		quiet_pass(NULL, &ignored);
-	}
-	close(lock);
-	return ret;
+	return quiet_run_pass(NULL, os, NULL, err) < 0 ? -1 : start_watching(err);
 }
 
 int ms_quiet_resume(struct ms_error *err)

@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "interrupts/affinity.h"
+#include "interrupts/counts.h"
 #include "interrupts/irqbalance.h"
 #include "interrupts/quiet/quiet.h"
 #include "modeswitch/config.h"
