@@ -60,22 +60,22 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/switch/quiet_job.c \
 	libmodeswitch/switch/report.c libmodeswitch/switch/report.h \
 	libmodeswitch/switch/reset.c \
-	libmodeswitch/switch/steps.c libmodeswitch/switch/steps.h \
+	libmodeswitch/switch/engine.c \
 	libmodeswitch/switch/switch.c libmodeswitch/switch/switch.h \
 	libmodeswitch/switch/warm.c libmodeswitch/switch/warm.h \
 	libmodeswitch/switch/steps/cpus.c \
 	libmodeswitch/switch/steps/instance.c \
 	libmodeswitch/switch/steps/interrupts.c \
 	libmodeswitch/switch/steps/limits.c \
-	libmodeswitch/switch/steps/memory.c \
+	libmodeswitch/switch/steps/memory/memory.c \
 	libmodeswitch/switch/steps/module.c \
 	libmodeswitch/switch/steps/sysview.c \
 	libmodeswitch/node/info.c \
-	libmodeswitch/node/prepare.c \
-	libmodeswitch/node/services.c libmodeswitch/node/services.h \
+	libmodeswitch/node/prepare/prepare.c \
+	libmodeswitch/node/prepare/services.c libmodeswitch/node/prepare/services.h \
 	libmodeswitch/node/check/check.c libmodeswitch/node/check/check.h \
-	libmodeswitch/node/check/kernel.c \
-	libmodeswitch/node/check/slurm.c
+	libmodeswitch/node/check/slurm/node.c \
+	libmodeswitch/node/check/slurm/settings.c
 libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"' \
 	-DLWKCTL_PATH='"$(bindir)/lwkctl"'
 libmodeswitch_libmodeswitch_all_la_LIBADD = $(HWLOC_LIBS) $(JSONC_LIBS) $(INIH_LIBS) $(ELF_LIBS) \

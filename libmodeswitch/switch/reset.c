@@ -22,7 +22,7 @@
 #include "store/journal.h"
 #include "store/record.h"
 #include "store/state.h"
-#include "switch/steps.h"
+#include "switch/steps/step.h"
 #include "switch/switch.h"
 
 /* All jobs that have a journal or a record, ascending, each once; -1 on error. */

@@ -25,7 +25,7 @@
 #include "store/state.h"
 #include "store/times.h"
 #include "switch/report.h"
-#include "switch/steps.h"
+#include "switch/steps/step.h"
 #include "switch/warm.h"
 
 /* Is anything lent, or might it be? */

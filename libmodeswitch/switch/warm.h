@@ -22,7 +22,7 @@
 #include "modeswitch/job.h"
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"
-#include "switch/steps.h"
+#include "switch/steps/step.h"
 
 struct warm {
 	uint32_t job_id;

@@ -9,7 +9,7 @@
 
 #include "base/process.h"
 #include "modeswitch/error.h"
-#include "switch/steps.h"
+#include "switch/steps/step.h"
 
 #define MODPROBE "/sbin/modprobe"
 

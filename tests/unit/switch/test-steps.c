@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/process.h"
-#include "switch/steps.h"
+#include "switch/steps/step.h"
 
 #define MARKS 3
 

@@ -11,7 +11,7 @@
 
 #include "base/files.h"
 #include "base/process.h"
-#include "switch/steps.h"
+#include "switch/steps/step.h"
 
 #define MB (1UL << 20)
 #define BLOCK (128 * MB)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "switch/steps.h"
+#include "switch/steps/step.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "node/services.h"
+#include "node/prepare/services.h"
 
 #include <ctype.h>
 #include <errno.h>

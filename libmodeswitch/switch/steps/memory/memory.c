@@ -23,7 +23,7 @@
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"
 #include "store/times.h"
-#include "switch/steps.h"
+#include "switch/steps/step.h"
 
 #define LARGE_PAGE (2UL << 20)
 #define RUN_TRY_MS 3000

@@ -21,7 +21,7 @@
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
-#include "node/services.h"
+#include "node/prepare/services.h"
 #include "store/journal.h"
 #include "store/state.h"
 
