@@ -7,7 +7,7 @@
 
 u32 account(u32 state)
 {
-	struct lwk_cpu_times *times = &this_cpu()->status->times;
+	struct lwk_cpu_times *times = &this_slot()->status->times;
 	u32 former = times->state;
 	u64 now = rdtsc();
 

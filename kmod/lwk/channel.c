@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Packets to and from the proxy (lwkshared.h). The page is the user's to scribble on:
- * counts are kept in struct cpu, packets are copied before they are looked at, and
+ * counts are kept in struct slot, packets are copied before they are looked at, and
  * what cannot be ends the connection, never the LWK.
  */
 #include "lwk.h"
@@ -17,36 +17,36 @@
 /* Looks between two PAUSEs: a hypervisor or emulator may take microseconds for one. */
 #define LOOKS 32
 
-static bool packet_waits(const struct cpu *cpu)
+static bool packet_waits(const struct slot *slot)
 {
-	return LOAD_ACQUIRE(cpu->channel->to_lwk.head) != cpu->received;
+	return LOAD_ACQUIRE(slot->channel->to_lwk.head) != slot->received;
 }
 
-bool channel_fault_waits(const struct cpu *cpu)
+bool channel_fault_waits(const struct slot *slot)
 {
-	return LOAD_ACQUIRE(cpu->control->fault_state) == LWK_FAULT_ASKED;
+	return LOAD_ACQUIRE(slot->control->fault_state) == LWK_FAULT_ASKED;
 }
 
-bool channel_ordered(const struct cpu *cpu)
+bool channel_ordered(const struct slot *slot)
 {
-	return LOAD_ACQUIRE(cpu->control->order) != LWK_ORDER_NONE;
+	return LOAD_ACQUIRE(slot->control->order) != LWK_ORDER_NONE;
 }
 
-static bool something_waits(const struct cpu *cpu)
+static bool something_waits(const struct slot *slot)
 {
-	return !channel_ordered(cpu) || packet_waits(cpu) || channel_fault_waits(cpu);
+	return !channel_ordered(slot) || packet_waits(slot) || channel_fault_waits(slot);
 }
 
 /* Who shares its CPU spins only while nobody else could use it. */
 static void spin(u64 start)
 {
-	const struct cpu *cpu = this_cpu();
+	const struct slot *slot = this_slot();
 
-	while (rdtsc() - start < cpu->spin) {
+	while (rdtsc() - start < slot->spin) {
 		for (unsigned int i = 0; i < LOOKS; i++)
-			if (something_waits(cpu))
+			if (something_waits(slot))
 				return;
-		if (cpu_others_wait())
+		if (slot_others_wait())
 			return;
 		cpu_relax();
 	}
@@ -54,15 +54,15 @@ static void spin(u64 start)
 
 static void adapt_spin(u64 waited)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 	u64 us = boot->tsc_khz / 1000, most = SPIN_MAX_US * us;
 
 	if (waited > most)
-		cpu->spin = 0;
-	else if (waited > cpu->spin)
-		cpu->spin = !cpu->spin		   ? SPIN_MIN_US * us
-			    : 2 * cpu->spin < most ? 2 * cpu->spin
-						   : most;
+		slot->spin = 0;
+	else if (waited > slot->spin)
+		slot->spin = !slot->spin	     ? SPIN_MIN_US * us
+			     : 2 * slot->spin < most ? 2 * slot->spin
+						     : most;
 }
 
 static void wait(void)
@@ -70,35 +70,35 @@ static void wait(void)
 	u64 start = rdtsc();
 
 	spin(start);
-	if (!something_waits(this_cpu()))
-		cpu_sleep(something_waits);
+	if (!something_waits(this_slot()))
+		slot_sleep(something_waits);
 	adapt_spin(rdtsc() - start);
-	if (!channel_ordered(this_cpu()))
+	if (!channel_ordered(this_slot()))
 		process_abandon();
 	channel_serve_fault();
 }
 
 void channel_reset(void)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 
-	cpu->sent = 0;
-	cpu->received = 0;
-	cpu->signals_taken = 0;
+	slot->sent = 0;
+	slot->received = 0;
+	slot->signals_taken = 0;
 }
 
 void channel_serve_fault(void)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 	int error;
 
-	if (!channel_fault_waits(cpu))
+	if (!channel_fault_waits(slot))
 		return;
-	error = space_fault_here(&cpu->process->space, READ_ONCE(cpu->control->fault_addr),
-				 READ_ONCE(cpu->control->fault_write));
+	error = space_fault_here(&slot->process->space, READ_ONCE(slot->control->fault_addr),
+				 READ_ONCE(slot->control->fault_write));
 	if (error == -ENOMEM)
-		cpu->process->out_of_memory = true;
-	STORE_RELEASE(cpu->control->fault_state, error ? LWK_FAULT_REFUSED : LWK_FAULT_READY);
+		slot->process->out_of_memory = true;
+	STORE_RELEASE(slot->control->fault_state, error ? LWK_FAULT_REFUSED : LWK_FAULT_READY);
 }
 
 static void broken(void)
@@ -114,55 +114,55 @@ static void broken(void)
  */
 static void await_room(const struct lwk_ring *ring)
 {
-	const struct cpu *cpu = this_cpu();
+	const struct slot *slot = this_slot();
 	u32 waiting;
 
-	while ((waiting = cpu->sent - LOAD_ACQUIRE(ring->tail)) >= LWK_RING_SLOTS) {
+	while ((waiting = slot->sent - LOAD_ACQUIRE(ring->tail)) >= LWK_RING_SLOTS) {
 		if (waiting > LWK_RING_SLOTS)
 			broken();
-		if (!channel_ordered(cpu))
+		if (!channel_ordered(slot))
 			process_abandon();
 		channel_serve_fault();
-		cpu_freeze();
+		slot_freeze();
 		still_alive();
 		cpu_relax();
-		cpu_yield();
+		slot_yield();
 	}
 }
 
 static void send(const struct lwk_packet *packet)
 {
-	struct cpu *cpu = this_cpu();
-	struct lwk_ring *ring = &cpu->channel->to_linux;
-	const struct lwk_boot_cpu *target = &boot->cpus[cpu->core->index];
+	struct slot *slot = this_slot();
+	struct lwk_ring *ring = &slot->channel->to_linux;
+	const struct lwk_boot_cpu *target = &boot->cpus[slot->cpu->index];
 
 	await_room(ring);
-	ring->slot[cpu->sent % LWK_RING_SLOTS] = *packet;
-	STORE_RELEASE(ring->head, ++cpu->sent);
+	ring->slot[slot->sent % LWK_RING_SLOTS] = *packet;
+	STORE_RELEASE(ring->head, ++slot->sent);
 	memory_barrier();
-	if (READ_ONCE(cpu->channel->linux_sleeps))
+	if (READ_ONCE(slot->channel->linux_sleeps))
 		apic_send(READ_ONCE(target->doorbell_apicid), READ_ONCE(target->doorbell_vector));
 }
 
 static bool receive(struct lwk_packet *packet)
 {
-	struct cpu *cpu = this_cpu();
-	struct lwk_ring *ring = &cpu->channel->to_lwk;
-	u32 waiting = LOAD_ACQUIRE(ring->head) - cpu->received;
+	struct slot *slot = this_slot();
+	struct lwk_ring *ring = &slot->channel->to_lwk;
+	u32 waiting = LOAD_ACQUIRE(ring->head) - slot->received;
 
 	if (!waiting)
 		return false;
 	if (waiting > LWK_RING_SLOTS)
 		broken();
-	*packet = ring->slot[cpu->received % LWK_RING_SLOTS];
-	STORE_RELEASE(ring->tail, ++cpu->received);
+	*packet = ring->slot[slot->received % LWK_RING_SLOTS];
+	STORE_RELEASE(ring->tail, ++slot->received);
 	return true;
 }
 
 s64 channel_request(u64 nr, const u64 args[6])
 {
-	struct cpu *cpu = this_cpu();
-	struct lwk_packet packet = { .kind = LWK_PACKET_REQUEST, .id = ++cpu->next_id, .nr = nr };
+	struct slot *slot = this_slot();
+	struct lwk_packet packet = { .kind = LWK_PACKET_REQUEST, .id = ++slot->next_id, .nr = nr };
 	u32 id = packet.id, former = account(LWK_CPU_DELEGATING);
 
 	memcpy(packet.args, args, sizeof(packet.args));
@@ -188,16 +188,16 @@ void channel_notice(u64 nr, u64 arg0, u64 arg1)
 
 bool channel_take_signal(struct lwk_signal *signal)
 {
-	struct cpu *cpu = this_cpu();
-	struct lwk_signals *signals = &cpu->channel->signals;
-	u32 waiting = LOAD_ACQUIRE(signals->head) - cpu->signals_taken;
+	struct slot *slot = this_slot();
+	struct lwk_signals *signals = &slot->channel->signals;
+	u32 waiting = LOAD_ACQUIRE(signals->head) - slot->signals_taken;
 
 	if (!waiting)
 		return false;
 	if (waiting > LWK_SIGNAL_SLOTS)
 		broken();
-	*signal = signals->slot[cpu->signals_taken % LWK_SIGNAL_SLOTS];
-	STORE_RELEASE(signals->tail, ++cpu->signals_taken);
+	*signal = signals->slot[slot->signals_taken % LWK_SIGNAL_SLOTS];
+	STORE_RELEASE(signals->tail, ++slot->signals_taken);
 	return true;
 }
 
@@ -207,7 +207,7 @@ s64 channel_send_signal(const struct lwk_signal *signal)
 
 	_Static_assert(sizeof(args) == sizeof(*signal), "all that a packet can carry");
 	memcpy(args, signal, sizeof(args));
-	this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+	this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
 	return channel_request(LWK_CALL_SIGNAL, args);
 }
 

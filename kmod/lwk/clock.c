@@ -4,15 +4,15 @@
 
 u64 clock_cycles_to_ns(u64 cycles)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 	u32 khz = READ_ONCE(boot->tsc_khz);
 
 	/* Divisions take longer than all the rest of clock_gettime(2). */
-	if (khz != cpu->tsc_khz) {
-		cpu->tsc_khz = khz;
-		cpu->ns_per_cycle = (1000000UL << 32) / khz;
+	if (khz != slot->tsc_khz) {
+		slot->tsc_khz = khz;
+		slot->ns_per_cycle = (1000000UL << 32) / khz;
 	}
-	return (unsigned __int128)cycles * cpu->ns_per_cycle >> 32;
+	return (unsigned __int128)cycles * slot->ns_per_cycle >> 32;
 }
 
 u64 clock_now(enum lwk_clock_kind kind)

@@ -152,11 +152,11 @@ void panic(const char *format, ...)
 			 OFFSET(r15), OFFSET(r14), OFFSET(r13), OFFSET(r12), OFFSET(rbp),
 			 OFFSET(rbx), OFFSET(rsp), OFFSET(rip)
 			 : "rax", "memory");
-	registers_save(this_cpu(), &here);
+	registers_save(this_slot(), &here);
 	/* The first one has the cause. */
 	if (__atomic_exchange_n(&panicked, 1, __ATOMIC_ACQ_REL))
 		halt_forever();
-	status->panic_cpu = this_cpu()->core->index;
+	status->panic_cpu = this_slot()->cpu->index;
 	va_start(args, format);
 	format_text(message, sizeof(message), format, args);
 	va_end(args);

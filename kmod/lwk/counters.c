@@ -41,21 +41,21 @@ static u64 sum(const u64 *counts, u32 n)
 	return total;
 }
 
-static u64 count_of(const struct lwk_cpu_status *cpu, u32 number)
+static u64 count_of(const struct lwk_cpu_status *counts, u32 number)
 {
 	switch (number) {
 	case LWK_COUNT_FAULTS:
-		return cpu->faults;
+		return counts->faults;
 	case LWK_COUNT_INTERRUPTS:
-		return sum((const u64 *)cpu->interrupts, LWK_INTERRUPTS);
+		return sum((const u64 *)counts->interrupts, LWK_INTERRUPTS);
 	case LWK_COUNT_DISTURBANCES:
-		return cpu->disturbances;
+		return counts->disturbances;
 	case LWK_COUNT_LOCAL_CALLS:
-		return cpu->local_calls;
+		return counts->local_calls;
 	case LWK_COUNT_DELEGATED_CALLS:
-		return sum((const u64 *)cpu->delegated_calls, LWK_CALL_KINDS);
+		return sum((const u64 *)counts->delegated_calls, LWK_CALL_KINDS);
 	case LWK_COUNT_PROCESSES:
-		return cpu->processes;
+		return counts->processes;
 	default:
 		return 0;
 	}
@@ -64,20 +64,20 @@ static u64 count_of(const struct lwk_cpu_status *cpu, u32 number)
 /* A CPU's are those of its slots. */
 static u64 software_count(u32 number)
 {
-	const struct cpu *cpu = this_cpu(), *each = cpu;
+	const struct slot *slot = this_slot(), *each = slot;
 	u64 total = 0;
 
 	do {
 		total += count_of(each->status, number);
 		each = each->next;
-	} while (each != cpu);
+	} while (each != slot);
 	return total;
 }
 
 /* Where they are told. */
 static struct lwk_cpu_counters *own_published(void)
 {
-	return &status->cpu[this_cpu()->core->index].counters;
+	return &status->cpu[this_slot()->cpu->index].counters;
 }
 
 static u64 read_counter(const struct lwk_counter *counter)
@@ -151,7 +151,7 @@ static bool is_told(struct lwk_counting *told)
 {
 	u32 order = LOAD_ACQUIRE(boot->counting.order);
 
-	if (order == this_cpu()->core->counters.told.order || order & 1)
+	if (order == this_slot()->cpu->counters.told.order || order & 1)
 		return false;
 	memcpy(told, &boot->counting, sizeof(*told));
 	compiler_barrier();
@@ -172,7 +172,7 @@ static void forget_values(void)
 
 void counters_obey(void)
 {
-	struct counters *own = &this_cpu()->core->counters;
+	struct counters *own = &this_slot()->cpu->counters;
 	struct lwk_counting told;
 
 	if (!is_told(&told))
@@ -194,7 +194,7 @@ void counters_obey(void)
 
 void counters_update(void)
 {
-	struct counters *own = &this_cpu()->core->counters;
+	struct counters *own = &this_slot()->cpu->counters;
 
 	take(own);
 	if (own->told.running && !own->running) {

@@ -3,8 +3,8 @@
 #include "lwk.h"
 #include "entry.h"
 
-_Static_assert(offsetof(struct cpu, user_rsp) == CPU_USER_RSP, "entry.h");
-_Static_assert(offsetof(struct cpu, kernel_rsp) == CPU_KERNEL_RSP, "entry.h");
+_Static_assert(offsetof(struct slot, user_rsp) == SLOT_USER_RSP, "entry.h");
+_Static_assert(offsetof(struct slot, kernel_rsp) == SLOT_KERNEL_RSP, "entry.h");
 _Static_assert(offsetof(struct frame, r11) == FRAME_R11, "entry.h");
 _Static_assert(offsetof(struct frame, rcx) == FRAME_RCX, "entry.h");
 _Static_assert(offsetof(struct frame, rip) == FRAME_RIP, "entry.h");
@@ -41,38 +41,38 @@ static void idt_fill(void)
 }
 
 /* Linux's encoding of CPU and node. */
-static u64 where_is(const struct core *core)
+static u64 where_is(const struct cpu *cpu)
 {
-	const struct lwk_boot_cpu *cpu = &boot->cpus[core->index];
+	const struct lwk_boot_cpu *at = &boot->cpus[cpu->index];
 
-	return (u64)cpu->node << 12 | cpu->linux_cpu;
+	return (u64)at->node << 12 | at->linux_cpu;
 }
 
-static void load_tables(struct core *core)
+static void load_tables(struct cpu *cpu)
 {
-	u64 tss = (u64)&core->tss, where = where_is(core);
-	struct descriptor_pointer gdtr = { sizeof(core->gdt) - 1, (u64)core->gdt };
+	u64 tss = (u64)&cpu->tss, where = where_is(cpu);
+	struct descriptor_pointer gdtr = { sizeof(cpu->gdt) - 1, (u64)cpu->gdt };
 	struct descriptor_pointer idtr = { sizeof(idt) - 1, (u64)idt };
 
-	core->gdt[KERNEL_CS / 8] = 0x00af9b000000ffff;
-	core->gdt[KERNEL_DS / 8] = 0x00cf93000000ffff;
-	core->gdt[USER32_CS / 8] = 0x00cffb000000ffff;
-	core->gdt[USER_DS / 8] = 0x00cff3000000ffff;
-	core->gdt[USER_CS / 8] = 0x00affb000000ffff;
-	core->gdt[TSS_SELECTOR / 8] = (sizeof(struct tss) - 1) | (tss & 0xffffff) << 16 |
-				      0x89UL << 40 | (tss >> 24 & 0xff) << 56;
-	core->gdt[TSS_SELECTOR / 8 + 1] = tss >> 32;
+	cpu->gdt[KERNEL_CS / 8] = 0x00af9b000000ffff;
+	cpu->gdt[KERNEL_DS / 8] = 0x00cf93000000ffff;
+	cpu->gdt[USER32_CS / 8] = 0x00cffb000000ffff;
+	cpu->gdt[USER_DS / 8] = 0x00cff3000000ffff;
+	cpu->gdt[USER_CS / 8] = 0x00affb000000ffff;
+	cpu->gdt[TSS_SELECTOR / 8] = (sizeof(struct tss) - 1) | (tss & 0xffffff) << 16 |
+				     0x89UL << 40 | (tss >> 24 & 0xff) << 56;
+	cpu->gdt[TSS_SELECTOR / 8 + 1] = tss >> 32;
 	/* As rdpid gives it, for CPUs that have no such instruction (vdso.c). */
-	core->gdt[CPU_NODE_SELECTOR_NUMBER / 8] =
+	cpu->gdt[CPU_NODE_SELECTOR_NUMBER / 8] =
 		0x0040f50000000000 | (where & 0xffff) | (where & 0xf0000) << 32;
 
-	core->tss.rsp[0] = core->current->kernel_rsp;
-	core->tss.io_map = sizeof(struct tss);
+	cpu->tss.rsp[0] = cpu->current->kernel_rsp;
+	cpu->tss.io_map = sizeof(struct tss);
 	for (unsigned int i = IST_NMI; i < IST_END; i++) {
 		void *stack = kernel_boot_alloc(PAGE_SIZE);
 
-		*(struct cpu **)stack = core->current; /* entry.S, emergency_entry */
-		core->tss.ist[i - 1] = (u64)stack + PAGE_SIZE;
+		*(struct slot **)stack = cpu->current; /* entry.S, emergency_entry */
+		cpu->tss.ist[i - 1] = (u64)stack + PAGE_SIZE;
 	}
 
 	__asm__ volatile(
@@ -97,9 +97,9 @@ static void unblock_nmis(void)
 			 : "rax", "memory");
 }
 
-static void load_msrs(const struct core *core)
+static void load_msrs(const struct cpu *cpu)
 {
-	write_msr(MSR_GS_BASE, (u64)core->current);
+	write_msr(MSR_GS_BASE, (u64)cpu->current);
 	write_msr(MSR_KERNEL_GS_BASE, 0);
 	write_msr(MSR_FS_BASE, 0);
 	write_msr(MSR_EFER, read_msr(MSR_EFER) | EFER_SCE | EFER_NX);
@@ -115,7 +115,7 @@ static void load_msrs(const struct core *core)
 
 	cpuid(0x80000001, 0, regs);
 	if (regs[3] & 1u << 27)
-		write_msr(MSR_TSC_AUX, where_is(core));
+		write_msr(MSR_TSC_AUX, where_is(cpu));
 }
 
 /* ---- the local APIC (Intel SDM volume 3, chapter 11) ---- */
@@ -298,24 +298,24 @@ static void fpu_inspect(void)
 		mxcsr_mask = 0xffbf; /* SDM volume 1, 11.6.6 */
 }
 
-static void fpu_setup(const struct core *core)
+static void fpu_setup(const struct cpu *cpu)
 {
 	write_cr0((read_cr0() & ~(CR0_EM | CR0_TS)) | CR0_MP | CR0_NE | CR0_WP);
 	write_cr4((read_cr4() & ~CR4_TSD) | CR4_OSFXSR | CR4_OSXMMEXCPT);
-	if (core->index == 0)
+	if (cpu->index == 0)
 		fpu_inspect();
 }
 
-void cpu_setup(struct core *core, u64 stack_top)
+void cpu_setup(struct cpu *cpu, u64 stack_top)
 {
-	core->current->kernel_rsp = stack_top;
-	if (core->index == 0) {
+	cpu->current->kernel_rsp = stack_top;
+	if (cpu->index == 0) {
 		idt_fill();
 		counters_inspect();
 	}
-	load_tables(core);
+	load_tables(cpu);
 	unblock_nmis();
-	load_msrs(core);
-	fpu_setup(core);
+	load_msrs(cpu);
+	fpu_setup(cpu);
 	apic_setup();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every way into and out of the kernel. struct cpu and struct frame are in lwk.h. */
+/* Every way into and out of the kernel. struct slot and struct frame are in lwk.h. */
 #include "entry.h"
 
 	.text
@@ -113,7 +113,7 @@ nmi_entry:
 
 /*
  * Double fault and machine check never return. They run on a page of their own
- * whose first word is this CPU's struct cpu, because GS may be either's.
+ * whose first word is this CPU's struct slot, because GS may be either's.
  */
 emergency_entry:
 	cld
@@ -135,10 +135,10 @@ emergency_entry:
 	.balign 64
 syscall_entry:
 	swapgs
-	movq %rsp, %gs:CPU_USER_RSP
-	movq %gs:CPU_KERNEL_RSP, %rsp
+	movq %rsp, %gs:SLOT_USER_RSP
+	movq %gs:SLOT_KERNEL_RSP, %rsp
 	pushq $USER_DS_NUMBER
-	pushq %gs:CPU_USER_RSP
+	pushq %gs:SLOT_USER_RSP
 	pushq %r11
 	pushq $USER_CS_NUMBER
 	pushq %rcx
@@ -169,11 +169,11 @@ enter_user:
 	movq %rdi, %rsp
 	jmp return_from_trap
 
-	.globl restart_cpu
-restart_cpu:
-	movq %gs:CPU_KERNEL_RSP, %rsp
+	.globl restart_slot
+restart_slot:
+	movq %gs:SLOT_KERNEL_RSP, %rsp
 	xorl %ebp, %ebp
-	call cpu_loop
+	call slot_loop
 	ud2
 
 /* RDI: where the end of this stack goes; RSI: that of another, as this has left it. */

@@ -4,8 +4,8 @@
 #define LWK_ENTRY_H
 
 #define STUB_BYTES 16
-#define CPU_USER_RSP 8
-#define CPU_KERNEL_RSP 16
+#define SLOT_USER_RSP 8
+#define SLOT_KERNEL_RSP 16
 /* What switch_stack() leaves on a stack, but for the address that it returns to. */
 #define SWITCH_REGISTERS 6
 #define FRAME_R11 48

@@ -31,8 +31,8 @@ static u64 offer_state(u64 number, u64 how)
 
 static u64 offer_make(const struct frame *frame, u64 flags, u64 stack, bool lend)
 {
-	struct cpu *cpu = this_cpu();
-	struct offer *offer = &cpu->offer;
+	struct slot *slot = this_slot();
+	struct offer *offer = &slot->offer;
 	bool clone = frame->error == __NR_clone;
 
 	offer->frame = *frame;
@@ -43,18 +43,18 @@ static u64 offer_make(const struct frame *frame, u64 flags, u64 stack, bool lend
 	offer->gs_base = read_msr(MSR_KERNEL_GS_BASE);
 	offer->clear_tid = clone && flags & CLONE_CHILD_CLEARTID ? frame->r10 : 0;
 	offer->settid = clone && flags & CLONE_CHILD_SETTID ? frame->r10 : 0;
-	fpu_save(cpu->fpu_area);
+	fpu_save(slot->fpu_area);
 	offer->lent = lend;
 	if (lend)
-		space_move(&offer->space, &cpu->process->space);
+		space_move(&offer->space, &slot->process->space);
 	WRITE_ONCE(offer->cancelled, 0);
-	STORE_RELEASE(offer->state, offer_state(++cpu->offers, OFFER_OPEN));
-	return cpu->offers;
+	STORE_RELEASE(offer->state, offer_state(++slot->offers, OFFER_OPEN));
+	return slot->offers;
 }
 
 static bool close_offer(u64 how)
 {
-	struct offer *offer = &this_cpu()->offer;
+	struct offer *offer = &this_slot()->offer;
 	u64 state = LOAD_ACQUIRE(offer->state);
 
 	return (state & 3) == how &&
@@ -65,29 +65,30 @@ static bool close_offer(u64 how)
 /* What was lent and is back. */
 static void take_back(void)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 
-	if (cpu->offer.space.root)
-		space_move(&cpu->process->space, &cpu->offer.space);
+	if (slot->offer.space.root)
+		space_move(&slot->process->space, &slot->offer.space);
 }
 
 void fork_withdraw(void)
 {
-	struct offer *offer = &this_cpu()->offer;
+	struct offer *offer = &this_slot()->offer;
 
 	WRITE_ONCE(offer->cancelled, 1);
 	/* Who has borrowed may keep it. */
 	while (LOAD_ACQUIRE(offer->state) && !close_offer(OFFER_OPEN) && !close_offer(OFFER_LENT)) {
 		still_alive();
 		cpu_relax();
-		cpu_yield();
+		slot_yield();
 	}
 	take_back();
 }
 
-static bool offer_over(const struct cpu *cpu)
+static bool offer_over(const struct slot *slot)
 {
-	return !LOAD_ACQUIRE(cpu->offer.state) || !channel_ordered(cpu) || channel_fault_waits(cpu);
+	return !LOAD_ACQUIRE(slot->offer.state) || !channel_ordered(slot) ||
+	       channel_fault_waits(slot);
 }
 
 /* Until the memory is back. */
@@ -95,11 +96,11 @@ static void await_return(void)
 {
 	struct process *process = this_process();
 
-	while (LOAD_ACQUIRE(this_cpu()->offer.state) && !close_offer(OFFER_OPEN)) {
-		if (!channel_ordered(this_cpu()))
+	while (LOAD_ACQUIRE(this_slot()->offer.state) && !close_offer(OFFER_OPEN)) {
+		if (!channel_ordered(this_slot()))
 			process_abandon();
 		channel_serve_fault();
-		cpu_sleep(offer_over);
+		slot_sleep(offer_over);
 	}
 	take_back();
 	space_resume(&process->space);
@@ -110,9 +111,9 @@ static void hide_all(void)
 {
 	u64 args[6] = { LWK_USER_START, LWK_USER_END - LWK_USER_START };
 
-	WRITE_ONCE(this_cpu()->status->page_root, 0);
+	WRITE_ONCE(this_slot()->status->page_root, 0);
 	channel_request(LWK_CALL_UNMAP, args);
-	this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
 }
 
 static s64 say_why(s64 error)
@@ -136,8 +137,8 @@ static s64 say_why(s64 error)
 static s64 copy_out(struct frame *frame, u64 flags, u64 stack)
 {
 	struct space *space = &this_process()->space;
-	struct cpu *cpu = this_cpu();
-	u64 args[6] = { cpu->index, 0, !!(flags & CLONE_VFORK) };
+	struct slot *slot = this_slot();
+	u64 args[6] = { slot->index, 0, !!(flags & CLONE_VFORK) };
 	s64 pid;
 
 	space_keep(space);
@@ -153,13 +154,13 @@ static void await_child(void)
 	static const u64 none[6];
 
 	channel_request(LWK_CALL_FORK_WAIT, none);
-	this_cpu()->status->delegated_calls[LWK_CALLS_WAIT]++;
+	this_slot()->status->delegated_calls[LWK_CALLS_WAIT]++;
 }
 
 /* vfork(2) */
 static s64 lend(struct frame *frame, u64 flags, u64 stack)
 {
-	u64 args[6] = { this_cpu()->index, 0, true };
+	u64 args[6] = { this_slot()->index, 0, true };
 	s64 pid;
 
 	hide_all();
@@ -176,7 +177,7 @@ static s64 lend(struct frame *frame, u64 flags, u64 stack)
 /* What is granted to this process cannot be another's. */
 static bool may_lend(void)
 {
-	return READ_ONCE(this_process()->n_cpus) == 1 && !this_cpu()->borrowed &&
+	return READ_ONCE(this_process()->n_slots) == 1 && !this_slot()->borrowed &&
 	       !space_has_shared(&this_process()->space);
 }
 
@@ -185,7 +186,7 @@ static s64 make(struct frame *frame, u64 flags, u64 stack)
 	bool vfork = flags & CLONE_VFORK;
 	s64 pid;
 
-	this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+	this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
 	if (vfork && may_lend()) {
 		pid = lend(frame, flags, stack);
 	} else {
@@ -234,8 +235,8 @@ s64 sys_vfork(struct frame *frame)
 /* While it copies; for the stop() of space_copy(), which has no argument. */
 static bool copy_is_in_vain(void)
 {
-	return !channel_ordered(this_cpu()) ||
-	       READ_ONCE(cpu_at(this_cpu()->parent)->offer.cancelled);
+	return !channel_ordered(this_slot()) ||
+	       READ_ONCE(slot_at(this_slot()->parent)->offer.cancelled);
 }
 
 /* Takes what slot 'index' offers, if it still does: 0 or -EINVAL. */
@@ -245,67 +246,67 @@ static s64 take(u64 index, u64 number, u64 how)
 
 	/* The proxy's word for it: what it names may be gone, or never have been. */
 	if (index >= boot->n_slots || number > ~0UL >> 2 ||
-	    !__atomic_compare_exchange_n(&cpu_at(index)->offer.state, &state,
+	    !__atomic_compare_exchange_n(&slot_at(index)->offer.state, &state,
 					 offer_state(number, OFFER_TAKEN), false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return -EINVAL;
-	this_cpu()->parent = index;
+	this_slot()->parent = index;
 	return 0;
 }
 
 /* All but memory. */
-static void copy_rest(struct cpu *parent)
+static void copy_rest(struct slot *parent)
 {
 	struct process *process = this_process(), *original = parent->process;
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 
 	spin_lock(&original->action_lock);
 	memcpy(process->actions, original->actions, sizeof(process->actions));
 	process->told = original->told;
 	spin_unlock(&original->action_lock);
 	process->uid = original->uid;
-	cpu->thread.blocked = parent->thread.blocked;
-	cpu->thread.altstack = parent->thread.altstack;
-	cpu->thread.policy = parent->thread.policy;
-	cpu->thread.clear_tid = parent->offer.clear_tid;
-	cpu->settid = parent->offer.settid;
-	cpu->start.frame = parent->offer.frame;
-	cpu->start.fs_base = parent->offer.fs_base;
-	cpu->start.gs_base = parent->offer.gs_base;
-	memcpy(cpu->fpu_area, parent->fpu_area, fpu_size());
+	slot->thread.blocked = parent->thread.blocked;
+	slot->thread.altstack = parent->thread.altstack;
+	slot->thread.policy = parent->thread.policy;
+	slot->thread.clear_tid = parent->offer.clear_tid;
+	slot->settid = parent->offer.settid;
+	slot->start.frame = parent->offer.frame;
+	slot->start.fs_base = parent->offer.fs_base;
+	slot->start.gs_base = parent->offer.gs_base;
+	memcpy(slot->fpu_area, parent->fpu_area, fpu_size());
 }
 
 /* Instead of the own memory, which is none. */
-static void borrow(struct cpu *parent)
+static void borrow(struct slot *parent)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 
-	WRITE_ONCE(cpu->status->page_root, 0);
+	WRITE_ONCE(slot->status->page_root, 0);
 	space_leave();
-	space_destroy(&cpu->process->space);
-	space_move(&cpu->process->space, &parent->offer.space);
-	pages_hand_over(parent, cpu);
-	space_resume(&cpu->process->space);
+	space_destroy(&slot->process->space);
+	space_move(&slot->process->space, &parent->offer.space);
+	pages_hand_over(parent, slot);
+	space_resume(&slot->process->space);
 }
 
-static void say_so(struct cpu *parent, u64 state)
+static void say_so(struct slot *parent, u64 state)
 {
 	STORE_RELEASE(parent->offer.state, state);
-	cpu_wake(parent);
+	slot_wake(parent);
 }
 
 s64 fork_adopt(u64 index, u64 number)
 {
-	struct cpu *parent;
+	struct slot *parent;
 	s64 error = this_process()->space.areas ? -EINVAL : take(index, number, OFFER_OPEN);
 
 	if (error)
 		return error;
-	parent = cpu_at(index);
+	parent = slot_at(index);
 	if (parent->offer.lent) {
 		borrow(parent);
 		copy_rest(parent);
-		this_cpu()->borrowed = number;
+		this_slot()->borrowed = number;
 		say_so(parent, offer_state(number, OFFER_LENT));
 		return 0;
 	}
@@ -318,25 +319,25 @@ s64 fork_adopt(u64 index, u64 number)
 
 bool fork_return(void)
 {
-	struct cpu *cpu = this_cpu(), *parent = cpu_at(cpu->parent);
-	struct space *space = &cpu->process->space;
-	u64 number = cpu->borrowed;
+	struct slot *slot = this_slot(), *parent = slot_at(slot->parent);
+	struct space *space = &slot->process->space;
+	u64 number = slot->borrowed;
 
-	cpu->borrowed = 0;
-	if (!number || take(cpu->parent, number, OFFER_LENT))
+	slot->borrowed = 0;
+	if (!number || take(slot->parent, number, OFFER_LENT))
 		return false;
 	space_move(&parent->offer.space, space);
-	pages_hand_over(cpu, parent);
+	pages_hand_over(slot, parent);
 	say_so(parent, 0);
 	return true;
 }
 
 void fork_run(void)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 
-	if (cpu->settid)
-		copy_to_user(cpu->settid, &cpu->thread.tid, sizeof(cpu->thread.tid));
+	if (slot->settid)
+		copy_to_user(slot->settid, &slot->thread.tid, sizeof(slot->thread.tid));
 	thread_run();
 }
 
@@ -345,12 +346,12 @@ void fork_run(void)
 static s64 exec(u64 directory, u64 path, u64 argv, u64 envp, u64 flags)
 {
 	struct thread *thread = this_thread();
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 	u64 args[6] = { directory, path, argv, envp, flags, thread->blocked };
 
 	/* If the proxy stays what it is, they come back. */
 	signal_hand_down();
-	cpu->status->delegated_calls[LWK_CALLS_PROCESS]++;
+	slot->status->delegated_calls[LWK_CALLS_PROCESS]++;
 	this_process()->first->heritage = (struct heritage){ this_process()->pid, thread->policy };
 	return channel_request(LWK_CALL_EXEC, args);
 }

@@ -24,7 +24,7 @@
 /* On the stack of the thread that waits; in the order of arrival. */
 struct waiter {
 	struct waiter *next;
-	struct cpu *cpu;
+	struct slot *slot;
 	u64 addr;
 	u32 bitset;
 	u32 woken; /* 1: no longer in the list, and not to be touched any more */
@@ -85,11 +85,11 @@ static bool remove(struct process *process, struct waiter *waiter)
 static void wake_first(struct waiter **link)
 {
 	struct waiter *waiter = *link;
-	struct cpu *cpu = waiter->cpu;
+	struct slot *slot = waiter->slot;
 
 	*link = waiter->next;
 	STORE_RELEASE(waiter->woken, 1);
-	cpu_wake(cpu);
+	slot_wake(slot);
 }
 
 /* With futex_lock held. */
@@ -135,10 +135,10 @@ u64 futex_wake(u64 addr, u64 count, u32 bitset)
 	return woken;
 }
 
-static bool woken_or_disturbed(const struct cpu *cpu)
+static bool woken_or_disturbed(const struct slot *slot)
 {
-	return LOAD_ACQUIRE(cpu->waiter->woken) || signal_comes(cpu) || !channel_ordered(cpu) ||
-	       READ_ONCE(cpu->process->ending) || channel_fault_waits(cpu);
+	return LOAD_ACQUIRE(slot->waiter->woken) || signal_comes(slot) || !channel_ordered(slot) ||
+	       READ_ONCE(slot->process->ending) || channel_fault_waits(slot);
 }
 
 /* Until it is woken; or -EINTR, also when the process ends, or -ETIMEDOUT. */
@@ -146,22 +146,22 @@ static s64 sleep(struct process *process, struct waiter *waiter, u64 deadline)
 {
 	while (!LOAD_ACQUIRE(waiter->woken)) {
 		signal_collect();
-		if (signal_effective() || !channel_ordered(waiter->cpu) ||
+		if (signal_effective() || !channel_ordered(waiter->slot) ||
 		    READ_ONCE(process->ending))
 			return -EINTR;
 		channel_serve_fault();
 		if (deadline != NO_DEADLINE && clock_monotonic() >= deadline)
 			return -ETIMEDOUT;
-		cpu_sleep_until(woken_or_disturbed, deadline);
+		slot_sleep_until(woken_or_disturbed, deadline);
 	}
 	return 0;
 }
 
 static s64 wait(u64 addr, u32 wanted, u32 bitset, u64 deadline)
 {
-	struct cpu *cpu = this_cpu();
-	struct process *process = cpu->process;
-	struct waiter waiter = { .cpu = cpu, .addr = addr, .bitset = bitset };
+	struct slot *slot = this_slot();
+	struct process *process = slot->process;
+	struct waiter waiter = { .slot = slot, .addr = addr, .bitset = bitset };
 	u32 value;
 	s64 result;
 
@@ -178,7 +178,7 @@ static s64 wait(u64 addr, u32 wanted, u32 bitset, u64 deadline)
 	if (result)
 		return result;
 
-	cpu->waiter = &waiter;
+	slot->waiter = &waiter;
 	account(LWK_CPU_WAITING);
 	result = sleep(process, &waiter, deadline);
 	account(LWK_CPU_USER);
@@ -262,7 +262,7 @@ static s64 by_linux(const struct frame *frame)
 	bool timed = (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && frame->r10;
 	s64 result = channel_request(__NR_futex, args);
 
-	this_cpu()->status->delegated_calls[LWK_CALLS_WAIT]++;
+	this_slot()->status->delegated_calls[LWK_CALLS_WAIT]++;
 	this_thread()->interrupted = result == -EINTR && !timed;
 	return result;
 }

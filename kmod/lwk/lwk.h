@@ -26,8 +26,8 @@
  *   console.c  console text, panic
  *   registers.c  registers of all CPUs at a panic, or when it hangs
  *
- * A thread has a slot (lwkshared.h), and what it runs on is its slot's struct cpu: with a kernel stack,
- * a channel to the proxy, and a share of a CPU, struct core, that may have other threads. One that
+ * A thread has a slot (lwkshared.h), and what it runs on is its slot's struct slot: with a kernel stack,
+ * a channel to the proxy, and a share of a CPU, struct cpu, that may have other threads. One that
  * waits lets another one go on (schedule.c), and nothing else does. So only who holds no lock may
  * wait, and code that waits for another thread by looking must let it run.
  *
@@ -179,8 +179,8 @@ struct pending {
 struct process {
 	u32 pid;
 	u32 uid;
-	struct cpu *first; /* runs its first thread */
-	u32 n_cpus;	   /* slots that have its address space, with or without a thread */
+	struct slot *first; /* runs its first thread */
+	u32 n_slots;	    /* slots that have its address space, with or without a thread */
 	u32 n_threads;
 	u32 ending; /* 1: no thread returns to user mode any more */
 	bool out_of_memory;
@@ -247,16 +247,16 @@ struct counters {
 	u64 last[LWK_MAX_COUNTERS]; /* what each stood at when its value was brought up to date */
 };
 
-struct cpu {
+struct slot {
 	/* entry.S knows the offsets of these. */
-	struct cpu *self;
+	struct slot *self;
 	u64 user_rsp;
 	u64 kernel_rsp;
 
 	u32 index; /* of the slot */
 	u32 node;
-	struct core *core;
-	struct cpu *next; /* of the same core, in a ring */
+	struct cpu *cpu;
+	struct slot *next; /* of the same CPU, in a ring */
 	struct lwk_channel *channel;
 	struct lwk_control *control;
 	struct lwk_cpu_status *status;
@@ -276,7 +276,7 @@ struct cpu {
 	void *fpu_area;	  /* fpu_size() bytes to move floating-point state through */
 
 	/* schedule.c: what its thread waits for, if it does. */
-	bool (*ready)(const struct cpu *cpu);
+	bool (*ready)(const struct slot *slot);
 	u64 deadline;
 	/* … and what it goes on with, while others have their turn. */
 	u64 rsp, root, fs_base, gs_base;
@@ -297,11 +297,11 @@ struct cpu {
 };
 
 /* A CPU, by the index that lwkshared.h gives it. */
-struct core {
+struct cpu {
 	u32 index;
-	u32 n_busy;	     /* its slots that have a process */
-	struct cpu *current; /* whose turn it is */
-	struct cpu *
+	u32 n_busy;	      /* its slots that have a process */
+	struct slot *current; /* whose turn it is */
+	struct slot *
 		interrupted; /* whose turn comes before that of others: it was not at its end; or NULL */
 	u32 sleeps;	     /* 1: only an interrupt makes it look */
 	u64 tlb_seen;	     /* the current process's tlb_generation that its TLB has followed */
@@ -310,28 +310,28 @@ struct core {
 	struct tss tss;
 };
 
-static inline struct cpu *this_cpu(void)
+static inline struct slot *this_slot(void)
 {
-	struct cpu *cpu;
+	struct slot *slot;
 
-	__asm__ volatile("movq %%gs:0, %0" : "=r"(cpu));
-	return cpu;
+	__asm__ volatile("movq %%gs:0, %0" : "=r"(slot));
+	return slot;
 }
 
 static inline struct process *this_process(void)
 {
-	return this_cpu()->process;
+	return this_slot()->process;
 }
 
 static inline struct thread *this_thread(void)
 {
-	return &this_cpu()->thread;
+	return &this_slot()->thread;
 }
 
 /* Has the proxy passed on a signal for its thread or process? */
-static inline bool signal_comes(const struct cpu *cpu)
+static inline bool signal_comes(const struct slot *slot)
 {
-	return LOAD_ACQUIRE(cpu->channel->signals.head) != cpu->signals_taken;
+	return LOAD_ACQUIRE(slot->channel->signals.head) != slot->signals_taken;
 }
 
 static inline void *phys_to_virt(u64 phys)
@@ -363,38 +363,38 @@ extern u64 boot_tsc; /* when the first CPU came in */
 /* Is 'option' one of the words of the kernel command line (Args= in lwk.conf)? */
 bool boot_option(const char *option);
 /* What a CPU does without a process: waits for one. */
-void cpu_loop(void) __attribute__((noreturn));
-struct cpu *cpu_at(u32 slot);
-struct core *core_at(u32 index);
+void slot_loop(void) __attribute__((noreturn));
+struct slot *slot_at(u32 index);
+struct cpu *cpu_at(u32 index);
 
 /* schedule.c */
 /*
  * Lets others go on, or halts, until ready(), which looks at the memory that the kernel and Linux
  * share, and must become true before the doorbell that announces it.
  */
-void cpu_sleep(bool (*ready)(const struct cpu *cpu));
+void slot_sleep(bool (*ready)(const struct slot *slot));
 /* … or until that time on the monotonic clock. */
-void cpu_sleep_until(bool (*ready)(const struct cpu *cpu), u64 deadline);
+void slot_sleep_until(bool (*ready)(const struct slot *slot), u64 deadline);
 /* Makes another one look, whose ready() has become true. */
-void cpu_wake(const struct cpu *cpu);
+void slot_wake(const struct slot *slot);
 /* Lets another thread of this CPU go on, if one can. */
-void cpu_yield(void);
+void slot_yield(void);
 /* Is there one? */
-bool cpu_others_wait(void);
+bool slot_others_wait(void);
 /* Lets others of this CPU do what cannot wait, if there is any. */
-void cpu_see_to_others(void);
+void slot_see_to_others(void);
 /* Sleeps for as long as Linux wants the process of this slot to stand still. */
-void cpu_freeze(void);
+void slot_freeze(void);
 
 /* entry.S */
 void enter_user(const struct frame *frame) __attribute__((noreturn));
-/* Forgets everything on this CPU's kernel stack and calls cpu_loop(). */
-void restart_cpu(void) __attribute__((noreturn));
+/* Forgets everything on this CPU's kernel stack and calls slot_loop(). */
+void restart_slot(void) __attribute__((noreturn));
 void syscall_entry(void);
 extern u8 exception_stubs[];
 
 /* cpu.c */
-void cpu_setup(struct core *core, u64 stack_top);
+void cpu_setup(struct cpu *cpu, u64 stack_top);
 void apic_eoi(void);
 void apic_send(u32 apicid, u32 vector);
 /* One interrupt of this CPU after about so many nanoseconds, a second at most; 0: none. */
@@ -432,7 +432,7 @@ u64 user_free_bytes(void);
 /* What this CPU's process has; tells Linux. */
 void user_pages_publish(const struct space *space);
 /* The first CPU of another process has from now on what that of 'from' had. */
-void pages_hand_over(struct cpu *from, struct cpu *to);
+void pages_hand_over(struct slot *from, struct slot *to);
 /* A large page is from now on mapped as small ones. */
 void user_large_split(u64 phys);
 /* A 2 MB page may be freed as a whole, or in 4 KB pages. */
@@ -556,9 +556,9 @@ s64 channel_send_signal(const struct lwk_signal *signal);
 /* Answers lwkpart.ko if it waits for a page. */
 void channel_serve_fault(void);
 /* Does it still have its process? */
-bool channel_ordered(const struct cpu *cpu);
+bool channel_ordered(const struct slot *slot);
 /* Does lwkpart.ko wait for a page? */
-bool channel_fault_waits(const struct cpu *cpu);
+bool channel_fault_waits(const struct slot *slot);
 
 /* process.c */
 void process_run(void) __attribute__((noreturn));
@@ -692,17 +692,17 @@ static inline void group_end(__u32 *seq)
 /* Into the kernel with interrupts off, and out of it again (lwkshared.h). */
 static inline void heartbeat(void)
 {
-	struct lwk_cpu_status *cpu = this_cpu()->status;
+	struct lwk_cpu_status *own = this_slot()->status;
 
-	WRITE_ONCE(cpu->heartbeat, cpu->heartbeat + 1);
+	WRITE_ONCE(own->heartbeat, own->heartbeat + 1);
 }
 
 /* Long work in the kernel goes on. */
 static inline void still_alive(void)
 {
-	struct lwk_cpu_status *cpu = this_cpu()->status;
+	struct lwk_cpu_status *own = this_slot()->status;
 
-	WRITE_ONCE(cpu->heartbeat, cpu->heartbeat + 2);
+	WRITE_ONCE(own->heartbeat, own->heartbeat + 2);
 }
 
 /* counters.c */
@@ -738,8 +738,8 @@ void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2
 /* registers.c */
 /* Once, by the first CPU; a panic before that leaves no registers. */
 void registers_init(void);
-/* Those of 'cpu', which is this one, for a dump; only the first call of a CPU counts. */
-void registers_save(const struct cpu *cpu, const struct frame *frame);
+/* Those of 'slot', which is this one, for a dump; only the first call of a CPU counts. */
+void registers_save(const struct slot *slot, const struct frame *frame);
 
 /* string.c */
 void *memcpy(void *to, const void *from, size_t size);

@@ -7,18 +7,18 @@ struct lwk_boot_params *boot;
 struct lwk_status *status;
 u64 boot_tsc;
 
-static struct core cores[LWK_MAX_CPUS];
+static struct cpu cpus[LWK_MAX_CPUS];
 /* Of the first slot of each CPU, which it boots in; and of the others. */
-static struct cpu first_slots[LWK_MAX_CPUS], *more_slots;
+static struct slot first_slots[LWK_MAX_CPUS], *more_slots;
 
-struct core *core_at(u32 index)
+struct cpu *cpu_at(u32 index)
 {
-	return &cores[index];
+	return &cpus[index];
 }
 
-struct cpu *cpu_at(u32 slot)
+struct slot *slot_at(u32 index)
 {
-	return slot < boot->n_cpus ? &first_slots[slot] : &more_slots[slot - boot->n_cpus];
+	return index < boot->n_cpus ? &first_slots[index] : &more_slots[index - boot->n_cpus];
 }
 
 static bool first_cpu_ready;
@@ -42,73 +42,73 @@ static void boot_first_cpu(struct lwk_boot_params *params)
 	more_slots = kernel_boot_alloc((boot->n_slots - boot->n_cpus) * sizeof(*more_slots));
 }
 
-static void slot_setup(struct cpu *cpu, u32 slot, struct core *core)
+static void slot_setup(struct slot *slot, u32 index, struct cpu *cpu)
 {
-	cpu->self = cpu;
-	cpu->index = slot;
-	cpu->core = core;
-	cpu->node = boot->cpus[core->index].node;
-	cpu->channel = (struct lwk_channel *)phys_to_virt(boot->channels) + slot;
-	cpu->control = (struct lwk_control *)phys_to_virt(boot->controls) + slot;
-	cpu->status = &status->cpu[slot];
-	cpu->status->times.since_tsc = LWK_TIME_STANDS;
-	cpu->deadline = NO_DEADLINE;
-	cpu->fpu_area = kernel_boot_alloc(fpu_size());
-	cpu->fpu_switched = kernel_boot_alloc(fpu_size());
+	slot->self = slot;
+	slot->index = index;
+	slot->cpu = cpu;
+	slot->node = boot->cpus[cpu->index].node;
+	slot->channel = (struct lwk_channel *)phys_to_virt(boot->channels) + index;
+	slot->control = (struct lwk_control *)phys_to_virt(boot->controls) + index;
+	slot->status = &status->cpu[index];
+	slot->status->times.since_tsc = LWK_TIME_STANDS;
+	slot->deadline = NO_DEADLINE;
+	slot->fpu_area = kernel_boot_alloc(fpu_size());
+	slot->fpu_switched = kernel_boot_alloc(fpu_size());
 }
 
 /* So that switch_stack() makes it begin as a CPU that has no process. */
-static void prepare_stack(struct cpu *cpu)
+static void prepare_stack(struct slot *slot)
 {
 	u64 *stack = kernel_boot_alloc(LWK_BOOT_STACK);
 
-	cpu->kernel_rsp = (u64)stack + LWK_BOOT_STACK;
-	cpu->rsp = cpu->kernel_rsp - (SWITCH_REGISTERS + 1) * sizeof(u64);
-	*(u64 *)(cpu->kernel_rsp - sizeof(u64)) = (u64)restart_cpu;
-	cpu->root = read_cr3();
+	slot->kernel_rsp = (u64)stack + LWK_BOOT_STACK;
+	slot->rsp = slot->kernel_rsp - (SWITCH_REGISTERS + 1) * sizeof(u64);
+	*(u64 *)(slot->kernel_rsp - sizeof(u64)) = (u64)restart_slot;
+	slot->root = read_cr3();
 }
 
-static void slots_setup(struct core *core)
+static void slots_setup(struct cpu *cpu)
 {
-	struct cpu *cpu = core->current;
+	struct slot *slot = cpu->current;
 
-	slot_setup(cpu, core->index, core);
-	cpu->next = cpu;
-	for (u32 slot = core->index + boot->n_cpus; slot < boot->n_slots; slot += boot->n_cpus) {
-		struct cpu *more = cpu_at(slot);
+	slot_setup(slot, cpu->index, cpu);
+	slot->next = slot;
+	for (u32 index = cpu->index + boot->n_cpus; index < boot->n_slots; index += boot->n_cpus) {
+		struct slot *more = slot_at(index);
 
-		slot_setup(more, slot, core);
+		slot_setup(more, index, cpu);
 		prepare_stack(more);
-		more->next = cpu->next;
-		cpu->next = more;
+		more->next = slot->next;
+		slot->next = more;
 	}
-	cpu->status->times.since_tsc = rdtsc();
+	slot->status->times.since_tsc = rdtsc();
 }
 
 /* entry.S calls this once per CPU, on the stack that lwkpart.ko made. */
 void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top);
 void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
 {
-	struct cpu *cpu = &first_slots[index];
-	struct core *core = &cores[index];
+	struct slot *slot = &first_slots[index];
+	struct cpu *cpu = &cpus[index];
 
 	/* All that can panic wants to know which CPU it is. */
-	cpu->self = cpu;
-	cpu->core = core;
-	core->index = index;
-	core->current = cpu;
-	write_msr(MSR_GS_BASE, (u64)cpu);
+	slot->self = slot;
+	slot->cpu = cpu;
+	cpu->index = index;
+	cpu->current = slot;
+	write_msr(MSR_GS_BASE, (u64)slot);
 	if (index == 0)
 		boot_first_cpu(params);
 	else
 		while (!LOAD_ACQUIRE(first_cpu_ready))
 			cpu_relax();
 
-	cpu_setup(core, stack_top);
-	slots_setup(core);
+	cpu_setup(cpu, stack_top);
+	slots_setup(cpu);
 	heartbeat();
 	print("CPU %u: Linux's CPU %u, APIC %u, NUMA node %u", index, boot->cpus[index].linux_cpu,
-	      boot->cpus[index].apicid, cpu->node);
+	      boot->cpus[index].apicid, slot->node);
 	if (index == 0) {
 		space_setup();
 		STORE_RELEASE(first_cpu_ready, true);
@@ -120,7 +120,7 @@ void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
 		      status->user_bytes >> 20, boot->job_id);
 		STORE_RELEASE(status->state, LWK_STATE_RUNNING);
 	}
-	restart_cpu();
+	restart_slot();
 }
 
 bool boot_option(const char *option)
@@ -139,18 +139,18 @@ bool boot_option(const char *option)
 	return false;
 }
 
-void cpu_loop(void)
+void slot_loop(void)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 
 	/* A thread has ended, its process has not. */
-	if (cpu->process)
+	if (slot->process)
 		thread_park();
 	account(LWK_CPU_IDLE);
-	STORE_RELEASE(cpu->control->obeyed, LWK_ORDER_NONE);
-	while (!channel_ordered(cpu))
-		cpu_sleep(channel_ordered);
-	if (READ_ONCE(cpu->control->order) == LWK_ORDER_THREAD)
+	STORE_RELEASE(slot->control->obeyed, LWK_ORDER_NONE);
+	while (!channel_ordered(slot))
+		slot_sleep(channel_ordered);
+	if (READ_ONCE(slot->control->order) == LWK_ORDER_THREAD)
 		thread_join();
 	process_run();
 }

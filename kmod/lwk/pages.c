@@ -64,9 +64,9 @@ static void list_remove(struct chunk_list *list, struct chunk *chunk)
  */
 static struct lwk_cpu_memory *own_memory(void)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 
-	return cpu->process ? &cpu->process->first->status->memory : &cpu->status->memory;
+	return slot->process ? &slot->process->first->status->memory : &slot->status->memory;
 }
 
 /*
@@ -76,20 +76,20 @@ static struct lwk_cpu_memory *own_memory(void)
 static void account_pages(u32 node, s64 small, s64 large)
 {
 	struct lwk_cpu_memory *memory = own_memory();
-	u32 slot = MIN(node, LWK_STATUS_NODES - 1);
-	struct lwk_node_pages *pages = &memory->node[slot];
+	u32 index = MIN(node, LWK_STATUS_NODES - 1);
+	struct lwk_node_pages *pages = &memory->node[index];
 	s64 bytes = small * (s64)PAGE_SIZE + large * (s64)LARGE_SIZE;
 
 	user_taken += bytes;
-	node_taken[slot].bytes += bytes;
-	node_taken[slot].pages_4k += small;
-	node_taken[slot].pages_2m += large;
+	node_taken[index].bytes += bytes;
+	node_taken[index].pages_4k += small;
+	node_taken[index].pages_2m += large;
 	group_begin(&memory->seq);
 	pages->pages_4k += small;
 	pages->pages_2m += large;
-	pages->peak_bytes = MAX(pages->peak_bytes, node_taken[slot].bytes);
-	pages->peak_4k = MAX(pages->peak_4k, node_taken[slot].pages_4k);
-	pages->peak_2m = MAX(pages->peak_2m, node_taken[slot].pages_2m);
+	pages->peak_bytes = MAX(pages->peak_bytes, node_taken[index].bytes);
+	pages->peak_4k = MAX(pages->peak_4k, node_taken[index].pages_4k);
+	pages->peak_2m = MAX(pages->peak_2m, node_taken[index].pages_2m);
 	memory->user_peak_bytes = MAX(memory->user_peak_bytes, user_taken);
 	group_end(&memory->seq);
 }
@@ -119,7 +119,7 @@ static void account_kernel(s64 bytes)
 	group_end(&memory->seq);
 }
 
-void pages_hand_over(struct cpu *from, struct cpu *to)
+void pages_hand_over(struct slot *from, struct slot *to)
 {
 	struct lwk_cpu_memory *old = &from->status->memory, *new = &to->status->memory;
 

@@ -51,7 +51,7 @@ static u32 nth_node(u64 nodes, u64 number)
 
 struct choice policy_choice(const struct policy *policy, u64 addr)
 {
-	struct choice choice = { this_cpu()->node, ~0UL };
+	struct choice choice = { this_slot()->node, ~0UL };
 
 	switch (policy->mode) {
 	case MPOL_PREFERRED:

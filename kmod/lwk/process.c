@@ -61,37 +61,37 @@ static void start(u64 entry, u64 stack)
 
 void process_run(void)
 {
-	struct cpu *cpu = this_cpu();
-	struct process *process = &cpu->own;
+	struct slot *slot = this_slot();
+	struct process *process = &slot->own;
 	struct lwk_packet packet;
 	s64 error;
 
 	memset(process, 0, sizeof(*process));
-	process->pid = READ_ONCE(cpu->control->pid);
-	process->first = cpu;
-	process->n_cpus = 1;
+	process->pid = READ_ONCE(slot->control->pid);
+	process->first = slot;
+	process->n_slots = 1;
 	process->n_threads = 1;
-	thread_init(&cpu->thread, process->pid);
-	if (cpu->heritage.pid == process->pid)
-		cpu->thread.policy = cpu->heritage.policy;
-	cpu->heritage.pid = 0;
-	cpu->start.ready = 0;
-	cpu->borrowed = 0;
-	cpu->running = true;
-	STORE_RELEASE(cpu->process, process);
-	cpu->core->n_busy++;
+	thread_init(&slot->thread, process->pid);
+	if (slot->heritage.pid == process->pid)
+		slot->thread.policy = slot->heritage.policy;
+	slot->heritage.pid = 0;
+	slot->start.ready = 0;
+	slot->borrowed = 0;
+	slot->running = true;
+	STORE_RELEASE(slot->process, process);
+	slot->cpu->n_busy++;
 	channel_reset();
 	account(LWK_CPU_LOADING);
-	cpu->status->processes++;
-	cpu->start_tsc = rdtsc();
-	STORE_RELEASE(cpu->control->obeyed, LWK_ORDER_PROCESS);
+	slot->status->processes++;
+	slot->start_tsc = rdtsc();
+	STORE_RELEASE(slot->control->obeyed, LWK_ORDER_PROCESS);
 
 	if (space_init(&process->space)) {
 		process->out_of_memory = true;
 		process_exit(SIGKILL);
 	}
 	space_activate(&process->space);
-	WRITE_ONCE(cpu->status->page_root, process->space.root);
+	WRITE_ONCE(slot->status->page_root, process->space.root);
 	for (;;) {
 		channel_receive(&packet);
 		switch (packet.nr) {
@@ -131,18 +131,18 @@ void process_run(void)
 	}
 }
 
-static bool withdrawn_or_fault(const struct cpu *cpu)
+static bool withdrawn_or_fault(const struct slot *slot)
 {
-	return !channel_ordered(cpu) || channel_fault_waits(cpu);
+	return !channel_ordered(slot) || channel_fault_waits(slot);
 }
 
 void process_kick(struct process *process)
 {
 	for (u32 i = 0; i < boot->n_slots; i++) {
-		const struct core *core = cpu_at(i)->core;
+		const struct cpu *cpu = slot_at(i)->cpu;
 
-		if (core != this_cpu()->core && LOAD_ACQUIRE(cpu_at(i)->process) == process)
-			apic_send(boot->cpus[core->index].apicid, LWK_DOORBELL_VECTOR);
+		if (cpu != this_slot()->cpu && LOAD_ACQUIRE(slot_at(i)->process) == process)
+			apic_send(boot->cpus[cpu->index].apicid, LWK_DOORBELL_VECTOR);
 	}
 }
 
@@ -167,7 +167,7 @@ void process_exit(int wait_status)
 		process_abandon();
 	process_kick(process);
 	if (process->out_of_memory) {
-		this_cpu()->status->out_of_memory++;
+		this_slot()->status->out_of_memory++;
 		print("pid %u: killed, the partition is out of memory (it had %llu MB)",
 		      process->pid, process->space.peak_bytes >> 20);
 	}
@@ -177,33 +177,33 @@ void process_exit(int wait_status)
 
 void process_abandon(void)
 {
-	struct cpu *cpu = this_cpu();
-	struct process *process = cpu->process;
+	struct slot *slot = this_slot();
+	struct process *process = slot->process;
 
 	account(LWK_CPU_EXITED);
 	fork_withdraw();
-	WRITE_ONCE(cpu->parked, 0);
+	WRITE_ONCE(slot->parked, 0);
 	/* Until the order goes the proxy may still look into the memory. */
-	while (channel_ordered(cpu)) {
+	while (channel_ordered(slot)) {
 		channel_serve_fault();
-		cpu_sleep(withdrawn_or_fault);
+		slot_sleep(withdrawn_or_fault);
 	}
-	WRITE_ONCE(cpu->status->page_root, 0);
+	WRITE_ONCE(slot->status->page_root, 0);
 	space_leave();
-	if (process->first == cpu) {
+	if (process->first == slot) {
 		/* The others have been ordered off before us. */
-		while (LOAD_ACQUIRE(process->n_cpus) > 1) {
+		while (LOAD_ACQUIRE(process->n_slots) > 1) {
 			still_alive();
 			cpu_relax();
-			cpu_yield();
+			slot_yield();
 		}
 		pending_end(process);
 		if (!fork_return() && process->space.root)
 			space_destroy(&process->space);
 	} else {
-		__atomic_sub_fetch(&process->n_cpus, 1, __ATOMIC_RELEASE);
+		__atomic_sub_fetch(&process->n_slots, 1, __ATOMIC_RELEASE);
 	}
-	STORE_RELEASE(cpu->process, NULL);
-	cpu->core->n_busy--;
-	restart_cpu();
+	STORE_RELEASE(slot->process, NULL);
+	slot->cpu->n_busy--;
+	restart_slot();
 }

@@ -16,13 +16,13 @@ void registers_init(void)
 	status->registers = virt_to_phys(all);
 }
 
-void registers_save(const struct cpu *cpu, const struct frame *frame)
+void registers_save(const struct slot *slot, const struct frame *frame)
 {
 	struct lwk_registers *to;
 
 	if (!saved)
 		return;
-	to = &saved[cpu->core->index];
+	to = &saved[slot->cpu->index];
 	/* The first have the cause. */
 	if (to->known)
 		return;

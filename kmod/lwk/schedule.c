@@ -13,71 +13,71 @@
 /* entry.S: goes on with the stack 'to', and leaves word where the present one ends. */
 void switch_stack(u64 *from, u64 to);
 
-static bool thawed(const struct cpu *cpu)
+static bool thawed(const struct slot *slot)
 {
-	return !READ_ONCE(cpu->control->freeze) || !channel_ordered(cpu) ||
-	       channel_fault_waits(cpu);
+	return !READ_ONCE(slot->control->freeze) || !channel_ordered(slot) ||
+	       channel_fault_waits(slot);
 }
 
-static bool is_ready(const struct cpu *cpu)
+static bool is_ready(const struct slot *slot)
 {
-	if (!cpu->ready || cpu->ready(cpu))
+	if (!slot->ready || slot->ready(slot))
 		return true;
-	if (cpu->process && cpu->ready != thawed && READ_ONCE(cpu->control->freeze))
+	if (slot->process && slot->ready != thawed && READ_ONCE(slot->control->freeze))
 		return true;
-	return cpu->deadline != NO_DEADLINE && clock_monotonic() >= cpu->deadline;
+	return slot->deadline != NO_DEADLINE && clock_monotonic() >= slot->deadline;
 }
 
-static struct cpu *next_ready(struct cpu *cpu)
+static struct slot *next_ready(struct slot *slot)
 {
-	struct cpu *interrupted = cpu->core->interrupted;
+	struct slot *interrupted = slot->cpu->interrupted;
 
-	if (interrupted && interrupted != cpu)
+	if (interrupted && interrupted != slot)
 		return interrupted;
-	for (struct cpu *other = cpu->next; other != cpu; other = other->next)
+	for (struct slot *other = slot->next; other != slot; other = other->next)
 		if (is_ready(other))
 			return other;
 	return NULL;
 }
 
-bool cpu_others_wait(void)
+bool slot_others_wait(void)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 
-	return cpu->core->n_busy > 1 && next_ready(cpu);
+	return slot->cpu->n_busy > 1 && next_ready(slot);
 }
 
-static void stop_clock(struct cpu *cpu, u64 now)
+static void stop_clock(struct slot *slot, u64 now)
 {
-	struct lwk_cpu_times *times = &cpu->status->times;
+	struct lwk_cpu_times *times = &slot->status->times;
 
 	group_begin(&times->seq);
 	times->tsc[times->state] += now - times->since_tsc;
 	times->since_tsc = LWK_TIME_STANDS;
 	group_end(&times->seq);
-	WRITE_ONCE(cpu->stopped_tsc, now);
+	WRITE_ONCE(slot->stopped_tsc, now);
 }
 
-static void start_clock(struct cpu *cpu, u64 now)
+static void start_clock(struct slot *slot, u64 now)
 {
-	struct lwk_cpu_times *times = &cpu->status->times;
+	struct lwk_cpu_times *times = &slot->status->times;
 
 	group_begin(&times->seq);
 	times->since_tsc = now;
 	group_end(&times->seq);
-	WRITE_ONCE(cpu->start_tsc, cpu->start_tsc + now - cpu->stopped_tsc);
+	WRITE_ONCE(slot->start_tsc, slot->start_tsc + now - slot->stopped_tsc);
 }
 
-static void beat(struct cpu *cpu)
+static void beat(struct slot *slot)
 {
-	WRITE_ONCE(cpu->status->heartbeat, cpu->status->heartbeat + 1);
+	WRITE_ONCE(slot->status->heartbeat, slot->status->heartbeat + 1);
 }
 
 /* Until it is our turn again. */
-static void switch_to(struct cpu *to)
+static void switch_to(struct slot *to)
 {
-	struct cpu *from = this_cpu();
-	struct core *core = from->core;
+	struct slot *from = this_slot();
+	struct cpu *cpu = from->cpu;
 	u64 now = rdtsc();
 
 	stop_clock(from, now);
@@ -86,18 +86,18 @@ static void switch_to(struct cpu *to)
 	from->root = read_cr3();
 	fpu_save(from->fpu_switched);
 
-	if (core->interrupted == to)
-		core->interrupted = NULL;
+	if (cpu->interrupted == to)
+		cpu->interrupted = NULL;
 	/* Who changes mappings (space.c) finds the CPU in the kernel all the time. */
 	beat(to);
-	STORE_RELEASE(core->current, to);
+	STORE_RELEASE(cpu->current, to);
 	beat(from);
 	write_msr(MSR_GS_BASE, (u64)to);
-	core->tss.rsp[0] = to->kernel_rsp;
+	cpu->tss.rsp[0] = to->kernel_rsp;
 	WRITE_ONCE(to->channel->lwk_sleeps, 0);
 	memory_barrier();
 	if (to->root != from->root) {
-		core->tlb_seen = to->process ? LOAD_ACQUIRE(to->process->space.tlb_generation) : 0;
+		cpu->tlb_seen = to->process ? LOAD_ACQUIRE(to->process->space.tlb_generation) : 0;
 		write_cr3(to->root);
 	}
 	write_msr(MSR_FS_BASE, to->fs_base);
@@ -107,9 +107,9 @@ static void switch_to(struct cpu *to)
 	switch_stack(&from->rsp, to->rsp);
 }
 
-void cpu_yield(void)
+void slot_yield(void)
 {
-	struct cpu *cpu = this_cpu(), *next = cpu->core->n_busy > 1 ? next_ready(cpu) : NULL;
+	struct slot *slot = this_slot(), *next = slot->cpu->n_busy > 1 ? next_ready(slot) : NULL;
 
 	if (next)
 		switch_to(next);
@@ -118,23 +118,23 @@ void cpu_yield(void)
 /* ---- nobody can go on ---- */
 
 /* Linux looks at lwk_sleeps of who it has something for. */
-static void tell_sleep(struct cpu *cpu, u32 sleeps)
+static void tell_sleep(struct slot *slot, u32 sleeps)
 {
-	struct cpu *each = cpu;
+	struct slot *each = slot;
 
 	do {
-		if (each == cpu || each->process)
+		if (each == slot || each->process)
 			WRITE_ONCE(each->channel->lwk_sleeps, sleeps);
 		each = each->next;
-	} while (each != cpu);
-	WRITE_ONCE(cpu->core->sleeps, sleeps);
+	} while (each != slot);
+	WRITE_ONCE(slot->cpu->sleeps, sleeps);
 }
 
-static u64 first_deadline(const struct cpu *cpu)
+static u64 first_deadline(const struct slot *slot)
 {
-	u64 first = cpu->deadline;
+	u64 first = slot->deadline;
 
-	for (const struct cpu *other = cpu->next; other != cpu; other = other->next)
+	for (const struct slot *other = slot->next; other != slot; other = other->next)
 		first = MIN(first, other->deadline);
 	return first;
 }
@@ -159,92 +159,92 @@ static void halt_until(u64 deadline)
 	}
 }
 
-static void sleep(struct cpu *cpu)
+static void sleep(struct slot *slot)
 {
-	tell_sleep(cpu, 1);
+	tell_sleep(slot, 1);
 	memory_barrier();
-	if (!is_ready(cpu) && !next_ready(cpu))
-		halt_until(first_deadline(cpu));
-	tell_sleep(cpu, 0);
+	if (!is_ready(slot) && !next_ready(slot))
+		halt_until(first_deadline(slot));
+	tell_sleep(slot, 0);
 }
 
 /* Whose time it shall be while the CPU halts: of one that has a process, if there is one. */
-static struct cpu *who_halts(struct cpu *cpu)
+static struct slot *who_halts(struct slot *slot)
 {
-	struct cpu *other = cpu;
+	struct slot *other = slot;
 
-	if (cpu->core->n_busy)
+	if (slot->cpu->n_busy)
 		while (!other->process)
 			other = other->next;
 	return other;
 }
 
-static void wait_for(bool (*ready)(const struct cpu *cpu), u64 deadline)
+static void wait_for(bool (*ready)(const struct slot *slot), u64 deadline)
 {
-	struct cpu *cpu = this_cpu(), *next;
+	struct slot *slot = this_slot(), *next;
 
-	cpu->deadline = deadline;
-	cpu->ready = ready;
-	while (!is_ready(cpu)) {
-		next = next_ready(cpu);
+	slot->deadline = deadline;
+	slot->ready = ready;
+	while (!is_ready(slot)) {
+		next = next_ready(slot);
 		if (!next)
-			next = who_halts(cpu);
-		if (next == cpu)
-			sleep(cpu);
+			next = who_halts(slot);
+		if (next == slot)
+			sleep(slot);
 		else
 			switch_to(next);
 	}
-	cpu->ready = NULL;
-	cpu->deadline = NO_DEADLINE;
+	slot->ready = NULL;
+	slot->deadline = NO_DEADLINE;
 }
 
-void cpu_freeze(void)
+void slot_freeze(void)
 {
-	const struct cpu *cpu = this_cpu();
+	const struct slot *slot = this_slot();
 	u32 former;
 
-	if (!READ_ONCE(cpu->control->freeze))
+	if (!READ_ONCE(slot->control->freeze))
 		return;
 	former = account(LWK_CPU_FROZEN);
-	while (READ_ONCE(cpu->control->freeze) && channel_ordered(cpu)) {
+	while (READ_ONCE(slot->control->freeze) && channel_ordered(slot)) {
 		channel_serve_fault();
 		wait_for(thawed, NO_DEADLINE);
 	}
 	account(former);
 }
 
-void cpu_sleep_until(bool (*ready)(const struct cpu *cpu), u64 deadline)
+void slot_sleep_until(bool (*ready)(const struct slot *slot), u64 deadline)
 {
 	wait_for(ready, deadline);
-	cpu_freeze();
+	slot_freeze();
 }
 
-void cpu_sleep(bool (*ready)(const struct cpu *cpu))
+void slot_sleep(bool (*ready)(const struct slot *slot))
 {
-	cpu_sleep_until(ready, NO_DEADLINE);
+	slot_sleep_until(ready, NO_DEADLINE);
 }
 
-void cpu_wake(const struct cpu *cpu)
+void slot_wake(const struct slot *slot)
 {
 	memory_barrier();
-	if (READ_ONCE(cpu->core->sleeps))
-		apic_send(boot->cpus[cpu->core->index].apicid, LWK_DOORBELL_VECTOR);
+	if (READ_ONCE(slot->cpu->sleeps))
+		apic_send(boot->cpus[slot->cpu->index].apicid, LWK_DOORBELL_VECTOR);
 }
 
 /* ---- what cannot wait until a thread waits ---- */
 
-static bool presses(const struct cpu *cpu)
+static bool presses(const struct slot *slot)
 {
-	if (!cpu->process)
-		return channel_ordered(cpu);
-	return !channel_ordered(cpu) || channel_fault_waits(cpu) || signal_comes(cpu);
+	if (!slot->process)
+		return channel_ordered(slot);
+	return !channel_ordered(slot) || channel_fault_waits(slot) || signal_comes(slot);
 }
 
-void cpu_see_to_others(void)
+void slot_see_to_others(void)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 
-	for (struct cpu *other = cpu->next; other != cpu; other = other->next) {
+	for (struct slot *other = slot->next; other != slot; other = other->next) {
 		if (!presses(other))
 			continue;
 		/* If it is in a call that its signal ends, the reply shall ring, too. */
@@ -252,7 +252,7 @@ void cpu_see_to_others(void)
 		memory_barrier();
 		if (!is_ready(other))
 			continue;
-		cpu->core->interrupted = cpu;
+		slot->cpu->interrupted = slot;
 		switch_to(other);
 	}
 }

@@ -7,7 +7,7 @@
 
 static struct lwk_grant *own_grant(void)
 {
-	return (struct lwk_grant *)phys_to_virt(boot->grants) + this_cpu()->index;
+	return (struct lwk_grant *)phys_to_virt(boot->grants) + this_slot()->index;
 }
 
 static void ask(u32 order, bool writable, u64 start, u64 count)
@@ -31,12 +31,12 @@ static s64 answer(void)
 				    __ATOMIC_ACQUIRE);
 	/* The proxy did not wait for it, but it is under way. */
 	while (state == LWK_GRANT_BUSY) {
-		if (!channel_ordered(this_cpu()))
+		if (!channel_ordered(this_slot()))
 			process_abandon();
 		channel_serve_fault();
 		still_alive();
 		cpu_relax();
-		cpu_yield();
+		slot_yield();
 		state = LOAD_ACQUIRE(grant->state);
 	}
 	return state == LWK_GRANT_DONE ? (s64)READ_ONCE(grant->result) : -EIO;
@@ -44,7 +44,7 @@ static s64 answer(void)
 
 static s64 request(u64 call, const u64 args[6])
 {
-	this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
 	return channel_request(call, args);
 }
 

@@ -69,11 +69,11 @@ _Static_assert(sizeof(struct siginfo) == 128, "as Linux's");
 static u32 other_taker(const struct process *process, int signal)
 {
 	for (u32 i = 0; i < boot->n_slots; i++) {
-		const struct cpu *cpu = cpu_at(i);
+		const struct slot *slot = slot_at(i);
 
-		if (cpu != this_cpu() && LOAD_ACQUIRE(cpu->process) == process &&
-		    !(READ_ONCE(cpu->thread.blocked) & BIT(signal)))
-			return cpu->thread.tid;
+		if (slot != this_slot() && LOAD_ACQUIRE(slot->process) == process &&
+		    !(READ_ONCE(slot->thread.blocked) & BIT(signal)))
+			return slot->thread.tid;
 	}
 	return 0;
 }
@@ -87,7 +87,7 @@ static s64 add_to_process(const struct lwk_signal *signal)
 	struct process *process = this_process();
 	struct lwk_signal to_other = *signal;
 
-	if (this_thread()->blocked & BIT(signal->signal) && READ_ONCE(process->n_cpus) > 1) {
+	if (this_thread()->blocked & BIT(signal->signal) && READ_ONCE(process->n_slots) > 1) {
 		to_other.thread = other_taker(process, signal->signal);
 		if (to_other.thread && channel_send_signal(&to_other) == 0)
 			return 0;
@@ -107,11 +107,11 @@ static void tell_lost(int signal)
 
 static void collect(u32 end, bool late)
 {
-	const struct lwk_channel *channel = this_cpu()->channel;
+	const struct lwk_channel *channel = this_slot()->channel;
 	struct lwk_signal signal;
 	s64 error;
 
-	while (this_cpu()->signals_taken != end && channel_take_signal(&signal)) {
+	while (this_slot()->signals_taken != end && channel_take_signal(&signal)) {
 		if (signal.signal < 1 || signal.signal > SIGNALS || (signal.thread && late))
 			continue;
 		error = signal.thread ? pending_add(&this_thread()->pending, &signal)
@@ -125,18 +125,18 @@ static void collect(u32 end, bool late)
 
 void signal_collect(void)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 
-	if (signal_comes(cpu))
-		collect(LOAD_ACQUIRE(cpu->channel->signals.head), false);
+	if (signal_comes(slot))
+		collect(LOAD_ACQUIRE(slot->channel->signals.head), false);
 }
 
 void signal_collect_late(u32 end)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 
 	/* Some may have been taken before 'end' was looked at. */
-	if (signal_comes(cpu) && end - cpu->signals_taken <= LWK_SIGNAL_SLOTS)
+	if (signal_comes(slot) && end - slot->signals_taken <= LWK_SIGNAL_SLOTS)
 		collect(end, true);
 }
 
@@ -197,7 +197,7 @@ static bool on_altstack(const struct thread *thread, u64 rsp)
 /* Copies the floating-point state out to the process, or in; 0 or -EFAULT. */
 static int fpu_to_user(u64 to)
 {
-	void *area = this_cpu()->fpu_area;
+	void *area = this_slot()->fpu_area;
 
 	fpu_save(area);
 	return copy_to_user(to, area, fpu_size());
@@ -205,7 +205,7 @@ static int fpu_to_user(u64 to)
 
 static int fpu_from_user(u64 from)
 {
-	void *area = this_cpu()->fpu_area;
+	void *area = this_slot()->fpu_area;
 
 	if (from % 64 || copy_from_user(area, from, fpu_size()))
 		return -EFAULT;
@@ -486,18 +486,18 @@ s64 sys_rt_sigpending(struct frame *frame)
 	return copy_to_user(frame->rdi, &pending, frame->rsi);
 }
 
-static bool signal_or_order(const struct cpu *cpu)
+static bool signal_or_order(const struct slot *slot)
 {
-	return signal_comes(cpu) || READ_ONCE(cpu->process->ending) || !channel_ordered(cpu) ||
-	       channel_fault_waits(cpu);
+	return signal_comes(slot) || READ_ONCE(slot->process->ending) || !channel_ordered(slot) ||
+	       channel_fault_waits(slot);
 }
 
 static s64 wait_for_signal(void)
 {
 	account(LWK_CPU_WAITING);
 	while (signal_collect(), !signal_effective()) {
-		cpu_sleep(signal_or_order);
-		if (!channel_ordered(this_cpu()) || READ_ONCE(this_process()->ending))
+		slot_sleep(signal_or_order);
+		if (!channel_ordered(this_slot()) || READ_ONCE(this_process()->ending))
 			process_abandon();
 		channel_serve_fault();
 	}
@@ -528,8 +528,8 @@ static s64 await_one(u64 set, u64 deadline, struct lwk_signal *taken)
 			return -EINTR;
 		if (deadline != NO_DEADLINE && now >= deadline)
 			return -EAGAIN;
-		cpu_sleep_until(signal_or_order, deadline);
-		if (!channel_ordered(this_cpu()) || READ_ONCE(this_process()->ending))
+		slot_sleep_until(signal_or_order, deadline);
+		if (!channel_ordered(this_slot()) || READ_ONCE(this_process()->ending))
 			process_abandon();
 		channel_serve_fault();
 	}
@@ -651,7 +651,7 @@ static s64 send_by_linux(struct frame *frame)
 	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10 };
 	s64 result;
 
-	this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+	this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
 	/* The proxy makes no call as long as a signal waits to be collected. */
 	while ((result = channel_request(frame->error, args)) == -EINTR)
 		signal_collect();
@@ -687,7 +687,7 @@ s64 sys_kill(struct frame *frame)
 	u64 signal = frame->rsi;
 	bool blocked = signal - 1 < SIGNALS && this_thread()->blocked & BIT(signal);
 
-	if ((u32)frame->rdi != process->pid || (READ_ONCE(process->n_cpus) > 1 && blocked))
+	if ((u32)frame->rdi != process->pid || (READ_ONCE(process->n_slots) > 1 && blocked))
 		return send_by_linux(frame);
 	return send_here(frame, &process->pending, signal, SI_USER);
 }
@@ -747,7 +747,7 @@ s64 sys_timer_getoverrun(struct frame *frame)
 	u64 taken = READ_ONCE(this_process()->taken_timer), args[6] = { frame->rdi };
 	s64 overruns;
 
-	this_cpu()->status->delegated_calls[LWK_CALLS_TIME]++;
+	this_slot()->status->delegated_calls[LWK_CALLS_TIME]++;
 	while ((overruns = channel_request(__NR_timer_getoverrun, args)) == -EINTR)
 		signal_collect();
 	return overruns >= 0 && (u32)taken == (u32)frame->rdi + 1 ? (s64)(taken >> 32) : overruns;

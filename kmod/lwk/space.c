@@ -57,13 +57,13 @@ static void change_begin(struct space *space)
 {
 	while (__atomic_exchange_n(&space->changing, 1, __ATOMIC_ACQUIRE)) {
 		while (READ_ONCE(space->changing)) {
-			if (!channel_ordered(this_cpu()) || READ_ONCE(this_process()->ending))
+			if (!channel_ordered(this_slot()) || READ_ONCE(this_process()->ending))
 				process_abandon();
 			channel_serve_fault();
-			cpu_freeze();
+			slot_freeze();
 			still_alive();
 			cpu_relax();
-			cpu_yield();
+			slot_yield();
 		}
 	}
 	spin_lock(&space->lock);
@@ -77,25 +77,25 @@ static void change_end(struct space *space)
 
 void space_follow(struct space *space)
 {
-	struct core *core = this_cpu()->core;
+	struct cpu *cpu = this_slot()->cpu;
 	u64 generation = LOAD_ACQUIRE(space->tlb_generation);
 
-	if (core->tlb_seen == generation)
+	if (cpu->tlb_seen == generation)
 		return;
 	flush_tlb();
-	STORE_RELEASE(core->tlb_seen, generation);
+	STORE_RELEASE(cpu->tlb_seen, generation);
 }
 
 /*
  * Has it followed, or is it in the kernel and will do so in leave_kernel()? Or when it goes on with
  * another process's thread, and with this one's again.
  */
-static bool has_followed(const struct core *core, const struct process *process, u64 generation)
+static bool has_followed(const struct cpu *cpu, const struct process *process, u64 generation)
 {
-	const struct cpu *current = LOAD_ACQUIRE(core->current);
+	const struct slot *current = LOAD_ACQUIRE(cpu->current);
 
 	return LOAD_ACQUIRE(current->process) != process ||
-	       LOAD_ACQUIRE(core->tlb_seen) == generation ||
+	       LOAD_ACQUIRE(cpu->tlb_seen) == generation ||
 	       READ_ONCE(current->status->heartbeat) & 1;
 }
 
@@ -109,14 +109,14 @@ static void flush_everywhere(struct space *space)
 	u64 generation = __atomic_add_fetch(&space->tlb_generation, 1, __ATOMIC_SEQ_CST);
 
 	flush_tlb();
-	this_cpu()->core->tlb_seen = generation;
-	if (READ_ONCE(process->n_cpus) == 1)
+	this_slot()->cpu->tlb_seen = generation;
+	if (READ_ONCE(process->n_slots) == 1)
 		return;
 	for (u32 i = 0; i < boot->n_cpus; i++)
-		if (!has_followed(core_at(i), process, generation))
+		if (!has_followed(cpu_at(i), process, generation))
 			apic_send(boot->cpus[i].apicid, LWK_DOORBELL_VECTOR);
 	for (u32 i = 0; i < boot->n_cpus; i++)
-		while (!has_followed(core_at(i), process, generation))
+		while (!has_followed(cpu_at(i), process, generation))
 			cpu_relax();
 }
 
@@ -406,7 +406,7 @@ static void hide_from_proxy(struct space *space, u64 start, u64 end)
 
 	spin_unlock(&space->lock);
 	channel_request(LWK_CALL_UNMAP, args);
-	this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
 	spin_lock(&space->lock);
 }
 
@@ -476,7 +476,7 @@ void space_setup(void)
 
 static void *peephole_open(u64 phys, bool write)
 {
-	u32 index = this_cpu()->core->index;
+	u32 index = this_slot()->cpu->index;
 
 	peepholes[index] = phys | PTE_P | PTE_NX | (write ? PTE_W : 0);
 	invalidate_page(PEEPHOLES + index * PAGE_SIZE);
@@ -485,7 +485,7 @@ static void *peephole_open(u64 phys, bool write)
 
 static void peephole_close(void)
 {
-	u32 index = this_cpu()->core->index;
+	u32 index = this_slot()->cpu->index;
 
 	if (!peepholes[index])
 		return;
@@ -1228,7 +1228,7 @@ int space_populate(struct space *space, u64 addr, u64 size)
 			return error;
 		/* All of the memory may take longer than Linux waits for an order to be obeyed. */
 		if (a % LARGE_SIZE == 0)
-			cpu_see_to_others();
+			slot_see_to_others();
 	}
 	return 0;
 }
@@ -1294,11 +1294,11 @@ void space_move(struct space *to, struct space *from)
 
 void space_resume(struct space *space)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 
-	cpu->core->tlb_seen = space->tlb_generation;
+	slot->cpu->tlb_seen = space->tlb_generation;
 	space_activate(space);
-	WRITE_ONCE(cpu->status->page_root, space->root);
+	WRITE_ONCE(slot->status->page_root, space->root);
 	publish(space);
 }
 

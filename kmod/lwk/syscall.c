@@ -87,12 +87,12 @@ static bool may_use(u32 index)
 {
 	bool free = true;
 
-	for (u32 slot = index; slot < boot->n_slots; slot += boot->n_cpus) {
-		const struct process *process = LOAD_ACQUIRE(cpu_at(slot)->process);
+	for (u32 i = index; i < boot->n_slots; i += boot->n_cpus) {
+		const struct process *process = LOAD_ACQUIRE(slot_at(i)->process);
 
 		if (process == this_process())
 			return true;
-		if (process || READ_ONCE(cpu_at(slot)->control->order) != LWK_ORDER_NONE)
+		if (process || READ_ONCE(slot_at(i)->control->order) != LWK_ORDER_NONE)
 			free = false;
 	}
 	return free;
@@ -101,8 +101,8 @@ static bool may_use(u32 index)
 static bool is_own(u32 tid)
 {
 	for (u32 i = 0; i < boot->n_slots; i++)
-		if (LOAD_ACQUIRE(cpu_at(i)->process) == this_process() &&
-		    READ_ONCE(cpu_at(i)->thread.tid) == tid)
+		if (LOAD_ACQUIRE(slot_at(i)->process) == this_process() &&
+		    READ_ONCE(slot_at(i)->thread.tid) == tid)
 			return true;
 	return !tid;
 }
@@ -117,16 +117,16 @@ static s64 sys_sched_getaffinity(struct frame *frame)
 	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx };
 
 	if (!is_own(frame->rdi)) {
-		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+		this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
 		return channel_request(__NR_sched_getaffinity, args);
 	}
 	for (u32 i = 0; i < boot->n_cpus; i++) {
-		u32 cpu = boot->cpus[i].linux_cpu;
+		u32 linux_cpu = boot->cpus[i].linux_cpu;
 
 		/* The length does not depend on what others do. */
-		bytes = MAX(bytes, cpu / 64 * 8 + 8UL);
-		if (cpu < LINUX_CPUS && may_use(i))
-			mask[cpu / 64] |= 1UL << cpu % 64;
+		bytes = MAX(bytes, linux_cpu / 64 * 8 + 8UL);
+		if (linux_cpu < LINUX_CPUS && may_use(i))
+			mask[linux_cpu / 64] |= 1UL << linux_cpu % 64;
 	}
 	bytes = MIN(bytes, sizeof(mask));
 	if (frame->rsi < bytes || frame->rsi % sizeof(u64))
@@ -137,27 +137,27 @@ static s64 sys_sched_getaffinity(struct frame *frame)
 /* A thread has its CPU and cannot go to another. */
 static s64 sys_sched_setaffinity(struct frame *frame)
 {
-	u32 cpu = boot->cpus[this_cpu()->core->index].linux_cpu;
+	u32 linux_cpu = boot->cpus[this_slot()->cpu->index].linux_cpu;
 	u8 byte;
 
-	if (frame->rsi <= cpu / 8)
+	if (frame->rsi <= linux_cpu / 8)
 		return -EINVAL;
-	if (copy_from_user(&byte, frame->rdx + cpu / 8, 1))
+	if (copy_from_user(&byte, frame->rdx + linux_cpu / 8, 1))
 		return -EFAULT;
-	return byte & 1 << cpu % 8 ? 0 : -EINVAL;
+	return byte & 1 << linux_cpu % 8 ? 0 : -EINVAL;
 }
 
 static s64 sys_sched_yield(struct frame *frame)
 {
 	/* Here, for the many that have the CPU for themselves. */
-	if (this_cpu()->core->n_busy > 1)
-		cpu_yield();
+	if (this_slot()->cpu->n_busy > 1)
+		slot_yield();
 	return 0;
 }
 
 static s64 sys_getcpu(struct frame *frame)
 {
-	const struct lwk_boot_cpu *cpu = &boot->cpus[this_cpu()->core->index];
+	const struct lwk_boot_cpu *cpu = &boot->cpus[this_slot()->cpu->index];
 
 	if ((frame->rdi && copy_to_user(frame->rdi, &cpu->linux_cpu, sizeof(u32))) ||
 	    (frame->rsi && copy_to_user(frame->rsi, &cpu->node, sizeof(u32))))
@@ -185,7 +185,7 @@ static bool is_open(u64 fd)
 {
 	u64 args[6] = { fd, F_GETFL };
 
-	this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
 	return channel_request(__NR_fcntl, args) >= 0;
 }
 
@@ -206,7 +206,7 @@ static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u
 		if (result)
 			break;
 		result = channel_request(__NR_pread64, args);
-		this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+		this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
 		/* The proxy makes no call as long as a signal waits to be collected. */
 		if (result == -EINTR) {
 			signal_collect();
@@ -235,7 +235,7 @@ static s64 name_mapping(s64 addr, u64 size, u64 fd, u64 offset)
 
 	if (addr <= 0)
 		return addr;
-	this_cpu()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
 	file = channel_request(LWK_CALL_FILE, args);
 	if (file > 0)
 		space_set_file(&this_process()->space, addr, size, file, offset);
@@ -362,14 +362,14 @@ struct timespec {
 
 static u64 thread_ns(void)
 {
-	return clock_cycles_to_ns(rdtsc() - this_cpu()->start_tsc);
+	return clock_cycles_to_ns(rdtsc() - this_slot()->start_tsc);
 }
 
 /* A CPU is its thread's from start to end, but for the turns of others. */
-static u64 cycles_until(const struct cpu *cpu, u64 now)
+static u64 cycles_until(const struct slot *slot, u64 now)
 {
-	u64 end = LOAD_ACQUIRE(cpu->core->current) == cpu ? now : READ_ONCE(cpu->stopped_tsc);
-	u64 start = READ_ONCE(cpu->start_tsc);
+	u64 end = LOAD_ACQUIRE(slot->cpu->current) == slot ? now : READ_ONCE(slot->stopped_tsc);
+	u64 start = READ_ONCE(slot->start_tsc);
 
 	/* Its turn may begin just now. */
 	return end > start ? end - start : 0;
@@ -378,14 +378,14 @@ static u64 cycles_until(const struct cpu *cpu, u64 now)
 static u64 process_ns(void)
 {
 	const struct process *process = this_process();
-	u64 now = rdtsc(), cycles = READ_ONCE(process->past_cycles) + now - this_cpu()->start_tsc;
+	u64 now = rdtsc(), cycles = READ_ONCE(process->past_cycles) + now - this_slot()->start_tsc;
 
-	for (u32 i = 0; READ_ONCE(process->n_cpus) > 1 && i < boot->n_slots; i++) {
-		const struct cpu *cpu = cpu_at(i);
+	for (u32 i = 0; READ_ONCE(process->n_slots) > 1 && i < boot->n_slots; i++) {
+		const struct slot *slot = slot_at(i);
 
-		if (cpu != this_cpu() && LOAD_ACQUIRE(cpu->process) == process &&
-		    READ_ONCE(cpu->running))
-			cycles += cycles_until(cpu, now);
+		if (slot != this_slot() && LOAD_ACQUIRE(slot->process) == process &&
+		    READ_ONCE(slot->running))
+			cycles += cycles_until(slot, now);
 	}
 	return clock_cycles_to_ns(cycles);
 }
@@ -452,7 +452,7 @@ static s64 sys_getrusage(struct frame *frame)
 
 	/* Linux has charged their proxies. */
 	if (who == RUSAGE_CHILDREN) {
-		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+		this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
 		return channel_request(__NR_getrusage, args);
 	}
 	if (who != RUSAGE_SELF && who != RUSAGE_THREAD)
@@ -461,7 +461,7 @@ static s64 sys_getrusage(struct frame *frame)
 	usage[0] = us / 1000000; /* ru_utime */
 	usage[1] = us % 1000000;
 	usage[4] = this_process()->space.peak_bytes / 1024; /* ru_maxrss */
-	usage[6] = this_cpu()->status->faults;		    /* ru_minflt */
+	usage[6] = this_slot()->status->faults;		    /* ru_minflt */
 	return copy_to_user(frame->rsi, usage, sizeof(usage));
 }
 
@@ -492,7 +492,7 @@ static s64 sys_prctl(struct frame *frame)
 	case 37: /* PR_GET_CHILD_SUBREAPER */
 	case 38: /* PR_SET_NO_NEW_PRIVS */
 	case 39: /* PR_GET_NO_NEW_PRIVS */
-		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+		this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
 		return channel_request(__NR_prctl, args);
 	default:
 		return -EINVAL;
@@ -846,7 +846,7 @@ static s64 delegate(struct frame *frame, const struct call *call)
 	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9 };
 	s64 result = request_masked(frame, args);
 
-	this_cpu()->status->delegated_calls[call->about]++;
+	this_slot()->status->delegated_calls[call->about]++;
 	if (result == LWK_RESULT_AREAS) {
 		result = space_tell(&this_process()->space);
 		if (!result)
@@ -873,10 +873,10 @@ static s64 dispatch(struct frame *frame)
 
 	switch (call ? call->kind : REFUSED) {
 	case LOCAL_KIND:
-		this_cpu()->status->local_calls++;
+		this_slot()->status->local_calls++;
 		return call->local(frame);
 	case WORK_KIND:
-		this_cpu()->status->local_calls++;
+		this_slot()->status->local_calls++;
 		return work(frame, call);
 	case DELEGATED_KIND:
 	case UNRESTARTED_KIND:

@@ -21,42 +21,42 @@ void thread_init(struct thread *thread, u32 tid)
 
 void thread_join(void)
 {
-	struct cpu *cpu = this_cpu();
-	struct process *process = &cpu_at(READ_ONCE(cpu->control->leader))->own;
+	struct slot *slot = this_slot();
+	struct process *process = &slot_at(READ_ONCE(slot->control->leader))->own;
 
 	channel_reset();
-	thread_init(&cpu->thread, READ_ONCE(cpu->control->pid));
-	cpu->thread.blocked = ~0UL;
-	cpu->start.ready = 0;
-	cpu->running = false;
-	STORE_RELEASE(cpu->process, process);
-	__atomic_add_fetch(&process->n_cpus, 1, __ATOMIC_SEQ_CST);
-	cpu->core->n_busy++;
-	cpu->core->tlb_seen = LOAD_ACQUIRE(process->space.tlb_generation);
+	thread_init(&slot->thread, READ_ONCE(slot->control->pid));
+	slot->thread.blocked = ~0UL;
+	slot->start.ready = 0;
+	slot->running = false;
+	STORE_RELEASE(slot->process, process);
+	__atomic_add_fetch(&process->n_slots, 1, __ATOMIC_SEQ_CST);
+	slot->cpu->n_busy++;
+	slot->cpu->tlb_seen = LOAD_ACQUIRE(process->space.tlb_generation);
 	space_activate(&process->space);
 	account(LWK_CPU_LOADING);
-	STORE_RELEASE(cpu->parked, 1);
-	STORE_RELEASE(cpu->control->obeyed, LWK_ORDER_THREAD);
+	STORE_RELEASE(slot->parked, 1);
+	STORE_RELEASE(slot->control->obeyed, LWK_ORDER_THREAD);
 	thread_park();
 }
 
-static bool start_or_order(const struct cpu *cpu)
+static bool start_or_order(const struct slot *slot)
 {
-	return LOAD_ACQUIRE(cpu->start.ready) || !channel_ordered(cpu) || signal_comes(cpu) ||
-	       channel_fault_waits(cpu);
+	return LOAD_ACQUIRE(slot->start.ready) || !channel_ordered(slot) || signal_comes(slot) ||
+	       channel_fault_waits(slot);
 }
 
 void thread_run(void)
 {
-	struct cpu *cpu = this_cpu();
-	struct frame frame = cpu->start.frame;
+	struct slot *slot = this_slot();
+	struct frame frame = slot->start.frame;
 
-	cpu->start.ready = 0;
-	cpu->start_tsc = rdtsc();
-	WRITE_ONCE(cpu->running, true);
-	fpu_load(cpu->fpu_area);
-	write_msr(MSR_FS_BASE, cpu->start.fs_base);
-	write_msr(MSR_KERNEL_GS_BASE, cpu->start.gs_base);
+	slot->start.ready = 0;
+	slot->start_tsc = rdtsc();
+	WRITE_ONCE(slot->running, true);
+	fpu_load(slot->fpu_area);
+	write_msr(MSR_FS_BASE, slot->start.fs_base);
+	write_msr(MSR_KERNEL_GS_BASE, slot->start.gs_base);
 	account(LWK_CPU_USER);
 	before_user(&frame);
 	leave_kernel();
@@ -65,70 +65,70 @@ void thread_run(void)
 
 void thread_park(void)
 {
-	struct cpu *cpu = this_cpu();
+	struct slot *slot = this_slot();
 	u32 signals;
 
 	account(LWK_CPU_LOADING);
-	while (signals = LOAD_ACQUIRE(cpu->channel->signals.head),
-	       !LOAD_ACQUIRE(cpu->start.ready)) {
-		if (!channel_ordered(cpu))
+	while (signals = LOAD_ACQUIRE(slot->channel->signals.head),
+	       !LOAD_ACQUIRE(slot->start.ready)) {
+		if (!channel_ordered(slot))
 			process_abandon();
 		channel_serve_fault();
 		/* For the process: somebody else takes it. */
 		signal_collect_late(signals);
-		cpu_sleep(start_or_order);
+		slot_sleep(start_or_order);
 	}
-	signal_collect_late(cpu->start.signals);
+	signal_collect_late(slot->start.signals);
 	thread_run();
 }
 
 /* How many threads its CPU has that run or wait. */
-static u32 neighbours(const struct cpu *cpu)
+static u32 neighbours(const struct slot *slot)
 {
 	u32 n = 0;
 
-	for (const struct cpu *other = cpu->next; other != cpu; other = other->next)
+	for (const struct slot *other = slot->next; other != slot; other = other->next)
 		n += LOAD_ACQUIRE(other->process) && !READ_ONCE(other->parked);
 	return n;
 }
 
 /* That of the process's parked slots with the fewest, or NULL. */
-static struct cpu *find_parked(const struct process *process)
+static struct slot *find_parked(const struct process *process)
 {
-	struct cpu *found = NULL;
+	struct slot *found = NULL;
 
 	for (u32 i = 0; i < boot->n_slots; i++) {
-		struct cpu *cpu = cpu_at(i);
+		struct slot *slot = slot_at(i);
 
-		if (LOAD_ACQUIRE(cpu->process) == process && LOAD_ACQUIRE(cpu->parked) &&
-		    (!found || neighbours(cpu) < neighbours(found)))
-			found = cpu;
+		if (LOAD_ACQUIRE(slot->process) == process && LOAD_ACQUIRE(slot->parked) &&
+		    (!found || neighbours(slot) < neighbours(found)))
+			found = slot;
 	}
 	return found;
 }
 
 /* It is then the caller's to use. */
-static struct cpu *claim_parked(const struct process *process)
+static struct slot *claim_parked(const struct process *process)
 {
-	struct cpu *cpu;
+	struct slot *slot;
 	u32 parked = 1;
 
-	while ((cpu = find_parked(process)) &&
-	       !__atomic_compare_exchange_n(&cpu->parked, &parked, 0, false, __ATOMIC_ACQ_REL,
+	while ((slot = find_parked(process)) &&
+	       !__atomic_compare_exchange_n(&slot->parked, &parked, 0, false, __ATOMIC_ACQ_REL,
 					    __ATOMIC_RELAXED))
 		parked = 1;
-	return cpu;
+	return slot;
 }
 
-static struct cpu *cpu_for_thread(const struct process *process)
+static struct slot *slot_for_thread(const struct process *process)
 {
 	static const u64 none[6];
-	struct cpu *cpu;
+	struct slot *slot;
 	s64 error;
 
-	while (!(cpu = claim_parked(process))) {
+	while (!(slot = claim_parked(process))) {
 		error = channel_request(LWK_CALL_THREAD, none);
-		this_cpu()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+		this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
 		if (!error)
 			continue;
 		if (error == -EAGAIN)
@@ -139,7 +139,7 @@ static struct cpu *cpu_for_thread(const struct process *process)
 			      process->pid, process->n_threads, -error);
 		return NULL;
 	}
-	return cpu;
+	return slot;
 }
 
 /* As on Linux, who gives no good address learns nothing. */
@@ -156,7 +156,7 @@ s64 sys_clone(struct frame *frame)
 {
 	struct process *process = this_process();
 	u64 flags = frame->rdi;
-	struct cpu *cpu;
+	struct slot *slot;
 	u32 tid;
 
 	if (!(flags & CLONE_THREAD))
@@ -170,48 +170,48 @@ s64 sys_clone(struct frame *frame)
 		return -EINVAL;
 	if (flags & CLONE_SETTLS && frame->r8 >= LWK_USER_END)
 		return -EPERM;
-	cpu = cpu_for_thread(process);
-	if (!cpu)
+	slot = slot_for_thread(process);
+	if (!slot)
 		return -EAGAIN;
-	tid = cpu->thread.tid;
+	tid = slot->thread.tid;
 	tell_tid(frame, tid);
-	thread_init(&cpu->thread, tid);
-	cpu->thread.blocked = this_thread()->blocked;
-	cpu->thread.policy = this_thread()->policy;
-	cpu->thread.clear_tid = flags & CLONE_CHILD_CLEARTID ? frame->r10 : 0;
-	cpu->start.frame = *frame;
-	cpu->start.frame.rax = 0;
-	cpu->start.frame.rsp = frame->rsi;
-	cpu->start.fs_base = flags & CLONE_SETTLS ? frame->r8 : read_msr(MSR_FS_BASE);
-	cpu->start.gs_base = read_msr(MSR_KERNEL_GS_BASE);
-	fpu_save(cpu->fpu_area);
-	cpu->start.signals = LOAD_ACQUIRE(cpu->channel->signals.head);
+	thread_init(&slot->thread, tid);
+	slot->thread.blocked = this_thread()->blocked;
+	slot->thread.policy = this_thread()->policy;
+	slot->thread.clear_tid = flags & CLONE_CHILD_CLEARTID ? frame->r10 : 0;
+	slot->start.frame = *frame;
+	slot->start.frame.rax = 0;
+	slot->start.frame.rsp = frame->rsi;
+	slot->start.fs_base = flags & CLONE_SETTLS ? frame->r8 : read_msr(MSR_FS_BASE);
+	slot->start.gs_base = read_msr(MSR_KERNEL_GS_BASE);
+	fpu_save(slot->fpu_area);
+	slot->start.signals = LOAD_ACQUIRE(slot->channel->signals.head);
 	__atomic_add_fetch(&process->n_threads, 1, __ATOMIC_ACQ_REL);
-	STORE_RELEASE(cpu->start.ready, 1);
-	cpu_wake(cpu);
+	STORE_RELEASE(slot->start.ready, 1);
+	slot_wake(slot);
 	return tid;
 }
 
 s64 sys_exit(struct frame *frame)
 {
-	struct cpu *cpu = this_cpu();
-	struct process *process = cpu->process;
-	struct thread thread = cpu->thread;
+	struct slot *slot = this_slot();
+	struct process *process = slot->process;
+	struct thread thread = slot->thread;
 	u32 zero = 0;
 
-	pending_drop(&cpu->thread.pending, ~0UL);
+	pending_drop(&slot->thread.pending, ~0UL);
 	if (__atomic_sub_fetch(&process->n_threads, 1, __ATOMIC_ACQ_REL) == 0)
 		process_exit((frame->rdi & 0xff) << 8);
-	__atomic_add_fetch(&process->past_cycles, rdtsc() - cpu->start_tsc, __ATOMIC_RELAXED);
-	WRITE_ONCE(cpu->running, false);
-	cpu->thread.blocked = ~0UL;
+	__atomic_add_fetch(&process->past_cycles, rdtsc() - slot->start_tsc, __ATOMIC_RELAXED);
+	WRITE_ONCE(slot->running, false);
+	slot->thread.blocked = ~0UL;
 	futex_release_robust(&thread);
 	/* Who waits for our end may start a thread at once, so the CPU comes first. */
-	if (cpu != process->first)
-		STORE_RELEASE(cpu->parked, 1);
+	if (slot != process->first)
+		STORE_RELEASE(slot->parked, 1);
 	if (thread.clear_tid && !copy_to_user(thread.clear_tid, &zero, sizeof(zero)))
 		futex_wake(thread.clear_tid, 1, ~0U);
-	restart_cpu();
+	restart_slot();
 }
 
 s64 sys_set_tid_address(struct frame *frame)

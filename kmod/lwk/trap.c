@@ -34,9 +34,9 @@ static void kernel_fault(const struct frame *frame) __attribute__((noreturn));
 static void kernel_fault(const struct frame *frame)
 {
 	account(LWK_CPU_STOPPED);
-	registers_save(this_cpu(), frame);
+	registers_save(this_slot(), frame);
 	panic("CPU %u: %s (vector %llu, error %llx) at %llx, address %llx, stack %llx",
-	      this_cpu()->core->index, exception_name(frame->vector), frame->vector, frame->error,
+	      this_slot()->cpu->index, exception_name(frame->vector), frame->vector, frame->error,
 	      frame->rip, (u64)read_cr2(), frame->rsp);
 }
 
@@ -47,12 +47,12 @@ void emergency(const struct frame *frame)
 	kernel_fault(frame);
 }
 
-/* entry.S: GS may be the process's, so this_cpu() is not to be had. */
-void nmi(const struct frame *frame, struct cpu *cpu);
-void nmi(const struct frame *frame, struct cpu *cpu)
+/* entry.S: GS may be the process's, so this_slot() is not to be had. */
+void nmi(const struct frame *frame, struct slot *slot);
+void nmi(const struct frame *frame, struct slot *slot)
 {
 	if (READ_ONCE(boot->want_registers))
-		registers_save(cpu, frame);
+		registers_save(slot, frame);
 }
 
 static void page_fault(struct frame *frame, u64 addr)
@@ -60,7 +60,7 @@ static void page_fault(struct frame *frame, u64 addr)
 	struct process *process = this_process();
 	int error;
 
-	this_cpu()->status->faults++;
+	this_slot()->status->faults++;
 	account(LWK_CPU_SYSTEM);
 	error = frame->error & FAULT_RESERVED
 			? -EFAULT
@@ -95,7 +95,7 @@ static void exception(struct frame *frame)
 
 static void interrupt(const struct frame *frame)
 {
-	struct lwk_cpu_status *cpu = this_cpu()->status;
+	struct lwk_cpu_status *own = this_slot()->status;
 
 	enum lwk_interrupt kind = frame->vector == LWK_DOORBELL_VECTOR ? LWK_INTERRUPT_DOORBELL
 				  : frame->vector == TIMER_VECTOR      ? LWK_INTERRUPT_TIMER
@@ -104,14 +104,14 @@ static void interrupt(const struct frame *frame)
 
 	if (kind == LWK_INTERRUPT_DOORBELL)
 		counters_obey();
-	cpu->interrupts[kind]++;
+	own->interrupts[kind]++;
 	if (this_process())
 		space_follow(&this_process()->space);
 	/* It may be another CPU's panic. */
 	if (kind == LWK_INTERRUPT_DOORBELL && READ_ONCE(status->state) == LWK_STATE_PANIC)
-		registers_save(this_cpu(), frame);
+		registers_save(this_slot(), frame);
 	if (frame->cs & 3)
-		cpu->disturbances++;
+		own->disturbances++;
 	/* A spurious one is not in service; Linux's are acknowledged and forgotten. */
 	if (kind != LWK_INTERRUPT_SPURIOUS)
 		apic_eoi();
@@ -134,13 +134,13 @@ void trap(struct frame *frame)
 
 void leave_kernel(void)
 {
-	const struct cpu *cpu = this_cpu();
-	struct process *process = cpu->process;
+	const struct slot *slot = this_slot();
+	struct process *process = slot->process;
 
-	if (cpu->core->counters.due)
+	if (slot->cpu->counters.due)
 		counters_update();
 	heartbeat();
-	if (process && READ_ONCE(process->n_cpus) > 1) {
+	if (process && READ_ONCE(process->n_slots) > 1) {
 		/* Who changes mappings looks at the heartbeat when that is done (space.c). */
 		memory_barrier();
 		space_follow(&process->space);
@@ -149,9 +149,9 @@ void leave_kernel(void)
 
 void before_user(struct frame *frame)
 {
-	struct cpu *cpu = this_cpu();
-	struct process *process = cpu->process;
-	const struct thread *thread = &cpu->thread;
+	struct slot *slot = this_slot();
+	struct process *process = slot->process;
+	const struct thread *thread = &slot->thread;
 
 	/* Another CPU's panic: all memory may be wrong. */
 	if (READ_ONCE(status->state) == LWK_STATE_PANIC) {
@@ -159,10 +159,10 @@ void before_user(struct frame *frame)
 		halt_forever();
 	}
 	/* Who has no process yet is not counted, but has an order now. */
-	if (cpu->core->n_busy > 1 || frame->vector == LWK_DOORBELL_VECTOR)
-		cpu_see_to_others();
-	cpu_freeze();
-	if (!channel_ordered(cpu) || READ_ONCE(process->ending))
+	if (slot->cpu->n_busy > 1 || frame->vector == LWK_DOORBELL_VECTOR)
+		slot_see_to_others();
+	slot_freeze();
+	if (!channel_ordered(slot) || READ_ONCE(process->ending))
 		process_abandon();
 	channel_serve_fault();
 	signal_collect();

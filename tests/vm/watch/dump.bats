@@ -69,10 +69,10 @@ debug()
 	echo "$output"
 	[[ $output != *'Cannot access memory'* && $output != *warning* ]]
 	[[ $output =~ rip\ +0xffffffff800[0-9a-f]+.*process_run ]]
-	[[ $output == *'#0 '*'start ('*'*(volatile u32 *)LWK_IMAGE_LIMIT = 0;'*'process_run ()'*'cpu_loop ()'* ]]
+	[[ $output == *'#0 '*'start ('*'*(volatile u32 *)LWK_IMAGE_LIMIT = 0;'*'process_run ()'*'slot_loop ()'* ]]
 	[[ $output == *'"CPU 0: page fault (vector 14'*"= $job"* ]]
 	# The other CPU, which halted.
-	[[ $output == *'thread 2'*'halt_with_interrupts'*'cpu_sleep'*'cpu_loop ()'* ]]
+	[[ $output == *'thread 2'*'halt_with_interrupts'*'slot_sleep'*'slot_loop ()'* ]]
 	run -0 bed cat /root/dump.log
 	[[ $output == *"the LWK of job $job is in PANIC: CPU 0: page fault"*"its dump is /var/dumps/lwk-$job.core"* ]]
 }
@@ -94,7 +94,7 @@ debug()
 	echo "$output"
 	[[ $output == *'$1 = 2'*"= $job"* ]]
 	# One hangs where it was told to, and the other one halts.
-	[[ $output == *'#0 '*'process_run ()'* && $output == *'#0 '*'halt_with_interrupts'*'cpu_sleep'* ]]
+	[[ $output == *'#0 '*'process_run ()'* && $output == *'#0 '*'halt_with_interrupts'*'slot_sleep'* ]]
 	[[ $output == *'Thread 2'* ]]
 }
 
