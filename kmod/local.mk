@@ -62,8 +62,22 @@ CLEANFILES += kmod/lwk/lwk.elf kmod/lwk/vdso.so $(lwk_objects)
 EXTRA_DIST += kmod/lwk
 
 bin_PROGRAMS += kmod/lwkexec/lwkexec
-kmod_lwkexec_lwkexec_SOURCES = kmod/lwkexec/lwkexec.c kmod/lwkexec/lwkexec.h \
-	kmod/lwkexec/calls.c kmod/lwkexec/channel.c kmod/lwkexec/exec.c kmod/lwkexec/fork.c kmod/lwkexec/load.c \
-	kmod/lwkexec/program.c kmod/lwkexec/report.c kmod/lwkexec/maps.c kmod/lwkexec/self.c kmod/lwkexec/share.c kmod/lwkexec/signals.c \
-	kmod/lwkexec/syscall.S kmod/lwkexec/threads.c kmod/lwkexec/timers.c kmod/lwkexec/view.c
+kmod_lwkexec_lwkexec_SOURCES = \
+	kmod/lwkexec/main.c \
+	kmod/lwkexec/calls.c \
+	kmod/lwkexec/lwkexec.h \
+	kmod/lwkexec/instance/interruptible.S \
+	kmod/lwkexec/instance/report.c \
+	kmod/lwkexec/instance/session.c \
+	kmod/lwkexec/program/load.c \
+	kmod/lwkexec/program/program.c \
+	kmod/lwkexec/process/exec.c \
+	kmod/lwkexec/process/fork.c \
+	kmod/lwkexec/process/share.c \
+	kmod/lwkexec/process/signals.c \
+	kmod/lwkexec/process/threads.c \
+	kmod/lwkexec/process/timers.c \
+	kmod/lwkexec/view/maps.c \
+	kmod/lwkexec/view/self.c \
+	kmod/lwkexec/view/sys.c
 kmod_lwkexec_lwkexec_LDADD = $(ELF_LIBS)

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "lwkexec.h"
+#include "lwkexec/lwkexec.h"
 
 /* What read_path() copies through, one thread at a time. */
 static pthread_mutex_t path_lock = PTHREAD_MUTEX_INITIALIZER;

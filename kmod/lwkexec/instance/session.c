@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lwkexec.h"
+#include "lwkexec/lwkexec.h"
 
 /* How long a CPU may be busy with the end of its former process. */
 #define BUSY_RETRIES 20

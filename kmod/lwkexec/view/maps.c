@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "lwkexec.h"
+#include "lwkexec/lwkexec.h"
 
 /* Files beyond that have no names: a program must not make us grow for ever. */
 #define MAX_FILES 4096

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 
-#include "lwkexec.h"
+#include "lwkexec/lwkexec.h"
 
 /* A timer_create(2) beyond that fails as if Linux had no memory for it. */
 #define MAX_TIMERS 256

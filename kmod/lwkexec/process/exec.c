@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lwkexec.h"
+#include "lwkexec/lwkexec.h"
 
 /* Our arguments then: this, a state, the report's text, the path, and the program's own. */
 #define RESUME "lwkexec: another program"

@@ -16,7 +16,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "lwkexec.h"
+#include "lwkexec/lwkexec.h"
 
 /* What a mask is in the kernel; libc's is longer. */
 #define MASK_BYTES sizeof(uint64_t)

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lwkexec.h"
+#include "lwkexec/lwkexec.h"
 
 /* Held while there is a pipe's end that only the child should have. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "lwkexec.h"
+#include "lwkexec/lwkexec.h"
 
 #define KB(bytes) ((unsigned long long)(bytes) / 1024)
 

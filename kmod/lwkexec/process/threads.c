@@ -8,7 +8,7 @@
 #include <semaphore.h>
 #include <signal.h>
 
-#include "lwkexec.h"
+#include "lwkexec/lwkexec.h"
 
 /* Enough for what call_execute() does. */
 #define STACK_BYTES (256UL << 10)

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "lwkexec.h"
+#include "lwkexec/lwkexec.h"
 
 #define DEFAULT_DEVICE "/dev/lwk/0"
 /* Set by the SPANK plugin: run this program, all our arguments are its. */

@@ -12,7 +12,7 @@
 #include <sys/shm.h>
 #include <sys/vfs.h>
 
-#include "lwkexec.h"
+#include "lwkexec/lwkexec.h"
 
 /* Nothing but the process's own addresses: the channel can be scribbled on. */
 static bool is_process_memory(uint64_t start, uint64_t size)

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lwkexec.h"
+#include "lwkexec/lwkexec.h"
 
 /* Where a position-independent program and a dynamic linker go: far from both ends. */
 #define PIE_BASE 0x200000000000UL

@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "lwkexec.h"
+#include "lwkexec/lwkexec.h"
 
 #define PAGE 4096UL
 /* What a program gets that may have any stack, or none worth the name. */
