@@ -93,8 +93,9 @@ lwkctl_SOURCES = \
 	libmodeswitch/lwkctl/calibrate.c libmodeswitch/lwkctl/calibrate.h \
 	libmodeswitch/lwkctl/common.h \
 	libmodeswitch/lwkctl/counters.c \
-	libmodeswitch/lwkctl/drawing.c libmodeswitch/lwkctl/drawing.h \
-	libmodeswitch/lwkctl/drawing_svg.c \
+	libmodeswitch/lwkctl/drawing/drawing.h \
+	libmodeswitch/lwkctl/drawing/svg.c \
+	libmodeswitch/lwkctl/drawing/terminal.c \
 	libmodeswitch/lwkctl/irqs.c \
 	libmodeswitch/lwkctl/main.c \
 	libmodeswitch/lwkctl/metrics.c \
@@ -103,8 +104,8 @@ lwkctl_SOURCES = \
 	libmodeswitch/lwkctl/plan.c \
 	libmodeswitch/lwkctl/prepare.c \
 	libmodeswitch/lwkctl/quiet.c \
-	libmodeswitch/lwkctl/top.c \
-	libmodeswitch/lwkctl/watch.c
+	libmodeswitch/lwkctl/stat.c \
+	libmodeswitch/lwkctl/top.c
 lwkctl_CFLAGS = $(AM_CFLAGS)
 lwkctl_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS) $(NCURSES_LIBS) \
 	$(NUMA_LIBS)

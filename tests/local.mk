@@ -53,8 +53,8 @@ tests_unit_libunit_la_CPPFLAGS = $(AM_CPPFLAGS) \
 tests_unit_libunit_la_LIBADD = libmodeswitch/libmodeswitch_all.la
 
 tests_unit_lwkctl_test_drawing_SOURCES = tests/unit/lwkctl/test-drawing.c \
-	libmodeswitch/lwkctl/drawing.c libmodeswitch/lwkctl/drawing_svg.c \
-	libmodeswitch/lwkctl/drawing.h
+	libmodeswitch/lwkctl/drawing/drawing.h libmodeswitch/lwkctl/drawing/svg.c \
+	libmodeswitch/lwkctl/drawing/terminal.c
 tests_unit_lwkctl_test_drawing_CFLAGS = $(AM_CFLAGS)
 
 # Whole folders: what is in them belongs to the tests.

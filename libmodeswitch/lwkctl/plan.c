@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "lwkctl/common.h"
-#include "lwkctl/drawing.h"
+#include "lwkctl/drawing/drawing.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"

@@ -4,7 +4,7 @@
 
 #include <locale.h>
 
-#include "lwkctl/drawing.h"
+#include "lwkctl/drawing/drawing.h"
 
 static const char *const machines[] = {
 	"a64fx.xml",	     "epyc-7451-8n.xml",      "hidden-nodes.xml",

@@ -3,7 +3,7 @@
  * A plan in lines and letters: for each group of cores with the same NUMA nodes a row of boxes,
  * and under it the nodes' memory.
  */
-#include "lwkctl/drawing.h"
+#include "lwkctl/drawing/drawing.h"
 
 #include <inttypes.h>
 #include <langinfo.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A plan as hwloc's lstopo draws a machine, with the colours of who has what. */
-#include "lwkctl/drawing.h"
+#include "lwkctl/drawing/drawing.h"
 
 #include <errno.h>
 #include <fcntl.h>
