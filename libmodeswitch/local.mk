@@ -13,7 +13,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/base/job_cpus.c libmodeswitch/base/job_cpus.h \
 	libmodeswitch/base/json.c libmodeswitch/base/json.h \
 	libmodeswitch/base/parse.c libmodeswitch/base/parse.h \
-	libmodeswitch/base/process.c libmodeswitch/base/process.h \
+	libmodeswitch/base/child.c libmodeswitch/base/child.h \
 	libmodeswitch/config/configuration.c libmodeswitch/config/configuration.h \
 	libmodeswitch/config/image.c libmodeswitch/config/image.h \
 	libmodeswitch/store/journal.c libmodeswitch/store/journal.h \

@@ -23,7 +23,7 @@ CLEANFILES += $(bench_programs)
 if HAVE_CMOCKA
 check_PROGRAMS += \
 	tests/unit/base/test-parse \
-	tests/unit/base/test-process \
+	tests/unit/base/test-child \
 	tests/unit/config/test-configuration \
 	tests/unit/config/test-image \
 	tests/unit/driver/test-counters \

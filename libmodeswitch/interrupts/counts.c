@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/child.h"
 #include "base/files.h"
-#include "base/process.h"
 #include "modeswitch/error.h"
 #include "modeswitch/interrupts.h"
 

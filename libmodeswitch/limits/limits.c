@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/files.h"
-#include "base/process.h"
 #include "modeswitch/config.h"
 
 #define ROOT "slurm-lwk"

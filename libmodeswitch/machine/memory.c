@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/files.h"
-#include "base/process.h"
 
 #define MEMORY_DIR "/sys/devices/system/memory"
 #define PAGE 4096UL

@@ -13,8 +13,8 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/files.h"
-#include "base/process.h"
 #include "modeswitch/config.h"
 #include "modeswitch/migrate.h"
 #include "store/state.h"

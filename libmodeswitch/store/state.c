@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/process.h"
+#include "base/child.h"
 #include "modeswitch/job.h"
 
 const char *state_dir = MS_STATE_DIR;

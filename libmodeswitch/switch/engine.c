@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/process.h"
+#include "base/child.h"
 #include "store/times.h"
 
 /*

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/files.h"
-#include "base/process.h"
 #include "driver/driver.h"
 #include "interrupts/quiet/quiet.h"
 #include "limits/limits.h"

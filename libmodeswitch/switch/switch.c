@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/process.h"
+#include "base/child.h"
 #include "config/image.h"
 #include "interrupts/quiet/quiet.h"
 #include "machine/topology.h"

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/process.h"
+#include "base/child.h"
 #include "migrate/home.h"
 #include "store/record.h"
 #include "store/state.h"

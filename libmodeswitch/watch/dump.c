@@ -15,7 +15,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "base/process.h"
+#include "base/child.h"
 #include "modeswitch/job.h"
 #include "modeswitch/watch.h"
 #include "store/record.h"

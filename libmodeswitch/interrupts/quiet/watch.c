@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/process.h"
+#include "base/child.h"
 #include "interrupts/quiet/pass.h"
 #include "modeswitch/interrupts.h"
 #include "modeswitch/job.h"

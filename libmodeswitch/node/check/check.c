@@ -12,8 +12,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/files.h"
-#include "base/process.h"
 #include "config/image.h"
 #include "driver/driver.h"
 #include "interrupts/affinity.h"

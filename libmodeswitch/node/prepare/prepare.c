@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "base/process.h"
 #include "interrupts/affinity.h"
 #include "machine/memory.h"
 #include "machine/topology.h"

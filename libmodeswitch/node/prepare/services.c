@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/files.h"
-#include "base/process.h"
 
 #define UNITS "/run/systemd/system"
 #define SYSTEMCTL "/usr/bin/systemctl"

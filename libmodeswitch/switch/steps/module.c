@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/process.h"
+#include "base/child.h"
 #include "modeswitch/error.h"
 #include "switch/steps/step.h"
 

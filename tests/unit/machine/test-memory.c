@@ -5,10 +5,10 @@
  */
 #include "unit/unit.h"
 
+#include "base/child.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/parse.h"
-#include "base/process.h"
 #include "interrupts/affinity.h"
 #include "machine/memory.h"
 #include "store/journal.h"

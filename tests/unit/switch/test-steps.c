@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "base/process.h"
+#include "base/child.h"
 #include "switch/steps/step.h"
 
 #define MARKS 3

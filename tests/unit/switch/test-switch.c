@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "base/child.h"
 #include "base/files.h"
-#include "base/process.h"
 #include "switch/steps/step.h"
 
 #define MB (1UL << 20)

@@ -12,8 +12,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/files.h"
-#include "base/process.h"
 #include "modeswitch/node.h"
 
 #define SCONTROL "/usr/bin/scontrol"

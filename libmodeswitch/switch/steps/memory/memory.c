@@ -10,9 +10,9 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/files.h"
 #include "base/parse.h"
-#include "base/process.h"
 #include "machine/memory.h"
 #include "migrate/home.h"
 #include "migrate/migrate.h"

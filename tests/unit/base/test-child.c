@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "base/process.h"
+#include "base/child.h"
 
 static int give_back(void *context)
 {
