@@ -8,12 +8,14 @@ modeswitch_HEADERS = $(wildcard $(srcdir)/libmodeswitch/modeswitch/*.h)
 noinst_LTLIBRARIES += libmodeswitch/libmodeswitch_all.la
 libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/base/cgroup.c libmodeswitch/base/cgroup.h \
+	libmodeswitch/base/child.c libmodeswitch/base/child.h \
+	libmodeswitch/base/clock.c libmodeswitch/base/clock.h \
 	libmodeswitch/base/error.c \
 	libmodeswitch/base/files.c libmodeswitch/base/files.h \
 	libmodeswitch/base/job_cpus.c libmodeswitch/base/job_cpus.h \
 	libmodeswitch/base/json.c libmodeswitch/base/json.h \
 	libmodeswitch/base/parse.c libmodeswitch/base/parse.h \
-	libmodeswitch/base/child.c libmodeswitch/base/child.h \
+	libmodeswitch/base/signals.c libmodeswitch/base/signals.h \
 	libmodeswitch/config/configuration.c libmodeswitch/config/configuration.h \
 	libmodeswitch/config/image.c libmodeswitch/config/image.h \
 	libmodeswitch/store/journal.c libmodeswitch/store/journal.h \

@@ -4,15 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "base/signals.h"
 
 /* How often a wait looks whether a signal has come. */
 #define TICK_MS 50
@@ -20,47 +21,6 @@
 #define KILL_MS 10000
 /* … when it has nothing of ours. */
 #define ALONE_MS 500
-
-static sigset_t held, mask_before;
-static bool holding;
-
-int64_t clock_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
-}
-
-int64_t clock_ms(void)
-{
-	return clock_us() / 1000;
-}
-
-void signals_hold(void)
-{
-	sigemptyset(&held);
-	sigaddset(&held, SIGHUP);
-	sigaddset(&held, SIGINT);
-	sigaddset(&held, SIGTERM);
-	holding = pthread_sigmask(SIG_BLOCK, &held, &mask_before) == 0;
-}
-
-void signals_release(void)
-{
-	if (holding)
-		pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
-	holding = false;
-}
-
-bool signal_is_pending(void)
-{
-	sigset_t pending;
-
-	return holding && sigpending(&pending) == 0 &&
-	       (sigismember(&pending, SIGHUP) || sigismember(&pending, SIGINT) ||
-		sigismember(&pending, SIGTERM));
-}
 
 /* 1: there is something to read, or will never be; else -EINTR, -ETIMEDOUT or -EAGAIN. */
 static int await(int fd, int64_t deadline, bool (*must_stop)(void))
@@ -151,7 +111,7 @@ static int reap(pid_t pid, int outcome, int64_t wait_ms)
 /* What the child is to do next. */
 struct call {
 	int (*work)(void *context);
-	char context[PROCESS_CONTEXT_MAX] __attribute__((aligned(16)));
+	char context[CHILD_CONTEXT_MAX] __attribute__((aligned(16)));
 };
 
 static struct {
@@ -182,7 +142,7 @@ static void forget_worker(int outcome)
 	worker.pid = 0;
 }
 
-void process_end_calls(void)
+void child_end_calls(void)
 {
 	if (worker.pid)
 		forget_worker(0);
@@ -194,7 +154,7 @@ static int need_worker(void)
 
 	if (worker.pid && worker.owner == getpid())
 		return 0;
-	process_end_calls();
+	child_end_calls();
 	if (pipe2(calls, O_CLOEXEC) < 0)
 		return -errno;
 	worker.owner = getpid();
@@ -212,13 +172,13 @@ static int need_worker(void)
 	return -errno;
 }
 
-int process_call(int (*work)(void *context), const void *context, size_t size, int64_t deadline)
+int child_call(int (*work)(void *context), const void *context, size_t size, int64_t deadline)
 {
-	return process_call_watched(work, context, size, deadline, NULL);
+	return child_call_watched(work, context, size, deadline, NULL);
 }
 
-int process_call_watched(int (*work)(void *context), const void *context, size_t size,
-			 int64_t deadline, bool (*must_stop)(void))
+int child_call_watched(int (*work)(void *context), const void *context, size_t size,
+		       int64_t deadline, bool (*must_stop)(void))
 {
 	struct call call = { .work = work };
 	int outcome, result;
@@ -253,7 +213,7 @@ static void close_all_but(int a, int b)
 	syscall(SYS_close_range, high + 1, ~0U, 0);
 }
 
-int process_call_alone(int (*work)(void *context), void *context, int keep, int64_t deadline)
+int child_call_alone(int (*work)(void *context), void *context, int keep, int64_t deadline)
 {
 	int fd, output, outcome, result;
 	pid_t pid = fork_child(&fd, &output);
@@ -292,7 +252,7 @@ static void __attribute__((noreturn)) execute(const char *const argv[], int outp
 	_exit(127);
 }
 
-int process_run(const char *const argv[], int64_t deadline, char *text, size_t size)
+int child_run(const char *const argv[], int64_t deadline, char *text, size_t size)
 {
 	int fd, output, outcome, status;
 	size_t length;
@@ -315,7 +275,7 @@ int process_run(const char *const argv[], int64_t deadline, char *text, size_t s
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int process_detach(const char *const argv[])
+int child_detach(const char *const argv[])
 {
 	pid_t pid = fork();
 	int null;

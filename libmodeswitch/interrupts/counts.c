@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/child.h"
+#include "base/clock.h"
 #include "base/files.h"
 #include "modeswitch/error.h"
 #include "modeswitch/interrupts.h"

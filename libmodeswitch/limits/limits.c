@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/child.h"
+#include "base/clock.h"
 #include "base/files.h"
 #include "modeswitch/config.h"
 

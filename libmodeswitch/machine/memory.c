@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/clock.h"
 #include "base/files.h"
 
 #define MEMORY_DIR "/sys/devices/system/memory"
@@ -190,7 +191,7 @@ static int write_offline(void *context)
 
 bool memory_block_take(unsigned long index, int64_t deadline)
 {
-	process_call_watched(write_offline, &index, sizeof(index), deadline, linux_is_short);
+	child_call_watched(write_offline, &index, sizeof(index), deadline, linux_is_short);
 	/* Whatever it told: it may have been killed just after it succeeded. */
 	return memory_block_is(index, "offline");
 }
@@ -352,7 +353,7 @@ void memory_make_room(unsigned node, uint64_t bytes, int64_t deadline)
 		used = bytes;
 	if (cached >= memory_block_bytes() &&
 	    (cached > cached_elsewhere / 4 || used + LINUX_KEEPS > free_elsewhere))
-		process_call(drop_file_cache, &node, sizeof(node), deadline);
+		child_call(drop_file_cache, &node, sizeof(node), deadline);
 }
 
 size_t memory_choose_row(const struct memory_block *blocks, const bool *fit, size_t n,

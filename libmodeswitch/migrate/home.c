@@ -145,7 +145,7 @@ void home_start(void)
 	for (ssize_t i = 0; i < n; i++)
 		any |= !has_journal(jobs[i]);
 	free(jobs);
-	error = any ? process_detach(rehome) : 0;
+	error = any ? child_detach(rehome) : 0;
 	if (error)
 		syslog(LOG_DAEMON | LOG_WARNING, "slurm-lwk: %s rehome cannot be started: %s",
 		       LWKCTL_PATH, strerror(-error));

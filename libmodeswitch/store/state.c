@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/child.h"
+#include "base/clock.h"
+#include "base/signals.h"
 #include "modeswitch/job.h"
 
 const char *state_dir = MS_STATE_DIR;

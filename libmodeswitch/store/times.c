@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/child.h"
+#include "base/clock.h"
 #include "store/journal.h"
 
 void times_begin(struct ms_times *times)

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/child.h"
+#include "base/clock.h"
+#include "base/signals.h"
 #include "store/times.h"
 
 /*
@@ -96,7 +98,7 @@ int steps_run(const struct step *const *steps, struct switching *switching, stru
 {
 	int ret = run_all(steps, switching, err);
 
-	process_end_calls();
+	child_end_calls();
 	return ret;
 }
 

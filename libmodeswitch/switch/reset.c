@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/child.h"
 #include "base/files.h"
 #include "driver/driver.h"
 #include "interrupts/quiet/quiet.h"

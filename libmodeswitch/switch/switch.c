@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/child.h"
+#include "base/clock.h"
+#include "base/signals.h"
 #include "config/image.h"
 #include "interrupts/quiet/quiet.h"
 #include "machine/topology.h"

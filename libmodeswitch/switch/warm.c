@@ -281,7 +281,7 @@ static int keep(struct ms_job *job, struct ms_times *times, struct ms_error *err
 	job->since = time(NULL);
 	if (ret == 0)
 		ret = record_publish(job, err);
-	if (ret == 0 && process_detach(cool) < 0)
+	if (ret == 0 && child_detach(cool) < 0)
 		ret = ms_fail(err, "%s cannot be started", LWKCTL_PATH);
 	return ret;
 }

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/clock.h"
+#include "base/signals.h"
 #include "modeswitch/job.h"
 #include "modeswitch/watch.h"
 #include "store/record.h"
@@ -147,7 +149,7 @@ static int write_headers(const struct source *source, int fd, const struct dump_
 	return error ? error : write_notes(source, fd, cpus, n);
 }
 
-/* 0 or a negative errno. It may be in a process_call_alone(): no allocation. */
+/* 0 or a negative errno. It may be in a child_call_alone(): no allocation. */
 static int write_dump(const struct source *source, int fd)
 {
 	static char chunk[CHUNK];
@@ -309,10 +311,10 @@ static int keep_dump(const struct driver *driver, int dev, unsigned instance, ui
 	int error = -EOPNOTSUPP;
 
 	if (driver->dumping)
-		error = process_call_alone(keep, &keeping, dev, clock_ms() + limit_ms);
+		error = child_call_alone(keep, &keeping, dev, clock_ms() + limit_ms);
 	/* It was killed, so it could not clear up. */
 	if (error == -ETIMEDOUT || error == -EINTR || error == -ECHILD)
-		process_call_alone(discard, &keeping, -1, clock_ms() + DISCARD_MS);
+		child_call_alone(discard, &keeping, -1, clock_ms() + DISCARD_MS);
 	if (!error)
 		return 0;
 	return ms_fail(err,

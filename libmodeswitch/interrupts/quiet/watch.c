@@ -28,7 +28,7 @@
 static int start_watching(struct ms_error *err)
 {
 	static const char *const watch[] = { LWKCTL_PATH, "quiet", NULL };
-	int error = process_detach(watch);
+	int error = child_detach(watch);
 
 	return error ? ms_fail(err, "%s cannot be started: %s", LWKCTL_PATH, strerror(-error)) : 0;
 }

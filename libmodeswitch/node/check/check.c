@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/clock.h"
 #include "base/files.h"
 #include "config/image.h"
 #include "driver/driver.h"
@@ -102,7 +103,7 @@ static void check_module(struct checking *checking, const struct driver *driver)
 			   err.text);
 		return;
 	}
-	status = process_run(argv, clock_ms() + TOOL_MS, output, sizeof(output));
+	status = child_run(argv, clock_ms() + TOOL_MS, output, sizeof(output));
 	if (status == 0)
 		check_tell(checking, MS_FINE, "module", NULL,
 			   "%s is found; the first LWK job loads it", driver->module);

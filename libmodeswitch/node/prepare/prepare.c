@@ -15,6 +15,7 @@
 #include "base/child.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/signals.h"
 #include "interrupts/affinity.h"
 #include "machine/memory.h"
 #include "machine/topology.h"
@@ -520,7 +521,7 @@ int ms_prepare(const struct ms_config *config, enum ms_prepare_mode mode,
 		signals_hold();
 		ret = locked(&p, mode);
 		signals_release();
-		process_end_calls();
+		child_end_calls();
 		close(lock);
 	}
 	if (ret < 0) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/clock.h"
 #include "base/files.h"
 
 #define UNITS "/run/systemd/system"
@@ -92,7 +93,7 @@ static int reload_systemd(struct ms_error *err)
 {
 	const char *const argv[] = { SYSTEMCTL, "daemon-reload", NULL };
 	char output[512];
-	int status = process_run(argv, clock_ms() + SYSTEMCTL_MS, output, sizeof(output));
+	int status = child_run(argv, clock_ms() + SYSTEMCTL_MS, output, sizeof(output));
 
 	if (status == 0)
 		return 0;

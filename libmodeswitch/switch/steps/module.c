@@ -18,7 +18,7 @@ static int load_module(struct switching *switching, struct ms_error *err)
 	const char *module = switching->driver->module;
 	const char *const argv[] = { MODPROBE, module, NULL };
 	char output[512];
-	int status = process_run(argv, switching->deadline, output, sizeof(output));
+	int status = child_run(argv, switching->deadline, output, sizeof(output));
 
 	if (status == 0)
 		return 0;

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 
 #include "base/child.h"
+#include "base/clock.h"
+#include "base/signals.h"
 
 static int give_back(void *context)
 {
@@ -31,7 +33,7 @@ static void a_call_returns_its_result(void **state)
 
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(
-			process_call(give_back, &results[i], sizeof(results[i]), in_ms(10000)),
+			child_call(give_back, &results[i], sizeof(results[i]), in_ms(10000)),
 			results[i]);
 }
 
@@ -39,7 +41,7 @@ static void a_call_is_killed_at_its_deadline(void **state)
 {
 	int64_t start = clock_ms();
 
-	assert_int_equal(process_call(never_end, "", 0, in_ms(200)), -ETIMEDOUT);
+	assert_int_equal(child_call(never_end, "", 0, in_ms(200)), -ETIMEDOUT);
 	assert_true(clock_ms() - start >= 200);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 	assert_int_equal(errno, ECHILD);
@@ -57,10 +59,10 @@ static void a_call_alone_has_one_open_file(void **state)
 	int64_t start = clock_ms();
 	int kept = open("/dev/zero", O_RDONLY), other = open("/dev/zero", O_RDONLY);
 
-	assert_int_equal(process_call_alone(use_file, &kept, kept, in_ms(10000)), 0);
-	assert_int_equal(process_call_alone(use_file, &kept, other, in_ms(10000)), -EBADF);
-	assert_int_equal(process_call_alone(use_file, &kept, -1, in_ms(10000)), -EBADF);
-	assert_int_equal(process_call_alone(never_end, NULL, -1, in_ms(200)), -ETIMEDOUT);
+	assert_int_equal(child_call_alone(use_file, &kept, kept, in_ms(10000)), 0);
+	assert_int_equal(child_call_alone(use_file, &kept, other, in_ms(10000)), -EBADF);
+	assert_int_equal(child_call_alone(use_file, &kept, -1, in_ms(10000)), -EBADF);
+	assert_int_equal(child_call_alone(never_end, NULL, -1, in_ms(200)), -ETIMEDOUT);
 	assert_true(clock_ms() - start >= 200);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	close(kept);
@@ -79,24 +81,24 @@ static int die(void *context)
 
 static int call_pid(void)
 {
-	return -process_call(tell_pid, "", 0, in_ms(10000));
+	return -child_call(tell_pid, "", 0, in_ms(10000));
 }
 
 static void one_child_serves_until_it_is_ended_or_killed(void **state)
 {
-	char big[PROCESS_CONTEXT_MAX + 1] = "";
+	char big[CHILD_CONTEXT_MAX + 1] = "";
 	pid_t first, fork_of_us;
 	int status;
 
-	process_end_calls();
+	child_end_calls();
 	first = call_pid();
 	assert_true(first > 0 && first != getpid());
 	assert_int_equal(call_pid(), first);
-	assert_int_equal(process_call(tell_pid, big, sizeof(big), in_ms(10000)), -E2BIG);
-	assert_int_equal(process_call(die, "", 0, in_ms(10000)), -ECHILD);
+	assert_int_equal(child_call(tell_pid, big, sizeof(big), in_ms(10000)), -E2BIG);
+	assert_int_equal(child_call(die, "", 0, in_ms(10000)), -ECHILD);
 	assert_int_not_equal(call_pid(), first);
 	first = call_pid();
-	assert_int_equal(process_call(never_end, "", 0, in_ms(50)), -ETIMEDOUT);
+	assert_int_equal(child_call(never_end, "", 0, in_ms(50)), -ETIMEDOUT);
 	assert_int_not_equal(call_pid(), first);
 
 	/* Who was forked from us has a child of its own, and leaves ours alone. */
@@ -105,15 +107,15 @@ static void one_child_serves_until_it_is_ended_or_killed(void **state)
 	if (fork_of_us == 0) {
 		pid_t own = call_pid();
 
-		process_end_calls();
+		child_end_calls();
 		_exit(own > 0 && own != first ? 0 : 1);
 	}
 	assert_int_equal(waitpid(fork_of_us, &status, 0), fork_of_us);
 	assert_int_equal(status, 0);
 	assert_int_equal(call_pid(), first);
 
-	process_end_calls();
-	process_end_calls();
+	child_end_calls();
+	child_end_calls();
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 	assert_int_equal(errno, ECHILD);
 }
@@ -134,9 +136,8 @@ static void a_signal_cancels_and_is_kept(void **state)
 			kill(me, SIGTERM);
 			_exit(0);
 		}
-		if (process_call(never_end, "", 0, in_ms(20000)) != -EINTR ||
-		    !signal_is_pending() || sigpending(&pending) < 0 ||
-		    !sigismember(&pending, SIGTERM))
+		if (child_call(never_end, "", 0, in_ms(20000)) != -EINTR || !signal_is_pending() ||
+		    sigpending(&pending) < 0 || !sigismember(&pending, SIGTERM))
 			_exit(1);
 		signals_release(); /* ends us */
 		_exit(2);
@@ -153,8 +154,8 @@ static void nobody_waits_for_ignored_children(void **state)
 	const char *const argv[] = { "/bin/true", NULL };
 
 	signal(SIGCHLD, SIG_IGN);
-	assert_int_equal(process_call(give_back, &busy, sizeof(busy), in_ms(10000)), -EBUSY);
-	assert_int_equal(process_run(argv, in_ms(10000), output, sizeof(output)), -ECHILD);
+	assert_int_equal(child_call(give_back, &busy, sizeof(busy), in_ms(10000)), -EBUSY);
+	assert_int_equal(child_run(argv, in_ms(10000), output, sizeof(output)), -ECHILD);
 	signal(SIGCHLD, SIG_DFL);
 }
 
@@ -173,7 +174,7 @@ static void the_child_keeps_the_lock(void **state)
 	lock = state_lock(0, &err);
 	assert_true(lock >= 0);
 	assert_true(call_pid() > 0);
-	process_end_calls();
+	child_end_calls();
 	close(lock);
 	lock = state_lock(0, &err);
 	assert_true(lock >= 0);
@@ -183,7 +184,7 @@ static void the_child_keeps_the_lock(void **state)
 	if (holder == 0) {
 		if (state_lock(0, &err) < 0)
 			_exit(1);
-		process_call(never_end, "", 0, in_ms(600000));
+		child_call(never_end, "", 0, in_ms(600000));
 		_exit(2);
 	}
 	while ((lock = state_lock(0, &err)) >= 0) {
@@ -243,9 +244,9 @@ static void a_program_runs_in_a_clean_environment(void **state)
 
 	setenv("LD_PRELOAD", "", 1);
 	setenv("SECRET", "x", 1);
-	assert_int_equal(process_run(env, in_ms(10000), output, sizeof(output)), 0);
+	assert_int_equal(child_run(env, in_ms(10000), output, sizeof(output)), 0);
 	assert_string_equal(output, "PATH=/usr/sbin:/usr/bin:/sbin:/bin\nLC_ALL=C");
-	assert_int_equal(process_run(ls, in_ms(10000), output, sizeof(output)), 0);
+	assert_int_equal(child_run(ls, in_ms(10000), output, sizeof(output)), 0);
 	assert_string_equal(output, "0\n1\n2\n3"); /* 3 is ls's own */
 	close(leak);
 }
@@ -260,13 +261,13 @@ static void a_program_s_status_and_output(void **state)
 				       NULL };
 	char output[16];
 
-	assert_int_equal(process_run(fails, in_ms(10000), output, sizeof(output)), 7);
+	assert_int_equal(child_run(fails, in_ms(10000), output, sizeof(output)), 7);
 	assert_string_equal(output, "out\nerr");
-	assert_int_equal(process_run(dies, in_ms(10000), output, sizeof(output)), 128 + SIGKILL);
-	assert_int_equal(process_run(sleeps, in_ms(200), output, sizeof(output)), -ETIMEDOUT);
-	assert_int_equal(process_run(absent, in_ms(10000), output, sizeof(output)), 127);
+	assert_int_equal(child_run(dies, in_ms(10000), output, sizeof(output)), 128 + SIGKILL);
+	assert_int_equal(child_run(sleeps, in_ms(200), output, sizeof(output)), -ETIMEDOUT);
+	assert_int_equal(child_run(absent, in_ms(10000), output, sizeof(output)), 127);
 	assert_has(output, "/nowhere");
-	assert_int_equal(process_run(chatty, in_ms(10000), output, sizeof(output)), 0);
+	assert_int_equal(child_run(chatty, in_ms(10000), output, sizeof(output)), 0);
 	assert_string_equal(output, "xxxxxxxxxxxxxxx");
 }
 
@@ -286,7 +287,7 @@ static void a_detached_program_outlives_us_and_has_nothing_of_ours(void **state)
 	if (starter == 0) {
 		lock = state_lock(0, &err);
 		/* No zombie of ours, and nobody to wait for. */
-		_exit(lock >= 0 && process_detach(argv) == 0 && waitpid(-1, NULL, 0) == -1 ? 0 : 1);
+		_exit(lock >= 0 && child_detach(argv) == 0 && waitpid(-1, NULL, 0) == -1 ? 0 : 1);
 	}
 	assert_int_equal(waitpid(starter, &status, 0), starter);
 	assert_int_equal(status, 0);

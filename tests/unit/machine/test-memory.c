@@ -6,6 +6,7 @@
 #include "unit/unit.h"
 
 #include "base/child.h"
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/parse.h"
@@ -242,7 +243,7 @@ static bool drops_cache(unsigned mb)
 {
 	unit_file("proc/sys/vm/drop_caches", "%s", "");
 	memory_make_room(1, mb * MB, clock_ms() + 10000);
-	process_end_calls();
+	child_end_calls();
 	return strcmp(unit_read("proc/sys/vm/drop_caches"), "1") == 0;
 }
 

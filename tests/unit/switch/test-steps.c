@@ -10,7 +10,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "base/child.h"
+#include "base/clock.h"
+#include "base/signals.h"
 #include "switch/steps/step.h"
 
 #define MARKS 3

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "base/child.h"
+#include "base/clock.h"
 #include "base/files.h"
 #include "switch/steps/step.h"
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/clock.h"
 #include "base/files.h"
 #include "modeswitch/node.h"
 
@@ -25,7 +26,7 @@ static char *ask_scontrol(const char *what, const char *name)
 	size_t size = 256 << 10;
 	char *output = malloc(size);
 
-	if (output && process_run(argv, clock_ms() + TOOL_MS, output, size) == 0)
+	if (output && child_run(argv, clock_ms() + TOOL_MS, output, size) == 0)
 		return output;
 	free(output);
 	return NULL;

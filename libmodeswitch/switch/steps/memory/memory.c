@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/parse.h"
+#include "base/signals.h"
 #include "machine/memory.h"
 #include "migrate/home.h"
 #include "migrate/migrate.h"
@@ -540,7 +542,7 @@ static int take_runs(struct attempt *attempt, unsigned node, uint64_t *left, str
 		if (memory_linux_can_spare() < bytes)
 			attempt->no_room = true;
 		else
-			error = process_call(search_run, &search, sizeof(search), deadline);
+			error = child_call(search_run, &search, sizeof(search), deadline);
 		/* It may have been killed just after it succeeded. */
 		if (error == 0 || error == -ETIMEDOUT) {
 			int adopted = adopt_run(switching, bytes, err);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The clock that deadlines and durations are counted by: CLOCK_MONOTONIC, which no one sets. */
+#ifndef CLOCK_H
+#define CLOCK_H
+
+#include <stdint.h>
+
+/* Now, in milliseconds. */
+int64_t clock_ms(void);
+/* Now, in microseconds. */
+int64_t clock_us(void);
+
+#endif
