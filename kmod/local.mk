@@ -3,7 +3,8 @@
 # the sources, so that the source tree stays clean (and may be read-only).
 
 abi_headers = $(wildcard $(srcdir)/kmod/abi/*.h)
-kmod_module_sources = $(srcdir)/kmod/lwkpart/Kbuild $(wildcard $(srcdir)/kmod/lwkpart/*.[chS])
+kmod_module_sources = $(srcdir)/kmod/lwkpart/Kbuild \
+	$(wildcard $(srcdir)/kmod/lwkpart/*.[ch] $(srcdir)/kmod/lwkpart/*/*.[chS])
 EXTRA_DIST += kmod/abi kmod/lwkpart
 
 if HAVE_KERNEL
@@ -11,9 +12,9 @@ kmod_moduledir = /lib/modules/$(KERNEL_RELEASE)/updates
 kmod_module_DATA = kmod/module/lwkpart.ko
 
 kmod/module/lwkpart.ko: $(kmod_module_sources) $(abi_headers)
-	$(AM_V_GEN)$(MKDIR_P) kmod/module/abi && find kmod/module -type l -delete && \
-	ln -sf $(abspath $(kmod_module_sources)) kmod/module/ && \
-	ln -sf $(abspath $(abi_headers)) kmod/module/abi/ && \
+	$(AM_V_GEN)$(MKDIR_P) kmod/module && find kmod/module -type l -delete && \
+	cp -rs --no-preserve=mode $(abspath $(srcdir)/kmod/lwkpart)/. kmod/module && \
+	cp -rs --no-preserve=mode $(abspath $(srcdir)/kmod/abi) kmod/module && \
 	$(MAKE) -C $(KERNEL_BUILD) M=$(abs_top_builddir)/kmod/module modules && \
 	touch $@
 endif

@@ -22,7 +22,7 @@
 #include <asm/unistd.h>
 
 #include "internal.h"
-#include "process.h"
+#include "process/process.h"
 
 /* How often a proxy that waits is charged with what its process uses. */
 #define CHARGE_INTERVAL (2 * HZ)

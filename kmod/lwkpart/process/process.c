@@ -20,7 +20,7 @@
 #include <linux/uaccess.h>
 
 #include "internal.h"
-#include "process.h"
+#include "process/process.h"
 
 /* How long a CPU may take to notice an order, and to make a page. */
 #define OBEY_TIMEOUT (5 * HZ)

@@ -19,7 +19,7 @@
 #include <linux/xarray.h>
 
 #include "internal.h"
-#include "process.h"
+#include "process/process.h"
 
 /* Pages that another process pins just now cannot be moved to where they may stay. */
 #define PIN_TRIES 50

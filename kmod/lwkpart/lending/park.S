@@ -13,7 +13,7 @@
 #include <asm/processor-flags.h>
 #include <asm/unwind_hints.h>
 
-#include "park.h"
+#include "lending/park.h"
 
 /* CET (bit 23) is spelled out: 5.10 and 6.1 have no name for it. */
 #define CR4_CLEAR (X86_CR4_PGE | X86_CR4_PCIDE | (1 << 23))

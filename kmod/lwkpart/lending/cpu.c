@@ -40,7 +40,7 @@
 #include <asm/trapnr.h>
 
 #include "internal.h"
-#include "park.h"
+#include "lending/park.h"
 
 /* Flexible Return and Event Delivery: exceptions no longer go through the IDT. */
 #define CR4_FRED BIT_ULL(32)
