@@ -2,7 +2,7 @@
 # lwkpart.ko. The kernel's own build runs in kmod/module of the build tree, on links to
 # the sources, so that the source tree stays clean (and may be read-only).
 
-abi_headers = $(wildcard $(srcdir)/kmod/abi/*.h)
+abi_headers = $(wildcard $(srcdir)/kmod/abi/*.h $(srcdir)/kmod/abi/*/*.h)
 kmod_module_sources = $(srcdir)/kmod/lwkpart/Kbuild \
 	$(wildcard $(srcdir)/kmod/lwkpart/*.[ch] $(srcdir)/kmod/lwkpart/*/*.[chS])
 EXTRA_DIST += kmod/abi kmod/lwkpart
@@ -18,6 +18,13 @@ kmod/module/lwkpart.ko: $(kmod_module_sources) $(abi_headers)
 	$(MAKE) -C $(KERNEL_BUILD) M=$(abs_top_builddir)/kmod/module modules && \
 	touch $@
 endif
+
+# Programs outside this project may include any one of the headers, and nothing before it.
+check-local: check-abi-headers
+check-abi-headers: $(abi_headers)
+	$(AM_V_GEN)for header in $(abi_headers); do \
+		$(CC) -std=c99 -Wall -Wextra -Werror -fsyntax-only -I$(srcdir)/kmod -xc $$header || exit; \
+	done
 
 clean-local: clean-kmod-module
 clean-kmod-module:

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
+/* The life of an instance: its creation, what it is assigned, its boot and its end. */
+#ifndef ABI_CONTROL_INSTANCE_H
+#define ABI_CONTROL_INSTANCE_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#include "abi/control/device.h"
+#include "abi/state.h"
+
+/* Largest kernel image LWKPART_LOAD accepts. */
+#define LWKPART_MAX_IMAGE (64UL << 20)
+#define LWKPART_CMDLINE_LEN 256
+
+/*
+ * Makes an instance, and its device /dev/lwk/N owned by 'uid'; ENOSPC when there
+ * are LWKPART_MAX_INSTANCES. DESTROY shuts it down first if needed and takes its
+ * CPUs and memory back into the ledger as unassigned, where RETURN finds them.
+ */
+#define LWKPART_MAX_INSTANCES 64
+struct lwkpart_create {
+	__u32 instance; /* out: N */
+	__u32 uid;	/* in: owner of the device */
+	__u32 job_id;	/* in: for people who read the ledger */
+	__u32 flags;
+};
+/* LWK_SERVE_CALLS has no effect: proxies make all calls themselves. */
+#define LWKPART_CREATE_PROXY_CALLS 1U
+
+/*
+ * Gives a lent and unassigned CPU or range to an instance that has not been
+ * booted (EBUSY otherwise). 'size' must be the whole lent range. The index of a
+ * CPU in the LWK is the order of assignment. A CPU that ran an LWK before goes through
+ * Linux once more, which takes as long as RETURN and LEND. An instance that was LOADED
+ * is ASSIGNED again and must be loaded anew.
+ */
+struct lwkpart_assign_cpu {
+	__u32 instance;
+	__u32 cpu;
+	/* The Linux CPU that receives this LWK CPU's doorbells; must be on-line. */
+	__u32 doorbell_cpu;
+	__u32 flags;
+};
+
+struct lwkpart_assign_mem {
+	__u32 instance;
+	__u32 flags;
+	__u64 start;
+	__u64 size;
+};
+
+/*
+ * Puts an ELF64 x86-64 kernel image into the instance's memory. ENOEXEC when it
+ * is not one that follows lwkshared.h, ENOMEM when the instance's memory is too
+ * small for it, EBUSY in a state other than ASSIGNED or LOADED. After an error nothing is
+ * loaded, even if it was before; the kernel's log says what is wrong with the image.
+ */
+struct lwkpart_load {
+	__u32 instance;
+	__u32 flags;
+	__u64 image; /* user address of the file's bytes */
+	__u64 size;
+};
+
+/*
+ * Starts all CPUs and waits until the LWK says RUNNING. ETIMEDOUT: the state is
+ * HUNG; EIO: it panicked, see LWKPART_GET_INSTANCE; ECANCELED: another program has shut
+ * it down meanwhile; EINTR: the caller was killed, the state is HUNG. After these only
+ * SHUTDOWN and DESTROY make sense. EBUSY in a state other than LOADED.
+ */
+struct lwkpart_boot {
+	__u32 instance;
+	__u32 timeout_ms;
+	char cmdline[LWKPART_CMDLINE_LEN]; /* NUL terminated */
+	__u64 reserved[2];
+};
+
+/* SHUTDOWN, DESTROY; SHUTDOWN also succeeds when there is nothing to stop (any more). */
+struct lwkpart_instance_op {
+	__u32 instance;
+	__u32 flags;
+};
+
+struct lwkpart_instance_info {
+	__u32 instance;	 /* in */
+	__u32 state;	 /* out: enum lwk_state */
+	__u32 uid;	 /* out */
+	__u32 job_id;	 /* out */
+	__u32 cpus;	 /* out: number assigned */
+	__u32 ranges;	 /* out: memory ranges assigned */
+	__u64 bytes;	 /* out: memory assigned */
+	__u32 processes; /* out: LWK processes that exist */
+	__u32 reserved32;
+	char message[LWKPART_MESSAGE_LEN]; /* out: why PANIC or HUNG */
+	__u64 reserved[4];
+};
+
+/*
+ * How long a CPU of the instance may stay in the LWK's kernel without a sign of life
+ * before the instance is HUNG; at least 1000. LWKPART_CREATE sets LWKPART_HANG_MS.
+ */
+#define LWKPART_HANG_MS 10000
+struct lwkpart_hang_limit {
+	__u32 instance;
+	__u32 limit_ms;
+};
+
+/*
+ * From now on a process that becomes a proxy of the instance (LWK_PROC_CREATE) is moved into
+ * these cgroups, with the rights of the caller; if that fails, it does not become one. 'fds':
+ * their cgroup.procs files, open for writing. They replace those of an earlier call; none:
+ * proxies stay where they are. EBADF; EINVAL: no file of a cgroup; EBUSY: it was booted.
+ */
+#define LWKPART_MAX_GROUPS 8
+struct lwkpart_confine {
+	__u32 instance;
+	__u32 count;
+	__s32 fds[LWKPART_MAX_GROUPS];
+	__u64 reserved;
+};
+
+#define LWKPART_CREATE _IOWR(LWKPART_IOC, 0x05, struct lwkpart_create)
+#define LWKPART_DESTROY _IOW(LWKPART_IOC, 0x06, struct lwkpart_instance_op)
+#define LWKPART_ASSIGN_CPU _IOW(LWKPART_IOC, 0x07, struct lwkpart_assign_cpu)
+#define LWKPART_ASSIGN_MEM _IOW(LWKPART_IOC, 0x08, struct lwkpart_assign_mem)
+#define LWKPART_LOAD _IOW(LWKPART_IOC, 0x09, struct lwkpart_load)
+#define LWKPART_BOOT _IOW(LWKPART_IOC, 0x0a, struct lwkpart_boot)
+#define LWKPART_SHUTDOWN _IOW(LWKPART_IOC, 0x0b, struct lwkpart_instance_op)
+#define LWKPART_GET_INSTANCE _IOWR(LWKPART_IOC, 0x0c, struct lwkpart_instance_info)
+#define LWKPART_HANG_LIMIT _IOW(LWKPART_IOC, 0x0f, struct lwkpart_hang_limit)
+#define LWKPART_CONFINE _IOW(LWKPART_IOC, 0x13, struct lwkpart_confine)
+
+#endif

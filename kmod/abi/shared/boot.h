@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
+/*
+ * How an LWK is entered, and what it is told then.
+ *
+ * Entry (x86-64). Every assigned CPU jumps to the image's ELF entry point with
+ *   CR3  page tables made by lwkpart.ko (4 or 5 levels as CR4.LA57 says), mapping
+ *        - the image's segments at their link addresses, with their permissions,
+ *        - all memory of the partition at LWK_DIRECT_MAP + physical address,
+ *          writable, not executable,
+ *        - the local APIC's page at LWK_LAPIC_VADDR, uncached,
+ *        - the lwkpart.ko page that the CPU comes from, read-only and executable;
+ *   RSP  a stack of LWK_BOOT_STACK bytes,
+ *   RDI  the address of struct lwk_boot_params in the direct map,
+ *   RSI  the CPU's index, 0…n_cpus-1,
+ *   interrupts off, NMIs still blocked (until the first iretq), CR4.PGE, PCIDE
+ *   and CET clear, the IDT and GDT Linux's and no longer to be used.
+ *
+ * The image is a statically linked ELF64 file (ET_EXEC). Its PT_LOAD segments begin at
+ * page boundaries, share no page, and none is both writable and executable.
+ */
+#ifndef ABI_SHARED_BOOT_H
+#define ABI_SHARED_BOOT_H
+
+#include <linux/types.h>
+
+#include "abi/shared/counters.h"
+#include "abi/shared/layout.h"
+
+#define LWK_SHARED_MAGIC 0x314b574c /* "LWK1" */
+#define LWK_SHARED_VERSION 9
+
+struct lwk_boot_cpu {
+	__u32 linux_cpu;
+	__u32 apicid;
+	__u32 node; /* NUMA node */
+	/* Where this CPU's doorbells to Linux go; Linux may change both. */
+	__u32 doorbell_apicid;
+	__u32 doorbell_vector;
+	__u32 reserved[3];
+};
+
+struct lwk_boot_mem {
+	__u64 start; /* physical */
+	__u64 size;
+	__u32 node;
+	__u32 reserved;
+};
+
+/* Written by Linux before boot; doorbells, want_registers and counting also later. */
+struct lwk_boot_params {
+	__u32 magic;   /* LWK_SHARED_MAGIC */
+	__u32 version; /* LWK_SHARED_VERSION */
+	__u32 n_cpus;
+	__u32 n_mem;
+	__u32 x2apic; /* 1: the local APICs are in x2APIC mode */
+	__u32 job_id;
+	__u64 reserve_start; /* physical */
+	__u64 reserve_size;
+	__u64 reserve_used;
+	__u64 status;	/* physical address of struct lwk_status */
+	__u64 console;	/* physical address of struct lwk_console */
+	__u64 channels; /* physical address of struct lwk_channel[n_slots] */
+	__u64 controls; /* physical address of struct lwk_control[n_slots] */
+	__u64 grants;	/* physical address of struct lwk_grant[n_slots] */
+	__u64 clock;	/* physical address of struct lwk_clock */
+	__u32 tsc_khz;	/* about */
+	char linux_release[65];
+	char nodename[65];
+	char domainname[65];
+	char cmdline[257];
+	/* Not 0: a CPU that gets an NMI writes its registers to lwk_status.registers. */
+	__u32 want_registers;
+	__u32 n_slots; /* a multiple of n_cpus */
+	__u32 reserved[3];
+	struct lwk_counting counting;
+	struct lwk_boot_cpu cpus[LWK_MAX_CPUS];
+	struct lwk_boot_mem mem[LWK_MAX_MEM]; /* largest first */
+};
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
+/* What the packets of a channel ask for, beyond Linux's system calls. */
+#ifndef ABI_SHARED_CALLS_H
+#define ABI_SHARED_CALLS_H
+
+/*
+ * Numbers beyond any system call. LWK → proxy:
+ *   EXIT    notice; args: wait status as wait(2) has it, 1 when out of memory
+ *   UNMAP   request; args: start, size. The proxy calls LWK_UNMAP.
+ *   SIGNAL_ACTION  notice; args: signal, 0 default, 1 ignore, 2 handler, 3 ignore, but
+ *           pass it on: it may be blocked
+ *   THREAD  request: one more slot for a thread. The proxy makes a thread of its own that gets
+ *           it (LWK_THREAD_CREATE) and serves its channel. 0; -EAGAIN: no slot is free; …
+ *   FORK    request; args: the asking slot, number of its offer, 1 for vfork(2). The proxy
+ *           makes a child, which makes an LWK process and sends it COPY. The child's pid; -EAGAIN…
+ *   FORK_WAIT  request, after a FORK for vfork(2): replied to when the child has another program,
+ *           or has ended
+ *   EXEC    request; args: as execveat(2), then the signals that are blocked. The proxy starts
+ *           itself anew (LWK_PROC_AGAIN). Replied to only with an error.
+ *   SIGNAL  request; args: a struct lwk_signal, for the thread of this process that it names. To the
+ *           asking thread itself: it stays with Linux until EXEC. As rt_tgsigqueueinfo(2)
+ *   SIGNALS_TAKEN  notice: there is room again for signals, which the proxy has 'held'
+ *   SHARE   request; args: start, size, prot, flags, fd, offset, as of mmap(2): the proxy maps the
+ *           file just there; with LWK_SHARE_SEGMENT in flags, fd is a segment of shmget(2). 0; 1: the
+ *           pages of this file cannot be shared, and nothing is mapped; or a negative error
+ *   SEGMENT request; args: number of a segment. Its size, or a negative error
+ *   DETACH  request; args: address. The size of the segment that was attached there, or -EINVAL
+ *   FILE    request; args: fd. A number for the file behind it, for AREA; 0: it has none
+ *   AREA    request, one for each mapping, after a reply LWK_RESULT_AREAS; args: start, end, prot,
+ *           LWK_AREA_*, number of the file that was mapped there or 0, offset in that
+ *   GRANT   request: the proxy calls LWK_GRANT
+ *   UNSHARE request; args: start, size. The proxy calls LWK_GRANT, and maps its WINDOW there
+ *   RESHARE request; args: start, size, prot. The proxy calls LWK_GRANT, then mprotect(2)
+ * proxy → LWK, each a request that the LWK replies to:
+ *   MAP     args: start, size, prot, now: anonymous zeroed memory at just there;
+ *           'now' 1: and all of it at once
+ *   PROTECT args: start, size, prot: as mprotect(2)
+ *   BRK     args: start of the heap
+ *   NAME    args: start, size, number of a file (FILE), offset: which has been loaded there
+ *   START   args: entry point, stack pointer, signals that are blocked, signals that are
+ *           ignored (bit s-1: signal s), user. Replies, then runs the process.
+ *   COPY    args: slot and number of a FORK: makes this process, which must be empty, a copy of
+ *           that one. Replies, then runs it. -ENOMEM; -EINVAL: nobody offers that (any more).
+ */
+#define LWK_CALL_BASE 0x10000UL
+#define LWK_CALL_EXIT (LWK_CALL_BASE + 0)
+#define LWK_CALL_UNMAP (LWK_CALL_BASE + 1)
+#define LWK_CALL_SIGNAL_ACTION (LWK_CALL_BASE + 2)
+#define LWK_CALL_THREAD (LWK_CALL_BASE + 3)
+#define LWK_CALL_FORK (LWK_CALL_BASE + 4)
+#define LWK_CALL_FORK_WAIT (LWK_CALL_BASE + 5)
+#define LWK_CALL_EXEC (LWK_CALL_BASE + 6)
+#define LWK_CALL_SIGNAL (LWK_CALL_BASE + 7)
+#define LWK_CALL_SIGNALS_TAKEN (LWK_CALL_BASE + 14)
+#define LWK_CALL_SHARE (LWK_CALL_BASE + 16)
+#define LWK_CALL_GRANT (LWK_CALL_BASE + 17)
+#define LWK_CALL_UNSHARE (LWK_CALL_BASE + 18)
+#define LWK_CALL_RESHARE (LWK_CALL_BASE + 19)
+#define LWK_CALL_SEGMENT (LWK_CALL_BASE + 20)
+#define LWK_CALL_DETACH (LWK_CALL_BASE + 21)
+#define LWK_CALL_FILE (LWK_CALL_BASE + 22)
+#define LWK_CALL_AREA (LWK_CALL_BASE + 23)
+#define LWK_SHARE_SEGMENT (1UL << 32)
+#define LWK_AREA_SHARED 1
+#define LWK_AREA_HEAP 2
+/* Of open(2): the proxy wants to be told all AREAs, and then asked once more. No errno. */
+#define LWK_RESULT_AREAS (-0x10000L)
+#define LWK_CALL_MAP (LWK_CALL_BASE + 8)
+#define LWK_CALL_BRK (LWK_CALL_BASE + 9)
+#define LWK_CALL_START (LWK_CALL_BASE + 10)
+#define LWK_CALL_PROTECT (LWK_CALL_BASE + 11)
+#define LWK_CALL_COPY (LWK_CALL_BASE + 12)
+#define LWK_CALL_NAME (LWK_CALL_BASE + 13)
+
+#endif

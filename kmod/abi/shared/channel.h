@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
+/* The channel between a thread of an LWK process and its proxy. */
+#ifndef ABI_SHARED_CHANNEL_H
+#define ABI_SHARED_CHANNEL_H
+
+#include <linux/types.h>
+
+#include "abi/shared/layout.h"
+
+/*
+ * The channel between an LWK process and its proxy: one page per slot with two
+ * rings, each with one writer and one reader. head and tail count packets and
+ * wrap at 2^32; the packet of count c is in slot c % LWK_RING_SLOTS. Each side
+ * keeps its own count private, copies a packet before it looks into it, and
+ * treats a count that is impossible as the end of the connection.
+ *
+ * Three kinds of packet (inter-OS delegation paper, section 3): a REQUEST wants a
+ * REPLY with the same id; a NOTICE wants none.
+ */
+enum lwk_packet_kind {
+	LWK_PACKET_REQUEST = 1,
+	LWK_PACKET_REPLY = 2,
+	LWK_PACKET_NOTICE = 3,
+};
+
+struct lwk_packet {
+	__u16 kind;
+	__u16 reserved;
+	__u32 id;
+	/* REQUEST, NOTICE: a system call number, or one of the LWK_CALL_* */
+	__u64 nr;
+	/* arguments of a REQUEST or NOTICE; args[0] of a REPLY is the result */
+	__u64 args[6];
+} LWK_LINE_ALIGNED;
+
+#define LWK_RING_SLOTS 16
+
+struct lwk_ring {
+	__u32 head LWK_LINE_ALIGNED; /* packets written, by the writer */
+	__u32 tail LWK_LINE_ALIGNED; /* packets read, by the reader */
+	struct lwk_packet slot[LWK_RING_SLOTS];
+};
+
+/*
+ * A signal: what Linux keeps of a siginfo_t, which is less than what programs see of it. 'thread' is in
+ * a gap of that: 1 for this thread, 0 for any of the process; with LWK_CALL_SIGNAL its number.
+ */
+struct lwk_signal {
+	__s32 signal;
+	__s32 error;
+	__s32 code;
+	__u32 thread;
+	__u64 field[4];
+};
+
+/*
+ * Signals that the proxy passes on, a ring as those of packets. When one has filled it, the proxy blocks
+ * all signals, so that Linux keeps them, and leaves word in 'held' before it moves 'head'. The LWK says
+ * when there is room again (SIGNALS_TAKEN).
+ */
+#define LWK_SIGNAL_SLOTS 32
+struct lwk_signals {
+	__u32 head LWK_LINE_ALIGNED; /* signals passed on, by the proxy */
+	__u32 tail;		     /* signals taken, by the LWK */
+	__u32 held;		     /* 1: the proxy waits for room */
+	__u32 reserved[13];
+	struct lwk_signal slot[LWK_SIGNAL_SLOTS];
+};
+
+struct lwk_channel {
+	struct lwk_ring to_linux;
+	struct lwk_ring to_lwk;
+
+	/* Written by the LWK: 1 when its CPU has halted and only a doorbell makes it look. */
+	__u32 lwk_sleeps LWK_LINE_ALIGNED;
+	/* Written by Linux: 1 when only a doorbell makes the proxy look. */
+	__u32 linux_sleeps LWK_LINE_ALIGNED;
+	struct lwk_signals signals;
+} __attribute__((aligned(4096)));
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
+/*
+ * Sizes and addresses that Linux and an LWK agree on.
+ *
+ * The partition's memory: [reserve_start, reserve_start + reserve_size), at the
+ * start of mem[0], belongs to the LWK kernel: lwkpart.ko puts the image, the
+ * shared areas, the first page tables and the stacks into its first reserve_used bytes.
+ * All else is for processes, and only that can ever be seen through a proxy's
+ * WINDOW: the LWK must keep its own data, page tables included, in the reserve.
+ * Of memory that is not the partition's a process may have what lwkpart.ko has granted it
+ * (struct lwk_grant), and nothing else.
+ * Behind reserve_used the memory holds what its users before left there, another job
+ * perhaps: the LWK clears each page before a process, or it itself, uses it.
+ */
+#ifndef ABI_SHARED_LAYOUT_H
+#define ABI_SHARED_LAYOUT_H
+
+#define LWK_MAX_CPUS 256
+/*
+ * A thread has a slot: its place in every array that says "per slot" below. Slot s is on the CPU with the
+ * index s % n_cpus, which runs the threads of its slots one at a time; each CPU has as many slots.
+ */
+#define LWK_SLOTS_PER_CPU 16
+#define LWK_MAX_SLOTS 1024
+#define LWK_MAX_MEM 1024
+#define LWK_BOOT_STACK 16384
+
+#define LWK_DIRECT_MAP 0xffff900000000000UL
+#define LWK_LAPIC_VADDR 0xfffffffe00000000UL
+/* Where an image may be linked: 512 MB from here. */
+#define LWK_IMAGE_BASE 0xffffffff80000000UL
+#define LWK_IMAGE_LIMIT 0xffffffffa0000000UL
+
+/*
+ * Addresses an LWK process may use. A proxy maps the same range, so it ends
+ * below where Linux puts a position-independent executable and its libraries.
+ */
+#define LWK_USER_START 0x10000UL
+#define LWK_USER_END 0x500000000000UL
+/* Behind them, in every process and its to read only: struct lwk_clock, and code that reads it. */
+#define LWK_CLOCK_VADDR LWK_USER_END
+#define LWK_VDSO_VADDR (LWK_USER_END + 4096)
+#define LWK_VDSO_BYTES 4096
+
+/* Linux → LWK doorbell, a fixed interrupt. */
+#define LWK_DOORBELL_VECTOR 0xf0
+
+#define LWK_CACHE_LINE 64
+#define LWK_LINE_ALIGNED __attribute__((aligned(LWK_CACHE_LINE)))
+
+#endif
