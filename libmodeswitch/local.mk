@@ -37,12 +37,14 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/plan/planning.h \
 	libmodeswitch/plan/proxies.c \
 	libmodeswitch/plan/supply.c libmodeswitch/plan/supply.h \
+	libmodeswitch/migrate/away_list.h \
+	libmodeswitch/migrate/context.h \
 	libmodeswitch/migrate/cpusets.c \
-	libmodeswitch/migrate/home.c libmodeswitch/migrate/home.h \
-	libmodeswitch/migrate/migrate.c libmodeswitch/migrate/migrate.h \
+	libmodeswitch/migrate/migrate.c \
 	libmodeswitch/migrate/move.c \
-	libmodeswitch/migrate/pages.c \
-	libmodeswitch/migrate/state.c \
+	libmodeswitch/migrate/rehome.c \
+	libmodeswitch/migrate/scan.c \
+	libmodeswitch/migrate/state_json.c \
 	libmodeswitch/migrate/targets.c \
 	libmodeswitch/migrate/throttle.c \
 	libmodeswitch/interrupts/affinity.c libmodeswitch/interrupts/affinity.h \

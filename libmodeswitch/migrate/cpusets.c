@@ -8,7 +8,7 @@
  * are added before the pages move and taken away after. With version 1 that can be
  * switched off, and new pages come from the right nodes from the start.
  */
-#include "migrate/migrate.h"
+#include "migrate/context.h"
 
 #include <errno.h>
 #include <fts.h>

@@ -8,7 +8,7 @@
  * the pages that are PAGE_WAITING. Linux seldom clears Accessed bits, so here they are
  * cleared before the walk that looks at them. Adaptive is ours.
  */
-#include "migrate/migrate.h"
+#include "migrate/context.h"
 
 #include <errno.h>
 #include <math.h>

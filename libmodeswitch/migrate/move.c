@@ -5,7 +5,7 @@
  * not be moved, without a status for them and for all that follow; and with NUMA
  * balancing it does not find pages at all that are closed to be noticed when used.
  */
-#include "migrate/migrate.h"
+#include "migrate/context.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
  * Whose memory is migrated: a process and its descendants, the processes of a cgroup or
  * of a job, or all there are.
  */
-#include "migrate/migrate.h"
+#include "migrate/context.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -3,7 +3,7 @@
  * Keeps the migrator within its limits: after some work it sleeps until the work done
  * is what the time passed allows.
  */
-#include "migrate/migrate.h"
+#include "migrate/context.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "limits/limits.h"
 #include "machine/memory.h"
 #include "machine/sysview.h"
-#include "migrate/home.h"
+#include "migrate/away_list.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/node.h"

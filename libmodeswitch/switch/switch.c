@@ -16,7 +16,7 @@
 #include "config/image.h"
 #include "interrupts/quiet/quiet.h"
 #include "machine/topology.h"
-#include "migrate/home.h"
+#include "migrate/away_list.h"
 #include "modeswitch/config.h"
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"

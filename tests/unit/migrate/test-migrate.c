@@ -10,7 +10,7 @@
 
 #include "abi/lwkpart.h"
 #include "base/files.h"
-#include "migrate/migrate.h"
+#include "migrate/context.h"
 
 static int setup(void **state)
 {

@@ -4,7 +4,7 @@
  * Accessed bits by lwkpart.ko; without it by /proc/PID/pagemap and soft-dirty bits,
  * which tell of writes only.
  */
-#include "migrate/migrate.h"
+#include "migrate/context.h"
 
 #include <errno.h>
 #include <fcntl.h>

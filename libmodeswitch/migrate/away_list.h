@@ -5,12 +5,12 @@
  * has given back all it had, `lwkctl rehome` brings them home and removes the file. Whatever is
  * killed in between, the file stays, and whoever next gives memory back begins again.
  */
-#ifndef HOME_H
-#define HOME_H
+#ifndef AWAY_LIST_H
+#define AWAY_LIST_H
 
 #include <stdint.h>
 
-#include "migrate/migrate.h"
+#include "migrate/context.h"
 #include "modeswitch/error.h"
 
 /*

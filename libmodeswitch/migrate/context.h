@@ -9,8 +9,8 @@
  *   migrate_cpusets.c  where new pages come from
  *   migrate_state.c    words and JSON
  */
-#ifndef MIGRATE_H
-#define MIGRATE_H
+#ifndef CONTEXT_H
+#define CONTEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

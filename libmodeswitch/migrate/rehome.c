@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "migrate/home.h"
+#include "migrate/away_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
