@@ -37,16 +37,24 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/plan/planning.h \
 	libmodeswitch/plan/proxies.c \
 	libmodeswitch/plan/supply.c libmodeswitch/plan/supply.h \
-	libmodeswitch/migrate/away_list.h \
-	libmodeswitch/migrate/context.h \
-	libmodeswitch/migrate/cpusets.c \
-	libmodeswitch/migrate/migrate.c \
-	libmodeswitch/migrate/move.c \
-	libmodeswitch/migrate/rehome.c \
-	libmodeswitch/migrate/scan.c \
+	libmodeswitch/migrate/adaptive.c libmodeswitch/migrate/adaptive.h \
+	libmodeswitch/migrate/away_list.c libmodeswitch/migrate/away_list.h \
+	libmodeswitch/migrate/context.c libmodeswitch/migrate/context.h \
+	libmodeswitch/migrate/cpusets.c libmodeswitch/migrate/cpusets.h \
+	libmodeswitch/migrate/destinations.c libmodeswitch/migrate/destinations.h \
+	libmodeswitch/migrate/methods.c libmodeswitch/migrate/methods.h \
+	libmodeswitch/migrate/migrate.c libmodeswitch/migrate/migrate.h \
+	libmodeswitch/migrate/move.c libmodeswitch/migrate/move.h \
+	libmodeswitch/migrate/page.h \
+	libmodeswitch/migrate/page_list.c libmodeswitch/migrate/page_list.h \
+	libmodeswitch/migrate/policies.c libmodeswitch/migrate/policies.h \
+	libmodeswitch/migrate/rehome.c libmodeswitch/migrate/rehome.h \
+	libmodeswitch/migrate/request.c libmodeswitch/migrate/request.h \
+	libmodeswitch/migrate/rounds.c libmodeswitch/migrate/rounds.h \
+	libmodeswitch/migrate/scan.c libmodeswitch/migrate/scan.h \
 	libmodeswitch/migrate/state_json.c \
-	libmodeswitch/migrate/targets.c \
-	libmodeswitch/migrate/throttle.c \
+	libmodeswitch/migrate/targets.c libmodeswitch/migrate/targets.h \
+	libmodeswitch/migrate/throttle.c libmodeswitch/migrate/throttle.h \
 	libmodeswitch/interrupts/affinity.c libmodeswitch/interrupts/affinity.h \
 	libmodeswitch/interrupts/counts.c libmodeswitch/interrupts/counts.h \
 	libmodeswitch/interrupts/irqbalance.c libmodeswitch/interrupts/irqbalance.h \

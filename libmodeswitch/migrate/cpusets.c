@@ -8,7 +8,7 @@
  * are added before the pages move and taken away after. With version 1 that can be
  * switched off, and new pages come from the right nodes from the start.
  */
-#include "migrate/context.h"
+#include "migrate/cpusets.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -22,9 +22,8 @@
 
 #include "base/cgroup.h"
 #include "base/files.h"
+#include "migrate/context.h"
 #include "modeswitch/config.h"
-#include "modeswitch/error.h"
-#include "modeswitch/migrate.h"
 
 /* ---- which cpusets ---- */
 
@@ -390,47 +389,4 @@ void cpusets_close(struct migration *migration, bool done)
 			kernel_write("1", "%s/cpuset.memory_migrate", migration->cpusets[i].path);
 	}
 	free_all(migration);
-}
-
-/* ---- memory policies ---- */
-
-/* Does a line of numa_maps ("ADDRESS bind:0-1 …") name a node that is to be left? */
-static bool names_node(const char *line, hwloc_const_bitmap_t from)
-{
-	char policy[256], *nodes;
-	hwloc_bitmap_t named;
-	struct ms_error ignored;
-	bool does;
-
-	if (sscanf(line, "%*x %255s", policy) != 1)
-		return false;
-	nodes = strrchr(policy, ':');
-	named = nodes ? hwloc_bitmap_alloc() : NULL;
-	does = named && ms_parse_cpus(nodes + 1, named, &ignored) == 0 &&
-	       hwloc_bitmap_intersects(named, from);
-	hwloc_bitmap_free(named);
-	return does;
-}
-
-void cpusets_look_at_policies(struct migration *migration)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < migration->n_processes; i++) {
-		char path[64], line[8192];
-		FILE *file;
-
-		snprintf(path, sizeof(path), "/proc/%d/numa_maps", migration->processes[i].pid);
-		file = fopen(path, "re");
-		while (file && fgets(line, sizeof(line), file))
-			n += names_node(line, migration->request->from);
-		if (file)
-			fclose(file);
-	}
-	if (n)
-		migration_note(migration,
-			       "%zu mappings have a memory policy that names the nodes to be left: "
-			       "their new pages come from there; only the processes themselves can "
-			       "change that (set_mempolicy, mbind)",
-			       n);
 }

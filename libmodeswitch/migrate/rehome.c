@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "migrate/away_list.h"
+#include "migrate/rehome.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -15,96 +14,14 @@
 
 #include "base/child.h"
 #include "base/files.h"
+#include "migrate/away_list.h"
+#include "migrate/migrate.h"
 #include "modeswitch/config.h"
 #include "modeswitch/migrate.h"
 #include "store/state.h"
 
-#define SUFFIX ".away"
 /* How often it looks whether a switch has ended, before which nothing moves. */
 #define LOOK_US 200000
-
-/* Pages of a process that were next to each other, and the node that they left. */
-struct line {
-	unsigned node;
-	pid_t pid;
-	uint64_t started;
-	struct migrate_range range;
-};
-
-struct lines {
-	struct line *all;
-	size_t n;
-};
-
-static void name_of(uint32_t lwk_job, char name[32])
-{
-	snprintf(name, 32, "%u" SUFFIX, lwk_job);
-}
-
-/* ---- what goes ---- */
-
-static void write_process(FILE *file, const struct migrate_process *process, unsigned node)
-{
-	for (size_t i = 0, next; i < process->n; i = next) {
-		const struct migrate_page *page = &process->pages[i];
-		uint64_t start = page_address(page), end = start + page_bytes(page);
-
-		for (next = i + 1; next < process->n; next++) {
-			page = &process->pages[next];
-			if (page_address(page) != end)
-				break;
-			end += page_bytes(page);
-		}
-		fprintf(file, "%u %d %" PRIu64 " %" PRIx64 " %" PRIx64 "\n", node, process->pid,
-			process->started, start, end);
-	}
-}
-
-int home_keep(const struct migration *migration, uint32_t lwk_job, unsigned node,
-	      struct ms_error *err)
-{
-	int dir = state_open_jobs(err), fd;
-	FILE *file = NULL;
-	char name[32];
-	bool failed;
-
-	if (dir < 0)
-		return -1;
-	name_of(lwk_job, name);
-	fd = openat(dir, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	close(dir);
-	file = fd < 0 ? NULL : fdopen(fd, "a");
-	if (!file)
-		return ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
-	for (size_t i = 0; i < migration->n_processes; i++) {
-		const struct migrate_process *process = &migration->processes[i];
-		uint32_t job = process->n ? job_of_process(process->pid) : 0;
-
-		if (job && job != lwk_job)
-			write_process(file, process, node);
-	}
-	failed = ferror(file);
-	if (fclose(file) != 0 || failed)
-		return ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
-	return 0;
-}
-
-int home_hand_on(uint32_t from, uint32_t to, struct ms_error *err)
-{
-	int dir = state_open_jobs(err), ret = 0;
-	char old[32], new[32];
-
-	if (dir < 0)
-		return -1;
-	name_of(from, old);
-	name_of(to, new);
-	if (renameat(dir, old, dir, new) < 0 && errno != ENOENT)
-		ret = ms_fail(err, "%s/jobs/%s: %m", state_dir, new);
-	close(dir);
-	return ret;
-}
-
-/* ---- what comes back ---- */
 
 static bool has_journal(uint32_t lwk_job)
 {
@@ -120,26 +37,13 @@ static bool has_journal(uint32_t lwk_job)
 	return has;
 }
 
-static void forget(uint32_t lwk_job)
-{
-	int dir = state_open_jobs_readonly();
-	char name[32];
-
-	if (dir < 0)
-		return;
-	name_of(lwk_job, name);
-	if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
-		syslog(LOG_DAEMON | LOG_WARNING, "slurm-lwk: %s/jobs/%s: %m", state_dir, name);
-	close(dir);
-}
-
-void home_start(void)
+void rehome_start(void)
 {
 	static const char *const rehome[] = { LWKCTL_PATH, "rehome", NULL };
 	struct ms_error ignored;
 	bool any = false;
 	uint32_t *jobs;
-	ssize_t n = state_jobs(SUFFIX, &jobs, &ignored);
+	ssize_t n = away_list_jobs(&jobs, &ignored);
 	int error;
 
 	for (ssize_t i = 0; i < n; i++)
@@ -153,58 +57,7 @@ void home_start(void)
 
 void ms_rehome_resume(void)
 {
-	home_start();
-}
-
-static int compare_lines(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-
-	if (x->node != y->node)
-		return x->node < y->node ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->started != y->started)
-		return x->started < y->started ? -1 : 1;
-	return x->range.start < y->range.start ? -1 : x->range.start > y->range.start;
-}
-
-/* A last line that was not written to its end tells nothing: its pages had not moved. */
-static int read_lines(uint32_t lwk_job, struct lines *lines, struct ms_error *err)
-{
-	int dir = state_open_jobs_readonly(), fd = -1;
-	char name[32], text[256];
-	struct line line, *more;
-	FILE *file;
-
-	name_of(lwk_job, name);
-	if (dir >= 0) {
-		fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		close(dir);
-	}
-	file = fd < 0 ? NULL : fdopen(fd, "r");
-	if (!file)
-		return ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
-	for (size_t room = 0; fgets(text, sizeof(text), file); lines->n++) {
-		if (!strchr(text, '\n') ||
-		    sscanf(text, "%u %d %" SCNu64 " %" SCNx64 " %" SCNx64, &line.node, &line.pid,
-			   &line.started, &line.range.start, &line.range.end) != 5)
-			break;
-		if (lines->n == room) {
-			room = room * 2 + 64;
-			more = reallocarray(lines->all, room, sizeof(*more));
-			if (!more) {
-				fclose(file);
-				return ms_fail(err, "out of memory");
-			}
-			lines->all = more;
-		}
-		lines->all[lines->n] = line;
-	}
-	fclose(file);
-	if (lines->n)
-		qsort(lines->all, lines->n, sizeof(*lines->all), compare_lines);
-	return 0;
+	rehome_start();
 }
 
 /* A switch goes before: its pages move the other way. */
@@ -219,7 +72,7 @@ static bool switch_is_on(void *context)
 }
 
 static int move_home(const struct ms_config *config, unsigned node,
-		     const struct migrate_home *homes, size_t n, int lock,
+		     const struct migrate_selection *homes, size_t n, int lock,
 		     struct ms_migrate_state *state, struct ms_error *err)
 {
 	struct ms_migrate_request request = {
@@ -240,7 +93,7 @@ static int move_home(const struct ms_config *config, unsigned node,
 	} else {
 		hwloc_bitmap_clr(from, node);
 		hwloc_bitmap_set(to, node);
-		ret = migrate_home(&request, homes, n, state, err);
+		ret = migrate_selected(&request, homes, n, state, err);
 	}
 	hwloc_bitmap_free(from);
 	hwloc_bitmap_free(to);
@@ -248,22 +101,23 @@ static int move_home(const struct ms_config *config, unsigned node,
 }
 
 /* The lines of one node, from *at on. */
-static int bring_node(const struct ms_config *config, const struct lines *lines, size_t *at,
+static int bring_node(const struct ms_config *config, const struct away_lines *lines, size_t *at,
 		      int lock, struct ms_migrate_state *state, struct ms_error *err)
 {
 	unsigned node = lines->all[*at].node;
-	struct migrate_home *homes = calloc(lines->n, sizeof(*homes)), *home = NULL;
+	struct migrate_selection *homes = calloc(lines->n, sizeof(*homes)), *home = NULL;
 	struct migrate_range *ranges = calloc(lines->n, sizeof(*ranges));
 	size_t n = 0, i;
 	int ret;
 
 	*state = (struct ms_migrate_state){ 0 };
 	for (i = *at; homes && ranges && i < lines->n && lines->all[i].node == node; i++) {
-		const struct line *line = &lines->all[i];
+		const struct away_line *line = &lines->all[i];
 
 		if (!home || home->pid != line->pid || home->started != line->started) {
 			home = &homes[n++];
-			*home = (struct migrate_home){ line->pid, line->started, ranges + i, 0 };
+			*home = (struct migrate_selection){ line->pid, line->started, ranges + i,
+							    0 };
 		}
 		ranges[i] = line->range;
 		home->n++;
@@ -280,12 +134,12 @@ static int bring_node(const struct ms_config *config, const struct lines *lines,
 static int bring_job(const struct ms_config *config, uint32_t lwk_job, int lock, ms_say say,
 		     void *context, struct ms_error *err)
 {
-	struct lines lines = { NULL, 0 };
+	struct away_lines lines = { NULL, 0 };
 	struct ms_migrate_state state;
 	char text[256];
 	int ret;
 
-	ret = read_lines(lwk_job, &lines, err) < 0 ? -1 : 1;
+	ret = away_list_read(lwk_job, &lines, err) < 0 ? -1 : 1;
 	for (size_t at = 0; ret == 1 && at < lines.n;) {
 		unsigned node = lines.all[at].node;
 
@@ -335,7 +189,7 @@ static int bring_all(const struct ms_config *config, int lock, ms_say say, void 
 		     struct ms_error *err)
 {
 	uint32_t *jobs;
-	ssize_t n = state_jobs(SUFFIX, &jobs, err);
+	ssize_t n = away_list_jobs(&jobs, err);
 	struct ms_error why;
 	int ret = n < 0 ? -1 : 0, got;
 
@@ -348,7 +202,7 @@ static int bring_all(const struct ms_config *config, int lock, ms_say say, void 
 			got = config->rehome ? bring_job(config, jobs[i], lock, say, context, &why)
 					     : 1;
 			if (got > 0)
-				forget(jobs[i]);
+				away_list_remove(jobs[i]);
 			else if (got < 0 && ret == 0)
 				ret = ms_fail(err, "%s", why.text);
 		} while (got == 0);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which pages a process has on the nodes, and which of them are in use: from the
- * Accessed bits by lwkpart.ko; without it by /proc/PID/pagemap and soft-dirty bits,
- * which tell of writes only.
+ * Scans the pages of processes: by lwkpart.ko, which reads Accessed bits; without it by
+ * /proc/PID/pagemap and soft-dirty bits, which tell of writes only.
  */
-#include "migrate/context.h"
+#include "migrate/scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +16,9 @@
 #include <unistd.h>
 
 #include "abi/lwkpart.h"
-#include "base/files.h"
-#include "modeswitch/error.h"
-#include "modeswitch/migrate.h"
+#include "migrate/context.h"
+#include "migrate/targets.h"
+#include "migrate/throttle.h"
 
 #define DAMON_DIR "/sys/kernel/mm/damon"
 #define PAGEMAP_PRESENT (1ULL << 63)
@@ -29,26 +28,10 @@
 #define PAGEMAP_PFN ((1ULL << 55) - 1)
 /* Entries of pagemap, and pages asked for their nodes, at a time. */
 #define PAGEMAP_CHUNK 4096
-/* What clear_refs takes for the soft-dirty bits. */
+/* clear_refs takes this for the soft-dirty bits. */
 #define CLEAR_SOFT_DIRTY "4"
-#define MOST_WEIGHT 32768
-/* A sample is about so many pieces, of so many pages each. */
-#define SAMPLE_PIECES 64
-#define SAMPLE_PIECE 16
 
-uint64_t page_bytes(const struct migrate_page *page)
-{
-	return page->word & LWKPART_PAGE_GIANT	? 1UL << 30
-	       : page->word & LWKPART_PAGE_HUGE ? 2UL << 20
-						: PAGE_BYTES;
-}
-
-uint64_t page_address(const struct migrate_page *page)
-{
-	return page->word & ~(PAGE_BYTES - 1);
-}
-
-void pages_open(struct migration *migration)
+void scan_open(struct migration *migration)
 {
 	struct lwkpart_info info = { 0 };
 	int device = open(LWKPART_DEVICE, O_RDWR | O_CLOEXEC);
@@ -71,7 +54,7 @@ void pages_open(struct migration *migration)
 			: "this kernel has no DAMON");
 }
 
-/* ---- the pages of one process: Accessed bits ---- */
+/* ---- by lwkpart.ko: Accessed bits ---- */
 
 static ssize_t scan_accessed(struct migration *migration, struct migrate_process *process,
 			     uint64_t *at, uint64_t end, bool clear, uint64_t *words, size_t room)
@@ -82,7 +65,7 @@ static ssize_t scan_accessed(struct migration *migration, struct migrate_process
 		.start = *at,
 		.end = end & ~(PAGE_BYTES - 1),
 		.pages = (uintptr_t)words,
-		.capacity = room < PAGES_CHUNK ? room : PAGES_CHUNK,
+		.capacity = room < SCAN_CHUNK ? room : SCAN_CHUNK,
 	};
 	size_t n = migration->n_physical;
 	unsigned node;
@@ -96,11 +79,11 @@ static ssize_t scan_accessed(struct migration *migration, struct migrate_process
 	}
 	if (ioctl(migration->device, LWKPART_SCAN, &scan) < 0)
 		return -1;
-	*at = scan.start == scan.end ? PAGES_END : scan.start;
+	*at = scan.start == scan.end ? SCAN_END : scan.start;
 	return scan.count;
 }
 
-/* ---- the pages of one process: pagemap ---- */
+/* ---- by pagemap: soft-dirty bits ---- */
 
 static int open_of(const struct migrate_process *process, const char *name, int flags)
 {
@@ -227,7 +210,7 @@ static ssize_t scan_pagemap(struct migration *migration, struct migrate_process 
 		close(pagemap);
 	if (!process->n_mappings || *at >= last ||
 	    *at >= process->mappings[process->n_mappings - 1].end)
-		*at = PAGES_END;
+		*at = SCAN_END;
 	return got < 0 ? -1 : n;
 }
 
@@ -243,10 +226,10 @@ static void clear_soft_dirty(struct migrate_process *process)
 	close(fd);
 }
 
-/* ---- both ---- */
+/* ---- by either ---- */
 
 /* Both are sorted. */
-static size_t keep_only(const struct migrate_home *home, uint64_t *words, size_t n)
+static size_t keep_only(const struct migrate_selection *home, uint64_t *words, size_t n)
 {
 	size_t kept = 0, range = 0;
 
@@ -297,8 +280,8 @@ static ssize_t keep_physical(const struct migration *migration,
 	return kept;
 }
 
-ssize_t pages_scan(struct migration *migration, struct migrate_process *process, uint64_t *at,
-		   uint64_t end, bool clear, uint64_t *words, size_t room)
+ssize_t scan_part(struct migration *migration, struct migrate_process *process, uint64_t *at,
+		  uint64_t end, bool clear, uint64_t *words, size_t room)
 {
 	int64_t cpu = thread_cpu_ns();
 	ssize_t n = -1;
@@ -314,7 +297,7 @@ ssize_t pages_scan(struct migration *migration, struct migrate_process *process,
 		if (errno != ESRCH && errno != ENOENT && !target_gone(process))
 			migration->scan_error = errno;
 		process->gone = true;
-		*at = PAGES_END;
+		*at = SCAN_END;
 	}
 	if (n > 0 && process->only)
 		n = keep_only(process->only, words, n);
@@ -322,171 +305,22 @@ ssize_t pages_scan(struct migration *migration, struct migrate_process *process,
 	return n;
 }
 
-/*
- * How much a page is in use is the inverse of the shortest time in which it was seen to
- * be; a look without use sets an upper bound. So what is hot now comes before what was.
- */
-static void page_note(struct migration *migration, struct migrate_page *page, unsigned window_ms)
-{
-	unsigned weight = MOST_WEIGHT / (window_ms ? window_ms : 1), score = page->score;
-
-	weight = weight ? weight : 1;
-	if (!(page->word & LWKPART_PAGE_REFERENCED)) {
-		page->score = score < weight / 2 ? score : weight / 2;
-		return;
-	}
-	score = (score > weight ? score : weight) + weight / 4;
-	page->score = score < UINT16_MAX ? score : UINT16_MAX;
-	if (!page->hot)
-		migration->state.hot_found += page_bytes(page);
-	page->hot = true;
-}
-
-static int make_room(struct migrate_process *process, size_t n)
-{
-	struct migrate_page *more;
-
-	if (process->n + n <= process->room)
-		return 0;
-	process->room = (process->n + n) * 3 / 2;
-	more = reallocarray(process->pages, process->room, sizeof(*more));
-	if (!more)
-		return -1;
-	process->pages = more;
-	return 0;
-}
-
-struct migrate_page *pages_add(struct migration *migration, struct migrate_process *process,
-			       uint64_t word)
-{
-	struct migrate_page *page;
-
-	/* A huge page that came into being meanwhile can begin before what was listed. */
-	if (process->n &&
-	    (word & ~(PAGE_BYTES - 1)) <= page_address(&process->pages[process->n - 1]))
-		return NULL;
-	if (make_room(process, 1) < 0)
-		return NULL;
-	page = &process->pages[process->n++];
-	*page = (struct migrate_page){ .word = word };
-	migration->state.found += page_bytes(page);
-	return page;
-}
-
-/* The page is on the nodes still, or again. */
-static void update(struct migration *migration, struct migrate_page *page, uint64_t word)
-{
-	uint64_t before = page_bytes(page);
-
-	page->word = word;
-	if (page->state == PAGE_MOVED)
-		page->state = PAGE_LEFT + MS_LEFT_RETURNED;
-	/* Another one at the same address. */
-	if (page->state == PAGE_GONE) {
-		page->state = PAGE_WAITING;
-		before = 0;
-	}
-	/* It may have been made huge, or split. */
-	migration->state.found += page_bytes(page) - before;
-}
-
-/* Not there any more. Those that moved are kept as they are: they shall not move twice. */
-static void page_went(struct migration *migration, struct migrate_page *page)
-{
-	if (page->state == PAGE_MOVED || page->state == PAGE_LEFT + MS_LEFT_RETURNED)
-		return;
-	if (page->state == PAGE_WAITING)
-		migration->state.gone += page_bytes(page);
-	page->state = PAGE_GONE;
-}
-
-/*
- * Enters a scan's words into the list as far as they are in it: nearly always all are. Returns how
- * many; *at is the place in the list where the next one would be.
- */
-static size_t merge_known(struct migration *migration, struct migrate_process *process,
-			  const uint64_t *words, size_t n, unsigned window_ms, size_t *at)
-{
-	size_t i = 0, j;
-
-	for (j = 0; j < n; j++) {
-		uint64_t address = words[j] & ~(PAGE_BYTES - 1);
-
-		while (i < process->n && page_address(&process->pages[i]) < address)
-			page_went(migration, &process->pages[i++]);
-		if (i == process->n || page_address(&process->pages[i]) != address)
-			break;
-		update(migration, &process->pages[i], words[j]);
-		if (window_ms)
-			page_note(migration, &process->pages[i], window_ms);
-		i++;
-	}
-	for (; j == n && i < process->n; i++)
-		page_went(migration, &process->pages[i]);
-	*at = i;
-	return j;
-}
-
-/* Enters what a scan of all the process's memory found. */
-static int merge(struct migration *migration, struct migrate_process *process,
-		 const uint64_t *words, size_t n, unsigned window_ms)
-{
-	struct migrate_process merged = { 0 };
-	size_t i, j = merge_known(migration, process, words, n, window_ms, &i);
-
-	if (j == n)
-		return 0;
-	if (make_room(&merged, process->n + n + 1) < 0)
-		return -1;
-	memcpy(merged.pages, process->pages, i * sizeof(*merged.pages));
-	merged.n = i;
-	while (i < process->n || j < n) {
-		struct migrate_page *old = i < process->n ? &process->pages[i] : NULL;
-		uint64_t address = j < n ? words[j] & ~(PAGE_BYTES - 1) : PAGES_END;
-		struct migrate_page *page = &merged.pages[merged.n];
-
-		if (old && page_address(old) < address) {
-			page_went(migration, old);
-			merged.pages[merged.n++] = *old;
-			i++;
-			continue;
-		}
-		if (old && page_address(old) == address) {
-			*page = *old;
-			merged.n++;
-			i++;
-			update(migration, page, words[j]);
-		} else {
-			page = pages_add(migration, &merged, words[j]);
-		}
-		j++;
-		if (page && window_ms)
-			page_note(migration, page, window_ms);
-	}
-	free(process->pages);
-	process->pages = merged.pages;
-	process->n = merged.n;
-	process->room = merged.room;
-	return 0;
-}
-
 /* All of one process; 'words' is a buffer that grows. */
-static int scan_process(struct migration *migration, struct migrate_process *process, bool clear,
-			uint64_t **words, size_t *room, size_t *n)
+int scan_process(struct migration *migration, struct migrate_process *process, bool clear,
+		 uint64_t **words, size_t *room, size_t *n)
 {
 	uint64_t at = 0, *more;
 	ssize_t got;
 
-	for (*n = 0; at != PAGES_END; *n += got) {
-		if (*n + PAGES_CHUNK > *room) {
-			*room = *room * 2 + PAGES_CHUNK;
+	for (*n = 0; at != SCAN_END; *n += got) {
+		if (*n + SCAN_CHUNK > *room) {
+			*room = *room * 2 + SCAN_CHUNK;
 			more = reallocarray(*words, *room, sizeof(**words));
 			if (!more)
 				return -1;
 			*words = more;
 		}
-		got = pages_scan(migration, process, &at, PAGES_END, clear, *words + *n,
-				 PAGES_CHUNK);
+		got = scan_part(migration, process, &at, SCAN_END, clear, *words + *n, SCAN_CHUNK);
 		if (got < 0)
 			got = 0;
 		if (!throttle_wait(migration, 0, 0))
@@ -497,66 +331,7 @@ static int scan_process(struct migration *migration, struct migrate_process *pro
 	return 0;
 }
 
-int pages_scan_all(struct migration *migration, bool clear, unsigned window_ms,
-		   struct ms_error *err)
-{
-	uint64_t *words = NULL;
-	size_t room = 0, n;
-	int ret = 0;
-
-	for (size_t i = 0; i < migration->n_processes && ret == 0; i++) {
-		struct migrate_process *process = &migration->processes[i];
-
-		ret = scan_process(migration, process, clear, &words, &room, &n);
-		/* A scan that was broken off has not seen what it does not list. */
-		if (ret == 0 && !migration_stopped(migration))
-			ret = merge(migration, process, words, n, window_ms);
-	}
-	free(words);
-	migration->state.scans++;
-	return ret < 0 ? ms_fail(err, "out of memory") : 0;
-}
-
-/* Of the pages from one of them on, adds up those that are on the nodes, and those in use. */
-static void sample_piece(struct migration *migration, struct migrate_process *process, size_t first,
-			 uint64_t *there, uint64_t *used)
-{
-	size_t last = first + SAMPLE_PIECE < process->n ? first + SAMPLE_PIECE : process->n;
-	uint64_t words[SAMPLE_PIECE], at = page_address(&process->pages[first]);
-	uint64_t end = page_address(&process->pages[last - 1]) + PAGE_BYTES;
-	ssize_t n = pages_scan(migration, process, &at, end, false, words, SAMPLE_PIECE);
-
-	for (ssize_t i = 0; i < n; i++) {
-		struct migrate_page page = { .word = words[i] };
-
-		*there += page_bytes(&page);
-		*used += words[i] & LWKPART_PAGE_REFERENCED ? page_bytes(&page) : 0;
-	}
-}
-
-uint64_t pages_sample(struct migration *migration)
-{
-	const struct ms_migrate_state *state = &migration->state;
-	uint64_t there = 0, used = 0;
-	size_t all = 0, every, at = 0;
-
-	for (size_t i = 0; i < migration->n_processes; i++)
-		all += migration->processes[i].n;
-	every = all / SAMPLE_PIECES > SAMPLE_PIECE ? all / SAMPLE_PIECES : SAMPLE_PIECE;
-	for (size_t i = 0; i < migration->n_processes; i++) {
-		struct migrate_process *process = &migration->processes[i];
-
-		/* Not at regular distances: what programs use often is. */
-		for (; at < process->n; at += every / 2 + random() % every)
-			sample_piece(migration, process, at, &there, &used);
-		at -= process->n;
-	}
-	if (!there)
-		return 0;
-	return (double)used / there * (state->found - state->moved) / PAGE_BYTES;
-}
-
-int pages_clear(struct migration *migration, struct ms_error *err)
+int scan_forget_use(struct migration *migration, struct ms_error *err)
 {
 	uint64_t *words = NULL;
 	size_t room = 0, n;

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Whose memory is migrated: a process and its descendants, the processes of a cgroup or
- * of a job, or all there are.
- */
-#include "migrate/context.h"
+#include "migrate/targets.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -25,8 +21,7 @@
 
 #include "base/cgroup.h"
 #include "base/files.h"
-#include "modeswitch/error.h"
-#include "modeswitch/migrate.h"
+#include "migrate/context.h"
 
 #define PF_KTHREAD 0x00200000
 
@@ -299,20 +294,20 @@ uint32_t job_of_process(pid_t pid)
 
 /* ---- those that are named, if they are still the same ---- */
 
-static int find_homes(struct migration *migration, struct ms_error *err)
+static int find_selected(struct migration *migration, struct ms_error *err)
 {
 	int found = 0, got = 0;
 
-	for (size_t i = 0; i < migration->n_homes && got >= 0; i++) {
-		const struct migrate_home *home = &migration->homes[i];
+	for (size_t i = 0; i < migration->n_selections && got >= 0; i++) {
+		const struct migrate_selection *selection = &migration->selections[i];
 		struct migrate_process *process;
 
-		got = add(migration, home->pid, err);
+		got = add(migration, selection->pid, err);
 		if (got <= 0)
 			continue;
 		process = &migration->processes[migration->n_processes - 1];
-		if (process->started == home->started) {
-			process->only = home;
+		if (process->started == selection->started) {
+			process->only = selection;
 			found++;
 			continue;
 		}
@@ -328,8 +323,8 @@ int targets_find(struct migration *migration, struct ms_error *err)
 	const struct ms_migrate_request *request = migration->request;
 	int error;
 
-	if (migration->homes)
-		return find_homes(migration, err);
+	if (migration->selections)
+		return find_selected(migration, err);
 	if (request->pid && !migration->n_processes)
 		return find_children(migration, err);
 	if (migration->every_process || request->pid)

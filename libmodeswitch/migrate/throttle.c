@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Keeps the migrator within its limits: after some work it sleeps until the work done
- * is what the time passed allows.
+ * After some work the migrator sleeps until the limits allow the work done in the time passed.
  */
-#include "migrate/context.h"
+#include "migrate/throttle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include <time.h>
 
 #include "base/files.h"
-#include "modeswitch/migrate.h"
+#include "migrate/context.h"
 
 #define NS_PER_MS 1000000LL
 #define NS_PER_SECOND 1000000000LL
@@ -22,24 +21,6 @@
 /* Programs that wait for a CPU for more than this share of the time are disturbed. */
 #define PRESSURE_LIMIT 0.1
 #define LEAST_PRESSURE_FACTOR 0.125
-
-static int64_t read_clock(clockid_t clock)
-{
-	struct timespec time;
-
-	clock_gettime(clock, &time);
-	return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
-}
-
-int64_t monotonic_ns(void)
-{
-	return read_clock(CLOCK_MONOTONIC);
-}
-
-int64_t thread_cpu_ns(void)
-{
-	return read_clock(CLOCK_THREAD_CPUTIME_ID);
-}
 
 /* Microseconds in which some program waited for a CPU; -1 when the kernel does not say. */
 static int64_t read_stalled(void)

@@ -13,7 +13,7 @@
 #include "limits/limits.h"
 #include "machine/memory.h"
 #include "machine/sysview.h"
-#include "migrate/away_list.h"
+#include "migrate/rehome.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/node.h"
@@ -196,7 +196,7 @@ int ms_reset(uint32_t job_id, ms_say say, void *context, struct ms_error *err)
 		ret = reset_all(say, context, err);
 	else
 		ret = switch_off_locked(job_id, NULL, say, context, err);
-	home_start();
+	rehome_start();
 	close(lock);
 	return ret;
 }

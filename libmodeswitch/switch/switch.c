@@ -16,7 +16,7 @@
 #include "config/image.h"
 #include "interrupts/quiet/quiet.h"
 #include "machine/topology.h"
-#include "migrate/away_list.h"
+#include "migrate/rehome.h"
 #include "modeswitch/config.h"
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"
@@ -163,7 +163,7 @@ static int undo_all(struct switching *switching, struct ms_error *err)
 			state_dir, switching->job_id, switching->journal->damaged_line);
 	if (journal_remove(switching->job_id, err) < 0)
 		return -1;
-	home_start();
+	rehome_start();
 	return 0;
 }
 

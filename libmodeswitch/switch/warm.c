@@ -170,7 +170,7 @@ int warm_adopt(struct switching *switching, const struct warm *warm, struct ms_e
 		if (!warm->lent[i].is_cpu)
 			switching->memory[switching->n_memory++] = warm->lent[i];
 	}
-	if (home_hand_on(warm->job_id, switching->job_id, err) < 0 ||
+	if (away_list_hand_on(warm->job_id, switching->job_id, err) < 0 ||
 	    journal_remove(warm->job_id, err) < 0)
 		return -1;
 	return record_remove(warm->job_id, err);

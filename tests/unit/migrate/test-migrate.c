@@ -11,6 +11,7 @@
 #include "abi/lwkpart.h"
 #include "base/files.h"
 #include "migrate/context.h"
+#include "migrate/page_list.h"
 
 static int setup(void **state)
 {
@@ -91,14 +92,14 @@ static void pages_are_listed_once_and_in_order(void **state)
 	struct migration migration = { 0 };
 	struct migrate_process process = { 0 };
 
-	assert_non_null(pages_add(&migration, &process, 0x200000 | LWKPART_PAGE_HUGE));
-	assert_non_null(pages_add(&migration, &process, 0x400000 | LWKPART_PAGE_REFERENCED));
+	assert_non_null(page_list_add(&migration, &process, 0x200000 | LWKPART_PAGE_HUGE));
+	assert_non_null(page_list_add(&migration, &process, 0x400000 | LWKPART_PAGE_REFERENCED));
 	/* The same address, and one that a huge page begins before. */
-	assert_null(pages_add(&migration, &process, 0x400000));
-	assert_null(pages_add(&migration, &process, 0x200000 | LWKPART_PAGE_HUGE));
-	assert_non_null(pages_add(&migration, &process,
-				  0x40000000 | LWKPART_PAGE_HUGE | LWKPART_PAGE_HUGETLB |
-					  LWKPART_PAGE_GIANT));
+	assert_null(page_list_add(&migration, &process, 0x400000));
+	assert_null(page_list_add(&migration, &process, 0x200000 | LWKPART_PAGE_HUGE));
+	assert_non_null(page_list_add(&migration, &process,
+				      0x40000000 | LWKPART_PAGE_HUGE | LWKPART_PAGE_HUGETLB |
+					      LWKPART_PAGE_GIANT));
 	assert_int_equal(process.n, 3);
 	assert_int_equal(page_bytes(&process.pages[0]), 2 << 20);
 	assert_int_equal(page_bytes(&process.pages[1]), 4096);

@@ -17,7 +17,7 @@
 #include "base/signals.h"
 #include "machine/memory.h"
 #include "migrate/away_list.h"
-#include "migrate/context.h"
+#include "migrate/migrate.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
@@ -227,7 +227,7 @@ static int keep_found(const struct migration *migration, void *context, struct m
 
 	if (!taking->attempt->switching->config->rehome)
 		return 0;
-	return home_keep(migration, taking->attempt->switching->job_id, taking->node, err);
+	return away_list_add(migration, taking->attempt->switching->job_id, taking->node, err);
 }
 
 static bool must_stop_vacating(void *context)
@@ -294,7 +294,7 @@ static void vacate(struct taking *taking, const struct migrate_range *ranges, si
 		.stop = must_stop_vacating,
 		.context = taking,
 	};
-	struct migrate_away away = {
+	struct migrate_vacating vacating = {
 		.ranges = ranges, .n = n, .found = keep_found, .context = taking
 	};
 	struct ms_migrate_state state = { 0 };
@@ -306,7 +306,8 @@ static void vacate(struct taking *taking, const struct migrate_range *ranges, si
 	if (from && to && kernel_read_list(to, "/sys/devices/system/node/has_memory") == 0) {
 		hwloc_bitmap_set(from, taking->node);
 		choose_refuge(taking, to);
-		if (!hwloc_bitmap_iszero(to) && migrate_away(&request, &away, &state, &err) == 0 &&
+		if (!hwloc_bitmap_iszero(to) &&
+		    migrate_vacate(&request, &vacating, &state, &err) == 0 &&
 		    clock_ms() >= taking->vacate_until)
 			ms_fail(&err, "half of the time for the switch is over");
 		if (*err.text)

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "migrate/context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define HEAR_NS 200000000LL
+#define NS_PER_SECOND 1000000000LL
+
+bool migration_stopped(struct migration *migration)
+{
+	const struct ms_migrate_request *request = migration->request;
+
+	if (!migration->state.stopped && request->stop && request->stop(request->context))
+		migration->state.stopped = true;
+	return migration->state.stopped;
+}
+
+void migration_note(struct migration *migration, const char *format, ...)
+{
+	char *notes = migration->state.notes;
+	size_t length = strlen(notes), room = sizeof(migration->state.notes) - length;
+	va_list args;
+
+	if (length && room > 1) {
+		notes[length++] = '\n';
+		notes[length] = '\0';
+		room--;
+	}
+	va_start(args, format);
+	vsnprintf(notes + length, room, format, args);
+	va_end(args);
+}
+
+void migration_take_times(struct migration *migration)
+{
+	migration->state.seconds = (monotonic_ns() - migration->start_ns) / 1e9;
+	migration->state.cpu_seconds = (thread_cpu_ns() - migration->cpu_start_ns) / 1e9;
+}
+
+void migration_tell(struct migration *migration)
+{
+	int64_t now = monotonic_ns();
+
+	if (!migration->request->hear || now - migration->heard_ns < HEAR_NS)
+		return;
+	migration->heard_ns = now;
+	migration_take_times(migration);
+	migration->request->hear(&migration->state, migration->request->context);
+}
+
+static int64_t read_clock(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
+}
+
+int64_t monotonic_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t thread_cpu_ns(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}

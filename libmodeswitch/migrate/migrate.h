@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Migrations that the library makes itself: memory that a switch vacates, and pages that it
+ * brings back. ms_migrate() in modeswitch/migrate.h is for everybody.
+ */
+#ifndef MIGRATE_H
+#define MIGRATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "modeswitch/error.h"
+#include "modeswitch/migrate.h"
+
+struct migration;
+
+/* Addresses, from 'start' up to 'end' without it. */
+struct migrate_range {
+	uint64_t start, end;
+};
+
+/* Physical memory to be vacated. */
+struct migrate_vacating {
+	const struct migrate_range *ranges; /* by address */
+	size_t n;			    /* 1 or more */
+	/* Sees the pages before they move; -1 ends the migration, and none moves. */
+	int (*found)(const struct migration *migration, void *context, struct ms_error *err);
+	void *context;
+};
+
+/*
+ * Moves the pages that any process has on the nodes 'from' in these ranges to the nodes 'to', by
+ * address, within the limits of 'request'; its targets and its method are not used. cpusets stay
+ * as they are. 0 or -1, with *state as for ms_migrate(). Root, with lwkpart.ko loaded.
+ */
+int migrate_vacate(const struct ms_migrate_request *request,
+		   const struct migrate_vacating *vacating, struct ms_migrate_state *state,
+		   struct ms_error *err);
+
+/* Some pages of a process: virtual addresses, sorted. */
+struct migrate_selection {
+	pid_t pid;
+	uint64_t started; /* in clock ticks since boot, as /proc/PID/stat has it */
+	const struct migrate_range *ranges;
+	size_t n;
+};
+
+/*
+ * Moves these pages only, and skips processes that have ended; else as migrate_vacate(), but with
+ * the method of 'request'. Root.
+ */
+int migrate_selected(const struct ms_migrate_request *request,
+		     const struct migrate_selection *selections, size_t n,
+		     struct ms_migrate_state *state, struct ms_error *err);
+
+#endif

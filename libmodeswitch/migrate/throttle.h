@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Keeps a migration within its limits of CPU time and bandwidth.
+ */
+#ifndef THROTTLE_H
+#define THROTTLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "modeswitch/migrate.h"
+
+struct migration;
+
+struct throttle {
+	double cpu_share;		/* of one CPU: 0 to 1; 0: no limit */
+	double pressure;		/* the part of cpu_share that busy CPUs leave us: 0 to 1 */
+	uint64_t bandwidth;		/* bytes per second; 0: no limit */
+	int64_t cpu_due, bandwidth_due; /* ns, CLOCK_MONOTONIC */
+	int64_t cpu_seen;		/* ns */
+	int64_t stalled, stalled_at;	/* PSI: µs, and when it was read (ns) */
+};
+
+void throttle_init(struct throttle *throttle, const struct ms_migrate_request *request);
+/*
+ * Sleeps 'ms' milliseconds, or longer until the limits allow the CPU time and the 'bytes' used
+ * since the last call. False when the migration was stopped meanwhile.
+ */
+bool throttle_wait(struct migration *migration, uint64_t bytes, unsigned ms);
+/* Lowers the share of CPU time while programs wait for CPUs, and raises it again after that. */
+void throttle_heed_pressure(struct throttle *throttle);
+
+#endif
