@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0-or-later
+#SPDX - License - Identifier : GPL - 2.0 - or -later
 lib_LTLIBRARIES += libmodeswitch/libmodeswitch.la
 include_HEADERS = libmodeswitch/modeswitch.h
 modeswitchdir = $(includedir)/modeswitch
@@ -32,6 +32,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/machine/sysview.c libmodeswitch/machine/sysview.h \
 	libmodeswitch/machine/topology.c libmodeswitch/machine/topology.h \
 	libmodeswitch/plan/cpus.c \
+	libmodeswitch/plan/make.c libmodeswitch/plan/make.h \
 	libmodeswitch/plan/memory.c \
 	libmodeswitch/plan/plan.c libmodeswitch/plan/plan.h \
 	libmodeswitch/plan/planning.h \
@@ -67,22 +68,32 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/limits/limits.c libmodeswitch/limits/limits.h \
 	libmodeswitch/limits/step_cgroup.c \
 	libmodeswitch/watch/dump.c libmodeswitch/watch/dump.h \
+	libmodeswitch/watch/kmsg.c \
 	libmodeswitch/watch/usage_json.c \
 	libmodeswitch/watch/watch.c \
 	libmodeswitch/switch/quiet_job.c \
 	libmodeswitch/switch/report.c libmodeswitch/switch/report.h \
 	libmodeswitch/switch/reset.c \
-	libmodeswitch/switch/engine.c \
-	libmodeswitch/switch/switch.c libmodeswitch/switch/switch.h \
+	libmodeswitch/switch/engine.c libmodeswitch/switch/engine.h \
+	libmodeswitch/switch/switch.c \
+	libmodeswitch/switch/undo.c libmodeswitch/switch/undo.h \
 	libmodeswitch/switch/warm.c libmodeswitch/switch/warm.h \
 	libmodeswitch/switch/steps/cpus.c \
 	libmodeswitch/switch/steps/instance.c \
 	libmodeswitch/switch/steps/interrupts.c \
 	libmodeswitch/switch/steps/limits.c \
+	libmodeswitch/switch/steps/memory/attempt.c libmodeswitch/switch/steps/memory/attempt.h \
+	libmodeswitch/switch/steps/memory/blocks.c libmodeswitch/switch/steps/memory/blocks.h \
+	libmodeswitch/switch/steps/memory/give_back.c libmodeswitch/switch/steps/memory/give_back.h \
 	libmodeswitch/switch/steps/memory/memory.c \
+	libmodeswitch/switch/steps/memory/runs.c libmodeswitch/switch/steps/memory/runs.h \
+	libmodeswitch/switch/steps/memory/vacate.c libmodeswitch/switch/steps/memory/vacate.h \
 	libmodeswitch/switch/steps/module.c \
+	libmodeswitch/switch/steps/step.c libmodeswitch/switch/steps/step.h \
 	libmodeswitch/switch/steps/sysview.c \
+	libmodeswitch/switch/steps/table.c libmodeswitch/switch/steps/table.h \
 	libmodeswitch/node/info.c \
+	libmodeswitch/node/ledger.c \
 	libmodeswitch/node/prepare/prepare.c \
 	libmodeswitch/node/prepare/services.c libmodeswitch/node/prepare/services.h \
 	libmodeswitch/node/check/check.c libmodeswitch/node/check/check.h \

@@ -40,7 +40,7 @@ check_PROGRAMS += \
 	tests/unit/plan/test-plan-random \
 	tests/unit/store/test-journal \
 	tests/unit/store/test-record \
-	tests/unit/switch/test-steps \
+	tests/unit/switch/test-engine \
 	tests/unit/switch/test-switch
 noinst_LTLIBRARIES += tests/unit/libunit.la
 endif

@@ -15,7 +15,7 @@
 #include "modeswitch/job.h"
 #include "store/record.h"
 #include "store/state.h"
-#include "switch/switch.h"
+#include "switch/undo.h"
 
 static int publish(uint32_t job_id, uid_t uid, hwloc_const_bitmap_t cpus, const char *reason,
 		   struct ms_error *err)

@@ -17,12 +17,11 @@
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/node.h"
-#include "modeswitch/watch.h"
 #include "store/journal.h"
 #include "store/record.h"
 #include "store/state.h"
-#include "switch/steps/step.h"
-#include "switch/switch.h"
+#include "switch/steps/memory/give_back.h"
+#include "switch/undo.h"
 
 /* All jobs that have a journal or a record, ascending, each once; -1 on error. */
 static ssize_t known_jobs(uint32_t **out, struct ms_error *err)
@@ -199,40 +198,4 @@ int ms_reset(uint32_t job_id, ms_say say, void *context, struct ms_error *err)
 	rehome_start();
 	close(lock);
 	return ret;
-}
-
-int ms_ledger(struct ms_lent **lent, size_t *n, struct ms_error *err)
-{
-	const struct driver *driver = &driver_lwkpart;
-	int dev = driver->open(err), error;
-
-	*lent = NULL;
-	*n = 0;
-	if (dev < 0)
-		return dev == -ENOENT ? 0 : -1;
-	error = driver->ledger(dev, lent, n);
-	driver->close(dev);
-	return error ? ms_fail(err, "the ledger cannot be read: %s", strerror(-error)) : 0;
-}
-
-int ms_kmsg(unsigned instance, char **text, struct ms_error *err)
-{
-	const struct driver *driver = &driver_lwkpart;
-	size_t size = 1 << 20;
-	struct instance_info info;
-	int dev = driver->open(err), error;
-
-	if (dev < 0)
-		return dev == -ENOENT
-			       ? ms_fail(err, "there is no LWK instance: %s.ko is not loaded",
-					 driver->module)
-			       : -1;
-	error = driver->info(dev, instance, &info);
-	*text = error ? NULL : malloc(size);
-	if (*text)
-		driver_console_tail(driver, dev, instance, *text, size);
-	driver->close(dev);
-	if (error)
-		return ms_fail(err, "there is no LWK instance %u: %s", instance, strerror(-error));
-	return *text ? 0 : ms_fail(err, "out of memory");
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A switch as a whole: plan, steps, record; and back.
+ * Switches a job's share of the node to LWK mode when the job begins, and back when it ends.
  */
-#include "switch/switch.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,96 +12,26 @@
 #include "base/clock.h"
 #include "base/signals.h"
 #include "config/image.h"
-#include "interrupts/quiet/quiet.h"
-#include "machine/topology.h"
-#include "migrate/rehome.h"
 #include "modeswitch/config.h"
-#include "modeswitch/node.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
 #include "modeswitch/plan.h"
-#include "plan/plan.h"
-#include "plan/supply.h"
+#include "plan/make.h"
 #include "store/record.h"
 #include "store/state.h"
 #include "store/times.h"
+#include "switch/engine.h"
 #include "switch/report.h"
-#include "switch/steps/step.h"
+#include "switch/steps/table.h"
+#include "switch/undo.h"
 #include "switch/warm.h"
 
-/* Is anything lent, or might it be? */
-static bool anything_lent(void)
-{
-	struct ms_error ignored;
-	uint32_t *ids;
-	ssize_t n = state_jobs(".journal", &ids, &ignored);
-
-	free(ids);
-	return n != 0;
-}
-
-int ms_topology_load(const char *path, hwloc_topology_t *out, struct ms_error *err)
-{
-	if (path)
-		return topology_load_xml(path, out, err);
-	return topology_load_node(anything_lent(), false, out, err);
-}
-
-static int plan_for_node(const struct ms_config *config, const struct ms_request *request,
-			 const struct driver *driver, int dev, int warm, bool keep,
-			 struct ms_plan **out, struct ms_error *err)
-{
-	bool lent = anything_lent();
-	hwloc_topology_t topology;
-	struct supply *supply;
-	int ret;
-
-	if (topology_load_node(lent, keep, &topology, err) < 0)
-		return -1;
-	ret = supply_of_node(topology, driver, dev, warm, &supply, err);
-	if (ret == 0) {
-		ret = plan_decide(config, request, topology, supply, out, err);
-		supply_free(supply);
-	}
-	hwloc_topology_destroy(topology);
-	return ret;
-}
-
-static int plan_for_topology(const struct ms_config *config, const struct ms_request *request,
-			     const char *path, struct ms_plan **out, struct ms_error *err)
-{
-	hwloc_topology_t topology;
-	struct supply *supply;
-	int ret;
-
-	if (topology_load_xml(path, &topology, err) < 0)
-		return -1;
-	ret = supply_of_topology(topology, &supply, err);
-	if (ret == 0) {
-		ret = plan_decide(config, request, topology, supply, out, err);
-		supply_free(supply);
-	}
-	hwloc_topology_destroy(topology);
-	return ret;
-}
-
-int ms_plan_make(const struct ms_config *config, const struct ms_request *request,
-		 const char *topology, struct ms_plan **out, struct ms_error *err)
-{
-	const struct ms_image *image = ms_config_image(config, request->image, err);
-	const struct driver *driver;
-	struct ms_error ignored;
-	int dev, ret;
-
-	if (!image)
-		return -1;
-	if (topology)
-		return plan_for_topology(config, request, topology, out, err);
-	driver = driver_find(image->driver);
-	dev = driver->open(&ignored);
-	ret = plan_for_node(config, request, driver, dev, MS_NO_INSTANCE, false, out, err);
-	if (dev >= 0)
-		driver->close(dev);
-	return ret;
-}
+/* How a switch to LWK mode ends, or one part of it. */
+enum switch_result {
+	SWITCH_OK,
+	SWITCH_REFUSED, /* it failed, and nothing of it is left; the user gets the reason */
+	SWITCH_STUCK,	/* it failed, and could not be undone; the node is no longer sound */
+};
 
 static void job_init(struct ms_job *job, uint32_t job_id, uid_t uid, enum ms_job_state state)
 {
@@ -122,71 +50,6 @@ int ms_switch_refuse(uint32_t job_id, uid_t uid, const char *reason, struct ms_e
 	job_init(&job, job_id, uid, MS_JOB_REFUSED);
 	snprintf(job.reason, sizeof(job.reason), "%s", reason);
 	return record_publish(&job, err);
-}
-
-/* The record says so when it can; the caller hears it in any case. */
-static int stuck(uint32_t job_id, uid_t uid, struct ms_error *err)
-{
-	struct ms_error ignored;
-	struct ms_job job;
-
-	job_init(&job, job_id, uid, MS_JOB_STUCK);
-	snprintf(job.reason, sizeof(job.reason), "%s", err->text);
-	record_publish(&job, &ignored);
-	return -1;
-}
-
-/* Opens the driver for undoing. Without its module nothing can be lent. */
-static int open_for_undo(struct switching *switching, struct ms_error *err)
-{
-	/* A damaged first line: most sites have one driver. */
-	switching->driver = driver_find(switching->journal->driver);
-	if (!switching->driver && switching->journal->damaged_line == 1)
-		switching->driver = driver_number(0);
-	if (!switching->driver)
-		return ms_fail(err, "the journal names an unknown driver \"%s\"",
-			       switching->journal->driver);
-	switching->dev = switching->driver->open(err);
-	return switching->dev >= 0 || switching->dev == -ENOENT ? 0 : -1;
-}
-
-/* Undoes and removes the journal. */
-static int undo_all(struct switching *switching, struct ms_error *err)
-{
-	if (steps_undo(all_steps, switching, err) < 0)
-		return -1;
-	if (switching->journal->damaged_line)
-		return ms_fail(
-			err,
-			"%s/jobs/%u.journal: line %u is damaged, so something of this job may "
-			"still be lent; the administrator's remedy is 'lwkctl reset'",
-			state_dir, switching->job_id, switching->journal->damaged_line);
-	if (journal_remove(switching->job_id, err) < 0)
-		return -1;
-	rehome_start();
-	return 0;
-}
-
-int switch_undo(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
-		struct ms_error *err)
-{
-	struct switching switching = {
-		.job_id = job_id, .dev = -1, .times = times, .say = say, .say_context = context
-	};
-	int ret = journal_open(job_id, &switching.journal, err);
-
-	if (ret == 0)
-		return 0;
-	if (ret < 0)
-		return stuck(job_id, 0, err);
-	switching.uid = switching.journal->uid;
-	ret = open_for_undo(&switching, err) < 0 || undo_all(&switching, err) < 0 ? -1 : 0;
-	if (switching.dev >= 0)
-		switching.driver->close(switching.dev);
-	if (ret < 0)
-		stuck(job_id, switching.uid, err);
-	journal_close(switching.journal);
-	return ret;
 }
 
 static int compare_starts(const void *a, const void *b)
@@ -245,12 +108,71 @@ static int publish_active(struct switching *switching, struct ms_error *err)
 	return ret;
 }
 
-/* All but the taking of CPUs and memory. */
-static const struct step *const warm_steps[] = {
-	&step_module,  &step_limits, &step_sysview, &step_instance, &step_assign,
-	&step_confine, &step_load,   &step_boot,    NULL,
-};
+static int publish_switching(const struct ms_request *request, struct ms_error *err)
+{
+	struct ms_job job;
 
+	job_init(&job, request->job_id, request->uid, MS_JOB_SWITCHING);
+	snprintf(job.image, sizeof(job.image), "%s", request->image);
+	return record_publish(&job, err);
+}
+
+/* Finds the LWK image's driver, opens it if its module is loaded, and reads the image. */
+static int prepare_image(struct switching *switching, const struct ms_request *request,
+			 struct ms_error *err)
+{
+	const struct ms_image *image = ms_config_image(switching->config, request->image, err);
+
+	if (!image)
+		return -1;
+	switching->driver = driver_find(image->driver);
+	switching->dev = switching->driver->open(err);
+	if (switching->dev < 0 && switching->dev != -ENOENT)
+		return -1;
+	if (image_read(image, &switching->image, &switching->image_size, err) < 0)
+		return -1;
+	times_lap(switching->times, "image");
+	return 0;
+}
+
+/* Makes switching->plan, which may take what the instance 'warm' holds, if there is one. */
+static int make_plan(struct switching *switching, const struct ms_request *request, int warm,
+		     struct ms_error *err)
+{
+	ms_plan_free(switching->plan);
+	switching->plan = NULL;
+	if (plan_for_node(switching->config, request, switching->driver, switching->dev, warm, true,
+			  &switching->plan, err) < 0)
+		return -1;
+	times_lap(switching->times, "plan");
+	return 0;
+}
+
+/*
+ * Plans with the warm partition, if there is one. *fits: the plan wants just that partition, and
+ * *warm has it. Otherwise the partition is given back.
+ */
+static enum switch_result plan_with_warm(struct switching *switching,
+					 const struct ms_request *request, struct warm *warm,
+					 bool *fits, struct ms_error *err)
+{
+	int found = warm_find(switching->driver, switching->dev, warm, err);
+
+	*fits = false;
+	if (found <= 0)
+		return found < 0 ? SWITCH_REFUSED : SWITCH_OK;
+	if (make_plan(switching, request, warm->instance, err) == 0)
+		*fits = warm_fits(warm, switching->plan);
+	if (*fits)
+		return SWITCH_OK;
+	warm_release(warm);
+	if (warm_end(false, NULL, NULL, err) < 0)
+		return SWITCH_STUCK;
+	times_lap(switching->times, "cool");
+	return SWITCH_OK;
+}
+
+/* Takes over the warm partition, if there is one, and does the steps that are left. */
 static int run_steps(struct switching *switching, const struct warm *warm, struct ms_error *err)
 {
 	if (!warm)
@@ -261,139 +183,94 @@ static int run_steps(struct switching *switching, const struct warm *warm, struc
 	return steps_run(warm_steps, switching, err);
 }
 
-/*
- * Nothing has been touched before this. 0: in LWK mode; 1: it failed and all is as before;
- * -1: it failed and could not be undone.
- */
-static int run_and_publish(struct switching *switching, const struct warm *warm,
-			   struct ms_error *err)
+static enum switch_result undo_failed(struct switching *switching, struct ms_error *err)
 {
 	struct ms_error undo_error;
 
-	if (journal_create(switching->job_id, switching->uid, switching->driver->name,
-			   &switching->journal, err) < 0)
-		return 1;
-	if (run_steps(switching, warm, err) == 0 && publish_active(switching, err) == 0)
-		return 0;
-	if (undo_all(switching, &undo_error) == 0)
-		return 1;
-	return ms_fail(err, "%s; and it could not be undone: %s", err->text, undo_error.text);
+	if (undo_switching(switching, &undo_error) == 0)
+		return SWITCH_REFUSED;
+	ms_fail(err, "%s; and it could not be undone: %s", err->text, undo_error.text);
+	return SWITCH_STUCK;
 }
 
-static int plan_and_run_with(struct switching *switching, const struct ms_request *request,
-			     const struct warm *warm, struct ms_error *err)
+/* The sequence of a switch. The caller holds the lock and releases what 'switching' has. */
+static enum switch_result switch_on(struct switching *switching, const struct ms_request *request,
+				    struct ms_error *err)
 {
-	int instance = warm ? warm->instance : MS_NO_INSTANCE, ret = 1;
-	struct ms_plan *plan = NULL;
-
-	if (plan_for_node(switching->config, request, switching->driver, switching->dev, instance,
-			  true, &plan, err) < 0)
-		return 1;
-	times_lap(switching->times, "plan");
-	switching->plan = plan;
-	if (!warm || warm_fits(warm, plan))
-		ret = run_and_publish(switching, warm, err);
-	switching->plan = NULL;
-	ms_plan_free(plan);
-	return ret;
-}
-
-/* First with what is kept warm; when it does not fit, it is given back. */
-static int plan_and_run(struct switching *switching, const struct ms_request *request,
-			struct ms_error *err)
-{
+	enum switch_result result;
 	struct warm warm;
-	int found = warm_find(switching->driver, switching->dev, &warm, err), ret;
+	bool fits;
 
-	if (found < 0)
-		return 1;
-	if (found) {
-		ret = plan_and_run_with(switching, request, &warm, err);
+	/* An earlier run of a requeued job may have left something. */
+	if (undo_job(request->job_id, NULL, NULL, NULL, err) < 0)
+		return SWITCH_STUCK;
+	if (publish_switching(request, err) < 0)
+		return SWITCH_REFUSED;
+	times_lap(switching->times, "begin");
+	if (prepare_image(switching, request, err) < 0)
+		return SWITCH_REFUSED;
+	result = plan_with_warm(switching, request, &warm, &fits, err);
+	if (result != SWITCH_OK)
+		return result;
+	if (!fits && make_plan(switching, request, MS_NO_INSTANCE, err) < 0)
+		return SWITCH_REFUSED;
+	/* Nothing of this job's is taken before its journal is there. */
+	if (journal_create(request->job_id, request->uid, switching->driver->name,
+			   &switching->journal, err) < 0)
+		result = SWITCH_REFUSED;
+	else if (run_steps(switching, fits ? &warm : NULL, err) < 0 ||
+		 publish_active(switching, err) < 0)
+		result = undo_failed(switching, err);
+	if (fits)
 		warm_release(&warm);
-		if (ret <= 0 || switching->journal)
-			return ret;
-		if (warm_end(false, NULL, NULL, err) < 0)
-			return -1;
-		times_lap(switching->times, "cool");
-	}
-	return plan_and_run_with(switching, request, NULL, err);
+	return result;
 }
 
-static int read_and_run(struct switching *switching, const struct ms_request *request,
-			struct ms_error *err)
+static void release(struct switching *switching)
 {
-	const struct ms_image *image = ms_config_image(switching->config, request->image, err);
-	void *data = NULL;
-	int ret;
-
-	if (!image)
-		return 1;
-	switching->driver = driver_find(image->driver);
-	switching->dev = switching->driver->open(err);
-	if (switching->dev < 0 && switching->dev != -ENOENT)
-		return 1;
-	if (image_read(image, &data, &switching->image_size, err) < 0)
-		return 1;
-	times_lap(switching->times, "image");
-	switching->image = data;
-	ret = plan_and_run(switching, request, err);
-	free(data);
-	return ret;
-}
-
-/* With the lock held. As run_and_publish(). */
-static int switch_on(const struct ms_config *config, const struct ms_request *request,
-		     struct ms_times *times, struct ms_error *err)
-{
-	struct switching switching = { .job_id = request->job_id,
-				       .uid = request->uid,
-				       .dev = -1,
-				       .times = times,
-				       .config = config,
-				       .deadline = clock_ms() + config->switch_timeout_ms,
-				       .instance = MS_NO_INSTANCE };
-	struct ms_job job;
-	int ret;
-
-	/* What an earlier run of a requeued job may have left. */
-	if (switch_undo(request->job_id, NULL, NULL, NULL, err) < 0)
-		return -1;
-	job_init(&job, request->job_id, request->uid, MS_JOB_SWITCHING);
-	snprintf(job.image, sizeof(job.image), "%s", request->image);
-	if (record_publish(&job, err) < 0)
-		return 1;
-	times_lap(times, "begin");
-	ret = read_and_run(&switching, request, err);
-	if (switching.dev >= 0)
-		switching.driver->close(switching.dev);
-	journal_close(switching.journal);
-	free(switching.memory);
-	return ret;
+	if (switching->dev >= 0)
+		switching->driver->close(switching->dev);
+	journal_close(switching->journal);
+	ms_plan_free(switching->plan);
+	free(switching->image);
+	free(switching->memory);
 }
 
 int ms_switch_on(const struct ms_config *config, const struct ms_request *request,
 		 struct ms_error *err)
 {
+	enum switch_result result = SWITCH_REFUSED;
 	struct ms_error reason;
 	struct ms_times times;
-	int lock, ret = 1;
+	int lock, ret = 0;
 
 	times_begin(&times);
 	signals_hold();
 	lock = state_lock(config->switch_timeout_ms, &reason);
 	times_lap(&times, "lock");
-	if (lock >= 0)
-		ret = switch_on(config, request, &times, &reason);
-	/* A job that was refused may do on Linux what it can. */
-	if (lock >= 0 && ret > 0 && warm_end(false, NULL, NULL, err) < 0) {
-		ms_fail(&reason, "%s", err->text);
-		ret = -1;
+	if (lock >= 0) {
+		struct switching switching = { .job_id = request->job_id,
+					       .uid = request->uid,
+					       .dev = -1,
+					       .times = &times,
+					       .config = config,
+					       .deadline = clock_ms() + config->switch_timeout_ms,
+					       .instance = MS_NO_INSTANCE };
+
+		result = switch_on(&switching, request, &reason);
+		release(&switching);
+		/* A refused job may use all of its share on Linux. */
+		if (result == SWITCH_REFUSED && warm_end(false, NULL, NULL, err) < 0) {
+			reason = *err;
+			result = SWITCH_STUCK;
+		}
 	}
-	if (ret > 0) {
+	if (result == SWITCH_REFUSED) {
 		ret = ms_switch_refuse(request->job_id, request->uid, reason.text, err);
-	} else if (ret < 0) {
+	} else if (result == SWITCH_STUCK) {
 		*err = reason;
-		stuck(request->job_id, request->uid, err);
+		publish_stuck(request->job_id, request->uid, err);
+		ret = -1;
 	}
 	if (lock >= 0)
 		close(lock);
@@ -401,26 +278,7 @@ int ms_switch_on(const struct ms_config *config, const struct ms_request *reques
 	return ret;
 }
 
-static int undo_and_forget(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
-			   struct ms_error *err)
-{
-	if (switch_undo(job_id, times, say, context, err) < 0 || record_remove(job_id, err) < 0)
-		return -1;
-	/* The job's own interrupts, or those of others for which its CPUs were missing. */
-	return quiet_pass(NULL, err);
-}
-
-int switch_off_locked(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
-		      struct ms_error *err)
-{
-	struct json_object *report = report_take(job_id);
-	int ret = undo_and_forget(job_id, times, say, context, err);
-
-	report_write(report, times, ret == 0);
-	return ret;
-}
-
-/* Every job of the node ends with one of these, most without ever having had an LWK. */
+/* Each job of the node ends with this call, and most have never had an LWK. */
 static int switch_off(uint32_t job_id, bool may_keep, struct ms_times *times, struct ms_error *err)
 {
 	struct json_object *report;

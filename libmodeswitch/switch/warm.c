@@ -11,7 +11,8 @@
 #include "store/record.h"
 #include "store/state.h"
 #include "store/times.h"
-#include "switch/switch.h"
+#include "switch/steps/table.h"
+#include "switch/undo.h"
 
 /* The first warm job; 1: found, 0: none, -1: error. */
 static int find_job(struct ms_job *job, struct ms_error *err)

@@ -10,7 +10,7 @@
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
-#include "switch/steps/step.h"
+#include "switch/steps/table.h"
 
 static struct json_object *details(struct switching *switching)
 {

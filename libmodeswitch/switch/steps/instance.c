@@ -13,7 +13,7 @@
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"
-#include "switch/steps/step.h"
+#include "switch/steps/table.h"
 #include "watch/dump.h"
 
 #define CONSOLE_TAIL 400

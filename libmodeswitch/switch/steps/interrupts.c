@@ -18,7 +18,7 @@
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/plan.h"
-#include "switch/steps/step.h"
+#include "switch/steps/table.h"
 
 /*
  * "banned": what irqbalance shall leave alone from now on; "added": as much of it as is by our

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "limits/limits.h"
-#include "switch/steps/step.h"
+#include "switch/steps/table.h"
 
 static int make(struct switching *switching, struct ms_error *err)
 {

@@ -9,7 +9,7 @@
 
 #include "base/child.h"
 #include "modeswitch/error.h"
-#include "switch/steps/step.h"
+#include "switch/steps/table.h"
 
 #define MODPROBE "/sbin/modprobe"
 

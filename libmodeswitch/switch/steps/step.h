@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The steps of a switch, and how they are done and undone. What a step does is in
- * step_*.c; which steps there are and in which order is one table, in steps.c.
+ * A step of a switch, the switch that it works on, and what several steps need. Each step is in a
+ * file of its own in this folder; table.h has them in their order.
  */
-#ifndef STEPS_H
-#define STEPS_H
+#ifndef STEP_H
+#define STEP_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,9 +32,9 @@ struct switching {
 
 	/* Only while switching on. */
 	const struct ms_config *config;
-	const struct ms_plan *plan;
+	struct ms_plan *plan;
 	int64_t deadline; /* clock_ms() */
-	const void *image;
+	void *image;	  /* the file */
 	size_t image_size;
 	struct ms_lent *memory; /* taken so far */
 	size_t n_memory;
@@ -57,23 +57,6 @@ struct step {
 	int (*check)(struct switching *switching, struct json_object *entry, struct ms_error *err);
 };
 
-extern const struct step step_module, step_cpus, step_memory, step_instance, step_assign, step_load,
-	step_boot, step_limits, step_confine, step_interrupts, step_settle, step_sysview;
-
-/* All of them, in their order; NULL at the end. */
-extern const struct step *const all_steps[];
-
-/* Does them in order; stops at the first that fails, and at a signal or the deadline. */
-int steps_run(const struct step *const *steps, struct switching *switching, struct ms_error *err);
-
-/*
- * Undoes what the journal says, newest first, and goes on after a failure. The error tells the
- * first one: what it was about is still lent.
- */
-int steps_undo(const struct step *const *steps, struct switching *switching, struct ms_error *err);
-
-/* ---- for the steps ---- */
-
 /* -1 with a reason when a signal has come or time is over. */
 int switching_may_go_on(const struct switching *switching, struct ms_error *err);
 
@@ -87,8 +70,5 @@ enum owner switching_owner(const struct switching *switching, const struct ms_le
 /* The ledger, empty when the module is not loaded; free(). */
 int switching_ledger(const struct switching *switching, struct ms_lent **lent, size_t *n,
 		     struct ms_error *err);
-
-/* Gives back runs of memory that no instance has. */
-int give_back_runs(struct switching *switching, struct ms_error *err);
 
 #endif

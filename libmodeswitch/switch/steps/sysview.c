@@ -6,7 +6,7 @@
 
 #include "machine/sysview.h"
 #include "modeswitch/plan.h"
-#include "switch/steps/step.h"
+#include "switch/steps/table.h"
 
 static int undo(struct switching *switching, struct json_object *entry, struct ms_error *err)
 {

@@ -11,7 +11,8 @@
 
 #include "base/clock.h"
 #include "base/files.h"
-#include "switch/steps/step.h"
+#include "switch/engine.h"
+#include "switch/steps/table.h"
 
 #define MB (1UL << 20)
 #define BLOCK (128 * MB)

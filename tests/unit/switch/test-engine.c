@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/signals.h"
-#include "switch/steps/step.h"
+#include "switch/engine.h"
 
 #define MARKS 3
 

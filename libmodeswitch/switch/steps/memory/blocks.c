@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "switch/steps/memory/blocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/signals.h"
+#include "machine/memory.h"
+#include "modeswitch/config.h"
+#include "switch/steps/memory/vacate.h"
+
+/* How the block comes back to where it was. */
+static const char *online_word(const struct memory_block *block)
+{
+	return block->movable ? "online_movable" : "online_kernel";
+}
+
+static int record_block(struct switching *switching, const struct memory_block *block,
+			uint64_t bytes, struct ms_error *err)
+{
+	struct json_object *details = json_object_new_object();
+
+	json_object_object_add(details, "block", json_object_new_int64(block->index));
+	json_object_object_add(details, "start", json_object_new_uint64(block->start));
+	json_object_object_add(details, "bytes", json_object_new_uint64(bytes));
+	json_object_object_add(details, "online", json_object_new_string(online_word(block)));
+	return journal_record(switching->journal, "memory", details, err);
+}
+
+/* Sleeps for as long as copying the bytes takes at VacateRate=. */
+static int keep_to_rate(struct switching *switching, uint64_t bytes, struct ms_error *err)
+{
+	uint64_t rate = switching->config->vacate_rate;
+	int64_t until;
+
+	if (!rate)
+		return 0;
+	until = clock_ms() + (int64_t)((double)bytes * 1000 / rate);
+	while (clock_ms() < until) {
+		if (switching_may_go_on(switching, err) < 0)
+			return -1;
+		usleep(20000);
+	}
+	return 0;
+}
+
+/*
+ * Tries again as long as what is left in it becomes less: on a busy machine a full block takes
+ * longer than one try. With little left in it, it is a pinned page that keeps it.
+ */
+static bool put_off_line(const struct attempt *attempt, const struct memory_block *block)
+{
+	uint64_t used, before = UINT64_MAX;
+	int64_t deadline, latest;
+
+	for (;;) {
+		deadline = memory_block_deadline();
+		latest = memory_deadline(attempt);
+		if (memory_block_take(block->index, deadline < latest ? deadline : latest))
+			return true;
+		if (!block->movable || signal_is_pending() || clock_ms() < deadline ||
+		    clock_ms() >= latest)
+			return false;
+		used = memory_block_used(block);
+		if (used < memory_block_bytes() / CRUMB || used >= before)
+			return false;
+		before = used;
+	}
+}
+
+/* 1: taken; 0: it cannot be, try another; -1: stop. */
+static int take_block(struct attempt *attempt, const struct memory_block *block, uint64_t bytes,
+		      unsigned node, struct ms_error *err)
+{
+	struct switching *switching = attempt->switching;
+	struct ms_lent lent = { .is_blocks = true,
+				.instance = MS_NO_INSTANCE,
+				.node = node,
+				.start = block->start,
+				.bytes = bytes };
+	int error;
+
+	/* Before it goes, so that also the first one is slow. */
+	if (switching->config->vacate_rate &&
+	    keep_to_rate(switching, memory_block_used(block), err) < 0)
+		return -1;
+	if (record_block(switching, block, bytes, err) < 0)
+		return -1;
+	if (!put_off_line(attempt, block))
+		return switching_may_go_on(switching, err);
+	error = switching->driver->lend_blocks(switching->dev, block->start, bytes, node);
+	if (error == -EINVAL || error == -EBUSY) {
+		/* Not fit for it, a broken page for example: give it back at once. */
+		memory_block_return(block->index, online_word(block));
+		return 0;
+	}
+	if (error)
+		return ms_fail(err, "memory block %lu cannot be lent: %s", block->index,
+			       strerror(-error));
+	return remember_memory(switching, &lent, err) < 0 ? -1 : 1;
+}
+
+/* The blocks of a node, while some are being taken. */
+struct taking {
+	struct attempt *attempt;
+	unsigned node;
+	uint64_t bytes; /* of a block */
+	uint64_t *left;
+	struct memory_block *blocks;
+	bool *fit; /* movable, and not chosen yet */
+	size_t n;
+};
+
+static bool may_try(const struct taking *taking)
+{
+	return !taking->attempt->no_room && !is_enough(taking->attempt);
+}
+
+static int take_one(struct taking *taking, size_t i, struct ms_error *err)
+{
+	int ret;
+
+	if (switching_may_go_on(taking->attempt->switching, err) < 0)
+		return -1;
+	if (memory_linux_can_spare() < taking->bytes) {
+		taking->attempt->no_room = true;
+		return 0;
+	}
+	ret = take_block(taking->attempt, &taking->blocks[i], taking->bytes, taking->node, err);
+	if (ret == 1)
+		gain(taking->attempt, taking->bytes, taking->left);
+	taking->attempt->stuck += ret == 0;
+	return ret < 0 ? -1 : 0;
+}
+
+/* The blocks that are marked, as few ranges as they are, by address. Returns how many. */
+static size_t ranges_of(const struct taking *taking, const bool *marked,
+			struct migrate_range *ranges)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < taking->n; i++) {
+		uint64_t start = taking->blocks[i].start;
+
+		if (!marked[i])
+			continue;
+		if (!n || ranges[n - 1].end != start)
+			ranges[n++] = (struct migrate_range){ start, start };
+		ranges[n - 1].end = start + taking->bytes;
+	}
+	return n;
+}
+
+/*
+ * Takes blocks, in this order. All are vacated at once: to look for programs' pages takes the same
+ * time for one block as for all.
+ */
+static int take_chosen(struct taking *taking, const size_t *chosen, size_t n, struct ms_error *err)
+{
+	struct migrate_range *ranges = calloc(n, sizeof(*ranges));
+	bool *marked = calloc(taking->n, sizeof(*marked));
+	int ret = ranges && marked ? 0 : ms_fail(err, "out of memory");
+
+	for (size_t i = 0; ret == 0 && i < n; i++)
+		marked[chosen[i]] = true;
+	if (ret == 0)
+		vacate(taking->attempt, taking->node, ranges, ranges_of(taking, marked, ranges));
+	free(ranges);
+	free(marked);
+	for (size_t i = 0; ret == 0 && i < n && may_try(taking); i++)
+		ret = take_one(taking, chosen[i], err);
+	return ret;
+}
+
+/* As many as are wanted still, if all of them can be had; in rows, the best first. */
+static size_t choose_rows(const struct taking *taking, size_t *chosen)
+{
+	size_t wanted = *taking->left / taking->bytes, n = 0, first, count;
+
+	while (n < wanted && (count = memory_choose_row(taking->blocks, taking->fit, taking->n,
+							wanted - n, &first))) {
+		for (; count; count--, first++) {
+			taking->fit[first] = false;
+			chosen[n++] = first;
+		}
+	}
+	return n;
+}
+
+static int take_rows(struct taking *taking, struct ms_error *err)
+{
+	size_t *chosen = calloc(taking->n + 1, sizeof(*chosen)), n;
+	int ret = chosen ? 0 : ms_fail(err, "out of memory");
+
+	while (ret == 0 && may_try(taking) && (n = choose_rows(taking, chosen)))
+		ret = take_chosen(taking, chosen, n, err);
+	free(chosen);
+	return ret;
+}
+
+/* A run that some LWK has pins its block: off-lining would be tried in vain until time is over. */
+static int leave_out_lent(struct taking *taking, struct ms_error *err)
+{
+	struct ms_lent *ledger;
+	size_t n;
+
+	if (switching_ledger(taking->attempt->switching, &ledger, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < taking->n; i++) {
+		struct memory_block *block = &taking->blocks[i];
+
+		for (size_t j = 0; j < n; j++)
+			block->unfit |= !ledger[j].is_cpu &&
+					ledger[j].start < block->start + taking->bytes &&
+					block->start < ledger[j].start + ledger[j].bytes;
+	}
+	free(ledger);
+	return 0;
+}
+
+static int take_movable(struct taking *taking, struct ms_error *err)
+{
+	for (size_t i = 0; i < taking->n; i++)
+		taking->fit[i] = taking->blocks[i].movable && !taking->blocks[i].unfit;
+	return take_rows(taking, err);
+}
+
+struct candidate {
+	size_t at;
+	unsigned long doubtful;
+};
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->doubtful != y->doubtful)
+		return x->doubtful < y->doubtful ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/*
+ * Blocks where the kernel may have pages of its own, the likeliest to go first. Where it surely
+ * has some they never go, and the kernel complains into its log at each try.
+ */
+static int take_others(struct taking *taking, struct ms_error *err)
+{
+	struct candidate *candidates = calloc(taking->n + 1, sizeof(*candidates));
+	size_t *chosen = calloc(taking->n + 1, sizeof(*chosen)), n = 0, wanted;
+	int ret = candidates && chosen ? 0 : ms_fail(err, "out of memory");
+
+	for (size_t i = 0; ret == 0 && i < taking->n; i++) {
+		const struct memory_block *block = &taking->blocks[i];
+
+		if (block->movable || block->unfit || !block->online)
+			continue;
+		candidates[n] = (struct candidate){ i, memory_block_doubtful(block) };
+		if (candidates[n].doubtful != ALL_PAGES)
+			n++;
+		else
+			taking->attempt->kernel++;
+	}
+	if (n)
+		qsort(candidates, n, sizeof(*candidates), compare_candidates);
+	for (size_t i = 0; i < n; i++)
+		chosen[i] = candidates[i].at;
+	for (size_t i = 0; ret == 0 && i < n && may_try(taking); i += wanted) {
+		wanted = *taking->left / taking->bytes;
+		if (!wanted)
+			break;
+		wanted = wanted < n - i ? wanted : n - i;
+		ret = take_chosen(taking, chosen + i, wanted, err);
+	}
+	free(candidates);
+	free(chosen);
+	return ret;
+}
+
+int take_blocks(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_error *err)
+{
+	struct taking taking = {
+		.attempt = attempt, .node = node, .bytes = memory_block_bytes(), .left = left
+	};
+	int ret = 0;
+
+	if (!taking.bytes || *left < taking.bytes)
+		return 0;
+	taking.n = memory_blocks(node, &taking.blocks);
+	taking.fit = calloc(taking.n + 1, sizeof(*taking.fit));
+	if (!taking.fit)
+		ret = ms_fail(err, "out of memory");
+	if (ret == 0)
+		ret = leave_out_lent(&taking, err);
+	if (ret == 0) {
+		memory_make_room(node, *left, memory_deadline(attempt));
+		ret = take_movable(&taking, err);
+	}
+	if (ret == 0 && *left >= taking.bytes && may_try(&taking))
+		ret = take_others(&taking, err);
+	free(taking.fit);
+	free(taking.blocks);
+	return ret;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "switch/steps/memory/runs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "machine/memory.h"
+#include "modeswitch/job.h"
+
+#define LARGE_PAGE (2UL << 20)
+#define RUN_TRY_MS 3000
+
+/* A run being looked for, in a process of its own: it can take seconds. */
+struct run_search {
+	struct switching *switching;
+	uint64_t bytes;
+	unsigned node;
+};
+
+static int search_run(void *context)
+{
+	struct run_search *search = context;
+	uint64_t start;
+
+	return search->switching->driver->lend_run(search->switching->dev, search->bytes,
+						   search->node, &start);
+}
+
+static bool is_new_run(const struct switching *switching, const struct ms_lent *lent)
+{
+	if (lent->is_cpu || lent->is_blocks || lent->instance != MS_NO_INSTANCE)
+		return false;
+	for (size_t i = 0; i < switching->n_memory; i++) {
+		if (switching->memory[i].start == lent->start)
+			return false;
+	}
+	return true;
+}
+
+/* Finds in the ledger what search_run() has lent. 1: found; 0: there is none; -1: error. */
+static int adopt_run(struct switching *switching, uint64_t bytes, struct ms_error *err)
+{
+	struct ms_lent *ledger;
+	int ret = 0;
+	size_t n;
+
+	if (switching_ledger(switching, &ledger, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; ret == 0 && i < n; i++) {
+		if (is_new_run(switching, &ledger[i]) && ledger[i].bytes == bytes)
+			ret = remember_memory(switching, &ledger[i], err) < 0 ? -1 : 1;
+	}
+	free(ledger);
+	return ret;
+}
+
+int take_runs(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_error *err)
+{
+	struct switching *switching = attempt->switching;
+	uint64_t bytes = memory_block_bytes();
+	int64_t deadline, latest;
+	int error;
+
+	if (!bytes || bytes > *left)
+		bytes = *left;
+	while (*left && bytes >= LARGE_PAGE && !is_enough(attempt)) {
+		struct run_search search = { switching, bytes, node };
+
+		if (switching_may_go_on(switching, err) < 0)
+			return -1;
+		deadline = clock_ms() + RUN_TRY_MS;
+		latest = memory_deadline(attempt);
+		if (deadline > latest)
+			deadline = latest;
+		error = -ENOMEM;
+		if (memory_linux_can_spare() < bytes)
+			attempt->no_room = true;
+		else
+			error = child_call(search_run, &search, sizeof(search), deadline);
+		/* It may have been killed just after it succeeded. */
+		if (error == 0 || error == -ETIMEDOUT) {
+			int adopted = adopt_run(switching, bytes, err);
+
+			if (adopted < 0)
+				return -1;
+			error = adopted ? 0 : -ENOMEM;
+		}
+		if (error == 0) {
+			gain(attempt, bytes, left);
+			if (bytes > *left)
+				bytes = *left;
+		} else if (error == -ENOMEM) {
+			bytes = bytes / 2 / LARGE_PAGE * LARGE_PAGE;
+		} else if (error != -EINTR) {
+			return ms_fail(err, "memory of NUMA node %u cannot be lent: %s", node,
+				       strerror(-error));
+		}
+	}
+	return 0;
+}

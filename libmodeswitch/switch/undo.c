@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "switch/undo.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "interrupts/quiet/quiet.h"
+#include "migrate/rehome.h"
+#include "store/record.h"
+#include "store/state.h"
+#include "switch/engine.h"
+#include "switch/report.h"
+#include "switch/steps/table.h"
+
+void publish_stuck(uint32_t job_id, uid_t uid, const struct ms_error *err)
+{
+	struct ms_job job = { .job_id = job_id,
+			      .uid = uid,
+			      .state = MS_JOB_STUCK,
+			      .instance = MS_NO_INSTANCE,
+			      .since = time(NULL) };
+	struct ms_error ignored;
+
+	snprintf(job.reason, sizeof(job.reason), "%s", err->text);
+	record_publish(&job, &ignored);
+}
+
+int undo_switching(struct switching *switching, struct ms_error *err)
+{
+	if (steps_undo(all_steps, switching, err) < 0)
+		return -1;
+	if (switching->journal->damaged_line)
+		return ms_fail(
+			err,
+			"%s/jobs/%u.journal: line %u is damaged, so something of this job may "
+			"still be lent; the administrator's remedy is 'lwkctl reset'",
+			state_dir, switching->job_id, switching->journal->damaged_line);
+	if (journal_remove(switching->job_id, err) < 0)
+		return -1;
+	rehome_start();
+	return 0;
+}
+
+/* Opens the driver that the journal names. Without its module nothing can be lent. */
+static int open_driver(struct switching *switching, struct ms_error *err)
+{
+	switching->driver = driver_find(switching->journal->driver);
+	/* A damaged first line does not tell the driver; most sites have one. */
+	if (!switching->driver && switching->journal->damaged_line == 1)
+		switching->driver = driver_number(0);
+	if (!switching->driver)
+		return ms_fail(err, "the journal names an unknown driver \"%s\"",
+			       switching->journal->driver);
+	switching->dev = switching->driver->open(err);
+	return switching->dev >= 0 || switching->dev == -ENOENT ? 0 : -1;
+}
+
+int undo_job(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
+	     struct ms_error *err)
+{
+	struct switching switching = {
+		.job_id = job_id, .dev = -1, .times = times, .say = say, .say_context = context
+	};
+	int ret = journal_open(job_id, &switching.journal, err);
+
+	if (ret == 0)
+		return 0;
+	if (ret < 0) {
+		publish_stuck(job_id, 0, err);
+		return -1;
+	}
+	switching.uid = switching.journal->uid;
+	ret = open_driver(&switching, err) < 0 || undo_switching(&switching, err) < 0 ? -1 : 0;
+	if (switching.dev >= 0)
+		switching.driver->close(switching.dev);
+	if (ret < 0)
+		publish_stuck(job_id, switching.uid, err);
+	journal_close(switching.journal);
+	return ret;
+}
+
+int undo_and_forget(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
+		    struct ms_error *err)
+{
+	if (undo_job(job_id, times, say, context, err) < 0 || record_remove(job_id, err) < 0)
+		return -1;
+	/* Interrupts can go back to this job's CPUs, and its own need not be kept away. */
+	return quiet_pass(NULL, err);
+}
+
+int switch_off_locked(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
+		      struct ms_error *err)
+{
+	struct json_object *report = report_take(job_id);
+	int ret = undo_and_forget(job_id, times, say, context, err);
+
+	report_write(report, times, ret == 0);
+	return ret;
+}
