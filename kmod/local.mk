@@ -33,16 +33,16 @@ clean-kmod-module:
 # ---- the bundled LWK (kmod/lwk) and its proxy (kmod/lwkexec) ----
 
 # The LWK is a program for no operating system: its flags have nothing to do with ours.
-lwk_headers = $(wildcard $(srcdir)/kmod/lwk/*.h) $(abi_headers)
-lwk_objects = $(patsubst $(srcdir)/%.S,%.o,$(wildcard $(srcdir)/kmod/lwk/*.S)) \
-	$(patsubst $(srcdir)/%.c,%.o,$(filter-out %/vdso.c,$(wildcard $(srcdir)/kmod/lwk/*.c)))
+lwk_headers = $(wildcard $(srcdir)/kmod/lwk/*.h $(srcdir)/kmod/lwk/*/*.h) $(abi_headers)
+lwk_objects = $(patsubst $(srcdir)/%.S,%.o,$(wildcard $(srcdir)/kmod/lwk/*/*.S)) \
+	$(patsubst $(srcdir)/%.c,%.o,$(filter-out %/vdso.c,$(wildcard $(srcdir)/kmod/lwk/*/*.c)))
 lwk_cflags = -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wno-unused-parameter -ffreestanding -fno-pic -no-pie \
 	-mcmodel=kernel -mno-red-zone -mgeneral-regs-only -fno-stack-protector \
 	-fcf-protection=none -fno-asynchronous-unwind-tables \
 	-fno-tree-loop-distribute-patterns
-lwk_compile = $(AM_V_CC)$(MKDIR_P) kmod/lwk && $(CC) $(lwk_cflags) \
-	-DLWK_VERSION='"slurm-lwk $(VERSION) LWK"' -I$(top_srcdir)/kmod -I$(top_srcdir)/kmod/lwk
+lwk_compile = $(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(lwk_cflags) \
+	-DLWK_VERSION='"slurm-lwk $(VERSION) LWK"' -I$(top_srcdir)/kmod
 
 kmod/lwk/%.o: $(srcdir)/kmod/lwk/%.c $(lwk_headers)
 	$(lwk_compile) -c $< -o $@
@@ -54,19 +54,19 @@ kmod/lwk/lwk.elf: $(lwk_objects) $(srcdir)/kmod/lwk/lwk.ld
 		$(lwk_objects) -o $@
 
 # Runs in programs, at one address or another, and has no data.
-kmod/lwk/vdso.so: $(srcdir)/kmod/lwk/vdso.c $(srcdir)/kmod/lwk/vdso.ld $(lwk_headers)
-	$(AM_V_CCLD)$(MKDIR_P) kmod/lwk && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Wshadow \
+kmod/lwk/time/vdso.so: $(srcdir)/kmod/lwk/time/vdso.c $(srcdir)/kmod/lwk/time/vdso.ld $(lwk_headers)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Wshadow \
 		-Wmissing-prototypes -Wno-unused-parameter -ffreestanding -fPIC -fvisibility=default \
 		-fno-stack-protector -fcf-protection=none -fasynchronous-unwind-tables \
-		-I$(top_srcdir)/kmod -I$(top_srcdir)/kmod/lwk -shared -nostdlib \
-		-Wl,-T,$(srcdir)/kmod/lwk/vdso.ld -Wl,-soname=linux-vdso.so.1 -Wl,--hash-style=both \
+		-I$(top_srcdir)/kmod -shared -nostdlib \
+		-Wl,-T,$(srcdir)/kmod/lwk/time/vdso.ld -Wl,-soname=linux-vdso.so.1 -Wl,--hash-style=both \
 		-Wl,--eh-frame-hdr -Wl,--build-id=none -Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,-z,text \
 		-Wl,--no-undefined -Wl,-s $< -o $@
-kmod/lwk/vdso-image.o: kmod/lwk/vdso.so
+kmod/lwk/time/vdso-image.o: kmod/lwk/time/vdso.so
 
 lwkimagedir = $(pkglibdir)
 lwkimage_DATA += kmod/lwk/lwk.elf
-CLEANFILES += kmod/lwk/lwk.elf kmod/lwk/vdso.so $(lwk_objects)
+CLEANFILES += kmod/lwk/lwk.elf kmod/lwk/time/vdso.so $(lwk_objects)
 EXTRA_DIST += kmod/lwk
 
 bin_PROGRAMS += kmod/lwkexec/lwkexec

@@ -46,11 +46,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
+#include "lwk/time/clock.h"
 #include "abi/lwkpart.h"
 #include "abi/lwkshared.h"
-#include "signal.h"
-#include "x86.h"
+#include "lwk/signals/signal.h"
+#include "lwk/machine/x86.h"
 
 typedef uint8_t u8;
 typedef uint16_t u16;

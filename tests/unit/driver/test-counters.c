@@ -8,7 +8,7 @@
 
 #include "driver/counters.h"
 #include "driver/lwkpart/usage.h"
-#include "lwk/pmu.h"
+#include "lwk/watch/pmu.h"
 
 /* As a Xeon of the Skylake generation has it with hyper-threading. */
 static const struct ms_pmu skylake = { .version = 4, .counters = 4, .fixed = 3, .bits = 48 };

@@ -4,7 +4,7 @@
 #define LWK_CLOCK_H
 
 #include "abi/lwkshared.h"
-#include "x86.h"
+#include "lwk/machine/x86.h"
 
 /* Nanoseconds. The TSC is read within the loop: what an old reference gives is past, too. */
 static inline uint64_t clock_read(const struct lwk_clock *clock, enum lwk_clock_kind kind)

@@ -4,7 +4,7 @@
  * counts are kept in struct slot, packets are copied before they are looked at, and
  * what cannot be ends the connection, never the LWK.
  */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 /*
  * How long to look before halting: after a wait shorter than SPIN_MAX_US at least

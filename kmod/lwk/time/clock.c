@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Time: the TSC, scaled as Linux's own clock; Linux says how now and then. */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 u64 clock_cycles_to_ns(u64 cycles)
 {

@@ -3,7 +3,7 @@
  * Memory shared with other processes: pages that Linux has, and lwkpart.ko grants (struct lwk_grant
  * in lwkshared.h). What the proxy answers is only a word; what counts is what lwkpart.ko wrote.
  */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 static struct lwk_grant *own_grant(void)
 {

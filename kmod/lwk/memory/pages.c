@@ -4,7 +4,7 @@
  * kernel's, in 4 KB pages; all else is for processes, in 2 MB chunks, some of which
  * are broken into 4 KB pages. A chunk whose pages have all come back is whole again.
  */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 #define CHUNK_PAGES (LARGE_SIZE / PAGE_SIZE)
 

@@ -16,7 +16,7 @@
  * Pages of shared areas are Linux's, and come and go with what lwkpart.ko grants (share.c). Who
  * fetches some is 'changing' the space, too: none comes where others are being given back.
  */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 /* Room between the mappings and the stack, and where a search for room starts. */
 #define MAPPINGS_END (LWK_USER_END - (1UL << 40))

@@ -12,7 +12,7 @@
  */
 #include <asm/unistd.h>
 
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 #define CLONE_SIGNAL 0xffUL
 #define CLONE_PROCESS                                                                              \

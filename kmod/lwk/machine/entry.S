@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Every way into and out of the kernel. struct slot and struct frame are in lwk.h. */
-#include "entry.h"
+#include "lwk/machine/entry.h"
 
 	.text
 

@@ -8,7 +8,7 @@
  */
 #include <asm/unistd.h>
 
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 /* ---- identity, CPUs ---- */
 

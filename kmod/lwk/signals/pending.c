@@ -7,7 +7,7 @@
  *
  * The sets are looked at without the lock; it is held to change them, and what they stand for.
  */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 struct queued {
 	struct lwk_signal signal;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Boot, and what a CPU does when it has no process. */
-#include "lwk.h"
-#include "entry.h"
+#include "lwk/lwk.h"
+#include "lwk/machine/entry.h"
 
 struct lwk_boot_params *boot;
 struct lwk_status *status;

@@ -4,7 +4,7 @@
  * the nodes that the partition has memory on. Without a policy it is the CPU's own, then any other.
  * A page stays where it is: MPOL_MF_MOVE is tried by Linux too, and promised only with MPOL_MF_STRICT.
  */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 enum {
 	MPOL_DEFAULT,

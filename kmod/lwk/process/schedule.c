@@ -8,7 +8,7 @@
  * else to do, whether what the thread waits for is there. So who brings it rings the doorbell only of
  * a CPU that halts.
  */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 /* entry.S: goes on with the stack 'to', and leaves word where the present one ends. */
 void switch_stack(u64 *from, u64 to);

@@ -3,7 +3,7 @@
  * The life of a process: lwkpart.ko orders one, its proxy loads a program into it and
  * starts it, it ends, and lwkpart.ko withdraws the order when the proxy is gone.
  */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 static s64 load_map(struct space *space, const u64 args[6])
 {

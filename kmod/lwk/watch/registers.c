@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The registers of all CPUs at a panic, or when the LWK hangs, for a dump. */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 static struct lwk_registers *saved; /* by the CPU's index */
 

@@ -5,8 +5,8 @@
  * interrupt it; none of them interrupts either. One that passes 2^48 twice between two such
  * moments has lost that much: days without a kernel entry.
  */
-#include "lwk.h"
-#include "pmu.h"
+#include "lwk/lwk.h"
+#include "lwk/watch/pmu.h"
 
 static u32 fixed_bits; /* of a fixed counter, as pmu_bits of the others */
 

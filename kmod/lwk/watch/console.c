@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Console text, read by Linux from a ring in shared memory; and panic. */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 static struct lwk_console *console;
 static struct spinlock console_lock;

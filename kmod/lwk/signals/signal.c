@@ -6,7 +6,7 @@
  */
 #include <asm/unistd.h>
 
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 #define SIG_BLOCK 0
 #define SIG_UNBLOCK 1

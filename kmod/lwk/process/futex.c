@@ -5,7 +5,7 @@
  */
 #include <asm/unistd.h>
 
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 #define FUTEX_WAIT 0
 #define FUTEX_WAKE 1

@@ -3,7 +3,7 @@
  * Reading and writing a process's memory, page by page through the direct map: no
  * access by the kernel can fault, whatever address a program passes.
  */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 static int copy(u64 user, u8 *kernel, size_t size, bool write)
 {

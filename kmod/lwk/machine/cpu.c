@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sets a CPU up: descriptor tables, MSRs, the local APIC, floating point. */
-#include "lwk.h"
-#include "entry.h"
+#include "lwk/lwk.h"
+#include "lwk/machine/entry.h"
 
 _Static_assert(offsetof(struct slot, user_rsp) == SLOT_USER_RSP, "entry.h");
 _Static_assert(offsetof(struct slot, kernel_rsp) == SLOT_KERNEL_RSP, "entry.h");

@@ -6,8 +6,8 @@
 #include <asm/unistd.h>
 #include <linux/time_types.h>
 
-#include "clock.h"
-#include "entry.h"
+#include "lwk/time/clock.h"
+#include "lwk/machine/entry.h"
 
 #define CLOCK ((const struct lwk_clock *)LWK_CLOCK_VADDR)
 #define NS_PER_SEC 1000000000UL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Exceptions and interrupts. */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 /* What a program gets for an exception of its own (Linux's choice of signal and code). */
 static const struct {

@@ -3,7 +3,7 @@
  * Threads beyond a process's first. Each has a slot, on a CPU of its own if there is one, which the
  * process asks its proxy for and then keeps: a thread that ends leaves its slot parked, for the next one.
  */
-#include "lwk.h"
+#include "lwk/lwk.h"
 
 /* Threads share all of this here; and more than these flags there is not. */
 #define CLONE_NEEDED                                                                               \
