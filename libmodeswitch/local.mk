@@ -110,25 +110,42 @@ libmodeswitch_libmodeswitch_la_LIBADD = libmodeswitch/libmodeswitch_all.la
 libmodeswitch_libmodeswitch_la_LDFLAGS = -version-info 0:0:0 -export-symbols-regex '^ms_' \
 	-no-undefined
 
-bin_PROGRAMS += lwkctl
-lwkctl_SOURCES = \
-	libmodeswitch/base/json.c libmodeswitch/base/json.h \
+# All of lwkctl but its main(), for the unit tests too.
+noinst_LTLIBRARIES += libmodeswitch/liblwkctl.la
+libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/calibrate.c libmodeswitch/lwkctl/calibrate.h \
-	libmodeswitch/lwkctl/common.h \
+	libmodeswitch/lwkctl/check.c \
+	libmodeswitch/lwkctl/common.c libmodeswitch/lwkctl/common.h \
+	libmodeswitch/lwkctl/cool.c \
 	libmodeswitch/lwkctl/counters.c \
 	libmodeswitch/lwkctl/drawing/drawing.h \
 	libmodeswitch/lwkctl/drawing/svg.c \
 	libmodeswitch/lwkctl/drawing/terminal.c \
+	libmodeswitch/lwkctl/dump.c \
+	libmodeswitch/lwkctl/events.c \
+	libmodeswitch/lwkctl/freeze.c \
+	libmodeswitch/lwkctl/info.c \
+	libmodeswitch/lwkctl/instance.c libmodeswitch/lwkctl/instance.h \
 	libmodeswitch/lwkctl/irqs.c \
-	libmodeswitch/lwkctl/main.c \
+	libmodeswitch/lwkctl/kmsg.c \
+	libmodeswitch/lwkctl/list.c \
 	libmodeswitch/lwkctl/metrics.c \
 	libmodeswitch/lwkctl/migrate.c \
 	libmodeswitch/lwkctl/node.c \
 	libmodeswitch/lwkctl/plan.c \
 	libmodeswitch/lwkctl/prepare.c \
 	libmodeswitch/lwkctl/quiet.c \
+	libmodeswitch/lwkctl/rehome.c \
+	libmodeswitch/lwkctl/reset.c \
 	libmodeswitch/lwkctl/stat.c \
-	libmodeswitch/lwkctl/top.c
+	libmodeswitch/lwkctl/status.c \
+	libmodeswitch/lwkctl/top.c \
+	libmodeswitch/lwkctl/verb.h libmodeswitch/lwkctl/verbs.c
+libmodeswitch_liblwkctl_la_LIBADD = $(NCURSES_LIBS) $(NUMA_LIBS)
+
+bin_PROGRAMS += lwkctl
+lwkctl_SOURCES = libmodeswitch/lwkctl/main.c \
+	libmodeswitch/base/json.c libmodeswitch/base/json.h
 lwkctl_CFLAGS = $(AM_CFLAGS)
-lwkctl_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS) $(NCURSES_LIBS) \
-	$(NUMA_LIBS)
+lwkctl_LDADD = libmodeswitch/liblwkctl.la libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) \
+	$(JSONC_LIBS)

@@ -52,10 +52,7 @@ tests_unit_libunit_la_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTOPOLOGIES='"$(abs_top_srcdir)/tests/unit/topologies"'
 tests_unit_libunit_la_LIBADD = libmodeswitch/libmodeswitch_all.la
 
-tests_unit_lwkctl_test_drawing_SOURCES = tests/unit/lwkctl/test-drawing.c \
-	libmodeswitch/lwkctl/drawing/drawing.h libmodeswitch/lwkctl/drawing/svg.c \
-	libmodeswitch/lwkctl/drawing/terminal.c
-tests_unit_lwkctl_test_drawing_CFLAGS = $(AM_CFLAGS)
+tests_unit_lwkctl_test_drawing_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
 
 # Whole folders: what is in them belongs to the tests.
 EXTRA_DIST += tests/bench tests/vm tests/unit/topologies

@@ -22,7 +22,7 @@
 
 #define GNUPLOT "/usr/bin/gnuplot"
 #define PAGE_BYTES 4096UL
-#define MB (1ULL << 20)
+#define MEGABYTE (1ULL << 20)
 /* A cell is measured for so many rounds: enough of them, and long enough. */
 #define LEAST_ROUNDS 3U
 #define MOST_ROUNDS 20U
@@ -145,7 +145,7 @@ static int measure(struct calibration *calibration, unsigned n, int t, struct ce
 	calibration->on_from -=
 		state.moved < calibration->on_from ? state.moved : calibration->on_from;
 	cell->cpu_percent = state.cpu_seconds * 100 / state.seconds;
-	cell->megabytes_per_second = state.moved / state.seconds / MB;
+	cell->megabytes_per_second = state.moved / state.seconds / MEGABYTE;
 	return 0;
 }
 
@@ -348,7 +348,7 @@ int calibrate(const struct calibration_request *request, struct ms_error *err)
 		ret = ms_fail(err,
 			      "wanted %ju MB of memory to move; found that it cannot be had; use "
 			      "less with --memory",
-			      (uintmax_t)(request->bytes / MB));
+			      (uintmax_t)(request->bytes / MEGABYTE));
 	else
 		ret = measure_all(&calibration, err);
 	end_memory(&calibration);

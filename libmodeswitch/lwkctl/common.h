@@ -1,87 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What lwkctl's verbs share. */
-#ifndef LWKCTL_H
-#define LWKCTL_H
+/* Small things that several verbs of lwkctl need: messages, arguments, formats. */
+#ifndef LWKCTL_COMMON_H
+#define LWKCTL_COMMON_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
+#include "lwkctl/verb.h"
 #include "modeswitch/error.h"
 
-enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
+/* Whole megabytes (2^20 bytes), for "%ju". */
+#define MB(bytes) ((uintmax_t)((bytes) >> 20))
 
-/* The command line; NULL is what was not given. */
-struct options {
-	const char *config;
-	const char *cpus;
-	const char *memory;
-	const char *lwk_memory;
-	const char *numa;
-	const char *hint;
-	const char *topology;
-	const char *image;
-	const char *svg;
-	const char *interval;
-	const char *count;
-	bool json;
-	bool wait;
-	bool undo;
-	bool dry_run;
-	bool follow;
-	bool watch;
-	char **arguments;
-	int n_arguments;
-};
+/* The verb whose command line is read; NULL: not known yet. */
+extern const struct verb *running_verb;
 
-/* Each tells the user and returns lwkctl's exit status. */
+/* Both print a message on standard error and return the exit status that goes with it. */
 int fail(const struct ms_error *err);
-int usage_error(const char *what, const char *found);
-int print_json(struct json_object *object); /* and puts it */
+int usage_error(const char *wanted, const char *found);
 
-/* What a verb returns whose help is asked for, if it reads its options itself. */
-#define SHOW_HELP (-1)
+/* Prints the object on standard output, drops the caller's reference to it and returns EXIT_OK. */
+int print_json(struct json_object *object);
 
-int run_plan(const struct options *options);
-int run_prepare(const struct options *options);
+/* Prints the line; 'context' is a bool, which becomes true. A ms_say(). */
+void print_line(const char *line, void *context);
 
-/* A number that is nothing else. */
+/* Reads a decimal number of 32 bits and nothing beside it; false when the text is no such number. */
 bool parse_id(const char *text, uint32_t *id);
-/* The job that the first argument names; false after a message. */
+
+/* Reads the job that the first argument names; false after a message. */
 bool job_argument(const struct options *options, uint32_t *job_id);
 
-/* --interval, seconds; leaves *interval alone when it is not given. False after a message. */
+/*
+ * Reads --interval, in seconds; leaves *interval alone when it was not given. False after a message.
+ */
 bool interval_argument(const struct options *options, double *interval);
 
-/* lwkctl_watch.c */
-int run_list(const struct options *options);
-int run_info(const struct options *options);
-int run_stat(const struct options *options);
-int run_kmsg(const struct options *options);
-int run_events(const struct options *options);
-int run_freeze(const struct options *options);
-int run_thaw(const struct options *options);
+/* Writes the user's name, or the number of a user without a name. */
+void format_user(uid_t uid, char *text, size_t size);
 
-/* lwkctl_watch.c; root */
-int run_dump(const struct options *options);
-
-/* lwkctl_counters.c */
-int run_counters(const struct options *options);
-
-/* lwkctl_node.c */
-int run_node(const struct options *options);
-
-/* lwkctl_top.c */
-int run_top(const struct options *options);
-
-/* lwkctl_irqs.c */
-int run_irqs(const struct options *options);
-
-/* lwkctl_quiet.c; root */
-int run_quiet(const struct options *options);
-
-/* lwkctl_metrics.c */
-int run_metrics(const struct options *options);
-int run_migrate(const struct options *options);
+/* Writes local date and time; 'ns' is nanoseconds since 1970. */
+void format_time(int64_t ns, char *text, size_t size);
 
 #endif

@@ -3,6 +3,7 @@
  * lwkctl counters: registers, starts, stops, reads and removes counters on a job's LWK's CPUs.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,7 +73,7 @@ static int set_counters(struct ms_watch *watch, const struct options *options, s
 			       options->n_arguments - 2, err);
 }
 
-int run_counters(const struct options *options)
+static int run(const struct options *options)
 {
 	const char *what = options->n_arguments > 1 ? options->arguments[1] : "read";
 	bool set = strcmp(what, "set") == 0, read = strcmp(what, "read") == 0;
@@ -100,3 +101,15 @@ int run_counters(const struct options *options)
 	ms_watch_close(watch);
 	return ret < 0 ? fail(&err) : EXIT_OK;
 }
+
+const struct verb verb_counters = {
+	.name = "counters",
+	.summary = "Count events on each CPU of a job's LWK",
+	.help = "Counts events on each CPU of the LWK of JOB: cycles, instructions and other hardware "
+		"counters where the CPUs have them; page-faults, interrupts, delegated-calls and others "
+		"everywhere. lwkctl(8) has their names.",
+	.arguments = "JOB [read]\nJOB set EVENT...\nJOB start|stop|remove",
+	.most_arguments = INT_MAX,
+	.options = (const struct argp_option[]){ JSON_OPTION, { 0 } },
+	.run = run,
+};

@@ -20,6 +20,18 @@
 #define DEFAULT_INTERVAL 2.0
 #define BAR_WIDTH 40
 
+enum { OPTION_WATCH = OPTION_OWN };
+
+static bool watch_on;
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	if (key != OPTION_WATCH)
+		return ARGP_ERR_UNKNOWN;
+	watch_on = true;
+	return 0;
+}
+
 /* What has come so far, at one moment. */
 struct reading {
 	struct ms_irqs os;
@@ -438,18 +450,18 @@ static int report_for(const struct options *options, struct ms_watch *watch,
 		      const struct ms_job *job)
 {
 	double interval = DEFAULT_INTERVAL;
-	uint32_t count = options->watch ? 0 : 1;
+	uint32_t count = watch_on ? 0 : 1;
 
 	if (!interval_argument(options, &interval))
 		return EXIT_USAGE;
 	if (options->count && (!parse_id(options->count, &count) || !count))
 		return usage_error("--count, a number from 1 on", options->count);
-	if (!options->watch && !options->interval && !options->count)
+	if (!watch_on && !options->interval && !options->count)
 		return report_all(options, watch, job);
 	return report_changes(options, interval, count, watch, job);
 }
 
-int run_irqs(const struct options *options)
+static int run(const struct options *options)
 {
 	struct ms_watch *watch = NULL;
 	struct ms_error err;
@@ -478,3 +490,23 @@ int run_irqs(const struct options *options)
 	ms_job_release(&job);
 	return status;
 }
+
+const struct verb verb_irqs = {
+	.name = "irqs",
+	.summary = "Show which interrupts come to which CPU",
+	.help = "Shows how many interrupts per second come to which CPU and from which source, on average "
+		"since the node booted. With JOB, which has an LWK or --quiet-irqs, it also shows the least, "
+		"most and mean of the job's CPUs before the job and now; an LWK counts its own interrupts.",
+	.arguments = "[JOB]",
+	.most_arguments = 1,
+	.options =
+		(const struct argp_option[]){
+			FLAG("watch", OPTION_WATCH,
+			     "Show each interval, until ^C, --count or the end of the job"),
+			INTERVAL_OPTION("Show the next SECONDS (0.001 to 86400; 2 by default)"),
+			COUNT_OPTION("Show N intervals"),
+			JSON_OPTION,
+			{ 0 } },
+	.parse = parse,
+	.run = run,
+};

@@ -195,7 +195,7 @@ static size_t read_instances(struct ms_job *jobs, size_t n, struct instance *ins
 	return found;
 }
 
-int run_metrics(const struct options *options)
+static int run(const struct options *options)
 {
 	struct instance *instances;
 	struct ms_error err;
@@ -222,3 +222,11 @@ int run_metrics(const struct options *options)
 	ms_job_list_free(jobs, n);
 	return fflush(stdout) == 0 && !ferror(stdout) ? EXIT_OK : EXIT_FAILED;
 }
+
+const struct verb verb_metrics = {
+	.name = "metrics",
+	.summary = "Print the statistics of all LWKs for Prometheus (root)",
+	.help = "Prints the statistics of all LWKs of this node in Prometheus' text format. Root only.",
+	.for_root = true,
+	.run = run,
+};

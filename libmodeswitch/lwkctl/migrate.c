@@ -3,7 +3,6 @@
  * lwkctl migrate: moves memory of running programs between NUMA nodes.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
@@ -21,8 +20,8 @@
 #include "modeswitch/migrate.h"
 
 #define BAR_WIDTH 24
-#define MB (1ULL << 20)
-#define CALIBRATION_BYTES (256 * MB)
+#define MEGABYTE (1ULL << 20)
+#define CALIBRATION_BYTES (256 * MEGABYTE)
 #define CALIBRATION_PERCENT 10
 #define KEPT_BYTES (32 << 20)
 
@@ -52,18 +51,16 @@ static bool was_caught(void *context)
 	return caught;
 }
 
-static int bad(const char *wanted, const char *found)
+static void __attribute__((noreturn)) refuse(const char *wanted, const char *found)
 {
-	fprintf(stderr, "lwkctl migrate: wanted %s; found \"%s\"; see lwkctl migrate --help\n",
-		wanted, found);
-	return EXIT_USAGE;
+	exit(usage_error(wanted, found));
 }
 
 /* ---- what is shown ---- */
 
 static void print_bytes(FILE *file, uint64_t bytes)
 {
-	if (bytes && bytes < 10 * MB)
+	if (bytes && bytes < 10 * MEGABYTE)
 		fprintf(file, "%ju KB", (uintmax_t)(bytes >> 10));
 	else
 		fprintf(file, "%ju MB", (uintmax_t)(bytes >> 20));
@@ -90,7 +87,8 @@ static void show_progress(const struct ms_migrate_state *state, void *context)
 	memset(bar, '#', done * BAR_WIDTH / 100);
 	bar[BAR_WIDTH] = '\0';
 	fprintf(stderr, "\r\033[K[%s] %3u %%  %ju of %ju MB  %.0f MB/s  CPU %.1f %%", bar, done,
-		(uintmax_t)(state->moved / MB), (uintmax_t)(state->found / MB), rate / MB,
+		(uintmax_t)(state->moved / MEGABYTE), (uintmax_t)(state->found / MEGABYTE),
+		rate / MEGABYTE,
 		state->seconds > 0 ? state->cpu_seconds * 100 / state->seconds : 0);
 	if (state->hot_found)
 		fprintf(stderr, "  hot %u %%", percent(state->hot_moved, state->hot_found));
@@ -141,7 +139,7 @@ static void print_state(const struct ms_migrate_request *request,
 		printf(" of ");
 		print_bytes(stdout, state->found);
 		printf(" in %.1f s: %.0f MB/s, %.2f s of CPU time (%.1f %%)", state->seconds,
-		       state->moved / (state->seconds > 0 ? state->seconds : 1) / MB,
+		       state->moved / (state->seconds > 0 ? state->seconds : 1) / MEGABYTE,
 		       state->cpu_seconds,
 		       state->cpu_seconds * 100 / (state->seconds > 0 ? state->seconds : 1));
 	}
@@ -219,143 +217,128 @@ static bool read_method(const char *text, enum ms_migrate_method *method)
 	return false;
 }
 
-struct line {
+/* The verb's own options. */
+static struct {
 	struct ms_migrate_request request;
 	hwloc_bitmap_t from, to;
-	bool json;
 	bool calibrate;
 	const char *picture;
-	uint64_t memory;
+	uint64_t memory; /* bytes */
+} line = { .request = { .method = MS_ADAPTIVE, .sleep_ms = -1 } };
+
+enum {
+	OPTION_PID = OPTION_OWN,
+	OPTION_JOB,
+	OPTION_CGROUP,
+	OPTION_FROM,
+	OPTION_TO,
+	OPTION_METHOD,
+	OPTION_PAGES,
+	OPTION_SLEEP,
+	OPTION_CPU_LIMIT,
+	OPTION_BANDWIDTH,
+	OPTION_DRY_RUN,
+	OPTION_CALIBRATE,
+	OPTION_PICTURE,
+	OPTION_MEMORY
 };
 
-static int read_option(struct line *line, int letter, const char *text)
+static error_t parse(int key, char *text, struct argp_state *state)
 {
-	struct ms_migrate_request *request = &line->request;
+	struct ms_migrate_request *request = &line.request;
 	struct ms_error err;
 	uint64_t whole = 0;
 
-	switch (letter) {
-	case 'p':
+	switch (key) {
+	case OPTION_PID:
 		if (!read_whole(text, INT32_MAX, &whole) || !whole)
-			return bad("a process, a number", text);
+			refuse("a process, a number", text);
 		request->pid = whole;
-		break;
-	case 'J':
+		return 0;
+	case OPTION_JOB:
 		if (!read_whole(text, UINT32_MAX - 1, &whole) || !whole)
-			return bad("a job, a number", text);
+			refuse("a job, a number", text);
 		request->job_id = whole;
-		break;
-	case 'g':
+		return 0;
+	case OPTION_CGROUP:
 		if (*text != '/')
-			return bad("the absolute path of a cgroup", text);
+			refuse("the absolute path of a cgroup", text);
 		request->cgroup = text;
-		break;
-	case 'f':
-		if (read_nodes(text, &line->from) < 0)
-			return bad("NUMA nodes to be left, such as 0 or 0-1,3", text);
-		break;
-	case 't':
-		if (read_nodes(text, &line->to) < 0)
-			return bad("NUMA nodes to move to, such as 1 or 2-3", text);
-		break;
-	case 'm':
+		return 0;
+	case OPTION_FROM:
+		if (read_nodes(text, &line.from) < 0)
+			refuse("NUMA nodes to be left, such as 0 or 0-1,3", text);
+		return 0;
+	case OPTION_TO:
+		if (read_nodes(text, &line.to) < 0)
+			refuse("NUMA nodes to move to, such as 1 or 2-3", text);
+		return 0;
+	case OPTION_METHOD:
 		if (!read_method(text, &request->method))
-			return bad("a method: periodical, severe, mild or adaptive", text);
-		break;
-	case 'n':
+			refuse("a method: periodical, severe, mild or adaptive", text);
+		return 0;
+	case OPTION_PAGES:
 		if (!read_whole(text, UINT32_MAX, &whole) || whole < MS_MIGRATE_MIN_PAGES)
-			return bad("a number of pages, 64 or more", text);
+			refuse("a number of pages, 64 or more", text);
 		request->pages = whole;
-		break;
-	case 's':
+		return 0;
+	case OPTION_SLEEP:
 		if (!read_whole(text, MS_MIGRATE_MAX_SLEEP_MS, &whole))
-			return bad("a sleep in milliseconds, up to an hour", text);
+			refuse("a sleep in milliseconds, up to an hour", text);
 		request->sleep_ms = whole;
-		break;
-	case 'c':
+		return 0;
+	case OPTION_CPU_LIMIT:
 		if (!read_number(text, 100, &request->cpu_percent) || !(request->cpu_percent > 0))
-			return bad("a share of one CPU above 0 and up to 100 percent", text);
-		break;
-	case 'b':
+			refuse("a share of one CPU above 0 and up to 100 percent", text);
+		return 0;
+	case OPTION_BANDWIDTH:
 		if (!read_whole(text, 1 << 20, &whole) || !whole)
-			return bad("a bandwidth in MB/s, from 1 to 1048576", text);
-		request->bandwidth = whole * MB;
-		break;
-	case 'j':
-		line->json = true;
-		break;
-	case 'd':
+			refuse("a bandwidth in MB/s, from 1 to 1048576", text);
+		request->bandwidth = whole * MEGABYTE;
+		return 0;
+	case OPTION_DRY_RUN:
 		request->dry_run = true;
-		break;
-	case 'C':
-		line->calibrate = true;
-		break;
-	case 'P':
-		line->picture = text;
-		break;
-	case 'M':
-		if (ms_parse_size(text, &line->memory, &err) < 0)
-			return bad("a size such as 256M", text);
-		break;
+		return 0;
+	case OPTION_CALIBRATE:
+		line.calibrate = true;
+		return 0;
+	case OPTION_PICTURE:
+		line.picture = text;
+		return 0;
+	case OPTION_MEMORY:
+		if (ms_parse_size(text, &line.memory, &err) < 0)
+			refuse("a size such as 256M", text);
+		return 0;
 	}
-	return EXIT_OK;
+	return ARGP_ERR_UNKNOWN;
 }
 
-static int read_line(struct line *line, int argc, char **argv)
+/* Checks what no option can check alone. */
+static int check_line(void)
 {
-	static const struct option known[] = {
-		{ "pid", required_argument, NULL, 'p' },
-		{ "job", required_argument, NULL, 'J' },
-		{ "cgroup", required_argument, NULL, 'g' },
-		{ "from", required_argument, NULL, 'f' },
-		{ "to", required_argument, NULL, 't' },
-		{ "method", required_argument, NULL, 'm' },
-		{ "pages", required_argument, NULL, 'n' },
-		{ "sleep", required_argument, NULL, 's' },
-		{ "cpu-limit", required_argument, NULL, 'c' },
-		{ "bandwidth", required_argument, NULL, 'b' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "dry-run", no_argument, NULL, 'd' },
-		{ "calibrate", no_argument, NULL, 'C' },
-		{ "picture", required_argument, NULL, 'P' },
-		{ "memory", required_argument, NULL, 'M' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int letter, status;
+	const struct ms_migrate_request *request = &line.request;
+	int targets = !!request->pid + !!request->job_id + !!request->cgroup + line.calibrate;
 
-	opterr = 0;
-	while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-		if (letter == 'h')
-			return SHOW_HELP;
-		if (letter == '?')
-			return bad("an option of migrate", argv[optind - 1]);
-		status = read_option(line, letter, optarg);
-		if (status != EXIT_OK)
-			return status;
-	}
-	if (optind < argc)
-		return bad("options only", argv[optind]);
-	if (!line->request.pid + !line->request.job_id + !line->request.cgroup + !line->calibrate !=
-	    3)
-		return bad("one of --pid, --job, --cgroup and --calibrate", "none or several");
-	if (!line->calibrate && (line->picture || line->memory))
-		return bad("--picture and --memory with --calibrate only", "them without");
-	if (!line->from || !line->to)
-		return bad("--from NODES and --to NODES", "one or none of them");
+	if (targets != 1)
+		return usage_error("one of --pid, --job, --cgroup and --calibrate",
+				   "none or several");
+	if (!line.calibrate && (line.picture || line.memory))
+		return usage_error("--picture and --memory with --calibrate only", "them without");
+	if (!line.from || !line.to)
+		return usage_error("--from NODES and --to NODES", "one or none of them");
 	return EXIT_OK;
 }
 
-static int run_calibration(const struct line *line)
+static int run_calibration(bool json)
 {
 	struct calibration_request request = {
-		.from = line->from,
-		.to = line->to,
-		.bytes = line->memory ? line->memory : CALIBRATION_BYTES,
-		.wanted = line->request.cpu_percent > 0 ? line->request.cpu_percent
-							: CALIBRATION_PERCENT,
-		.picture = line->picture,
-		.json = line->json,
+		.from = line.from,
+		.to = line.to,
+		.bytes = line.memory ? line.memory : CALIBRATION_BYTES,
+		.wanted = line.request.cpu_percent > 0 ? line.request.cpu_percent
+						       : CALIBRATION_PERCENT,
+		.picture = line.picture,
+		.json = json,
 		.stop = was_caught,
 	};
 	struct ms_error err;
@@ -372,9 +355,9 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &action, NULL);
 }
 
-static int migrate(struct line *line)
+static int migrate(bool json)
 {
-	struct ms_migrate_request *request = &line->request;
+	struct ms_migrate_request *request = &line.request;
 	bool terminal = isatty(STDERR_FILENO);
 	struct ms_migrate_state state;
 	struct ms_error err = { "" };
@@ -391,7 +374,7 @@ static int migrate(struct line *line)
 	stop_seconds = caught ? seconds_since_signal() : 0;
 	if (terminal)
 		fputs("\r\033[K", stderr);
-	if (line->json)
+	if (json)
 		print_state_json(request, &state, stop_seconds, err.text);
 	else if (ret == 0 || state.found)
 		print_state(request, &state, stop_seconds);
@@ -405,18 +388,57 @@ static int migrate(struct line *line)
 	return ret < 0 || left ? EXIT_FAILED : EXIT_OK;
 }
 
-int run_migrate(const struct options *options)
+static int run(const struct options *options)
 {
-	struct line line = { .request = { .method = MS_ADAPTIVE, .sleep_ms = -1 } };
-	int status = read_line(&line, options->n_arguments, options->arguments);
+	int status = check_line();
 
 	if (status == EXIT_OK) {
 		line.request.from = line.from;
 		line.request.to = line.to;
 		catch_signals();
-		status = line.calibrate ? run_calibration(&line) : migrate(&line);
+		status = line.calibrate ? run_calibration(options->json) : migrate(options->json);
 	}
 	hwloc_bitmap_free(line.from);
 	hwloc_bitmap_free(line.to);
 	return status;
 }
+
+const struct verb verb_migrate = {
+	.name = "migrate",
+	.summary = "Move memory of running programs between NUMA nodes",
+	.help = "Moves memory of running programs between NUMA nodes in rounds of pages, those in use first, "
+		"slowly enough that the programs and others hardly notice. Only root can move memory of "
+		"other users' programs. lwkctl-migrate(8) explains the options.",
+	.arguments = "--pid P --from NODES --to NODES\n--job J --from NODES --to NODES\n"
+		     "--cgroup PATH --from NODES --to NODES\n--calibrate --from NODES --to NODES",
+	.options =
+		(const struct argp_option[]){
+			OPTION("pid", OPTION_PID, "P",
+			       "Move memory of process P and its descendants"),
+			OPTION("job", OPTION_JOB, "J", "Move memory of Slurm job J on this node"),
+			OPTION("cgroup", OPTION_CGROUP, "PATH",
+			       "Move memory of the processes in this cgroup and below it"),
+			OPTION("from", OPTION_FROM, "NODES",
+			       "The NUMA nodes to leave, such as 0-1,3"),
+			OPTION("to", OPTION_TO, "NODES", "The NUMA nodes to move to"),
+			OPTION("method", OPTION_METHOD, "METHOD",
+			       "periodical, severe, mild or adaptive (the default)"),
+			OPTION("pages", OPTION_PAGES, "N", "Pages of 4 KB in a round, 64 or more"),
+			OPTION("sleep", OPTION_SLEEP, "MS",
+			       "The sleep after a round, in milliseconds"),
+			OPTION("cpu-limit", OPTION_CPU_LIMIT, "PERCENT",
+			       "The share of one CPU that it takes at most"),
+			OPTION("bandwidth", OPTION_BANDWIDTH, "MB/s",
+			       "The megabytes that it moves in a second at most"),
+			FLAG("dry-run", OPTION_DRY_RUN, "Move nothing; show what would be moved"),
+			FLAG("calibrate", OPTION_CALIBRATE,
+			     "Measure what share of a CPU each setting takes on this machine"),
+			OPTION("memory", OPTION_MEMORY, "SIZE",
+			       "How much memory --calibrate moves; 256M by default"),
+			OPTION("picture", OPTION_PICTURE, "FILE.svg|FILE.png",
+			       "Draw what --calibrate measured; needs gnuplot"),
+			JSON_OPTION,
+			{ 0 } },
+	.parse = parse,
+	.run = run,
+};

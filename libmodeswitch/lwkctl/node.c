@@ -11,8 +11,6 @@
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
 
-#define MB(bytes) ((uintmax_t)((bytes) >> 20))
-
 static struct json_object *numa_to_json(const struct ms_numa_info *numa)
 {
 	struct json_object *object = json_object_new_object();
@@ -79,7 +77,7 @@ static void print_info(const struct ms_node_info *info)
 		puts("* kept for the system: LWKs get its memory last");
 }
 
-int run_node(const struct options *options)
+static int run(const struct options *options)
 {
 	struct ms_node_info info;
 	struct ms_config *config;
@@ -99,3 +97,14 @@ int run_node(const struct options *options)
 	ms_node_info_release(&info);
 	return EXIT_OK;
 }
+
+const struct verb verb_node = {
+	.name = "node",
+	.summary = "Show what this node has lent to LWKs and could lend (root)",
+	.help = "Shows the CPUs that this node has lent to LWKs and those that it could lend, and for each "
+		"NUMA node the same of its memory, by size of page and with the largest contiguous run. "
+		"Root only.",
+	.for_root = true,
+	.options = (const struct argp_option[]){ CONFIG_OPTION, JSON_OPTION, { 0 } },
+	.run = run,
+};

@@ -15,6 +15,53 @@
 #include "modeswitch/job.h"
 #include "modeswitch/plan.h"
 
+enum {
+	OPTION_CPUS = OPTION_OWN,
+	OPTION_MEM,
+	OPTION_LWK_MEM,
+	OPTION_NUMA,
+	OPTION_HINT,
+	OPTION_IMAGE,
+	OPTION_TOPOLOGY,
+	OPTION_SVG
+};
+
+/* The verb's own options; NULL: not given. */
+static struct {
+	const char *cpus, *memory, *lwk_memory, *numa, *hint, *image, *topology, *svg;
+} given;
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	switch (key) {
+	case OPTION_CPUS:
+		given.cpus = text;
+		return 0;
+	case OPTION_MEM:
+		given.memory = text;
+		return 0;
+	case OPTION_LWK_MEM:
+		given.lwk_memory = text;
+		return 0;
+	case OPTION_NUMA:
+		given.numa = text;
+		return 0;
+	case OPTION_HINT:
+		given.hint = text;
+		return 0;
+	case OPTION_IMAGE:
+		given.image = text;
+		return 0;
+	case OPTION_TOPOLOGY:
+		given.topology = text;
+		return 0;
+	case OPTION_SVG:
+		given.svg = text;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
 static const char *list(char text[256], hwloc_const_bitmap_t cpus)
 {
 	hwloc_bitmap_list_snprintf(text, 256, cpus);
@@ -48,7 +95,7 @@ static void print_plan(const struct ms_plan *plan)
 	char text[256];
 
 	printf("image %s (%s): %s\n", plan->image.name, plan->image.driver, plan->image.path);
-	printf("LWK: %zu CPUs, %ju MB of memory\n", plan->n_cpus, (uintmax_t)(plan->bytes >> 20));
+	printf("LWK: %zu CPUs, %ju MB of memory\n", plan->n_cpus, MB(plan->bytes));
 	printf("CPUs that leave Linux: %s\n", list(text, plan->lwk_cpus));
 	if (!hwloc_bitmap_iszero(plan->idle_cpus))
 		printf("of these idle: %s\n", list(text, plan->idle_cpus));
@@ -58,8 +105,7 @@ static void print_plan(const struct ms_plan *plan)
 		const struct ms_plan_memory *from = &plan->memory[i];
 
 		if (from->bytes)
-			printf("memory: %ju MB of NUMA node %u%s%s\n",
-			       (uintmax_t)(from->bytes >> 20), from->node,
+			printf("memory: %ju MB of NUMA node %u%s%s\n", MB(from->bytes), from->node,
 			       from->system ? ", the system's" : "",
 			       from->remote ? ", remote to all CPUs of the LWK" : "");
 	}
@@ -100,14 +146,14 @@ static struct json_object *plan_to_json(const struct ms_plan *plan)
 }
 
 /* What the jobs of this node have; nothing of a machine in a file. */
-static hwloc_bitmap_t find_lent(const char *topology)
+static hwloc_bitmap_t find_lent(void)
 {
 	hwloc_bitmap_t lent = hwloc_bitmap_alloc();
 	struct ms_error ignored;
 	struct ms_job *jobs;
 	size_t n;
 
-	if (topology || ms_job_list(&jobs, &n, &ignored) < 0)
+	if (given.topology || ms_job_list(&jobs, &n, &ignored) < 0)
 		return lent;
 	for (size_t i = 0; i < n; i++) {
 		if (jobs[i].state == MS_JOB_ACTIVE)
@@ -120,12 +166,12 @@ static hwloc_bitmap_t find_lent(const char *topology)
 static int show(const struct options *options, const struct ms_config *config,
 		const struct ms_plan *plan)
 {
-	hwloc_bitmap_t lent = find_lent(options->topology);
+	hwloc_bitmap_t lent = find_lent();
 	struct drawing drawing = { .config = config, .plan = plan, .lent = lent };
 	struct ms_error err;
 	int status = EXIT_OK;
 
-	if (ms_topology_load(options->topology, &drawing.topology, &err) < 0) {
+	if (ms_topology_load(given.topology, &drawing.topology, &err) < 0) {
 		hwloc_bitmap_free(lent);
 		return fail(&err);
 	}
@@ -135,7 +181,7 @@ static int show(const struct options *options, const struct ms_config *config,
 		print_plan(plan);
 		drawing_print(&drawing, stdout);
 	}
-	if (options->svg && drawing_write_svg(&drawing, options->svg, &err) < 0)
+	if (given.svg && drawing_write_svg(&drawing, given.svg, &err) < 0)
 		status = fail(&err);
 	hwloc_topology_destroy(drawing.topology);
 	hwloc_bitmap_free(lent);
@@ -158,32 +204,30 @@ static int parse_hint(const char *text, bool *one_per_core)
 }
 
 /* 0, or lwkctl's exit status. */
-static int read_request(const struct options *options, struct ms_request *request)
+static int read_request(struct ms_request *request)
 {
 	struct ms_error err;
 
-	if (!options->cpus || ms_parse_cpus(options->cpus, request->cpus, &err) < 0 ||
+	if (!given.cpus || ms_parse_cpus(given.cpus, request->cpus, &err) < 0 ||
 	    hwloc_bitmap_iszero(request->cpus))
 		return usage_error("--cpus LIST, such as --cpus 4-7",
-				   options->cpus ? options->cpus : "no --cpus");
-	if (!options->memory || ms_parse_size(options->memory, &request->memory, &err) < 0)
+				   given.cpus ? given.cpus : "no --cpus");
+	if (!given.memory || ms_parse_size(given.memory, &request->memory, &err) < 0)
 		return usage_error("--mem SIZE, such as --mem 512M",
-				   options->memory ? options->memory : "no --mem");
-	if (options->lwk_memory &&
-	    ms_parse_amount(options->lwk_memory, &request->lwk_memory, &err) < 0)
+				   given.memory ? given.memory : "no --mem");
+	if (given.lwk_memory && ms_parse_amount(given.lwk_memory, &request->lwk_memory, &err) < 0)
 		return usage_error("--lwk-mem all, 1% to 100%, or a size such as 512M",
-				   options->lwk_memory);
-	if (options->numa && ms_parse_numa(options->numa, &request->numa, &err) < 0)
+				   given.lwk_memory);
+	if (given.numa && ms_parse_numa(given.numa, &request->numa, &err) < 0)
 		return usage_error("--numa local, interleave, or bind=NODES such as bind=0,2-3",
-				   options->numa);
-	if (options->hint && parse_hint(options->hint, &request->one_per_core) < 0)
+				   given.numa);
+	if (given.hint && parse_hint(given.hint, &request->one_per_core) < 0)
 		return usage_error("--hint nomultithread, multithread, compute_bound or "
 				   "memory_bound",
-				   options->hint);
-	if (options->image && !ms_image_name_valid(options->image))
-		return usage_error("--image NAME", options->image);
-	snprintf(request->image, sizeof(request->image), "%s",
-		 options->image ? options->image : "");
+				   given.hint);
+	if (given.image && !ms_image_name_valid(given.image))
+		return usage_error("--image NAME", given.image);
+	snprintf(request->image, sizeof(request->image), "%s", given.image ? given.image : "");
 	return 0;
 }
 
@@ -196,7 +240,7 @@ static int make_and_show(const struct options *options, const struct ms_request 
 
 	if (ms_config_load(options->config, &config, &err) < 0)
 		return fail(&err);
-	if (ms_plan_make(config, request, options->topology, &plan, &err) < 0) {
+	if (ms_plan_make(config, request, given.topology, &plan, &err) < 0) {
 		status = fail(&err);
 	} else {
 		status = show(options, config, plan);
@@ -206,10 +250,10 @@ static int make_and_show(const struct options *options, const struct ms_request 
 	return status;
 }
 
-int run_plan(const struct options *options)
+static int run(const struct options *options)
 {
 	struct ms_request request = { .uid = getuid(), .cpus = hwloc_bitmap_alloc() };
-	int status = read_request(options, &request);
+	int status = read_request(&request);
 
 	if (status == 0)
 		status = make_and_show(options, &request);
@@ -217,3 +261,31 @@ int run_plan(const struct options *options)
 	ms_numa_release(&request.numa);
 	return status;
 }
+
+const struct verb verb_plan = {
+	.name = "plan",
+	.summary = "Show what a job with certain CPUs and memory would get",
+	.help = "Shows and draws what a job with these CPUs and this memory would get on this node, or on "
+		"the machine that an hwloc XML file describes. Changes nothing.",
+	.arguments = "--cpus LIST --mem SIZE",
+	.options =
+		(const struct argp_option[]){
+			OPTION("cpus", OPTION_CPUS, "LIST", "The CPUs of the job, such as 4-7"),
+			OPTION("mem", OPTION_MEM, "SIZE", "The memory of the job, such as 512M"),
+			OPTION("lwk-mem", OPTION_LWK_MEM, "AMOUNT",
+			       "How much of it the LWK gets: all, 1% to 100%, or a size"),
+			OPTION("numa", OPTION_NUMA, "POLICY",
+			       "local, interleave or bind=NODES, as the job's --lwk-numa"),
+			OPTION("hint", OPTION_HINT, "HINT",
+			       "nomultithread, multithread, compute_bound or memory_bound, as the job's "
+			       "--hint"),
+			OPTION("image", OPTION_IMAGE, "NAME", "The LWK image, as in --lwk=NAME"),
+			OPTION("topology", OPTION_TOPOLOGY, "FILE.xml",
+			       "Plan for the idle machine that this hwloc XML file describes"),
+			OPTION("svg", OPTION_SVG, "FILE", "Also write the drawing to FILE"),
+			CONFIG_OPTION,
+			JSON_OPTION,
+			{ 0 } },
+	.parse = parse,
+	.run = run,
+};

@@ -10,6 +10,23 @@
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
 
+enum { OPTION_UNDO = OPTION_OWN, OPTION_DRY_RUN };
+
+static bool undo, dry_run;
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	switch (key) {
+	case OPTION_UNDO:
+		undo = true;
+		return 0;
+	case OPTION_DRY_RUN:
+		dry_run = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
 static const char *text_of(struct json_object *object, const char *key)
 {
 	struct json_object *value;
@@ -80,7 +97,7 @@ static void print_services(struct json_object *services)
 		       text_of(services, "how"));
 }
 
-static void print_report(struct json_object *report, bool dry_run)
+static void print_report(struct json_object *report)
 {
 	struct json_object *part;
 
@@ -105,19 +122,19 @@ static void print_undone(struct json_object *report)
 		puts(text_of(report, "note"));
 }
 
-int run_prepare(const struct options *options)
+static int run(const struct options *options)
 {
-	enum ms_prepare_mode mode = options->undo      ? MS_PREPARE_UNDO
-				    : options->dry_run ? MS_PREPARE_DRY_RUN
-						       : MS_PREPARE;
+	enum ms_prepare_mode mode = undo      ? MS_PREPARE_UNDO
+				    : dry_run ? MS_PREPARE_DRY_RUN
+					      : MS_PREPARE;
 	struct ms_config *config = NULL;
 	struct json_object *report;
 	struct ms_error err;
 	int ret;
 
-	if (options->undo && options->dry_run)
+	if (undo && dry_run)
 		return usage_error("--undo or --dry-run", "both");
-	if (!options->undo && ms_config_load(options->config, &config, &err) < 0)
+	if (!undo && ms_config_load(options->config, &config, &err) < 0)
 		return fail(&err);
 	ret = ms_prepare(config, mode, &report, &err);
 	ms_config_free(config);
@@ -127,10 +144,29 @@ int run_prepare(const struct options *options)
 		print_json(report);
 		return ret ? EXIT_FAILED : EXIT_OK;
 	}
-	if (options->undo)
+	if (undo)
 		print_undone(report);
 	else
-		print_report(report, options->dry_run);
+		print_report(report);
 	json_object_put(report);
 	return ret ? EXIT_FAILED : EXIT_OK;
 }
+
+const struct verb verb_prepare = {
+	.name = "prepare",
+	.summary = "Keep the NUMA nodes for jobs free of unmovable memory (root)",
+	.help = "Keeps the memory of the NUMA nodes for jobs free of what cannot be moved, and keeps "
+		"interrupts and services away from these nodes. It belongs early in boot: systemctl enable "
+		"slurm-lwk-prepare.service. Root only.",
+	.for_root = true,
+	.options =
+		(const struct argp_option[]){
+			FLAG("undo", OPTION_UNDO, "Restore what was changed since the node booted"),
+			FLAG("dry-run", OPTION_DRY_RUN,
+			     "Change nothing; show what would be changed"),
+			CONFIG_OPTION,
+			JSON_OPTION,
+			{ 0 } },
+	.parse = parse,
+	.run = run,
+};

@@ -7,7 +7,7 @@
 #include "modeswitch/error.h"
 #include "modeswitch/interrupts.h"
 
-int run_quiet(const struct options *options)
+static int run(const struct options *options)
 {
 	double interval = MS_QUIET_INTERVAL;
 	struct ms_error err;
@@ -16,3 +16,16 @@ int run_quiet(const struct options *options)
 		return EXIT_USAGE;
 	return ms_quiet_watch(interval, &err) < 0 ? fail(&err) : EXIT_OK;
 }
+
+const struct verb verb_quiet = {
+	.name = "quiet",
+	.summary = "Keep device interrupts away from --quiet-irqs jobs (root)",
+	.help = "Keeps device interrupts away from the CPUs of jobs with --quiet-irqs, until there are no "
+		"such jobs. They start this command themselves. Root only.",
+	.for_root = true,
+	.options =
+		(const struct argp_option[]){
+			INTERVAL_OPTION("Look every SECONDS (0.001 to 86400; 10 by default)"),
+			{ 0 } },
+	.run = run,
+};

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <ncurses.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,6 @@
 #include "modeswitch/job.h"
 #include "modeswitch/watch.h"
 
-#define MB(bytes) ((uintmax_t)((bytes) >> 20))
 #define REFRESH_MS 1000
 
 enum { COLOUR_USER = 1, COLOUR_SYSTEM, COLOUR_DELEGATING, COLOUR_BAD };
@@ -54,7 +52,6 @@ static void close_instance(struct instance *instance)
 
 static struct instance *find_instance(struct view *view, const struct ms_job *job)
 {
-	const struct passwd *user;
 	struct instance *more;
 	struct instance fresh = { .job_id = job->job_id };
 	struct ms_error ignored;
@@ -71,11 +68,7 @@ static struct instance *find_instance(struct view *view, const struct ms_job *jo
 		ms_watch_close(fresh.watch);
 		return NULL;
 	}
-	user = getpwuid(job->uid);
-	if (user)
-		snprintf(fresh.user, sizeof(fresh.user), "%s", user->pw_name);
-	else
-		snprintf(fresh.user, sizeof(fresh.user), "%u", job->uid);
+	format_user(job->uid, fresh.user, sizeof(fresh.user));
 	snprintf(fresh.image, sizeof(fresh.image), "%s", job->image);
 	view->instances = more;
 	more[view->n] = fresh;
@@ -309,7 +302,7 @@ static int watch_instances(struct view *view, int timeout_ms, struct ms_error *e
 	return ret;
 }
 
-int run_top(const struct options *options)
+static int run(const struct options *options)
 {
 	struct view view = { .job_id = MS_ALL_JOBS };
 	struct ms_error err;
@@ -326,3 +319,18 @@ int run_top(const struct options *options)
 	free(view.instances);
 	return ret < 0 ? fail(&err) : EXIT_OK;
 }
+
+const struct verb verb_top = {
+	.name = "top",
+	.summary = "Show live what your jobs' LWKs do",
+	.help = "Shows live what the LWKs of your jobs do, or that of JOB alone: for each CPU a bar of its "
+		"time in programs (|), in the LWK (+) and waiting for system calls delegated to Linux (d). "
+		"The key q quits. Root sees all.",
+	.arguments = "[JOB]",
+	.most_arguments = 1,
+	.options =
+		(const struct argp_option[]){
+			INTERVAL_OPTION("Look every SECONDS (0.001 to 86400; 1 by default)"),
+			{ 0 } },
+	.run = run,
+};

@@ -127,7 +127,7 @@ record_has()
 		'plan --cpus 4-7 --mem 1' 'kmsg' 'kmsg -1' 'reset all' 'status --cpus 3'; do
 		# shellcheck disable=SC2086  # words
 		run -2 bed lwkctl $line
-		[[ $output == 'lwkctl: wanted '*'; found "'*'"; see lwkctl --help' ]] ||
+		[[ $output == 'lwkctl: wanted '*'; found "'*'"; see lwkctl '*'--help' ]] ||
 			{ echo "not helpful: $output"; return 1; }
 	done
 }
