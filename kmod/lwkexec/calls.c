@@ -1,40 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Delegated system calls: Linux does them for us, with the LWK process's own pointers.
- * What is special is only what is about the process itself, which Linux takes to be us.
- */
+#include "lwkexec/calls.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
-#include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "lwkexec/lwkexec.h"
+#include "abi/lwkpart.h"
+#include "lwkexec/base/descriptors.h"
+#include "lwkexec/instance/copy.h"
+#include "lwkexec/instance/linux_call.h"
+#include "lwkexec/instance/session.h"
+#include "lwkexec/process/exec.h"
+#include "lwkexec/process/fork.h"
+#include "lwkexec/process/share.h"
+#include "lwkexec/process/signals.h"
+#include "lwkexec/process/threads.h"
+#include "lwkexec/process/timers.h"
+#include "lwkexec/program/mapped_files.h"
+#include "lwkexec/view/maps.h"
+#include "lwkexec/view/meminfo.h"
+#include "lwkexec/view/self.h"
+#include "lwkexec/view/sys.h"
 
-/* What read_path() copies through, one thread at a time. */
-static pthread_mutex_t path_lock = PTHREAD_MUTEX_INITIALIZER;
-static int path_file = -1;
-
-void calls_init(void)
-{
-	path_file = channel_keep(memfd_create("lwkexec", MFD_CLOEXEC));
-}
-
-int64_t calls_raw(const struct lwk_packet *request)
-{
-	uint64_t args[6];
-
-	memcpy(args, request->args, sizeof(args));
-	return interruptible_syscall(request->nr, args, &own.channel->signals);
-}
-
-/* Where the argument is that names a file, of calls that name just one; -1: this is another call. */
+/* Which argument is the path, of a call with just one path; -1: this is another call. */
 static int path_argument(uint64_t nr)
 {
 	switch (nr) {
@@ -58,44 +50,18 @@ static int path_argument(uint64_t nr)
 	}
 }
 
-int calls_renew(void)
-{
-	int file = memfd_create("lwkexec", MFD_CLOEXEC), error = 0;
-
-	/* Another thread of our parent may have had it. */
-	pthread_mutex_init(&path_lock, NULL);
-	if (file < 0 || dup3(file, path_file, O_CLOEXEC) < 0)
-		error = -errno;
-	if (file >= 0)
-		close(file);
-	return error;
-}
-
-/* Through a file, because Linux then checks the pointer. */
-size_t calls_read(void *to, uint64_t address, size_t size)
-{
-	ssize_t n;
-
-	pthread_mutex_lock(&path_lock);
-	n = pwrite(path_file, (void *)address, size, 0);
-	if (n > 0)
-		n = pread(path_file, to, n, 0);
-	pthread_mutex_unlock(&path_lock);
-	return n > 0 ? n : 0;
-}
-
-/* False when it cannot be read, is no path, or leads to what is Linux's in any case. */
+/* Copies the path if it may name a file that is another one on the LWK; false: it cannot. */
 static bool read_path(uint64_t address, char path[PATH_MAX])
 {
-	static const char *const not_linuxs[] = { "/proc/", "/sys/" };
+	static const char *const places[] = { "/proc/", "/sys/" };
 	char start[8] = "";
 	size_t n;
 
-	calls_read(start, address, sizeof(start) - 1);
-	for (size_t i = 0; i < sizeof(not_linuxs) / sizeof(not_linuxs[0]); i++) {
-		if (strncmp(start, not_linuxs[i], strlen(not_linuxs[i])) != 0)
+	copy_in(start, address, sizeof(start) - 1);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (strncmp(start, places[i], strlen(places[i])) != 0)
 			continue;
-		n = calls_read(path, address, PATH_MAX);
+		n = copy_in(path, address, PATH_MAX);
 		return memchr(path, '\0', n) != NULL;
 	}
 	return false;
@@ -104,40 +70,40 @@ static bool read_path(uint64_t address, char path[PATH_MAX])
 static int64_t path_call(const struct lwk_packet *request, int argument)
 {
 	const uint64_t *args = (const uint64_t *)request->args;
-	char path[PATH_MAX], ours[PATH_MAX];
+	char path[PATH_MAX], kept[PATH_MAX];
 	struct lwk_packet redirected;
 	int64_t result;
 
 	if (!read_path(args[argument], path))
-		return calls_raw(request);
+		return linux_call(request);
 	if (self_hides(path))
 		return -ENOENT;
 	if ((request->nr == SYS_open || request->nr == SYS_openat) &&
 	    (self_open(path, args[argument + 1], &result) ||
-	     view_open(path, args[argument + 1], &result)))
+	     meminfo_open(path, args[argument + 1], &result)))
 		return result;
 	if ((request->nr == SYS_readlink || request->nr == SYS_readlinkat) &&
 	    self_readlink(path, args[argument + 1], args[argument + 2], &result))
 		return result;
-	if (!view_path(path, ours))
-		return calls_raw(request);
+	if (!sys_path(path, kept))
+		return linux_call(request);
 	redirected = *request;
-	redirected.args[argument] = (uintptr_t)ours;
-	return calls_raw(&redirected);
+	redirected.args[argument] = (uintptr_t)kept;
+	return linux_call(&redirected);
 }
 
-/* A program that closes all descriptors must not close ours. */
+/* close_range(2), except for descriptors of the proxy's. */
 static int64_t close_range_around(const struct lwk_packet *request)
 {
-	/* Linux takes the lower halves. */
-	uint32_t first = request->args[0], last = request->args[1], flags = request->args[2], ours;
+	/* As on Linux, only the lower halves of the arguments count. */
+	uint32_t first = request->args[0], last = request->args[1], flags = request->args[2], kept;
 
 	if (first > last)
-		return calls_raw(request);
-	while ((ours = channel_next_owned(first)) != UINT32_MAX && ours <= last) {
-		if (ours > first && syscall(SYS_close_range, first, ours - 1, flags))
+		return linux_call(request);
+	while ((kept = descriptor_next_kept(first)) != UINT32_MAX && kept <= last) {
+		if (kept > first && syscall(SYS_close_range, first, kept - 1, flags))
 			return -errno;
-		first = ours + 1;
+		first = kept + 1;
 	}
 	return first <= last && syscall(SYS_close_range, first, last, flags) ? -errno : 0;
 }
@@ -149,7 +115,7 @@ static int64_t unmap(uint64_t start, uint64_t size)
 	return ioctl(session.device, LWK_UNMAP, &range) ? -errno : 0;
 }
 
-int64_t call_execute(const struct lwk_packet *request)
+int64_t calls_execute(const struct lwk_packet *request)
 {
 	const uint64_t *args = (const uint64_t *)request->args;
 	int path = path_argument(request->nr);
@@ -176,7 +142,7 @@ int64_t call_execute(const struct lwk_packet *request)
 	case LWK_CALL_DETACH:
 		return share_detach(args[0]);
 	case LWK_CALL_FILE:
-		return channel_owns(args[0]) ? 0 : maps_file(args[0]);
+		return descriptor_is_kept(args[0]) ? 0 : mapped_file_number(args[0]);
 	case LWK_CALL_AREA:
 		return maps_add(args);
 	case LWK_CALL_GRANT:
@@ -189,10 +155,12 @@ int64_t call_execute(const struct lwk_packet *request)
 	case SYS_fcntl:
 	case SYS_ioctl:
 	case SYS_dup:
-		return channel_owns(args[0]) ? -EBADF : calls_raw(request);
+		return descriptor_is_kept(args[0]) ? -EBADF : linux_call(request);
 	case SYS_dup2:
 	case SYS_dup3:
-		return channel_owns(args[0]) || channel_owns(args[1]) ? -EBADF : calls_raw(request);
+		return descriptor_is_kept(args[0]) || descriptor_is_kept(args[1])
+			       ? -EBADF
+			       : linux_call(request);
 	case SYS_timer_create:
 		return timers_create(request);
 	case SYS_timer_delete:
@@ -200,6 +168,6 @@ int64_t call_execute(const struct lwk_packet *request)
 	case SYS_close_range:
 		return close_range_around(request);
 	default:
-		return calls_raw(request);
+		return linux_call(request);
 	}
 }

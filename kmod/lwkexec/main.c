@@ -1,23 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lwkexec: starts a program on the job's LWK instance and is its proxy. */
+/*
+ * lwkexec starts a program on an LWK instance and is its proxy: it carries out the program's delegated
+ * system calls and passes signals on to it. This file: options, and the process from start to end.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "lwkexec/lwkexec.h"
+#include "lwkexec/base/fail.h"
+#include "lwkexec/calls.h"
+#include "lwkexec/instance/channel.h"
+#include "lwkexec/instance/copy.h"
+#include "lwkexec/instance/report.h"
+#include "lwkexec/instance/session.h"
+#include "lwkexec/process/exec.h"
+#include "lwkexec/process/signals.h"
+#include "lwkexec/program/load.h"
+#include "lwkexec/program/program.h"
+#include "lwkexec/view/self.h"
 
 #define DEFAULT_DEVICE "/dev/lwk/0"
-/* Set by the SPANK plugin: run this program, all our arguments are its. */
+/* Set by the SPANK plugin: the program's argv[0]; all arguments of lwkexec are the program's. */
 #define ENV_ARGV0 "LWK_ARGV0"
 #define ENV_DEVICE "LWK_DEVICE"
-/* Set by ourselves for the second start, see leave_low_addresses(). */
+/* Set by leave_low_addresses() for the second start. */
 #define ENV_STACK "LWK_STACK_LIMIT"
 
 static const char usage[] =
@@ -29,21 +41,9 @@ static const char usage[] =
 	"The exit status is PROGRAM's; 125 when the LWK cannot be used, 126 when PROGRAM\n"
 	"cannot be run, 127 when it is not found. See lwkexec(1).\n";
 
-void fail(int status, const char *format, ...)
-{
-	va_list args;
-
-	fputs("lwkexec: error: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	exit(status);
-}
-
 /*
- * With an unlimited stack Linux maps libraries upwards from low addresses, which are
- * the LWK process's here. We start again with a limit, and give the program its own.
+ * With an unlimited stack Linux maps libraries upwards from low addresses, where the window must be.
+ * lwkexec then starts again with a limit, and restores the program's limit afterwards.
  */
 static void leave_low_addresses(char **argv)
 {
@@ -56,7 +56,7 @@ static void leave_low_addresses(char **argv)
 	if (saved) {
 		limit.rlim_cur = strtoumax(saved, NULL, 10);
 		unsetenv(ENV_STACK);
-		/* May fail if somebody else set the variable: then the limit stays. */
+		/* Fails only if somebody else has set the variable; then the limit stays. */
 		setrlimit(RLIMIT_STACK, &limit);
 		return;
 	}
@@ -71,7 +71,7 @@ static void leave_low_addresses(char **argv)
 	     strerror(errno));
 }
 
-/* The program's argv: ours, less what was for us. */
+/* Reads lwkexec's own options; returns the program's argv. */
 static char **parse_arguments(int argc, char **argv, const char **device)
 {
 	static const struct option options[] = {
@@ -106,7 +106,9 @@ static char **parse_arguments(int argc, char **argv, const char **device)
 
 static struct program program;
 
-void program_ended(const struct lwk_packet *notice)
+/* The LWK process has ended, as LWK_CALL_EXIT says: ends the proxy alike. */
+static void end(const struct lwk_packet *notice) __attribute__((noreturn));
+static void end(const struct lwk_packet *notice)
 {
 	sigset_t all;
 
@@ -114,10 +116,10 @@ void program_ended(const struct lwk_packet *notice)
 		fprintf(stderr,
 			"lwkexec: %s: killed, the LWK is out of memory (it has %llu MB for all processes); ask for more with --mem\n",
 			program.name, (unsigned long long)session.status->user_bytes >> 20);
-	/* What came now could be passed on to nobody. */
+	/* There is nobody left to pass a signal on to. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	/* Before we end: who waits for us learns what the program has used. */
+	/* lwkpart.ko charges the proxy with what the program has used, for whoever waits for it. */
 	if (session_close() == 0)
 		report_at_end();
 	signals_end(notice->args[0]);
@@ -133,22 +135,38 @@ static uint64_t blocked_signals(void)
 	return blocked;
 }
 
+static void take_notice(const struct lwk_packet *notice)
+{
+	switch (notice->nr) {
+	case LWK_CALL_SIGNAL_ACTION:
+		signals_action(notice->args[0], notice->args[1]);
+		break;
+	case LWK_CALL_SIGNALS_TAKEN:
+		signals_taken();
+		break;
+	case LWK_CALL_EXIT:
+		end(notice);
+	}
+}
+
 static void serve(uint64_t blocked, uint64_t ignored) __attribute__((noreturn));
 static void serve(uint64_t blocked, uint64_t ignored)
 {
+	static const struct channel_server server = { calls_execute, take_notice };
 	sigset_t none;
 
+	channel_init(&server);
 	self_init(&program);
-	calls_init();
+	copy_init();
 	ignored = signals_init(ignored);
-	/* They are for the LWK to block. */
+	/* From now on the LWK blocks signals for the program. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	load_and_start(&program, environ, blocked, ignored);
-	threads_serve();
+	channel_serve();
 }
 
-/* A program has become another one, whose environment is none of our business. */
+/* Goes on as the lwkexec before the exec left off; the environment is only the program's. */
 static void resume(const struct resume *former) __attribute__((noreturn));
 static void resume(const struct resume *former)
 {
@@ -160,7 +178,7 @@ static void resume(const struct resume *former)
 		setrlimit(RLIMIT_STACK, &limit);
 	}
 	if (program_open(&program, former->path, former->path, former->argv))
-		program_fail();
+		fail_refused();
 	session_resume(former->device, former->proxy_calls);
 	session_path(device, sizeof(device));
 	if (*former->report)
@@ -178,7 +196,7 @@ static void open_program(char **argv)
 				     : "%s: no such program in PATH; check the name",
 		     argv[0]);
 	if (program_open(&program, argv[0], path, argv))
-		program_fail();
+		fail_refused();
 }
 
 int main(int argc, char **argv)

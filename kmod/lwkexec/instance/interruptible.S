@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * int64_t interruptible_syscall(nr, args, signals). A signal that comes between the look
- * at *signals and the system call would be missed; the handler therefore moves a RIP
- * between start and end to give_up (signals.c).
+ * int64_t interruptible_syscall(nr, args, signals): a system call that a signal interrupts even when
+ * the signal comes just before it.
+ * A signal between the look at *signals and the system call would be missed; its handler therefore
+ * moves an instruction pointer between start and end to give_up (process/signals.c).
  */
 	.text
 	.globl interruptible_syscall, interruptible_start, interruptible_end

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the LWK did, as one line for the job's output, when the last of its processes ends.
- */
+#include "lwkexec/instance/report.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lwkexec/lwkexec.h"
+#include "abi/lwkpart.h"
+#include "abi/lwkshared.h"
+#include "lwkexec/base/descriptors.h"
 
 #define ENV_REPORT "LWK_REPORT"
 
@@ -33,9 +34,9 @@ void report_init(const char *path)
 void report_resume(const char *path, const char *text, int file)
 {
 	head = text;
-	/* Another door: ours closes with our process, and the last one to go reports. */
-	device = channel_keep(open(path, O_RDWR | O_CLOEXEC));
-	out = fdopen(channel_keep(file), "w");
+	/* The session's file of the device is closed by the time the report is made. */
+	device = descriptor_keep(open(path, O_RDWR | O_CLOEXEC));
+	out = fdopen(descriptor_keep(file), "w");
 }
 
 const char *report_text(void)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * An LWK process that becomes another program: so do we, that is ourselves anew, and what Linux keeps
- * then of a process, and what not, is right of itself. The instance's open file stays, and with it the
- * LWK CPU (LWK_PROC_AGAIN).
- *
- * What we must know of ourselves is in our arguments: the environment is the program's.
- */
+#include "lwkexec/process/exec.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,13 +13,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lwkexec/lwkexec.h"
+#include "lwkexec/base/descriptors.h"
+#include "lwkexec/instance/copy.h"
+#include "lwkexec/instance/report.h"
+#include "lwkexec/instance/session.h"
+#include "lwkexec/process/signals.h"
+#include "lwkexec/program/program.h"
+#include "lwkexec/view/self.h"
 
-/* Our arguments then: this, a state, the report's text, the path, and the program's own. */
+/* The arguments: this, the state, the report's text, the path, then the program's own. */
 #define RESUME "lwkexec: another program"
 #define OWN_ARGUMENTS 4
 #define STATE_FORMAT "%d:%d:%d:%lx:%lx:%d"
-/* More than Linux takes, whatever the limit of the stack is. */
+/* Linux takes fewer strings, whatever the limit of the stack is. */
 #define MAX_STRINGS (1U << 20)
 #define WORDS_AT_ONCE 512
 
@@ -44,11 +45,11 @@ bool exec_resumes(int argc, char **argv, struct resume *resume)
 	return true;
 }
 
-/* An array of pointers that ends with NULL; the pointers are the LWK process's. */
+/* An array of pointers that ends with NULL; all but the first few point into the LWK process. */
 struct strings {
 	char **at;
 	size_t n;	 /* without the NULL */
-	size_t capacity; /* … and with it */
+	size_t capacity; /* elements that have room in 'at' */
 };
 
 static int add(struct strings *strings, char *string)
@@ -69,14 +70,14 @@ static int add(struct strings *strings, char *string)
 	return 0;
 }
 
-/* Adds those of the array at 'address', and the NULL. None is as good as an empty one. */
+/* Adds the pointers of the array at 'address' and the NULL; 0 stands for an empty array. */
 static int add_all(struct strings *strings, uint64_t address)
 {
 	uint64_t words[WORDS_AT_ONCE];
 	int error = 0;
 
 	for (bool end = !address; !end && !error;) {
-		size_t n = calls_read(words, address, sizeof(words)) / sizeof(words[0]);
+		size_t n = copy_in(words, address, sizeof(words)) / sizeof(words[0]);
 
 		if (!n)
 			return -EFAULT;
@@ -92,14 +93,14 @@ static int add_all(struct strings *strings, uint64_t address)
 
 static int read_path(uint64_t address, char path[PATH_MAX])
 {
-	size_t n = calls_read(path, address, PATH_MAX);
+	size_t n = copy_in(path, address, PATH_MAX);
 
 	if (memchr(path, '\0', n))
 		return 0;
 	return n == PATH_MAX ? -ENAMETOOLONG : -EFAULT;
 }
 
-/* What execveat(2) would run, as a path that is good after it too: the caller frees it. */
+/* Finds the file that execveat(2) would run, as a path that holds after it; the caller frees it. */
 static int find(int directory, const char *path, int flags, char **found)
 {
 	const char *self = self_exe(path);
@@ -120,9 +121,9 @@ static int find(int directory, const char *path, int flags, char **found)
 	}
 	if (directory == AT_FDCWD)
 		return -EACCES;
-	if (fcntl(directory, F_GETFD) < 0 || channel_owns(directory))
+	if (fcntl(directory, F_GETFD) < 0 || descriptor_is_kept(directory))
 		return -EBADF;
-	/* The descriptor may be one that is closed then. */
+	/* The exec may close the descriptor. */
 	if (asprintf(&from, "/proc/self/fd/%d%s%s", directory, *path ? "/" : "", path) < 0)
 		return -ENOMEM;
 	*found = realpath(from, NULL);
@@ -132,7 +133,7 @@ static int find(int directory, const char *path, int flags, char **found)
 	return error;
 }
 
-/* Can it be run? As far as that can be said before. */
+/* Returns an error if it is known already that the file cannot be run. */
 static int check(char *path)
 {
 	char *argv[] = { path, NULL };
@@ -143,7 +144,7 @@ static int check(char *path)
 	return error;
 }
 
-/* ---- the change; what it does is undone if it comes to nothing ---- */
+/* ---- the exec; everything done for it is undone when it fails ---- */
 
 static void keep_open(bool open)
 {
@@ -154,7 +155,10 @@ static void keep_open(bool open)
 			fcntl(files[i], F_SETFD, open ? 0 : FD_CLOEXEC);
 }
 
-/* An unlimited stack would have Linux map us where the LWK process is. True: it was so. */
+/*
+ * With an unlimited stack Linux would map lwkexec where the window must be. True: the stack was
+ * unlimited, and *old is its limit.
+ */
 static bool limit_stack(struct rlimit *old)
 {
 	struct rlimit limit;
@@ -176,12 +180,12 @@ static int change(struct strings *argv, char **envp, uint64_t blocked)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
-	/* For who comes after us. */
+	/* The new lwkexec gets them from Linux. */
 	signals_keep();
 	no_limit = limit_stack(&old_limit);
 	keep_open(true);
-	snprintf(state, sizeof(state), STATE_FORMAT, session.device, session_proxy_calls(),
-		 no_limit, blocked, signals_ignored(), report_file());
+	snprintf(state, sizeof(state), STATE_FORMAT, session.device, session.proxy_calls, no_limit,
+		 blocked, signals_ignored(), report_file());
 	argv->at[1] = state;
 	execve("/proc/self/exe", argv->at, envp);
 	error = -errno;
@@ -202,7 +206,7 @@ static int run(char *path, uint64_t argv_address, uint64_t envp_address, uint64_
 		error = add(&argv, ours[i]);
 	if (!error)
 		error = add_all(&argv, argv_address);
-	/* As Linux does: there is always a first one. */
+	/* As on Linux, a program has at least one argument. */
 	if (!error && argv.n == OWN_ARGUMENTS) {
 		error = add(&argv, "");
 		if (!error)

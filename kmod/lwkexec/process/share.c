@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Memory that the LWK process shares with others: we map the file at the process's own address, in
- * the midst of the window, so that Linux has it for delegated calls, and lwkpart.ko for the LWK.
- */
+#include "lwkexec/process/share.h"
+
 #include <errno.h>
 #include <linux/magic.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/vfs.h>
 
-#include "lwkexec/lwkexec.h"
+#include "abi/lwkpart.h"
+#include "abi/lwkshared.h"
+#include "lwkexec/base/descriptors.h"
+#include "lwkexec/instance/session.h"
+#include "lwkexec/instance/window.h"
 
-/* Nothing but the process's own addresses: the channel can be scribbled on. */
+/* The program can write to the channel, so addresses from there are checked. */
 static bool is_process_memory(uint64_t start, uint64_t size)
 {
 	return start >= LWK_USER_START && start < LWK_USER_END && size <= LWK_USER_END - start;
 }
 
-/* ---- segments of shmget(2): shmdt(2) knows them by their address alone ---- */
+/* ---- segments of shmget(2); shmdt(2) names them by their address alone ---- */
 
 struct attached {
 	struct attached *next;
@@ -32,7 +35,7 @@ static struct attached *attached;
 
 void share_renew(void)
 {
-	/* Another thread of our parent may have had it. */
+	/* Another thread of the parent may have held the lock when it forked. */
 	pthread_mutex_init(&attached_lock, NULL);
 }
 
@@ -50,7 +53,7 @@ static int64_t attach(int id, uint64_t start, uint64_t size, int prot)
 
 	if (now < 0)
 		return now;
-	/* Or another one has its number meanwhile. */
+	/* A segment of another size has got the number meanwhile. */
 	if (((uint64_t)now + 4095) / 4096 * 4096 != size)
 		return -EINVAL;
 	new = malloc(sizeof(*new));
@@ -69,7 +72,7 @@ static int64_t attach(int id, uint64_t start, uint64_t size, int prot)
 	return 0;
 }
 
-/* What begins in that range. The size of the last one, or 0. */
+/* Forgets the segments that begin in the range. Returns the size of one of them, or 0. */
 static uint64_t forget_attached(uint64_t start, uint64_t end)
 {
 	struct attached **link = &attached, *gone;
@@ -110,7 +113,7 @@ int64_t share_begin(const uint64_t args[6])
 	if (args[3] & LWK_SHARE_SEGMENT)
 		return attach(fd, start, size, args[2]);
 	if (!(flags & MAP_ANONYMOUS)) {
-		if (channel_owns(fd) || fstatfs(fd, &where))
+		if (descriptor_is_kept(fd) || fstatfs(fd, &where))
 			return -EBADF;
 		if (where.f_type != TMPFS_MAGIC)
 			return 1;
@@ -129,10 +132,7 @@ int64_t share_end(uint64_t start, uint64_t size)
 	if (!is_process_memory(start, size))
 		return -EINVAL;
 	forget_attached(start, start + size);
-	return mmap((void *)start, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-		    session.device, LWK_MMAP_WINDOW + (start - LWK_USER_START)) == MAP_FAILED
-		       ? -errno
-		       : 0;
+	return window_restore(session.device, start, size);
 }
 
 int64_t share_protect(uint64_t start, uint64_t size, int prot)

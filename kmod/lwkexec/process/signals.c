@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Signals that reach us are meant for the LWK process: they are passed on, and the LWK
- * decides what they do. Those that stop and continue it do so to us, unless it has a
- * handler for them.
- */
+#include "lwkexec/process/signals.h"
+
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,20 +14,26 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "lwkexec/lwkexec.h"
+#include "abi/lwkshared.h"
+#include "lwkexec/base/fail.h"
+#include "lwkexec/instance/channel.h"
+#include "lwkexec/instance/linux_call.h"
+#include "lwkexec/instance/session.h"
+#include "lwkexec/process/timers.h"
 
-/* What a mask is in the kernel; libc's is longer. */
+/* The kernel's mask of signals; libc's is longer. */
 #define MASK_BYTES sizeof(uint64_t)
 
 /*
- * A signal that one thread of ours has passed to another, because Linux lets nobody give another
- * thread one that looks like a kill(2) or the kernel's: si_errno, which is 0 else, has its si_code.
+ * The si_code of a signal that one thread of the proxy has given to another; si_errno, which is 0
+ * otherwise, has the real si_code. Linux refuses to queue for another thread a signal that looks as
+ * if kill(2) or the kernel had sent it.
  */
 #define PASSED_CODE (-0x4c574b)
 
 /*
- * Linux does not say whom it was sent to. What the process queues for itself as a whole never comes
- * this way (the LWK's signal.c).
+ * True when the signal is for the thread and not for any of the process. Linux does not say so; the
+ * LWK itself queues what the process sends to itself as a whole.
  */
 static bool is_for_thread(const siginfo_t *info)
 {
@@ -66,7 +70,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* A fault of our own cannot be passed on: it would come again at once. */
+/* A fault of the proxy itself is not passed on, because it would come again at once. */
 static void pass_on_or_die(int signal, siginfo_t *info, void *context)
 {
 	static const char text[] =
@@ -76,7 +80,7 @@ static void pass_on_or_die(int signal, siginfo_t *info, void *context)
 		pass_on(signal, info, context);
 		return;
 	}
-	/* The channel of a thread goes while it is still making a call. */
+	/* At the end the channel goes while a thread may still be making a call. */
 	if (session_closed())
 		for (;;)
 			pause();
@@ -90,7 +94,7 @@ static bool is_fault(int signal)
 	       signal == SIGTRAP || signal == SIGSYS;
 }
 
-/* Their default, to stop and to continue, is Linux's to do: lwkpart.ko sees it. */
+/* Linux stops and continues the proxy by default, and lwkpart.ko sees that. */
 static bool is_job_control(int signal)
 {
 	switch (signal) {
@@ -110,7 +114,10 @@ static bool default_is_here(int signal)
 	       signal == SIGWINCH;
 }
 
-/* As the kernel has it: libc keeps two signals to itself that the LWK process's libc uses too. */
+/*
+ * The argument of rt_sigaction(2). libc lets nobody have two of the signals, which the LWK process's
+ * libc uses too.
+ */
 struct kernel_action {
 	void (*handler)(int, siginfo_t *, void *);
 	unsigned long flags;
@@ -133,7 +140,7 @@ static void pass_on_libcs(int signal)
 	syscall(SYS_rt_sigaction, signal, &new, NULL, sizeof(new.mask));
 }
 
-/* What the LWK process ignores. Linux knows it too, but of faults, which it does not ignore here. */
+/* Linux knows the ignored signals too, except faults, which the proxy itself must not ignore. */
 static uint64_t ignored_signals;
 
 uint64_t signals_ignored(void)
@@ -151,7 +158,7 @@ void signals_action(int signal, int action)
 		__atomic_or_fetch(&ignored_signals, 1UL << (signal - 1), __ATOMIC_RELAXED);
 	else
 		__atomic_and_fetch(&ignored_signals, ~(1UL << (signal - 1)), __ATOMIC_RELAXED);
-	/* Without SA_RESTART: a delegated call must end for the LWK to act. */
+	/* No SA_RESTART: the LWK can act on the signal only when the delegated call has ended. */
 	sigfillset(&new.sa_mask);
 	new.sa_sigaction = is_fault(signal) ? pass_on_or_die : pass_on;
 	if (!is_fault(signal) && (action == 1 || (action == 0 && default_is_here(signal)))) {
@@ -161,7 +168,7 @@ void signals_action(int signal, int action)
 	sigaction(signal, &new, NULL);
 }
 
-/* As rt_tgsigqueueinfo(2), to this process. */
+/* Queues the signal for a thread of the proxy. */
 static int64_t queue(const struct lwk_signal *signal, pid_t thread)
 {
 	siginfo_t info;
@@ -224,7 +231,7 @@ uint64_t signals_init(uint64_t ignored)
 	struct rlimit core;
 	struct sigaction old;
 
-	/* A core of the proxy tells nothing about the program, so it must ask for it itself. */
+	/* A core of the proxy says nothing about the program. A program that raises the limit gets one. */
 	if (getrlimit(RLIMIT_CORE, &core) == 0) {
 		core.rlim_cur = 0;
 		setrlimit(RLIMIT_CORE, &core);
@@ -232,7 +239,7 @@ uint64_t signals_init(uint64_t ignored)
 	for (int s = FIRST_OF_LIBC; s <= LAST_OF_LIBC; s++)
 		pass_on_libcs(s);
 	for (int s = 1; s < NSIG; s++)
-		/* nohup(1) and others hand down what they ignore */
+		/* nohup(1) and others leave signals ignored for the program. */
 		if (sigaction(s, NULL, &old) == 0)
 			signals_action(s, old.sa_handler == SIG_IGN || ignored & 1UL << (s - 1));
 	return signals_ignored();

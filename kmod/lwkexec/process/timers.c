@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Which of the LWK process's timers send their signals to one thread (SIGEV_THREAD_ID, and so libc's
- * SIGEV_THREAD): the signals themselves do not say it.
- */
+#include "lwkexec/process/timers.h"
+
 #include <errno.h>
 #include <signal.h>
 
-#include "lwkexec/lwkexec.h"
+#include "lwkexec/instance/copy.h"
+#include "lwkexec/instance/linux_call.h"
 
-/* A timer_create(2) beyond that fails as if Linux had no memory for it. */
+/* A timer_create(2) of one more fails with EAGAIN, as if Linux had no memory for it. */
 #define MAX_TIMERS 256
 
 /*
- * Each plus 1; 0: none. Threads of ours take and free elements; who looks is a signal handler, perhaps on
- * behalf of a timer that has just been deleted, so those stay until another one needs the place.
+ * Each timer's id plus 1; 0: the element is free. Threads take and free elements without a lock. A
+ * signal handler may look for a timer that has just been deleted, so a deleted one stays, marked,
+ * until another timer needs the element.
  */
 static uint32_t timers[MAX_TIMERS];
 #define DELETED 0x80000000U
@@ -25,7 +25,7 @@ static bool is_free(uint32_t timer)
 	return !timer || (timer & DELETED && timer != TAKEN);
 }
 
-/* The one that has been free for longest, about, is the caller's; or NULL. */
+/* Takes about the element that has been free for longest; NULL: none is free. */
 static uint32_t *take(void)
 {
 	for (unsigned i = 0; i < MAX_TIMERS; i++) {
@@ -44,7 +44,7 @@ static bool wants_thread(uint64_t address)
 {
 	struct sigevent event;
 
-	return address && calls_read(&event, address, sizeof(event)) == sizeof(event) &&
+	return address && copy_in(&event, address, sizeof(event)) == sizeof(event) &&
 	       event.sigev_notify == SIGEV_THREAD_ID;
 }
 
@@ -54,12 +54,12 @@ int64_t timers_create(const struct lwk_packet *request)
 	int64_t result;
 
 	if (!wants_thread(request->args[1]))
-		return calls_raw(request);
+		return linux_call(request);
 	entry = take();
 	if (!entry)
 		return -EAGAIN;
-	result = calls_raw(request);
-	if (!result && calls_read(&id, request->args[2], sizeof(id)) == sizeof(id))
+	result = linux_call(request);
+	if (!result && copy_in(&id, request->args[2], sizeof(id)) == sizeof(id))
 		value = id + 1;
 	__atomic_store_n(entry, value, __ATOMIC_RELEASE);
 	return result;
@@ -67,7 +67,7 @@ int64_t timers_create(const struct lwk_packet *request)
 
 int64_t timers_delete(const struct lwk_packet *request)
 {
-	int64_t result = calls_raw(request);
+	int64_t result = linux_call(request);
 
 	for (unsigned i = 0; !result && i < MAX_TIMERS; i++)
 		if (__atomic_load_n(&timers[i], __ATOMIC_RELAXED) == (uint32_t)request->args[0] + 1)

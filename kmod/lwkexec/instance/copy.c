@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwkexec/instance/copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lwkexec/base/descriptors.h"
+
+/* One thread at a time copies through this file. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int file = -1;
+
+void copy_init(void)
+{
+	file = descriptor_keep(memfd_create("lwkexec", MFD_CLOEXEC));
+}
+
+int copy_renew(void)
+{
+	int new = memfd_create("lwkexec", MFD_CLOEXEC), error = 0;
+
+	/* Another thread of the parent may have held the lock when it forked. */
+	pthread_mutex_init(&lock, NULL);
+	if (new < 0 || dup3(new, file, O_CLOEXEC) < 0)
+		error = -errno;
+	if (new >= 0)
+		close(new);
+	return error;
+}
+
+size_t copy_in(void *to, uint64_t address, size_t size)
+{
+	ssize_t n;
+
+	pthread_mutex_lock(&lock);
+	n = pwrite(file, (void *)address, size, 0);
+	if (n > 0)
+		n = pread(file, to, n, 0);
+	pthread_mutex_unlock(&lock);
+	return n > 0 ? n : 0;
+}

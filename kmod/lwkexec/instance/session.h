@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The connection to an LWK instance: its device, the LWK process there that this process stands for,
+ * and the slots of its threads.
+ */
+#ifndef LWKEXEC_SESSION_H
+#define LWKEXEC_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/lwkpart.h"
+#include "abi/lwkshared.h"
+#include "lwkexec/base/numbers.h"
+
+struct session {
+	int device;
+	const struct lwk_status *status;
+	size_t status_bytes;
+	uint32_t index;	  /* slot of the process's first thread */
+	uint32_t cpus;	  /* LWK CPUs of the instance */
+	bool proxy_calls; /* lwkpart.ko leaves all calls to the proxy */
+};
+extern struct session session;
+
+/* The LWK thread that the calling thread stands for. */
+struct own {
+	struct lwk_channel *channel;
+	uint32_t index;	 /* its slot */
+	uint32_t cpu;	 /* Linux's number of its CPU */
+	int child_waits; /* -1, or a pipe that ends when the child of a vfork(2) frees its parent */
+	bool newborn;	 /* a child just forked: the request being served was its parent's */
+};
+extern __thread struct own own;
+
+/* Opens the instance's device and makes an LWK process there; fails the proxy on any error. */
+void session_open(const char *device);
+/*
+ * As session_open(), for an lwkexec that has taken the place of another one by exec (exec.c):
+ * 'device' is the open file of that one's session. Fails the proxy on any error.
+ */
+void session_resume(int device, bool proxy_calls);
+/*
+ * Gives a forked child, which has inherited its parent's session, a session and an LWK process of
+ * its own. Returns 0, or a negative errno and there is no session.
+ */
+int session_renew(void);
+/*
+ * Ends the LWK process; the session must not be used any more. Returns how many processes the
+ * instance still has: of processes that end together, just one gets 0.
+ */
+int session_close(void);
+/* True from the beginning of session_close() on. */
+bool session_closed(void);
+/*
+ * Ends the proxy because the instance does not run any more, and says why; waits for ever in all
+ * threads but one, and after session_close().
+ */
+void session_gone(void) __attribute__((noreturn));
+/* Gives the calling thread a slot of its own. Returns 0 or a negative errno. */
+int session_add_thread(void);
+/* The path of the device, which holds as long as the session is open. */
+void session_path(char *path, size_t size);
+/* The CPUs that the LWK's sched_getaffinity(2) tells the process. */
+void session_cpus(struct numbers *cpus);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signals that reach the proxy are meant for the LWK process: they are passed on, and the LWK decides
+ * what they do. Only signals that stop and continue act on the proxy, unless the process handles them.
+ * A set of signals is a word: bit s-1 is signal s.
+ */
+#ifndef LWKEXEC_SIGNALS_H
+#define LWKEXEC_SIGNALS_H
+
+#include <stdint.h>
+
+/*
+ * Handles all signals from now on. Signals that the proxy's parent has it ignore, and those in
+ * 'ignored', are ignored on the LWK too; returns all of them.
+ */
+uint64_t signals_init(uint64_t ignored);
+/* The signals that the LWK process ignores. */
+uint64_t signals_ignored(void);
+/* LWK_CALL_SIGNAL_ACTION: the LWK process has changed its action. */
+void signals_action(int signal, int action);
+/* LWK_CALL_SIGNAL: 0 or a negative errno. */
+int64_t signals_send(const uint64_t args[6]);
+/*
+ * Gives signals that the LWK has not taken back to Linux, which keeps them while they are blocked.
+ * All signals must be blocked.
+ */
+void signals_keep(void);
+/* Unblocks all signals of the calling thread, unless its channel has no room for one. */
+void signals_unblock(void);
+/* LWK_CALL_SIGNALS_TAKEN */
+void signals_taken(void);
+/* Ends the proxy as the LWK process has ended; 'wait_status' is as wait(2) has it. */
+void signals_end(int wait_status) __attribute__((noreturn));
+
+#endif

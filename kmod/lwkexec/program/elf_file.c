@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwkexec/program/elf_file.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "abi/lwkshared.h"
+#include "lwkexec/base/fail.h"
+
+#define PAGE 4096UL
+#define MAX_HEADERS 128
+
+/* The functions below return 0, or a negative errno as execve(2) has it, after refuse(). */
+
+static int add_segment(struct elf_file *elf, const GElf_Phdr *header)
+{
+	struct segment *segment = &elf->segments[elf->n_segments];
+	uint64_t start = elf->bias + header->p_vaddr, end;
+
+	if (!header->p_memsz)
+		return 0;
+	if (header->p_filesz > header->p_memsz ||
+	    __builtin_add_overflow(start, header->p_memsz, &end) || start < LWK_USER_START ||
+	    end > LWK_USER_END || header->p_vaddr >= LWK_USER_END)
+		return refuse(
+			ENOEXEC, EXIT_CANNOT_RUN,
+			"%s: a segment at 0x%llx of 0x%llx bytes is not in the LWK's range 0x%llx-0x%llx; link it without special addresses",
+			elf->name, (unsigned long long)start, (unsigned long long)header->p_memsz,
+			(unsigned long long)LWK_USER_START, (unsigned long long)LWK_USER_END);
+	*segment = (struct segment){
+		.start = start & ~(PAGE - 1),
+		.end = (end + PAGE - 1) & ~(PAGE - 1),
+		.data = start,
+		.offset = header->p_offset,
+		.size = header->p_filesz,
+		.prot = (header->p_flags & PF_R ? PROT_READ : 0) |
+			(header->p_flags & PF_W ? PROT_WRITE : 0) |
+			(header->p_flags & PF_X ? PROT_EXEC : 0),
+	};
+	if (header->p_offset <= elf->headers &&
+	    elf->headers - header->p_offset < header->p_filesz && !elf->entry)
+		elf->entry = start - header->p_offset; /* until read_headers(): of offset 0 */
+	if (end > elf->end)
+		elf->end = end;
+	elf->n_segments++;
+	return 0;
+}
+
+static bool in_a_segment(const struct elf_file *elf, uint64_t address)
+{
+	for (size_t i = 0; i < elf->n_segments; i++)
+		if (address >= elf->segments[i].start && address < elf->segments[i].end)
+			return true;
+	return false;
+}
+
+static int check_header(const char *name, Elf *elf, const GElf_Ehdr *ehdr)
+{
+	if (gelf_getclass(elf) != ELFCLASS64 || ehdr->e_machine != EM_X86_64)
+		return refuse(
+			ENOEXEC, EXIT_CANNOT_RUN,
+			"%s: is for ELF machine %d (%s-bit); compile it for this node's x86-64",
+			name, ehdr->e_machine, gelf_getclass(elf) == ELFCLASS64 ? "64" : "32");
+	if (ehdr->e_phentsize != sizeof(Elf64_Phdr))
+		return refuse(
+			ENOEXEC, EXIT_CANNOT_RUN,
+			"%s: its program headers have %d bytes each, not the %zu of ELF; link it anew",
+			name, ehdr->e_phentsize, sizeof(Elf64_Phdr));
+	if (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN)
+		return refuse(ENOEXEC, EXIT_CANNOT_RUN,
+			      "%s: is no executable (ELF type %d); link it", name, ehdr->e_type);
+	return 0;
+}
+
+/* Sets *path to the path in a PT_INTERP header; the caller frees it. */
+static int read_interpreter(const struct elf_file *elf, const GElf_Phdr *header, char **path)
+{
+	if (header->p_filesz < 2 || header->p_filesz > PATH_MAX)
+		return refuse(ENOEXEC, EXIT_CANNOT_RUN,
+			      "%s: the name of its dynamic linker has 0x%llx bytes; link it anew",
+			      elf->name, (unsigned long long)header->p_filesz);
+	*path = malloc(header->p_filesz);
+	if (!*path)
+		return refuse(ENOMEM, EXIT_LWK, "out of memory");
+	if (pread(elf->fd, *path, header->p_filesz, header->p_offset) !=
+		    (ssize_t)header->p_filesz ||
+	    (*path)[header->p_filesz - 1] != '\0')
+		return refuse(
+			EIO, EXIT_CANNOT_RUN,
+			"%s: the name of its dynamic linker cannot be read; is the file truncated?",
+			elf->name);
+	return 0;
+}
+
+static int read_header(struct elf_file *file, const GElf_Phdr *header, char **interpreter)
+{
+	if (header->p_type == PT_INTERP && !*interpreter)
+		return read_interpreter(file, header, interpreter);
+	return header->p_type == PT_LOAD ? add_segment(file, header) : 0;
+}
+
+/*
+ * Reads the headers of a file; a position-independent one shall go to 'base'. *interpreter becomes
+ * the dynamic linker that it asks for, if any; the caller frees it, also after an error.
+ */
+static int read_headers(struct elf_file *file, Elf *elf, uint64_t base, char **interpreter)
+{
+	GElf_Ehdr ehdr;
+	size_t n;
+	int error;
+
+	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr))
+		return refuse(
+			ENOEXEC, EXIT_CANNOT_RUN,
+			"%s: is neither an ELF program nor a script (#!); the LWK runs what Linux runs on x86-64",
+			file->name);
+	error = check_header(file->name, elf, &ehdr);
+	if (error)
+		return error;
+	if (elf_getphdrnum(elf, &n) || n == 0 || n > MAX_HEADERS)
+		return refuse(ENOEXEC, EXIT_CANNOT_RUN,
+			      "%s: its program headers cannot be read; is the file truncated?",
+			      file->name);
+
+	file->bias = ehdr.e_type == ET_DYN ? base : 0;
+	file->headers = ehdr.e_phoff;
+	file->n_headers = n;
+	file->header_size = ehdr.e_phentsize;
+	file->segments = calloc(n, sizeof(*file->segments));
+	if (!file->segments)
+		return refuse(ENOMEM, EXIT_LWK, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr header;
+
+		if (!gelf_getphdr(elf, i, &header))
+			return refuse(
+				ENOEXEC, EXIT_CANNOT_RUN,
+				"%s: program header %zu cannot be read; is the file truncated?",
+				file->name, i);
+		error = read_header(file, &header, interpreter);
+		if (error)
+			return error;
+	}
+	if (!file->n_segments || !file->entry)
+		return refuse(ENOEXEC, EXIT_CANNOT_RUN, "%s: has nothing to load; is it a program?",
+			      file->name);
+	file->headers += file->entry;
+	file->entry = file->bias + ehdr.e_entry;
+	if (!in_a_segment(file, file->entry))
+		return refuse(ENOEXEC, EXIT_CANNOT_RUN,
+			      "%s: its entry point 0x%llx is in none of its segments", file->name,
+			      (unsigned long long)file->entry);
+	return 0;
+}
+
+int elf_file_read(struct elf_file *file, uint64_t base, char **interpreter)
+{
+	Elf *handle;
+	int error;
+
+	elf_version(EV_CURRENT);
+	handle = elf_begin(file->fd, ELF_C_READ, NULL);
+	error = read_headers(file, handle, base, interpreter);
+	elf_end(handle);
+	return error;
+}
+
+void elf_file_close(struct elf_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->segments);
+}

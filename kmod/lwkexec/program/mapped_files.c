@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwkexec/program/mapped_files.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Further files have no number: a program must not make the proxy grow without end. */
+#define MAX_FILES 4096
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct mapped_file *files; /* number 1 is the first */
+static uint32_t n_files;
+
+void mapped_files_renew(void)
+{
+	/* Another thread of the parent may have held the lock when it forked. */
+	pthread_mutex_init(&lock, NULL);
+}
+
+/* The path of the file that is open there, or NULL; the caller frees it. */
+static char *path_of(int fd)
+{
+	char link[64], path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path));
+	return n > 0 ? strndup(path, n) : NULL;
+}
+
+/* With the lock held. */
+static uint32_t find_or_add(const struct stat *st, int fd)
+{
+	struct mapped_file *more;
+	char *path;
+
+	for (uint32_t i = 0; i < n_files; i++)
+		if (files[i].device == st->st_dev && files[i].inode == st->st_ino)
+			return i + 1;
+	if (n_files == MAX_FILES)
+		return 0;
+	more = realloc(files, (n_files + 1) * sizeof(*files));
+	if (!more)
+		return 0;
+	files = more;
+	path = path_of(fd);
+	if (!path)
+		return 0;
+	files[n_files] = (struct mapped_file){ st->st_dev, st->st_ino, path };
+	return ++n_files;
+}
+
+uint32_t mapped_file_number(int fd)
+{
+	struct stat st;
+	uint32_t number;
+
+	if (fstat(fd, &st))
+		return 0;
+	pthread_mutex_lock(&lock);
+	number = find_or_add(&st, fd);
+	pthread_mutex_unlock(&lock);
+	return number;
+}
+
+struct mapped_file mapped_file(uint64_t number)
+{
+	struct mapped_file file = { .path = NULL };
+
+	pthread_mutex_lock(&lock);
+	if (number && number <= n_files)
+		file = files[number - 1];
+	pthread_mutex_unlock(&lock);
+	return file;
+}

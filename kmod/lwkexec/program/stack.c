@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwkexec/program/stack.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "lwkexec/base/fail.h"
+#include "lwkexec/instance/session.h"
+
+#define PAGE 4096UL
+/* For a limit (ulimit -s) that the LWK has no memory for, and the least. */
+#define STACK_DEFAULT (64UL << 20)
+#define STACK_MIN (128UL << 10)
+/* As Linux does, keeps arguments and environment below a quarter of the stack. */
+#define ARGUMENTS_SHARE 4
+
+uint64_t stack_size(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+	    limit.rlim_cur > session.status->user_bytes / 4)
+		return STACK_DEFAULT;
+	return ((limit.rlim_cur < STACK_MIN ? STACK_MIN : limit.rlim_cur) + PAGE - 1) & ~(PAGE - 1);
+}
+
+/* The stack while it is written, from its end down to the floor. */
+struct stack {
+	uint64_t pointer, floor;
+};
+
+static uint64_t push(struct stack *stack, const void *bytes, size_t size)
+{
+	if (size > stack->pointer - stack->floor)
+		fail(EXIT_CANNOT_RUN,
+		     "arguments and environment are longer than a quarter of the stack; shorten them, or raise ulimit -s");
+	stack->pointer -= size;
+	memcpy((void *)stack->pointer, bytes, size);
+	return stack->pointer;
+}
+
+static size_t count(char **strings)
+{
+	size_t n = 0;
+
+	while (strings[n])
+		n++;
+	return n;
+}
+
+/* Pushes the strings, and writes their addresses and a final 0 to 'table'. */
+static void push_strings(struct stack *stack, char **strings, uint64_t *table)
+{
+	size_t n = count(strings);
+
+	for (size_t i = 0; i < n; i++)
+		table[i] = push(stack, strings[i], strlen(strings[i]) + 1);
+	table[n] = 0;
+}
+
+uint64_t stack_build(const struct program *program, char **envp, uint64_t size)
+{
+	const struct elf_file *elf = &program->elf;
+	char **argv = program->argv;
+	struct stack stack = { STACK_TOP, STACK_TOP - size / ARGUMENTS_SHARE };
+	size_t argc = count(argv), envc = count(envp);
+	uint8_t random[16];
+	uint64_t table[1 + argc + 1 + envc + 1], name, platform, seed;
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		fail(EXIT_LWK, "no random bytes for the program: %s", strerror(errno));
+	name = push(&stack, program->exec_path, strlen(program->exec_path) + 1);
+	platform = push(&stack, "x86_64", sizeof("x86_64"));
+	seed = push(&stack, random, sizeof(random));
+	table[0] = argc;
+	push_strings(&stack, envp, table + 1 + argc + 1);
+	push_strings(&stack, argv, table + 1);
+
+	const Elf64_auxv_t auxv[] = {
+		{ AT_SYSINFO_EHDR, { LWK_VDSO_VADDR } },
+		{ AT_PHDR, { elf->headers } },
+		{ AT_PHENT, { elf->header_size } },
+		{ AT_PHNUM, { elf->n_headers } },
+		{ AT_PAGESZ, { PAGE } },
+		{ AT_BASE, { program->interpreter.bias } },
+		{ AT_FLAGS, { 0 } },
+		{ AT_ENTRY, { elf->entry } },
+		{ AT_UID, { getuid() } },
+		{ AT_EUID, { geteuid() } },
+		{ AT_GID, { getgid() } },
+		{ AT_EGID, { getegid() } },
+		{ AT_SECURE, { 0 } },
+		{ AT_RANDOM, { seed } },
+		{ AT_HWCAP, { getauxval(AT_HWCAP) } },
+		{ AT_HWCAP2, { getauxval(AT_HWCAP2) } },
+		{ AT_CLKTCK, { sysconf(_SC_CLK_TCK) } },
+		{ AT_PLATFORM, { platform } },
+		{ AT_EXECFN, { name } },
+		{ AT_MINSIGSTKSZ, { getauxval(AT_MINSIGSTKSZ) } },
+		{ AT_NULL, { 0 } },
+	};
+
+	stack.pointer &= ~15UL;
+	if ((sizeof(auxv) + sizeof(table)) % 16)
+		stack.pointer -= 8;
+	push(&stack, auxv, sizeof(auxv));
+	return push(&stack, table, sizeof(table));
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The first stack of a program, as the x86-64 psABI (section 3.4.1) describes it. */
+#ifndef LWKEXEC_STACK_H
+#define LWKEXEC_STACK_H
+
+#include <stdint.h>
+
+#include "abi/lwkshared.h"
+#include "lwkexec/program/program.h"
+
+/* The end of the stack. */
+#define STACK_TOP (LWK_USER_END - (2UL << 20))
+
+/* The stack's size in bytes, whole pages, by the limit of the proxy. */
+uint64_t stack_size(void);
+/*
+ * Writes arguments, environment and auxiliary vector to the stack of 'size' bytes, which must be
+ * mapped. Returns the stack pointer. Fails the proxy when they have no room.
+ */
+uint64_t stack_build(const struct program *program, char **envp, uint64_t size);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* /proc/self/maps. The LWK knows what is mapped and tells the calling thread when it is asked. */
+#ifndef LWKEXEC_MAPS_H
+#define LWKEXEC_MAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* LWK_CALL_AREA: adds a mapping. Returns 0 or a negative errno. */
+int64_t maps_add(const uint64_t args[6]);
+/* True when the LWK has told the calling thread all mappings. */
+bool maps_known(void);
+/* Prints the mappings as /proc/PID/maps has them, and forgets them. */
+void maps_print(FILE *out);
+
+#endif
