@@ -9,5 +9,9 @@
 int64_t clock_ms(void);
 /* Now, in microseconds. */
 int64_t clock_us(void);
+/* Now, in nanoseconds. */
+int64_t clock_ns(void);
+/* The CPU time of the calling thread, in nanoseconds. */
+int64_t thread_cpu_ns(void);
 
 #endif

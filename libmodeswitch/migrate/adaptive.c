@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "migrate/context.h"
 #include "migrate/page_list.h"
 #include "migrate/request.h"
@@ -59,7 +60,7 @@ static int order_by_use(struct migration *migration, struct use *use)
 /* Looks which pages were used since the last look, and orders them anew. */
 static int look(struct migration *migration, struct use *use, struct ms_error *err)
 {
-	int64_t now = monotonic_ns();
+	int64_t now = clock_ns();
 	unsigned since = (now - migration->scanned_ns) / 1000000;
 	double cpu = thread_cpu_ns() / 1e9;
 
@@ -83,7 +84,7 @@ static int learn(struct migration *migration, struct use *use, struct ms_error *
 
 	if (page_list_update(migration, true, 0, err) < 0)
 		return -1;
-	migration->scanned_ns = monotonic_ns();
+	migration->scanned_ns = clock_ns();
 	do {
 		throttle_wait(migration, 0, window);
 		waited += window;

@@ -4,10 +4,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 #define HEAR_NS 200000000LL
-#define NS_PER_SECOND 1000000000LL
 
 bool migration_stopped(struct migration *migration)
 {
@@ -36,35 +36,17 @@ void migration_note(struct migration *migration, const char *format, ...)
 
 void migration_take_times(struct migration *migration)
 {
-	migration->state.seconds = (monotonic_ns() - migration->start_ns) / 1e9;
+	migration->state.seconds = (clock_ns() - migration->start_ns) / 1e9;
 	migration->state.cpu_seconds = (thread_cpu_ns() - migration->cpu_start_ns) / 1e9;
 }
 
 void migration_tell(struct migration *migration)
 {
-	int64_t now = monotonic_ns();
+	int64_t now = clock_ns();
 
 	if (!migration->request->hear || now - migration->heard_ns < HEAR_NS)
 		return;
 	migration->heard_ns = now;
 	migration_take_times(migration);
 	migration->request->hear(&migration->state, migration->request->context);
-}
-
-static int64_t read_clock(clockid_t clock)
-{
-	struct timespec time;
-
-	clock_gettime(clock, &time);
-	return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
-}
-
-int64_t monotonic_ns(void)
-{
-	return read_clock(CLOCK_MONOTONIC);
-}
-
-int64_t thread_cpu_ns(void)
-{
-	return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }

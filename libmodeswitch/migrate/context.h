@@ -80,9 +80,4 @@ void migration_take_times(struct migration *migration);
 /* Tells the caller the state, unless it has heard it less than 200 ms ago. */
 void migration_tell(struct migration *migration);
 
-/* Nanoseconds of a clock that only goes forward. */
-int64_t monotonic_ns(void);
-/* Nanoseconds of CPU time of this thread. */
-int64_t thread_cpu_ns(void);
-
 #endif

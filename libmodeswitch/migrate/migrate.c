@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "migrate/adaptive.h"
 #include "migrate/context.h"
 #include "migrate/cpusets.h"
@@ -203,7 +204,7 @@ static int run(struct migration *migration, struct ms_migrate_state *state, stru
 	migration->request = &request;
 	migration->device = -1;
 	migration->root = geteuid() == 0;
-	migration->start_ns = monotonic_ns();
+	migration->start_ns = clock_ns();
 	migration->cpu_start_ns = thread_cpu_ns();
 	migration->state.source = "none";
 	if (request_check(migration, err) < 0 ||

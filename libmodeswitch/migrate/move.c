@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "abi/lwkpart.h"
+#include "base/clock.h"
 #include "migrate/context.h"
 #include "migrate/destinations.h"
 #include "migrate/scan.h"

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "migrate/context.h"
 #include "migrate/move.h"
 #include "migrate/throttle.h"
@@ -83,13 +84,13 @@ static int move_refs(struct migration *migration, struct refs *refs, struct ms_e
 	for (size_t at = 0; ret == 0 && at < refs->n && !migration_stopped(migration);) {
 		struct migrate_process *process = &migration->processes[refs->all[at].process];
 		uint64_t before = migration->state.moved, weight;
-		int64_t start = monotonic_ns();
+		int64_t start = clock_ns();
 		size_t n = take_slice(migration, refs, &at, pages, &weight);
 
 		if (!n)
 			continue;
 		ret = pages_move(migration, process, pages, n, err);
-		adapt_slice(migration, weight, monotonic_ns() - start);
+		adapt_slice(migration, weight, clock_ns() - start);
 		if (ret == 0)
 			throttle_wait(migration, migration->state.moved - before, 0);
 	}

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "abi/lwkpart.h"
+#include "base/clock.h"
 #include "migrate/context.h"
 #include "migrate/targets.h"
 #include "migrate/throttle.h"

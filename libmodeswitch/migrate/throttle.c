@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "migrate/context.h"
 
@@ -40,17 +41,17 @@ void throttle_init(struct throttle *throttle, const struct ms_migrate_request *r
 		.cpu_share = request->cpu_percent / 100,
 		.pressure = 1,
 		.bandwidth = request->bandwidth,
-		.cpu_due = monotonic_ns(),
-		.bandwidth_due = monotonic_ns(),
+		.cpu_due = clock_ns(),
+		.bandwidth_due = clock_ns(),
 		.cpu_seen = thread_cpu_ns(),
 		.stalled = read_stalled(),
-		.stalled_at = monotonic_ns(),
+		.stalled_at = clock_ns(),
 	};
 }
 
 void throttle_heed_pressure(struct throttle *throttle)
 {
-	int64_t stalled = read_stalled(), now = monotonic_ns();
+	int64_t stalled = read_stalled(), now = clock_ns();
 	double share;
 
 	if (stalled < 0 || throttle->stalled < 0 || now - throttle->stalled_at < CREDIT_NS)
@@ -95,13 +96,13 @@ static int64_t next_due(struct throttle *throttle, uint64_t bytes, int64_t now)
 
 bool throttle_wait(struct migration *migration, uint64_t bytes, unsigned ms)
 {
-	int64_t now = monotonic_ns(), until = now + ms * NS_PER_MS;
+	int64_t now = clock_ns(), until = now + ms * NS_PER_MS;
 	int64_t due = next_due(&migration->throttle, bytes, now);
 
 	until = due > until ? due : until;
 	while (!migration_stopped(migration)) {
 		struct timespec nap;
-		int64_t left = until - monotonic_ns();
+		int64_t left = until - clock_ns();
 
 		migration_tell(migration);
 		if (left <= 0)
