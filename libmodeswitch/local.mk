@@ -65,9 +65,10 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/interrupts/quiet/quiet.h \
 	libmodeswitch/interrupts/quiet/state.c \
 	libmodeswitch/interrupts/quiet/watch.c \
-	libmodeswitch/limits/limits.c libmodeswitch/limits/limits.h \
-	libmodeswitch/limits/step_cgroup.c \
-	libmodeswitch/watch/dump.c libmodeswitch/watch/dump.h \
+	libmodeswitch/limits/cgroup_v1.c \
+	libmodeswitch/limits/cgroup_v2.c \
+	libmodeswitch/limits/limits.h \
+	libmodeswitch/watch/panic_dump.c libmodeswitch/watch/panic_dump.h \
 	libmodeswitch/watch/kmsg.c \
 	libmodeswitch/watch/usage_json.c \
 	libmodeswitch/watch/watch.c \

@@ -14,7 +14,7 @@
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"
 #include "switch/steps/table.h"
-#include "watch/dump.h"
+#include "watch/panic_dump.h"
 
 #define CONSOLE_TAIL 400
 

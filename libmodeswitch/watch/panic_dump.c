@@ -3,7 +3,7 @@
  * An ELF core file as gdb reads it: the memory at the addresses that the LWK has it, and the
  * registers of those CPUs whose are known, each as a thread with the CPU's number.
  */
-#include "watch/dump.h"
+#include "watch/panic_dump.h"
 
 #include <elf.h>
 #include <errno.h>

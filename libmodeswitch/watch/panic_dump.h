@@ -2,8 +2,8 @@
 /*
  * Dumps: the memory of an LWK's kernel as an ELF core file.
  */
-#ifndef DUMP_H
-#define DUMP_H
+#ifndef PANIC_DUMP_H
+#define PANIC_DUMP_H
 
 #include <stdbool.h>
 #include <stdint.h>
