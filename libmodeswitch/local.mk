@@ -65,11 +65,15 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/interrupts/quiet/quiet.h \
 	libmodeswitch/interrupts/quiet/state.c \
 	libmodeswitch/interrupts/quiet/watch.c \
-	libmodeswitch/limits/cgroup_v1.c \
-	libmodeswitch/limits/cgroup_v2.c \
+	libmodeswitch/limits/cgroup_v1.c libmodeswitch/limits/cgroup_v1.h \
+	libmodeswitch/limits/cgroup_v2.c libmodeswitch/limits/cgroup_v2.h \
+	libmodeswitch/limits/controllers.c libmodeswitch/limits/controllers.h \
+	libmodeswitch/limits/kills.c \
 	libmodeswitch/limits/limits.h \
-	libmodeswitch/watch/panic_dump.c libmodeswitch/watch/panic_dump.h \
+	libmodeswitch/watch/core_file.c libmodeswitch/watch/core_file.h \
+	libmodeswitch/watch/dump.c \
 	libmodeswitch/watch/kmsg.c \
+	libmodeswitch/watch/panic_dump.c libmodeswitch/watch/panic_dump.h \
 	libmodeswitch/watch/usage_json.c \
 	libmodeswitch/watch/watch.c \
 	libmodeswitch/switch/quiet_job.c \

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "limits/limits.h"
+/*
+ * With cgroup version 1: makes cgroups for the proxies of a job, opens and removes them.
+ */
+#include "limits/cgroup_v1.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +17,8 @@
 
 #include "base/clock.h"
 #include "base/files.h"
-#include "modeswitch/config.h"
+#include "limits/controllers.h"
+#include "limits/limits.h"
 
 #define ROOT "slurm-lwk"
 #define SHARED ROOT "/shared"
@@ -23,20 +27,12 @@
 #define NAME_SIZE 64
 #define PATH_SIZE 4096
 #define REMOVE_MS 2000
-#define CONTROLLERS "/sys/fs/cgroup/cgroup.controllers"
 
 /* A file of a cgroup, and what to write there. */
 struct setting {
 	const char *file;
 	char *value; /* free() */
 };
-
-static const char *const controllers[LIMITS_MAX_GROUPS] = { "cpuset", "cpu", "memory", "pids" };
-
-static const char *reason(int error)
-{
-	return error == ECGOTHER ? strerror(cgroup_get_last_errno()) : cgroup_strerror(error);
-}
 
 static void name_of(uint32_t job_id, bool shared, char name[NAME_SIZE])
 {
@@ -46,14 +42,6 @@ static void name_of(uint32_t job_id, bool shared, char name[NAME_SIZE])
 static bool is_shared(const struct ms_limits *limits)
 {
 	return limits->cpu_percent;
-}
-
-/* Where it is mounted; free(). NULL: nowhere. */
-static char *mount_point(const char *controller)
-{
-	char *path = NULL;
-
-	return cgroup_get_subsys_mount_point(controller, &path) == 0 ? path : NULL;
 }
 
 /* Makes a cgroup if it is not there, and writes the settings in any case. */
@@ -73,7 +61,7 @@ static int make_group(const char *controller, const char *name, const struct set
 	cgroup_free(&group);
 	if (error)
 		return ms_fail(err, "the cgroup %s of the controller %s cannot be made: %s", name,
-			       controller, reason(error));
+			       controller, cgroup_error_text(error));
 	return 0;
 }
 
@@ -176,78 +164,14 @@ static int make_job_group(uint32_t job_id, const char *controller, const struct 
 	return ret;
 }
 
-bool limits_version_2(void)
-{
-	char ignored[1024];
-
-	return kernel_read(ignored, sizeof(ignored), CONTROLLERS) >= 0;
-}
-
-static bool has_word(const char *words, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (; *words; words += strcspn(words, " "), words += strspn(words, " ")) {
-		if (strncmp(words, word, length) == 0 &&
-		    (words[length] == ' ' || words[length] == '\0'))
-			return true;
-	}
-	return false;
-}
-
-static void find_missing(char *missing, size_t size)
-{
-	char available[1024] = "";
-	bool version_2 = kernel_read(available, sizeof(available), CONTROLLERS) >= 0;
-	size_t at = 0;
-
-	*missing = '\0';
-	for (size_t i = 0; i < LIMITS_MAX_GROUPS && at < size; i++) {
-		char *mount = version_2 ? NULL : mount_point(controllers[i]);
-		bool there = version_2 ? has_word(available, controllers[i]) : mount != NULL;
-
-		free(mount);
-		if (!there)
-			at += snprintf(missing + at, size - at, "%s%s", at ? ", " : "",
-				       controllers[i]);
-	}
-}
-
-int limits_look(char *missing, size_t size, struct ms_error *err)
-{
-	int error = limits_version_2() ? 0 : cgroup_init();
-
-	if (error && error != ECGROUPNOTMOUNTED)
-		return ms_fail(err, "libcgroup cannot begin: %s", reason(error));
-	find_missing(missing, size);
-	return 0;
-}
-
-static int check_controllers(const struct ms_limits *limits, struct ms_error *err)
-{
-	char missing[64];
-
-	if (limits_look(missing, sizeof(missing), err) < 0)
-		return -1;
-	if (!*missing || !limits->required)
-		return 0;
-	return ms_fail(err,
-		       "ProxyLimits=require in %s wants the cgroup controllers cpuset, cpu, memory "
-		       "and pids; this node lacks %s. The administrator's remedy is to mount them "
-		       "(cgroup version 1), or to let the kernel have them (version 2: no "
-		       "cgroup_disable=); or ProxyLimits=available, with which LWK jobs do "
-		       "without such limits",
-		       MS_CONFIG_PATH, missing);
-}
-
 int limits_make(uint32_t job_id, const struct ms_limits *limits, struct ms_error *err)
 {
-	int ret = check_controllers(limits, err);
+	int ret = controllers_check(limits, err);
 
 	if (ret < 0 || limits_version_2())
 		return ret;
 	for (size_t i = 0; ret == 0 && i < LIMITS_MAX_GROUPS; i++) {
-		char *mount = mount_point(controllers[i]);
+		char *mount = controller_mount(controllers[i]);
 
 		if (mount && (make_parents(controllers[i], mount, limits, err) < 0 ||
 			      make_job_group(job_id, controllers[i], limits, err) < 0))
@@ -267,7 +191,7 @@ int limits_open(uint32_t job_id, const struct ms_limits *limits, int fds[LIMITS_
 		return 0;
 	name_of(job_id, is_shared(limits), name);
 	for (size_t i = 0; i < LIMITS_MAX_GROUPS; i++) {
-		char *mount = mount_point(controllers[i]);
+		char *mount = controller_mount(controllers[i]);
 
 		if (!mount)
 			continue;
@@ -309,7 +233,7 @@ static int remove_group(const char *controller, const char *path, const char *na
 	cgroup_free(&group);
 	if (error)
 		return ms_fail(err, "the cgroup %s of the controller %s cannot be removed: %s",
-			       name, controller, reason(error));
+			       name, controller, cgroup_error_text(error));
 	return 0;
 }
 
@@ -340,7 +264,7 @@ int limits_remove(uint32_t job_id, struct ms_error *err)
 	if (limits_version_2() || cgroup_init() != 0)
 		return 0;
 	for (size_t i = 0; i < LIMITS_MAX_GROUPS; i++) {
-		char *mount = mount_point(controllers[i]);
+		char *mount = controller_mount(controllers[i]);
 
 		if (mount && remove_groups(job_id, controllers[i], mount, err) < 0)
 			ret = -1;
@@ -376,7 +300,7 @@ int limits_remove_all(struct ms_error *err)
 	if (limits_version_2() || cgroup_init() != 0)
 		return 0;
 	for (size_t i = 0; i < LIMITS_MAX_GROUPS; i++) {
-		char *mount = mount_point(controllers[i]);
+		char *mount = controller_mount(controllers[i]);
 
 		if (mount &&
 		    (remove_found(mount, ROOT, err) < 0 || remove_found(mount, SHARED, err) < 0))
@@ -386,12 +310,12 @@ int limits_remove_all(struct ms_error *err)
 	return ret;
 }
 
-char *limits_group_path(uint32_t job_id, const char *controller, const char *file)
+char *cgroup_v1_path(uint32_t job_id, const char *controller, const char *file)
 {
 	static const bool places[] = { false, true };
 	char *mount, *path = NULL;
 
-	if (cgroup_init() != 0 || !(mount = mount_point(controller)))
+	if (cgroup_init() != 0 || !(mount = controller_mount(controller)))
 		return NULL;
 	for (size_t i = 0; i < 2 && !path; i++) {
 		char name[NAME_SIZE];

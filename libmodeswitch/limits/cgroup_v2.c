@@ -3,6 +3,8 @@
  * The limits of proxies with cgroup version 2, on the cgroups that Slurm 22.05 makes: job_ID for
  * the job, job_ID/step_S/user for the tasks of a step.
  */
+#include "limits/cgroup_v2.h"
+
 #include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
@@ -165,37 +167,12 @@ int ms_limits_step(const struct ms_job *job, pid_t pid, bool is_step, struct ms_
 	return set_memory(limits, place.tasks, err);
 }
 
-/* The number after a name at the beginning of a line. */
-static uint64_t event_count(const char *text, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, name, length) == 0 && line[length] == ' ')
-			return strtoull(line + length, NULL, 10);
-	}
-	return 0;
-}
-
-uint64_t ms_limits_kills(const struct ms_job *job, pid_t pid)
+int cgroup_v2_read(uint32_t job_id, pid_t pid, const char *file, char *text, size_t size)
 {
 	struct ms_error ignored;
-	char text[PATH_SIZE] = "", *path;
 	struct place place;
 
-	if (!job->proxies.memory)
-		return 0;
-	if (limits_version_2()) {
-		if (find_place(job->job_id, pid, &place, &ignored) < 0 ||
-		    kernel_read(text, sizeof(text), "%s/memory.events", place.tasks) < 0)
-			return 0;
-		/* "oom" counts where the limit was, not below. */
-		return event_count(text, "oom") ? event_count(text, "oom_kill") : 0;
-	}
-	path = limits_group_path(job->job_id, "memory", "memory.oom_control");
-	if (path)
-		kernel_read(text, sizeof(text), "%s", path);
-	free(path);
-	return event_count(text, "oom_kill");
+	if (find_place(job_id, pid, &place, &ignored) < 0)
+		return -1;
+	return kernel_read(text, size, "%s/%s", place.tasks, file) < 0 ? -1 : 0;
 }

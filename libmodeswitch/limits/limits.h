@@ -10,8 +10,8 @@
  * With version 2 there is but one hierarchy, in which a process that left its place would be lost
  * to Slurm. So the limits are set on cgroups that Slurm made (ms_limits_step()).
  */
-#ifndef PROXY_LIMITS_H
-#define PROXY_LIMITS_H
+#ifndef LIMITS_H
+#define LIMITS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,8 +43,5 @@ int limits_remove(uint32_t job_id, struct ms_error *err);
 
 /* The same for all jobs that have any. */
 int limits_remove_all(struct ms_error *err);
-
-/* A file of a job's cgroup of version 1; free(). NULL: there is none. */
-char *limits_group_path(uint32_t job_id, const char *controller, const char *file);
 
 #endif

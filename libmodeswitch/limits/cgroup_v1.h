@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The cgroups that limit proxies with version 1.
+ */
+#ifndef CGROUP_V1_H
+#define CGROUP_V1_H
+
+#include <stdint.h>
+
+/* The path of a file of the job's cgroup; free(). NULL: there is none. */
+char *cgroup_v1_path(uint32_t job_id, const char *controller, const char *file);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How many proxies of a job were killed because they were over their limit of memory.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/files.h"
+#include "limits/cgroup_v1.h"
+#include "limits/cgroup_v2.h"
+#include "limits/limits.h"
+#include "modeswitch/job.h"
+#include "modeswitch/limits.h"
+
+#define TEXT_SIZE 4096
+
+/* The number after a name at the beginning of a line. */
+static uint64_t event_count(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, name, length) == 0 && line[length] == ' ')
+			return strtoull(line + length, NULL, 10);
+	}
+	return 0;
+}
+
+uint64_t ms_limits_kills(const struct ms_job *job, pid_t pid)
+{
+	char text[TEXT_SIZE] = "", *path;
+
+	if (!job->proxies.memory)
+		return 0;
+	if (limits_version_2()) {
+		if (cgroup_v2_read(job->job_id, pid, "memory.events", text, sizeof(text)) < 0)
+			return 0;
+		/* "oom" counts where the limit was, not below. */
+		return event_count(text, "oom") ? event_count(text, "oom_kill") : 0;
+	}
+	path = cgroup_v1_path(job->job_id, "memory", "memory.oom_control");
+	if (path)
+		kernel_read(text, sizeof(text), "%s", path);
+	free(path);
+	return event_count(text, "oom_kill");
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An ELF core file as gdb reads it: the memory at the addresses that the LWK has it, and the
+ * registers of each CPU that has saved them, as a thread with the CPU's number.
+ */
+#ifndef CORE_FILE_H
+#define CORE_FILE_H
+
+#include <stdint.h>
+
+#include "driver/driver.h"
+
+/* The LWK whose memory is written; the driver has 'dumping'. */
+struct core_source {
+	const struct driver *driver;
+	int dev;
+	unsigned instance;
+	uint32_t job_id;
+};
+
+/*
+ * Makes a new file below the directory 'dir' and writes the dump into it; removes the file when
+ * that fails. Allocates nothing, so that it can run in child_call_alone(). 0 or a negative errno.
+ */
+int core_file_write(const struct core_source *source, int dir, const char *name);
+/* Why a dump was not written, and what helps. */
+const char *core_file_reason(int error);
+
+#endif
