@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * /dev/lwkpart and the module itself. Every ioctl is one row of a table: it is copied
- * in, checked, carried out and copied out here; what it does is elsewhere.
+ * /dev/lwkpart. Every ioctl is a row of a table: its argument is copied in, checked and copied out
+ * here; other files do the work.
  */
-#define pr_fmt(fmt) "lwkpart: " fmt
-
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/memory.h>
@@ -12,12 +10,16 @@
 #include <linux/module.h>
 #include <linux/uaccess.h>
 
-#include "internal.h"
+#include "control.h"
+#include "instances.h"
+#include "lending/cpu.h"
+#include "lending/ledger.h"
+#include "lending/memory.h"
+#include "pages/move.h"
+#include "pages/scan.h"
 
 /* Longest wait that LWKPART_BOOT accepts: ten minutes. */
 #define MAX_BOOT_MS (10 * 60 * 1000U)
-
-DEFINE_MUTEX(lwkpart_mutex);
 
 union argument {
 	struct lwkpart_info info;
@@ -264,55 +266,12 @@ static struct miscdevice control_device = {
 	.mode = 0600,
 };
 
-static int __init lwkpart_init(void)
+int control_init(void)
 {
-	int error;
-
-	/* Memory blocks may go off-line before we are told, and a node's last one with them. */
-	cpusets_keep_lent();
-	error = cpus_init();
-	if (error)
-		goto fail;
-	error = memory_init();
-	if (error)
-		goto fail_memory;
-	error = doorbell_init();
-	if (error)
-		goto fail_doorbell;
-	error = process_init();
-	if (error)
-		goto fail_process;
-	error = misc_register(&control_device);
-	if (error)
-		goto fail_device;
-	return 0;
-
-fail_device:
-	process_exit();
-fail_process:
-	doorbell_exit();
-fail_doorbell:
-	memory_exit();
-fail_memory:
-	cpus_exit();
-fail:
-	pr_err("the module was to be set up, but that failed (error %d); see the messages above\n",
-	       error);
-	return error;
+	return misc_register(&control_device);
 }
 
-/* Only called while nothing is lent and no instance exists: both hold the module. */
-static void __exit lwkpart_exit(void)
+void control_exit(void)
 {
 	misc_deregister(&control_device);
-	process_exit();
-	doorbell_exit();
-	memory_exit();
-	cpus_exit();
 }
-
-module_init(lwkpart_init);
-module_exit(lwkpart_exit);
-MODULE_DESCRIPTION("Lends CPUs and memory to light-weight kernels");
-MODULE_AUTHOR("The slurm-lwk authors");
-MODULE_LICENSE("GPL");

@@ -1,45 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The life of an LWK instance: create, assign, load, boot, shut down, destroy.
- *
- * What the LWK writes (status, console) is never trusted: it is copied once, bounded,
- * and text is made printable before anybody sees it.
+ * All instances by number: they are created, get CPUs, memory and an image, are booted, shut down
+ * and destroyed.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
 #include <linux/cpumask.h>
-#include <linux/ctype.h>
-#include <linux/delay.h>
-#include <linux/io.h>
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include <linux/topology.h>
 #include <linux/uaccess.h>
 #include <linux/uidgid.h>
 #include <linux/vmalloc.h>
-#include "internal.h"
+
+#include "boot.h"
+#include "instance/console.h"
+#include "instance/dump.h"
+#include "instance/instance.h"
+#include "instance/reserve.h"
+#include "instance/state.h"
+#include "instances.h"
+#include "lending/cpu.h"
+#include "lending/ledger.h"
+#include "process/device.h"
+#include "watch.h"
 
 /* By id; with lwkpart_mutex held. */
 static struct instance *instances[LWKPART_MAX_INSTANCES];
-
-static void release(struct kref *kref)
-{
-	struct instance *instance = container_of(kref, struct instance, kref);
-
-	confine_release(instance);
-	kvfree(instance);
-}
-
-void instance_get(struct instance *instance)
-{
-	kref_get(&instance->kref);
-}
-
-void instance_put(struct instance *instance)
-{
-	kref_put(&instance->kref, release);
-}
 
 static struct instance *find(u32 id)
 {
@@ -53,98 +42,6 @@ unsigned int instance_count(void)
 	for (id = 0; id < LWKPART_MAX_INSTANCES; id++)
 		count += !!instances[id];
 	return count;
-}
-
-void copy_lwk_text(char *to, const char *from, size_t size)
-{
-	size_t i;
-
-	for (i = 0; i < size - 1; i++) {
-		char c = READ_ONCE(from[i]);
-
-		if (!c)
-			break;
-		to[i] = isascii(c) && isprint(c) ? c : '?';
-	}
-	to[i] = 0;
-}
-
-void instance_set_state(struct instance *instance, enum lwk_state state)
-{
-	instance->state = state;
-	instance->since_ns = ktime_get_real_ns();
-	event_signal(instance, LWK_EVENT_STATE);
-	if (state == LWK_STATE_PANIC)
-		event_signal(instance, LWK_EVENT_PANIC);
-	if (state == LWK_STATE_HUNG)
-		event_signal(instance, LWK_EVENT_HANG);
-}
-
-/* Does the LWK have CPUs that were started and not stopped? */
-static bool is_live(const struct instance *instance)
-{
-	switch (instance->state) {
-	case LWK_STATE_BOOTING:
-	case LWK_STATE_RUNNING:
-	case LWK_STATE_FREEZING:
-	case LWK_STATE_FROZEN:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool says_panic(const struct instance *instance)
-{
-	return is_live(instance) && READ_ONCE(instance->status->state) == LWK_STATE_PANIC;
-}
-
-enum lwk_state instance_state(struct instance *instance)
-{
-	if (!says_panic(instance))
-		return instance->state;
-	/* The worker takes over the message, which needs the lock for writing. */
-	watch_soon(instance);
-	return LWK_STATE_PANIC;
-}
-
-void instance_notice_panic(struct instance *instance)
-{
-	u32 cpu = 0;
-	bool new;
-
-	down_write(&instance->rwsem);
-	new = says_panic(instance);
-	if (new) {
-		cpu = READ_ONCE(instance->status->panic_cpu);
-		copy_lwk_text(instance->message, instance->status->message,
-			      sizeof(instance->message));
-		instance_set_state(instance, LWK_STATE_PANIC);
-	}
-	up_write(&instance->rwsem);
-	if (!new)
-		return;
-	pr_err("the LWK of job %u (instance %u) was to run, but panicked on its CPU %u: %s; end the job, and keep its console text for whoever maintains that LWK\n",
-	       instance->job_id, instance->id, cpu, instance->message);
-	process_wake_all(instance);
-}
-
-void instance_hung(struct instance *instance, const char *why)
-{
-	bool new;
-
-	down_write(&instance->rwsem);
-	new = state_has_processes(instance->state);
-	if (new) {
-		strscpy(instance->message, why, sizeof(instance->message));
-		instance_set_state(instance, LWK_STATE_HUNG);
-	}
-	up_write(&instance->rwsem);
-	if (!new)
-		return;
-	pr_err("the LWK of job %u (instance %u) was to answer, but is hung: %s; end the job\n",
-	       instance->job_id, instance->id, why);
-	process_wake_all(instance);
 }
 
 int instance_create(struct lwkpart_create *request)
@@ -166,15 +63,16 @@ int instance_create(struct lwkpart_create *request)
 	kref_init(&instance->kref);
 	init_rwsem(&instance->rwsem);
 	mutex_init(&instance->process_mutex);
-	mutex_init(&instance->counters_mutex);
+	mutex_init(&instance->counters.mutex);
+	confinement_init(&instance->confinement);
+	events_init(&instance->events);
 	watch_init(instance);
-	event_init(instance);
 	instance->id = id;
 	instance->uid = uid;
 	instance->job_id = request->job_id;
 	instance->proxy_calls = request->flags & LWKPART_CREATE_PROXY_CALLS;
 	instance->since_ns = ktime_get_real_ns();
-	error = process_device_create(instance);
+	error = instance_device_create(instance);
 	if (error) {
 		instance_put(instance);
 		return error;
@@ -201,6 +99,11 @@ static void set_assigned(struct instance *instance)
 	up_write(&instance->rwsem);
 }
 
+static struct lent_to as_owner(const struct instance *instance)
+{
+	return (struct lent_to){ .instance = instance->id, .job_id = instance->job_id };
+}
+
 int instance_assign_cpu(const struct lwkpart_assign_cpu *request)
 {
 	struct instance *instance = find(request->instance);
@@ -213,7 +116,7 @@ int instance_assign_cpu(const struct lwkpart_assign_cpu *request)
 		return error;
 	if (!lent)
 		return -ENOENT;
-	if (lent->owner)
+	if (is_assigned(&lent->to))
 		return -EBUSY;
 	if (instance->n_cpus == LWK_MAX_CPUS)
 		return -ENOSPC;
@@ -222,9 +125,9 @@ int instance_assign_cpu(const struct lwkpart_assign_cpu *request)
 	error = cpu_make_ready(request->cpu);
 	if (error)
 		return error;
-	ledger_assign_cpu(lent, instance);
+	ledger_assign_cpu(lent, as_owner(instance));
 	index = instance->n_cpus++;
-	instance->doorbell_cpu[index] = request->doorbell_cpu;
+	instance->doorbells.target[index] = request->doorbell_cpu;
 	instance->cpus[index] = (struct lwk_boot_cpu){
 		.linux_cpu = request->cpu,
 		.apicid = cpu_apicid(request->cpu),
@@ -245,11 +148,11 @@ int instance_assign_memory(const struct lwkpart_assign_mem *request)
 		return error;
 	if (!lent)
 		return -ENOENT;
-	if (lent->owner)
+	if (is_assigned(&lent->to))
 		return -EBUSY;
 	if (instance->n_mem == LWK_MAX_MEM)
 		return -ENOSPC;
-	ledger_assign_range(lent, instance);
+	ledger_assign_range(lent, as_owner(instance));
 	instance->mem[instance->n_mem++] = (struct lwk_boot_mem){
 		.start = lent->start,
 		.size = lent->size,
@@ -284,119 +187,12 @@ int instance_load(const struct lwkpart_load *request)
 		goto free_file;
 	}
 	down_write(&instance->rwsem);
-	error = image_load(instance, file, request->size);
+	error = reserve_fill(instance, file, request->size);
 	instance_set_state(instance, error ? LWK_STATE_ASSIGNED : LWK_STATE_LOADED);
 	up_write(&instance->rwsem);
 free_file:
 	vfree(file);
 	return error;
-}
-
-/* With rwsem held and the state BOOTING, so the shared areas are there. */
-static bool says_running(const struct instance *instance)
-{
-	return READ_ONCE(instance->status->magic) == LWK_SHARED_MAGIC &&
-	       READ_ONCE(instance->status->state) == LWK_STATE_RUNNING;
-}
-
-/* It will not be waited for any longer. With rwsem held for writing, state BOOTING. */
-static void give_up_boot(struct instance *instance, const char *why)
-{
-	scnprintf(instance->message, sizeof(instance->message), "%s; %u of %u CPUs came up", why,
-		  READ_ONCE(instance->status->cpus_up), instance->n_cpus);
-	instance_set_state(instance, LWK_STATE_HUNG);
-}
-
-/* What became of a boot: -EINPROGRESS, or what LWKPART_BOOT answers. */
-static int boot_result(struct instance *instance, ktime_t deadline)
-{
-	bool late = ktime_after(ktime_get(), deadline);
-	int result = -EINPROGRESS;
-
-	instance_notice_panic(instance);
-	down_write(&instance->rwsem);
-	if (instance->state == LWK_STATE_PANIC) {
-		result = -EIO;
-	} else if (instance->state != LWK_STATE_BOOTING) {
-		result = -ECANCELED; /* somebody has shut it down */
-	} else if (says_running(instance)) {
-		instance_set_state(instance, LWK_STATE_RUNNING);
-		result = 0;
-	} else if (late) {
-		give_up_boot(instance, "it was not running in time");
-		result = -ETIMEDOUT;
-	} else if (fatal_signal_pending(current)) {
-		give_up_boot(instance, "whoever booted it was killed");
-		result = -EINTR;
-	}
-	up_write(&instance->rwsem);
-	return result;
-}
-
-/* Its CPUs were started: waits until the state is BOOTING no more. */
-static int wait_running(struct instance *instance, u32 timeout_ms)
-{
-	ktime_t deadline = ktime_add_ms(ktime_get(), timeout_ms);
-	int result;
-
-	while ((result = boot_result(instance, deadline)) == -EINPROGRESS)
-		usleep_range(200, 1000);
-	process_wake_all(instance);
-	if (result == -ETIMEDOUT)
-		pr_err("the LWK of job %u (instance %u) was to be running %u ms after its start: %s; read its console, or allow it more time\n",
-		       instance->job_id, instance->id, timeout_ms, instance->message);
-	return result;
-}
-
-/* -ETIMEDOUT: not all CPUs started; the state is HUNG. */
-static int start_cpus(struct instance *instance)
-{
-	unsigned int i;
-	int error;
-
-	for (i = 0; i < instance->n_cpus; i++) {
-		struct cpu_entry entry = {
-			.page_root = instance->page_root,
-			.address = instance->entry,
-			.stack = instance->stacks + (i + 1) * LWK_BOOT_STACK,
-			.params = LWK_DIRECT_MAP + virt_to_phys(instance->params),
-			.index = i,
-		};
-
-		error = cpu_start(instance->cpus[i].linux_cpu, &entry);
-		if (error) {
-			down_write(&instance->rwsem);
-			scnprintf(instance->message, sizeof(instance->message),
-				  "CPU %u did not start", instance->cpus[i].linux_cpu);
-			instance_set_state(instance, LWK_STATE_HUNG);
-			up_write(&instance->rwsem);
-			process_wake_all(instance);
-			return error;
-		}
-	}
-	return 0;
-}
-
-/* Everything up to the point where the LWK must act. With lwkpart_mutex held. */
-static int start(struct instance *instance, const char *cmdline)
-{
-	int error;
-
-	if (instance->state != LWK_STATE_LOADED)
-		return -EBUSY;
-	strscpy(instance->params->cmdline, cmdline, sizeof(instance->params->cmdline));
-	clock_publish(instance);
-	error = doorbell_connect(instance);
-	if (error)
-		return error;
-	down_write(&instance->rwsem);
-	instance_set_state(instance, LWK_STATE_BOOTING);
-	up_write(&instance->rwsem);
-	error = start_cpus(instance);
-	if (error)
-		return error;
-	watch_start(instance);
-	return 0;
 }
 
 int instance_boot(const struct lwkpart_boot *request)
@@ -407,36 +203,15 @@ int instance_boot(const struct lwkpart_boot *request)
 	if (mutex_lock_killable(&lwkpart_mutex))
 		return -EINTR;
 	instance = find(request->instance);
-	error = instance ? start(instance, request->cmdline) : -ENOENT;
+	error = instance ? boot_start(instance, request->cmdline) : -ENOENT;
 	if (!error)
 		instance_get(instance);
 	mutex_unlock(&lwkpart_mutex);
 	if (error)
 		return error;
-	error = wait_running(instance, request->timeout_ms);
+	error = boot_wait(instance, request->timeout_ms);
 	instance_put(instance);
 	return error;
-}
-
-/* Stops whatever the instance is doing. It needs nothing of the LWK: that may be dead. */
-static void stop(struct instance *instance)
-{
-	bool started = instance->state > LWK_STATE_LOADED && instance->state != LWK_STATE_SHUTDOWN;
-
-	if (instance->state == LWK_STATE_SHUTDOWN)
-		return;
-	counters_remove(instance);
-	down_write(&instance->rwsem);
-	instance_set_state(instance, LWK_STATE_SHUTDOWN);
-	up_write(&instance->rwsem);
-	process_wake_all(instance);
-	if (!started)
-		return;
-	process_revoke_all(instance);
-	cpu_stop(instance->cpus, instance->n_cpus);
-	process_stopped_all(instance);
-	doorbell_disconnect(instance);
-	watch_stop(instance);
 }
 
 int instance_shutdown(u32 id)
@@ -445,7 +220,7 @@ int instance_shutdown(u32 id)
 
 	if (!instance)
 		return -ENOENT;
-	stop(instance);
+	boot_stop(instance);
 	return 0;
 }
 
@@ -455,13 +230,13 @@ int instance_destroy(u32 id)
 
 	if (!instance)
 		return -ENOENT;
-	stop(instance);
-	process_device_destroy(instance);
+	boot_stop(instance);
+	instance_device_destroy(instance);
 	/* Open files may keep the structure for a while, but nothing of the partition. */
 	down_write(&instance->rwsem);
-	image_unload(instance);
+	reserve_forget(instance);
 	up_write(&instance->rwsem);
-	ledger_unassign_all(instance);
+	ledger_unassign_all(instance->id);
 	instances[id] = NULL;
 	instance_put(instance);
 	module_put(THIS_MODULE);
@@ -503,7 +278,7 @@ int instance_hang_limit(const struct lwkpart_hang_limit *request)
 
 	if (!instance)
 		return -ENOENT;
-	WRITE_ONCE(instance->hang_ms, request->limit_ms);
+	WRITE_ONCE(instance->watch.hang_ms, request->limit_ms);
 	return 0;
 }
 
@@ -536,5 +311,7 @@ int instance_confine(const struct lwkpart_confine *request)
 	if (!instance)
 		return -ENOENT;
 	/* Who is a proxy already would stay where it is. */
-	return instance->state > LWK_STATE_LOADED ? -EBUSY : confine_set(instance, request);
+	return instance->state > LWK_STATE_LOADED
+		       ? -EBUSY
+		       : confinement_set(&instance->confinement, request);
 }

@@ -5,9 +5,10 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
-#include <linux/cpumask.h>
-
-#include "internal.h"
+#include "instance/console.h"
+#include "instance/state.h"
+#include "process/follow.h"
+#include "watch.h"
 
 /* A panic must be seen within a second even when its doorbell is lost. */
 #define WATCH_INTERVAL (HZ / 2)
@@ -16,20 +17,6 @@
 #define LOG_LINES 20
 #define LOG_LINE 240
 
-static void queue(struct instance *instance, unsigned long delay)
-{
-	unsigned int cpu = instance->doorbell_cpu[0];
-
-	/* The CPU may have gone off-line, or to an LWK, after it was chosen. */
-	mod_delayed_work_on(cpu_online(cpu) ? cpu : WORK_CPU_UNBOUND, system_wq, &instance->watch,
-			    delay);
-}
-
-void watch_soon(struct instance *instance)
-{
-	queue(instance, 0);
-}
-
 /*
  * A CPU with the same odd heartbeat for too long, or -1. Time in which nobody looked counts
  * little: a machine that stood still as a whole, by its hypervisor or its firmware, has
@@ -37,22 +24,23 @@ void watch_soon(struct instance *instance)
  */
 static int find_hanging_cpu(struct instance *instance)
 {
-	unsigned long limit = msecs_to_jiffies(READ_ONCE(instance->hang_ms));
-	unsigned long since = min_t(unsigned long, jiffies - instance->watched, 2 * WATCH_INTERVAL);
+	unsigned long limit = msecs_to_jiffies(READ_ONCE(instance->watch.hang_ms));
+	unsigned long since =
+		min_t(unsigned long, jiffies - instance->watch.looked, 2 * WATCH_INTERVAL);
 	unsigned int i;
 	int hanging = -1;
 
-	instance->watched = jiffies;
+	instance->watch.looked = jiffies;
 	for (i = 0; i < instance->n_slots; i++) {
 		u64 beat = READ_ONCE(instance->status->cpu[i].heartbeat);
 
-		if (beat != instance->health[i].beat) {
-			instance->health[i].beat = beat;
-			instance->health[i].silent = 0;
+		if (beat != instance->watch.health[i].beat) {
+			instance->watch.health[i].beat = beat;
+			instance->watch.health[i].silent = 0;
 			continue;
 		}
-		instance->health[i].silent += since;
-		if ((beat & 1) && instance->health[i].silent > limit)
+		instance->watch.health[i].silent += since;
+		if ((beat & 1) && instance->watch.health[i].silent > limit)
 			hanging = i % instance->n_cpus;
 	}
 	return hanging;
@@ -67,8 +55,8 @@ static void look_for_hang(struct instance *instance)
 	if (index < 0 || instance->state != LWK_STATE_RUNNING)
 		return;
 	scnprintf(why, sizeof(why), "its CPU %d (Linux's %u) shows no sign of life for %u s", index,
-		  instance->cpus[index].linux_cpu, READ_ONCE(instance->hang_ms) / 1000);
-	instance_hung(instance, why);
+		  instance->cpus[index].linux_cpu, READ_ONCE(instance->watch.hang_ms) / 1000);
+	instance_declare_hung(instance, why);
 }
 
 static void look_for_out_of_memory(struct instance *instance)
@@ -78,21 +66,21 @@ static void look_for_out_of_memory(struct instance *instance)
 
 	for (i = 0; i < instance->n_slots; i++)
 		killed += READ_ONCE(instance->status->cpu[i].out_of_memory);
-	if (killed == instance->out_of_memory)
+	if (killed == instance->watch.out_of_memory)
 		return;
-	instance->out_of_memory = killed;
-	event_signal(instance, LWK_EVENT_OUT_OF_MEMORY);
+	instance->watch.out_of_memory = killed;
+	event_signal(&instance->events, LWK_EVENT_OUT_OF_MEMORY);
 }
 
 static void announce_console(struct instance *instance)
 {
 	u64 head = READ_ONCE(instance->console->head);
-	u64 from = max(READ_ONCE(instance->console_read), instance->console_announced);
+	u64 from = max(READ_ONCE(instance->console_at.read), instance->console_at.announced);
 
 	if (head < from || head - from <= LWK_CONSOLE_BYTES / 2)
 		return;
-	instance->console_announced = head;
-	event_signal(instance, LWK_EVENT_CONSOLE);
+	instance->console_at.announced = head;
+	event_signal(&instance->events, LWK_EVENT_CONSOLE);
 }
 
 static void log_console(struct instance *instance)
@@ -101,7 +89,8 @@ static void log_console(struct instance *instance)
 	unsigned int lines;
 
 	for (lines = 0; lines < LOG_LINES; lines++) {
-		u64 position = instance->console_logged, head = READ_ONCE(instance->console->head);
+		u64 position = instance->console_at.logged,
+		    head = READ_ONCE(instance->console->head);
 		u32 length = console_read(instance, &position, line, sizeof(line) - 1);
 		char *end;
 
@@ -114,44 +103,45 @@ static void log_console(struct instance *instance)
 			position -= length - (end + 1 - line);
 			*end = 0;
 		}
-		instance->console_logged = position;
+		instance->console_at.logged = position;
 		pr_info("job %u: %s\n", instance->job_id, line);
 	}
 }
 
 static void watch(struct work_struct *work)
 {
-	struct instance *instance = container_of(to_delayed_work(work), struct instance, watch);
+	struct instance *instance =
+		container_of(to_delayed_work(work), struct instance, watch.work);
 	enum lwk_state state;
 
 	instance_notice_panic(instance);
 	/* Until watch_stop() has waited for us, the shared areas stay. */
 	look_for_hang(instance);
 	look_for_out_of_memory(instance);
-	process_follow_proxies(instance);
+	follow_proxies(instance);
 	announce_console(instance);
 	log_console(instance);
 	state = READ_ONCE(instance->state);
 	if (state != LWK_STATE_BOOTING && !state_has_processes(state))
 		return;
-	if (time_after_eq(jiffies, instance->clock_set + CLOCK_INTERVAL))
-		clock_publish(instance);
-	queue(instance, WATCH_INTERVAL);
+	if (time_after_eq(jiffies, instance->clock_published.when + CLOCK_INTERVAL))
+		clock_publish(instance->clock, &instance->clock_published);
+	instance_wake_watch(instance, WATCH_INTERVAL);
 }
 
 void watch_init(struct instance *instance)
 {
-	INIT_DELAYED_WORK(&instance->watch, watch);
-	instance->hang_ms = LWKPART_HANG_MS;
+	INIT_DELAYED_WORK(&instance->watch.work, watch);
+	instance->watch.hang_ms = LWKPART_HANG_MS;
 }
 
 void watch_start(struct instance *instance)
 {
-	instance->watched = jiffies;
-	queue(instance, WATCH_INTERVAL);
+	instance->watch.looked = jiffies;
+	instance_wake_watch(instance, WATCH_INTERVAL);
 }
 
 void watch_stop(struct instance *instance)
 {
-	cancel_delayed_work_sync(&instance->watch);
+	cancel_delayed_work_sync(&instance->watch.work);
 }

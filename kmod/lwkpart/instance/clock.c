@@ -8,7 +8,7 @@
 #include <linux/math64.h>
 #include <asm/tsc.h>
 
-#include "internal.h"
+#include "instance/clock.h"
 
 /* At both clocks at a time; the closest pair counts: something may come between. */
 #define LOOKS 5
@@ -19,7 +19,7 @@
 /* How far Linux's idea of a cycle may be from tsc_khz, as a part of it; more is a mistake. */
 #define RATE_SHARE 64
 
-static void look(struct clock_look *at)
+static void look(struct clock_reading *at)
 {
 	u64 before, ns, after, closest = U64_MAX;
 	unsigned int i;
@@ -37,7 +37,7 @@ static void look(struct clock_look *at)
 }
 
 /* Nanoseconds in a cycle, in units of 2^-32, by Linux's clock since the last look. */
-static u64 rate(const struct clock_look *last, const struct clock_look *now)
+static u64 rate(const struct clock_reading *last, const struct clock_reading *now)
 {
 	u64 nominal = div_u64((u64)NSEC_PER_MSEC << 32, tsc_khz);
 	u64 ns = now->ns - last->ns;
@@ -50,10 +50,10 @@ static u64 rate(const struct clock_look *last, const struct clock_look *now)
 		     nominal + nominal / RATE_SHARE);
 }
 
-void clock_publish(struct instance *instance)
+void clock_publish(struct lwk_clock *clock, struct clock_published *last)
 {
-	struct lwk_clock next = {}, *clock = instance->clock, *shown = &instance->clock_shown;
-	struct clock_look now;
+	struct lwk_clock next = {}, *shown = &last->clock;
+	struct clock_reading now;
 	unsigned long flags;
 	s64 cycles, ahead;
 
@@ -62,7 +62,7 @@ void clock_publish(struct instance *instance)
 	cycles = max_t(s64, now.tsc - shown->tsc_base, 0);
 	next.seq = shown->seq + 2;
 	next.tsc_base = now.tsc;
-	next.mult = rate(&instance->clock_look, &now);
+	next.mult = rate(&last->reading, &now);
 	next.monotonic_ns = shown->monotonic_ns + mul_u64_u64_shr(cycles, shown->mult, 32);
 	ahead = next.monotonic_ns - now.ns;
 	if (!shown->seq || ahead < -STEP_NS)
@@ -85,6 +85,6 @@ void clock_publish(struct instance *instance)
 	local_irq_restore(flags);
 	/* Ours: the LWK can write to the other one. */
 	*shown = next;
-	instance->clock_look = now;
-	instance->clock_set = jiffies;
+	last->reading = now;
+	last->when = jiffies;
 }

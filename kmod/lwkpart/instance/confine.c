@@ -12,7 +12,7 @@
 #include <linux/fs.h>
 #include <linux/magic.h>
 
-#include "internal.h"
+#include "instance/confine.h"
 
 static bool is_cgroup_file(const struct file *file)
 {
@@ -44,7 +44,12 @@ static int get_files(const struct lwkpart_confine *request, struct file **files)
 	return 0;
 }
 
-int confine_set(struct instance *instance, const struct lwkpart_confine *request)
+void confinement_init(struct confinement *confinement)
+{
+	mutex_init(&confinement->mutex);
+}
+
+int confinement_set(struct confinement *confinement, const struct lwkpart_confine *request)
 {
 	struct file *files[LWKPART_MAX_GROUPS] = {};
 	unsigned int i;
@@ -54,17 +59,17 @@ int confine_set(struct instance *instance, const struct lwkpart_confine *request
 		put_files(files);
 		return error;
 	}
-	down_write(&instance->rwsem);
+	mutex_lock(&confinement->mutex);
 	for (i = 0; i < LWKPART_MAX_GROUPS; i++)
-		swap(instance->groups[i], files[i]);
-	up_write(&instance->rwsem);
+		swap(confinement->groups[i], files[i]);
+	mutex_unlock(&confinement->mutex);
 	put_files(files);
 	return 0;
 }
 
-void confine_release(struct instance *instance)
+void confinement_release(struct confinement *confinement)
 {
-	put_files(instance->groups);
+	put_files(confinement->groups);
 }
 
 static int write_self(struct file *file)
@@ -77,17 +82,17 @@ static int write_self(struct file *file)
 	return written < 0 ? written : 0;
 }
 
-int confine_current(struct instance *instance)
+int confine_current(struct confinement *confinement)
 {
 	struct file *files[LWKPART_MAX_GROUPS] = {};
 	unsigned int i;
 	int error = 0;
 
 	/* Moving waits for whatever Linux does with cgroups, and no lock of ours does so. */
-	down_read(&instance->rwsem);
-	for (i = 0; i < LWKPART_MAX_GROUPS && instance->groups[i]; i++)
-		files[i] = get_file(instance->groups[i]);
-	up_read(&instance->rwsem);
+	mutex_lock(&confinement->mutex);
+	for (i = 0; i < LWKPART_MAX_GROUPS && confinement->groups[i]; i++)
+		files[i] = get_file(confinement->groups[i]);
+	mutex_unlock(&confinement->mutex);
 	for (i = 0; i < LWKPART_MAX_GROUPS && files[i] && !error; i++)
 		error = write_self(files[i]);
 	put_files(files);

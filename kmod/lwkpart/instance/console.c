@@ -5,7 +5,7 @@
 #include <linux/ctype.h>
 #include <linux/uaccess.h>
 
-#include "internal.h"
+#include "instance/console.h"
 
 #define CHUNK 256
 
@@ -51,7 +51,7 @@ int console_copy(struct instance *instance, struct lwkpart_kmsg *request)
 	} while (count);
 	request->position = position;
 	/* Several readers may race: a console that is announced once more does no harm. */
-	if (position > READ_ONCE(instance->console_read))
-		WRITE_ONCE(instance->console_read, position);
+	if (position > READ_ONCE(instance->console_at.read))
+		WRITE_ONCE(instance->console_at.read, position);
 	return 0;
 }

@@ -7,7 +7,9 @@
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 
-#include "internal.h"
+#include "instance/counters.h"
+#include "instance/doorbell.h"
+#include "instance/state.h"
 
 /* For a CPU that is at long work in the LWK's kernel, with interrupts off. */
 #define OBEY_MS 5000
@@ -52,7 +54,7 @@ static void tell(struct instance *instance, const struct lwk_counting *wanted)
 	to->count = wanted->count;
 	memcpy(to->counters, wanted->counters, sizeof(to->counters));
 	smp_store_release(&to->order, wanted->order);
-	instance->counting = *wanted;
+	instance->counters.told = *wanted;
 	for (i = 0; i < instance->n_cpus; i++)
 		doorbell_ring(instance, i);
 }
@@ -62,7 +64,8 @@ static bool all_obey(const struct instance *instance)
 	unsigned int i;
 
 	for (i = 0; i < instance->n_cpus; i++)
-		if (READ_ONCE(instance->status->cpu[i].counters.order) != instance->counting.order)
+		if (READ_ONCE(instance->status->cpu[i].counters.order) !=
+		    instance->counters.told.order)
 			return false;
 	return true;
 }
@@ -91,12 +94,12 @@ static int wait_until_obeyed(struct instance *instance, u32 timeout_ms)
 	}
 }
 
-/* With counters_mutex held. */
+/* With counters.mutex held. */
 static int have(struct instance *instance, struct lwk_counting *wanted, u32 timeout_ms)
 {
 	int error = -EHOSTDOWN;
 
-	wanted->order = instance->counting.order + 2;
+	wanted->order = instance->counters.told.order + 2;
 	down_read(&instance->rwsem);
 	if (state_has_processes(instance_state(instance))) {
 		tell(instance, wanted);
@@ -108,7 +111,7 @@ static int have(struct instance *instance, struct lwk_counting *wanted, u32 time
 
 static int carry_out(struct instance *instance, const struct lwk_counters *request)
 {
-	struct lwk_counting wanted = instance->counting;
+	struct lwk_counting wanted = instance->counters.told;
 
 	switch (request->command) {
 	case LWK_COUNTERS_GET:
@@ -137,14 +140,14 @@ int counters_command(struct instance *instance, struct lwk_counters *request)
 {
 	int error;
 
-	if (mutex_lock_killable(&instance->counters_mutex))
+	if (mutex_lock_killable(&instance->counters.mutex))
 		return -EINTR;
 	error = carry_out(instance, request);
-	request->order = instance->counting.order;
-	request->running = instance->counting.running;
-	request->count = instance->counting.count;
-	memcpy(request->counters, instance->counting.counters, sizeof(request->counters));
-	mutex_unlock(&instance->counters_mutex);
+	request->order = instance->counters.told.order;
+	request->running = instance->counters.told.running;
+	request->count = instance->counters.told.count;
+	memcpy(request->counters, instance->counters.told.counters, sizeof(request->counters));
+	mutex_unlock(&instance->counters.mutex);
 	return error;
 }
 
@@ -154,12 +157,12 @@ void counters_remove(struct instance *instance)
 	bool hardware = false;
 	u32 i;
 
-	mutex_lock(&instance->counters_mutex);
-	for (i = 0; i < instance->counting.count; i++)
-		hardware |= instance->counting.counters[i].kind != LWK_COUNTER_SOFTWARE;
-	none.set = instance->counting.set + 1;
+	mutex_lock(&instance->counters.mutex);
+	for (i = 0; i < instance->counters.told.count; i++)
+		hardware |= instance->counters.told.counters[i].kind != LWK_COUNTER_SOFTWARE;
+	none.set = instance->counters.told.set + 1;
 	/* An LWK that does not answer is stopped in any case. */
 	if (hardware)
 		have(instance, &none, REMOVE_MS);
-	mutex_unlock(&instance->counters_mutex);
+	mutex_unlock(&instance->counters.mutex);
 }

@@ -15,7 +15,8 @@
 #include <asm/irqdomain.h>
 #include <asm/smp.h>
 
-#include "internal.h"
+#include "instance/doorbell.h"
+#include "instance/state.h"
 
 static struct fwnode_handle *fwnode;
 static struct irq_domain *domain;
@@ -30,7 +31,7 @@ static void publish(struct instance *instance, unsigned int irq, struct irq_data
 	if (!cfg || target >= nr_cpu_ids)
 		return;
 	for (i = 0; i < instance->n_cpus; i++) {
-		if (instance->doorbell_irq[i] != irq)
+		if (instance->doorbells.irq[i] != irq)
 			continue;
 		/* cfg->dest_apicid is a logical id in flat mode. */
 		WRITE_ONCE(instance->params->cpus[i].doorbell_apicid,
@@ -116,22 +117,22 @@ static irqreturn_t doorbell_interrupt(int irq, void *data)
 	/* A panic is announced by a doorbell, and seen by looking at the state. */
 	instance_state(instance);
 	for (i = 0; i < instance->n_cpus; i++)
-		if (instance->doorbell_irq[i] == irq)
+		if (instance->doorbells.irq[i] == irq)
 			for (slot = i; slot < instance->n_slots; slot += instance->n_cpus)
-				process_wake(instance, slot);
+				instance_wake_proxy(instance, slot);
 	return IRQ_HANDLED;
 }
 
 /* The interrupt of LWK CPU 'index': a new one, or that of a CPU with the same target. */
 static int connect_one(struct instance *instance, unsigned int index)
 {
-	unsigned int target = instance->doorbell_cpu[index], i;
+	unsigned int target = instance->doorbells.target[index], i;
 	struct irq_fwspec fwspec = { .fwnode = fwnode, .param_count = 2 };
 	int irq, error;
 
 	for (i = 0; i < index; i++) {
-		if (instance->doorbell_cpu[i] == target) {
-			instance->doorbell_irq[index] = instance->doorbell_irq[i];
+		if (instance->doorbells.target[i] == target) {
+			instance->doorbells.irq[index] = instance->doorbells.irq[i];
 			return 0;
 		}
 	}
@@ -145,14 +146,14 @@ static int connect_one(struct instance *instance, unsigned int index)
 	error = request_irq(irq, doorbell_interrupt, IRQF_NOBALANCING, instance->name, instance);
 	if (error)
 		goto unmap;
-	instance->doorbell_irq[index] = irq;
+	instance->doorbells.irq[index] = irq;
 	error = irq_set_affinity(irq, cpumask_of(target));
 	if (error)
 		goto free;
 	return 0;
 
 free:
-	instance->doorbell_irq[index] = 0;
+	instance->doorbells.irq[index] = 0;
 	free_irq(irq, instance);
 unmap:
 	irq_dispose_mapping(irq);
@@ -168,14 +169,14 @@ int doorbell_connect(struct instance *instance)
 		error = connect_one(instance, i);
 		if (error) {
 			pr_err("lwkpart: instance %u: no interrupt for doorbells to CPU %u (%d)\n",
-			       instance->id, instance->doorbell_cpu[i], error);
+			       instance->id, instance->doorbells.target[i], error);
 			doorbell_disconnect(instance);
 			return error;
 		}
 	}
 	for (i = 0; i < instance->n_cpus; i++)
-		publish(instance, instance->doorbell_irq[i],
-			irq_get_irq_data(instance->doorbell_irq[i]));
+		publish(instance, instance->doorbells.irq[i],
+			irq_get_irq_data(instance->doorbells.irq[i]));
 	return 0;
 }
 
@@ -184,13 +185,13 @@ void doorbell_disconnect(struct instance *instance)
 	unsigned int i, j;
 
 	for (i = 0; i < instance->n_cpus; i++) {
-		int irq = instance->doorbell_irq[i];
+		int irq = instance->doorbells.irq[i];
 
 		if (!irq)
 			continue;
 		for (j = i; j < instance->n_cpus; j++)
-			if (instance->doorbell_irq[j] == irq)
-				instance->doorbell_irq[j] = 0;
+			if (instance->doorbells.irq[j] == irq)
+				instance->doorbells.irq[j] = 0;
 		free_irq(irq, instance);
 		irq_dispose_mapping(irq);
 	}

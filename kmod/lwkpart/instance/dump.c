@@ -9,7 +9,8 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "internal.h"
+#include "instance/dump.h"
+#include "lending/cpu.h"
 
 /* For CPUs to answer an NMI: at most so long, and a look at that so often. */
 #define REGISTERS_MS 1000

@@ -6,7 +6,7 @@
 #include <linux/slab.h>
 #include <linux/version.h>
 
-#include "internal.h"
+#include "instance/event.h"
 
 struct listener {
 	struct list_head link;
@@ -24,29 +24,29 @@ static void add_one(struct eventfd_ctx *eventfd)
 #endif
 }
 
-void event_init(struct instance *instance)
+void events_init(struct events *events)
 {
-	spin_lock_init(&instance->event_lock);
-	INIT_LIST_HEAD(&instance->listeners);
+	spin_lock_init(&events->lock);
+	INIT_LIST_HEAD(&events->listeners);
 }
 
 /* False when the owner has as many as it may. */
-static bool enter(struct instance *instance, struct listener *new)
+static bool enter(struct events *events, struct listener *new)
 {
 	struct listener *listener;
 	unsigned int count = 0;
 	unsigned long flags;
 
-	spin_lock_irqsave(&instance->event_lock, flags);
-	list_for_each_entry(listener, &instance->listeners, link)
+	spin_lock_irqsave(&events->lock, flags);
+	list_for_each_entry(listener, &events->listeners, link)
 		count += listener->owner == new->owner;
 	if (count < LWK_MAX_EVENTFDS)
-		list_add(&new->link, &instance->listeners);
-	spin_unlock_irqrestore(&instance->event_lock, flags);
+		list_add(&new->link, &events->listeners);
+	spin_unlock_irqrestore(&events->lock, flags);
 	return count < LWK_MAX_EVENTFDS;
 }
 
-int event_listen(struct instance *instance, const void *owner, const struct lwk_eventfd *request)
+int event_listen(struct events *events, const void *owner, const struct lwk_eventfd *request)
 {
 	struct eventfd_ctx *eventfd;
 	struct listener *listener;
@@ -66,38 +66,38 @@ int event_listen(struct instance *instance, const void *owner, const struct lwk_
 		.eventfd = eventfd,
 		.event = request->event,
 	};
-	if (enter(instance, listener))
+	if (enter(events, listener))
 		return 0;
 	eventfd_ctx_put(eventfd);
 	kfree(listener);
 	return -ENOSPC;
 }
 
-void event_forget(struct instance *instance, const void *owner)
+void event_forget(struct events *events, const void *owner)
 {
 	struct listener *listener, *next;
 	unsigned long flags;
 	LIST_HEAD(gone);
 
-	spin_lock_irqsave(&instance->event_lock, flags);
-	list_for_each_entry_safe(listener, next, &instance->listeners, link)
+	spin_lock_irqsave(&events->lock, flags);
+	list_for_each_entry_safe(listener, next, &events->listeners, link)
 		if (listener->owner == owner)
 			list_move(&listener->link, &gone);
-	spin_unlock_irqrestore(&instance->event_lock, flags);
+	spin_unlock_irqrestore(&events->lock, flags);
 	list_for_each_entry_safe(listener, next, &gone, link) {
 		eventfd_ctx_put(listener->eventfd);
 		kfree(listener);
 	}
 }
 
-void event_signal(struct instance *instance, enum lwk_event event)
+void event_signal(struct events *events, enum lwk_event event)
 {
 	struct listener *listener;
 	unsigned long flags;
 
-	spin_lock_irqsave(&instance->event_lock, flags);
-	list_for_each_entry(listener, &instance->listeners, link)
+	spin_lock_irqsave(&events->lock, flags);
+	list_for_each_entry(listener, &events->listeners, link)
 		if (listener->event == event)
 			add_one(listener->eventfd);
-	spin_unlock_irqrestore(&instance->event_lock, flags);
+	spin_unlock_irqrestore(&events->lock, flags);
 }

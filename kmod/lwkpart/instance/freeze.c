@@ -7,7 +7,9 @@
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 
-#include "internal.h"
+#include "instance/doorbell.h"
+#include "instance/freeze.h"
+#include "instance/state.h"
 
 #define MAX_TIMEOUT_MS 60000U
 

@@ -9,7 +9,8 @@
 #include <linux/uaccess.h>
 #include <asm/tsc.h>
 
-#include "internal.h"
+#include "instance/text.h"
+#include "instance/usage.h"
 
 /* Writing a group takes an LWK tens of instructions; this is many times that. */
 #define GROUP_TRIES 64

@@ -21,7 +21,6 @@
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/module.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/suspend.h>
 #include <linux/version.h>
@@ -35,11 +34,12 @@
 #include <asm/apic.h>
 #include <asm/desc.h>
 #include <asm/io.h>
-#include <asm/smp.h>
 #include <asm/special_insns.h>
 #include <asm/trapnr.h>
 
-#include "internal.h"
+#include "lending/cpu.h"
+#include "lending/cpuset.h"
+#include "lending/ledger.h"
 #include "lending/park.h"
 
 /* Flexible Return and Event Delivery: exceptions no longer go through the IDT. */
@@ -76,11 +76,9 @@ static_assert(offsetof(struct park_mailbox, index) == PARK_INDEX);
 static DEFINE_PER_CPU(struct park_area *, park_area);
 /* The CPU that add_cpu() brings back for us, which the veto lets pass; or -1. */
 static int coming_back = -1;
-static struct smp_ops linux_ops; /* Linux's own, before our hooks */
 static enum cpuhp_state veto_state;
 
-/* Called on the dying CPU, interrupts off, RCU no longer watching. */
-static void notrace hook_play_dead(void)
+void notrace cpu_prepare_parking(void)
 {
 	struct park_area *area = this_cpu_read(park_area);
 
@@ -101,7 +99,6 @@ static void notrace hook_play_dead(void)
 		native_load_idt(&idt);
 		WRITE_ONCE(area->seat, SEAT_PARKED);
 	}
-	linux_ops.play_dead();
 }
 
 u32 cpu_apicid(unsigned int cpu)
@@ -122,8 +119,7 @@ static void send(unsigned int cpu, u32 what)
 	local_irq_restore(flags);
 }
 
-/* Ends whatever runs on lent CPUs because Linux itself is about to end. Any context. */
-static void init_all_lent(void)
+void cpus_stop_all(void)
 {
 	unsigned int cpu;
 
@@ -133,32 +129,6 @@ static void init_all_lent(void)
 		if (area && READ_ONCE(area->seat) >= SEAT_PARKED)
 			send(cpu, APIC_INT_LEVELTRIG | APIC_INT_ASSERT | APIC_DM_INIT);
 	}
-}
-
-static void hook_stop_other_cpus(int wait)
-{
-	init_all_lent();
-	linux_ops.stop_other_cpus(wait);
-}
-
-static void hook_crash_stop_other_cpus(void)
-{
-	init_all_lent();
-	linux_ops.crash_stop_other_cpus();
-}
-
-/*
- * For a mask of all on-line CPUs Linux uses a broadcast, which also reaches the CPUs
- * that are off-line for Linux: harmless for them, as their local APICs are off, but
- * an LWK's are on, and each code patch or kernel TLB flush of Linux would interrupt it
- * (measured: every LWK CPU took one such interrupt for each of Linux's broadcasts).
- */
-static void hook_send_call_func_ipi(const struct cpumask *mask)
-{
-	if (ledger_is_empty())
-		linux_ops.send_call_func_ipi(mask);
-	else
-		apic->send_IPI_mask(mask, CALL_FUNCTION_VECTOR);
 }
 
 /* CPU hotplug callback: keeps what is lent off-line. */
@@ -276,7 +246,7 @@ int cpu_return(unsigned int cpu)
 
 	if (!lent)
 		return -ENOENT;
-	if (lent->owner)
+	if (is_assigned(&lent->to))
 		return -EBUSY;
 	area = per_cpu(park_area, cpu);
 	if (area->seat != SEAT_LINUX) {
@@ -364,24 +334,6 @@ u64 cpu_stub_address(void)
 	return (u64)park_nmi;
 }
 
-/* Hooks come and go while no CPU is on its way up or down, and none is inside one. */
-static void set_hooks(bool ours)
-{
-	cpus_read_lock();
-	if (ours) {
-		linux_ops = smp_ops;
-		smp_ops.play_dead = hook_play_dead;
-		smp_ops.stop_other_cpus = hook_stop_other_cpus;
-		if (linux_ops.crash_stop_other_cpus)
-			smp_ops.crash_stop_other_cpus = hook_crash_stop_other_cpus;
-		smp_ops.send_call_func_ipi = hook_send_call_func_ipi;
-	} else {
-		smp_ops = linux_ops;
-	}
-	cpus_read_unlock();
-	synchronize_rcu();
-}
-
 int cpus_init(void)
 {
 	int error;
@@ -403,13 +355,11 @@ int cpus_init(void)
 		return error;
 	}
 	veto_state = error;
-	set_hooks(true);
 	return 0;
 }
 
 void cpus_exit(void)
 {
-	set_hooks(false);
 	cpuhp_remove_state_nocalls(veto_state);
 	unregister_pm_notifier(&sleep_notifier);
 }

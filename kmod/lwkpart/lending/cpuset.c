@@ -22,7 +22,7 @@
 
 #include <linux/cgroup.h>
 
-#include "internal.h"
+#include "lending/cpuset.h"
 
 #ifdef CONFIG_CPUSETS
 /* The version 1 hierarchy that has the cpusets, with a reference; or NULL. */

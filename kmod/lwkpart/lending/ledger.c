@@ -14,19 +14,15 @@
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
 
-#include "internal.h"
+#include "lending/ledger.h"
+
+DEFINE_MUTEX(lwkpart_mutex);
 
 static LIST_HEAD(cpus);	  /* by number */
 static LIST_HEAD(ranges); /* by address */
 static DEFINE_SPINLOCK(ledger_lock);
 
-static struct lent_to lent_to(const struct instance *owner)
-{
-	return (struct lent_to){
-		.instance = owner ? owner->id : LWKPART_NO_INSTANCE,
-		.job_id = owner ? owner->job_id : 0,
-	};
-}
+static const struct lent_to nobody = { .instance = LWKPART_NO_INSTANCE };
 
 struct lent_cpu *ledger_find_cpu(unsigned int cpu)
 {
@@ -56,6 +52,7 @@ int ledger_add_cpu(unsigned int cpu)
 		return -ENOMEM;
 	__module_get(THIS_MODULE);
 	lent->cpu = cpu;
+	lent->to = nobody;
 	spin_lock(&ledger_lock);
 	list_for_each_entry(after, &cpus, link)
 		if (after->cpu > cpu)
@@ -85,6 +82,7 @@ int ledger_add_range(u64 start, u64 size, unsigned int node, enum lwkpart_mem_ki
 	lent->size = size;
 	lent->node = node;
 	lent->kind = kind;
+	lent->to = nobody;
 	spin_lock(&ledger_lock);
 	list_for_each_entry(after, &ranges, link)
 		if (after->start > start)
@@ -103,32 +101,32 @@ void ledger_remove_range(struct lent_range *lent)
 	module_put(THIS_MODULE);
 }
 
-void ledger_assign_cpu(struct lent_cpu *lent, struct instance *owner)
+void ledger_assign_cpu(struct lent_cpu *lent, struct lent_to to)
 {
 	spin_lock(&ledger_lock);
-	lent->owner = owner;
+	lent->to = to;
 	spin_unlock(&ledger_lock);
 }
 
-void ledger_assign_range(struct lent_range *lent, struct instance *owner)
+void ledger_assign_range(struct lent_range *lent, struct lent_to to)
 {
 	spin_lock(&ledger_lock);
-	lent->owner = owner;
+	lent->to = to;
 	spin_unlock(&ledger_lock);
 }
 
-void ledger_unassign_all(const struct instance *owner)
+void ledger_unassign_all(u32 instance)
 {
 	struct lent_cpu *cpu;
 	struct lent_range *range;
 
 	spin_lock(&ledger_lock);
 	list_for_each_entry(cpu, &cpus, link)
-		if (cpu->owner == owner)
-			cpu->owner = NULL;
+		if (cpu->to.instance == instance)
+			cpu->to = nobody;
 	list_for_each_entry(range, &ranges, link)
-		if (range->owner == owner)
-			range->owner = NULL;
+		if (range->to.instance == instance)
+			range->to = nobody;
 	spin_unlock(&ledger_lock);
 }
 
@@ -139,7 +137,7 @@ bool ledger_has_cpu(unsigned int cpu, struct lent_to *to)
 	spin_lock(&ledger_lock);
 	lent = ledger_find_cpu(cpu);
 	if (lent)
-		*to = lent_to(lent->owner);
+		*to = lent->to;
 	spin_unlock(&ledger_lock);
 	return lent;
 }
@@ -152,7 +150,7 @@ bool ledger_has_memory(u64 start, u64 size, struct lent_to *to)
 	spin_lock(&ledger_lock);
 	list_for_each_entry(lent, &ranges, link) {
 		if (start < lent->start + lent->size && lent->start < start + size) {
-			*to = lent_to(lent->owner);
+			*to = lent->to;
 			found = true;
 			break;
 		}
@@ -190,7 +188,7 @@ int ledger_copy(struct lwkpart_ledger *request)
 	list_for_each_entry(cpu, &cpus, link) {
 		if (count < request->capacity) {
 			entry = (struct lwkpart_ledger_entry){
-				.instance = lent_to(cpu->owner).instance,
+				.instance = cpu->to.instance,
 				.cpu = cpu->cpu,
 				.node = cpu_to_node(cpu->cpu),
 			};
@@ -203,7 +201,7 @@ int ledger_copy(struct lwkpart_ledger *request)
 		if (count < request->capacity) {
 			entry = (struct lwkpart_ledger_entry){
 				.kind = range->kind,
-				.instance = lent_to(range->owner).instance,
+				.instance = range->to.instance,
 				.node = range->node,
 				.start = range->start,
 				.size = range->size,

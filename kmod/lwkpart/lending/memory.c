@@ -14,7 +14,8 @@
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 
-#include "internal.h"
+#include "lending/ledger.h"
+#include "lending/memory.h"
 
 #define ALIGN_PFNS (LWKPART_MEM_ALIGN >> PAGE_SHIFT)
 /* First look for runs that start at a multiple of this, or of their size if smaller. */
@@ -230,7 +231,7 @@ int memory_return(const struct lwkpart_mem *request)
 
 	if (!lent)
 		return -ENOENT;
-	if (lent->owner)
+	if (is_assigned(&lent->to))
 		return -EBUSY;
 	/* Blocks are only struck out: user space brings them on-line again. */
 	if (lent->kind == LWKPART_MEM_CONTIG)

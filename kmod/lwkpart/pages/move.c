@@ -16,7 +16,8 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "internal.h"
+#include "pages/move.h"
+#include "pages/walk.h"
 
 #ifdef CONFIG_DEVICE_MIGRATION
 
@@ -49,7 +50,7 @@ static s32 look_at(struct mover *mover, unsigned long address)
 	pmd_t *pmd;
 
 	if (!mover->pmd || mover->pmd_address != (address & PMD_MASK)) {
-		mover->pmd = scan_find_pmd(mover->mm, address, address + PAGE_SIZE, &next, &giant);
+		mover->pmd = walk_find_pmd(mover->mm, address, address + PAGE_SIZE, &next, &giant);
 		mover->pmd_address = address & PMD_MASK;
 	}
 	pmd = mover->pmd;
@@ -216,7 +217,7 @@ int move_pages_of(struct lwkpart_move *request)
 	if (mover->addresses && mover->status)
 		error = copy_in(mover, request);
 	if (!error) {
-		mover->mm = scan_find_memory(request->pid);
+		mover->mm = walk_find_memory(request->pid);
 		error = mover->mm ? move_all(mover) : -ESRCH;
 	}
 	if (mover->mm)

@@ -18,7 +18,8 @@
 
 #include <asm/tlbflush.h>
 
-#include "internal.h"
+#include "pages/scan.h"
+#include "pages/walk.h"
 
 /*
  * At most so many entries are looked at in one call: mmap_lock is held meanwhile, and
@@ -125,35 +126,6 @@ static void look_at_huge_pmd(struct scan *scan, struct mm_struct *mm, pmd_t *pmd
 	spin_unlock(lock);
 }
 
-pmd_t *scan_find_pmd(struct mm_struct *mm, unsigned long address, unsigned long end,
-		     unsigned long *next, pud_t **giant)
-{
-	pgd_t *pgd = pgd_offset(mm, address);
-	p4d_t *p4d;
-	pud_t *pud;
-
-	*giant = NULL;
-	*next = pgd_addr_end(address, end);
-	if (pgd_none(*pgd) || pgd_bad(*pgd))
-		return NULL;
-	p4d = p4d_offset(pgd, address);
-	*next = p4d_addr_end(address, end);
-	if (p4d_none(*p4d) || p4d_bad(*p4d))
-		return NULL;
-	pud = pud_offset(p4d, address);
-	*next = pud_addr_end(address, end);
-	if (pud_none(*pud) || !pud_present(*pud))
-		return NULL;
-	if (pud_leaf(*pud)) {
-		*giant = pud;
-		return NULL;
-	}
-	if (pud_bad(*pud))
-		return NULL;
-	*next = pmd_addr_end(address, end);
-	return pmd_offset(pud, address);
-}
-
 /* Scans one mapping from 'start' until 'end' or until it is full; tells how far it came. */
 static unsigned long scan_mapping(struct scan *scan, struct vm_area_struct *vma,
 				  unsigned long start, unsigned long end)
@@ -165,7 +137,7 @@ static unsigned long scan_mapping(struct scan *scan, struct vm_area_struct *vma,
 	pmd_t *pmd;
 
 	for (address = start; address < end && !is_full(scan); address = next) {
-		pmd = scan_find_pmd(mm, address, end, &next, &giant);
+		pmd = walk_find_pmd(mm, address, end, &next, &giant);
 		scan->entries++;
 		/* Nothing but hugetlb has leaves here that can move: their lock is the mm's. */
 		if (giant && hugetlb) {
@@ -231,25 +203,9 @@ static unsigned long scan_memory(struct scan *scan, struct mm_struct *mm, unsign
 	return min(start, end);
 }
 
-struct mm_struct *scan_find_memory(s32 number)
-{
-	struct task_struct *task;
-	struct mm_struct *mm;
-	struct pid *pid;
-
-	pid = find_get_pid(number);
-	task = get_pid_task(pid, PIDTYPE_TGID);
-	put_pid(pid);
-	if (!task)
-		return NULL;
-	mm = get_task_mm(task);
-	put_task_struct(task);
-	return mm;
-}
-
 static int scan_process(struct lwkpart_scan *request, struct scan *scan)
 {
-	struct mm_struct *mm = scan_find_memory(request->pid);
+	struct mm_struct *mm = walk_find_memory(request->pid);
 	unsigned long at, end;
 
 	if (!mm)

@@ -16,7 +16,8 @@
 #include <linux/version.h>
 #include <asm/tsc.h>
 
-#include "internal.h"
+#include "instance/usage.h"
+#include "process/charge.h"
 
 /* What a CPU has spent for programs and in the kernel for them; TSC cycles. */
 struct spent {

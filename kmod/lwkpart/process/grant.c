@@ -18,8 +18,7 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
-#include "internal.h"
-#include "process/process.h"
+#include "process/grant.h"
 
 /* Pages that another process pins just now cannot be moved to where they may stay. */
 #define PIN_TRIES 50
@@ -279,7 +278,7 @@ static void answer(struct lwk_thread *thread, const struct wish *wish, struct pa
 	down_read(&process->instance->rwsem);
 	mutex_lock(&process->grants_mutex);
 	if (!process->grants_closed && process->grants_generation == wish->generation &&
-	    has_cpu(thread)) {
+	    has_slot(thread)) {
 		grant = &process->instance->grants[thread->index];
 		WRITE_ONCE(grant->result, n < 0 ? n : fulfil(process, grant, wish, pages, n));
 		smp_store_release(&grant->state, LWK_GRANT_DONE);
@@ -302,7 +301,7 @@ long grants_serve(struct lwk_process *process)
 	if (task_tgid(current) != smp_load_acquire(&process->proxy))
 		return -EPERM;
 	down_read(&instance->rwsem);
-	n = READ_ONCE(thread->index) >= 0 && has_cpu(thread) ? take_wish(thread, &wish) : -EIO;
+	n = READ_ONCE(thread->index) >= 0 && has_slot(thread) ? take_wish(thread, &wish) : -EIO;
 	up_read(&instance->rwsem);
 	if (n)
 		return n;

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copies of an LWK kernel's own memory. With lwkpart_mutex held. */
+#ifndef LWKPART_DUMP_H
+#define LWKPART_DUMP_H
+
+#include "instance/instance.h"
+
+/* LWKPART_DUMP_LAYOUT: 0 or -ENODATA. */
+int dump_layout(struct instance *instance, struct lwkpart_dump_layout *layout);
+/* LWKPART_DUMP: 0, -ENODATA, -EFAULT, -ENOMEM. */
+int dump_copy(const struct instance *instance, struct lwkpart_dump *request);
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <linux/cpumask.h>
+#include <linux/mm.h>
+
+#include "instance/instance.h"
+
+static void release(struct kref *kref)
+{
+	struct instance *instance = container_of(kref, struct instance, kref);
+
+	confinement_release(&instance->confinement);
+	kvfree(instance);
+}
+
+void instance_get(struct instance *instance)
+{
+	kref_get(&instance->kref);
+}
+
+void instance_put(struct instance *instance)
+{
+	kref_put(&instance->kref, release);
+}
+
+void instance_wake_proxy(struct instance *instance, unsigned int slot)
+{
+	wake_up(&instance->wait[slot]);
+}
+
+void instance_wake_proxies(struct instance *instance)
+{
+	unsigned int i;
+
+	for (i = 0; i < instance->n_slots; i++)
+		wake_up_all(&instance->wait[i]);
+}
+
+void instance_wake_watch(struct instance *instance, unsigned long delay)
+{
+	unsigned int cpu = instance->doorbells.target[0];
+
+	/* The CPU may have gone off-line, or to an LWK, after it was chosen. */
+	mod_delayed_work_on(cpu_online(cpu) ? cpu : WORK_CPU_UNBOUND, system_wq,
+			    &instance->watch.work, delay);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An LWK instance, its reference count, and wake-ups of those who serve it.
+ *
+ * Locks, outermost first: lwkpart_mutex (lending/ledger.h); instance->rwsem protects the
+ * state against the users of /dev/lwk/N, who hold it for reading while they rely on RUNNING;
+ * instance->process_mutex protects what processes and slots have of each other.
+ */
+#ifndef LWKPART_INSTANCE_H
+#define LWKPART_INSTANCE_H
+
+#include <linux/cdev.h>
+#include <linux/device.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rwsem.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "abi/lwkpart.h"
+#include "abi/lwkshared.h"
+#include "instance/clock.h"
+#include "instance/confine.h"
+#include "instance/event.h"
+
+struct lwk_thread;
+
+struct instance {
+	unsigned int id; /* N of /dev/lwk/N */
+	kuid_t uid;
+	u32 job_id;
+	bool proxy_calls; /* LWKPART_CREATE_PROXY_CALLS */
+	struct kref kref; /* held by the control device and by each open file */
+
+	/* state.c */
+	struct rw_semaphore rwsem; /* protects 'state' and 'message' */
+	enum lwk_state state;	   /* written by instance_set_state() only */
+	s64 since_ns;		   /* realtime at which 'state' was reached */
+	char message[LWKPART_MESSAGE_LEN];
+
+	/* The partition. */
+	unsigned int n_cpus;
+	unsigned int n_slots; /* for threads (lwkshared.h); valid once LOADED */
+	struct lwk_boot_cpu cpus[LWK_MAX_CPUS];
+	unsigned int n_mem;
+	struct lwk_boot_mem mem[LWK_MAX_MEM]; /* largest first once LOADED */
+
+	/* image.c: the LWK kernel's own memory (lwkshared.h), where the LWK cannot change it */
+	u64 reserve_start, reserve_size;
+	u64 reserve_used; /* bytes of it that were in use before the LWK began */
+	unsigned int n_segments;
+	struct lwkpart_dump_segment segments[LWKPART_MAX_SEGMENTS]; /* of the image, in it */
+	/* The shared areas, in the direct map; NULL before LOADED. */
+	struct lwk_boot_params *params;
+	struct lwk_status *status;
+	struct lwk_console *console;
+	struct lwk_channel *channels;
+	struct lwk_control *controls;
+	struct lwk_grant *grants;
+	struct lwk_clock *clock;
+	u64 entry;     /* the image's entry point */
+	u64 page_root; /* physical address of the first page tables */
+	u64 stacks;    /* LWK address of the stacks of all CPUs */
+
+	/* doorbell.c, an element for each CPU */
+	struct {
+		unsigned int target[LWK_MAX_CPUS]; /* the Linux CPU that gets its doorbells */
+		int irq[LWK_MAX_CPUS]; /* 0: none; CPUs with the same target share one */
+	} doorbells;
+
+	/* counters.c */
+	struct {
+		struct mutex mutex;
+		struct lwk_counting told; /* copy of params->counting that the LWK cannot change */
+	} counters;
+
+	struct clock_published clock_published;
+	struct confinement confinement;
+	struct events events;
+
+	/* console.c: positions in the console's text */
+	struct {
+		u64 logged;    /* end of what is in Linux's log */
+		u64 read;      /* end of what any reader has read */
+		u64 announced; /* where LWK_EVENT_CONSOLE was sent last */
+	} console_at;
+
+	/* watch.c; times are jiffies */
+	struct {
+		struct delayed_work work;
+		unsigned int hang_ms;
+		unsigned long looked;
+		struct {
+			u64 beat;	      /* the heartbeat when it changed last */
+			unsigned long silent; /* time that has been watched since */
+		} health[LWK_MAX_SLOTS];
+		u64 out_of_memory; /* processes killed so far */
+	} watch;
+
+	/* process/; under process_mutex */
+	struct mutex process_mutex;
+	struct lwk_thread *threads[LWK_MAX_SLOTS]; /* the thread of each slot, or NULL */
+	unsigned int n_processes;
+	struct list_head files;	   /* every open file of /dev/lwk/N */
+	bool stopped;		   /* its CPUs have been stopped */
+	struct list_head stranded; /* grants of processes that ended before that (grant.c) */
+
+	wait_queue_head_t wait[LWK_MAX_SLOTS]; /* the proxy of each slot */
+
+	/* process/device.c */
+	char name[sizeof("lwk") + 10]; /* of the interrupts, too */
+	struct device device;	       /* holds a reference to the instance */
+	struct cdev cdev;
+};
+
+void instance_get(struct instance *instance);
+void instance_put(struct instance *instance);
+
+/* Wakes the proxy that serves a slot. Any context. */
+void instance_wake_proxy(struct instance *instance, unsigned int slot);
+/* Wakes all proxies; call it after a change of state. */
+void instance_wake_proxies(struct instance *instance);
+/* Runs the watch (watch.c) after so many jiffies. Any context. */
+void instance_wake_watch(struct instance *instance, unsigned long delay);
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define pr_fmt(fmt) "lwkpart: " fmt
+
+#include <linux/ktime.h>
+#include <linux/timekeeping.h>
+
+#include "instance/state.h"
+#include "instance/text.h"
+
+void instance_set_state(struct instance *instance, enum lwk_state state)
+{
+	instance->state = state;
+	instance->since_ns = ktime_get_real_ns();
+	event_signal(&instance->events, LWK_EVENT_STATE);
+	if (state == LWK_STATE_PANIC)
+		event_signal(&instance->events, LWK_EVENT_PANIC);
+	if (state == LWK_STATE_HUNG)
+		event_signal(&instance->events, LWK_EVENT_HANG);
+}
+
+/* Does the LWK have CPUs that were started and not stopped? */
+static bool is_live(const struct instance *instance)
+{
+	switch (instance->state) {
+	case LWK_STATE_BOOTING:
+	case LWK_STATE_RUNNING:
+	case LWK_STATE_FREEZING:
+	case LWK_STATE_FROZEN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool says_panic(const struct instance *instance)
+{
+	return is_live(instance) && READ_ONCE(instance->status->state) == LWK_STATE_PANIC;
+}
+
+enum lwk_state instance_state(struct instance *instance)
+{
+	if (!says_panic(instance))
+		return instance->state;
+	/* The worker takes over the message, which needs the lock for writing. */
+	instance_wake_watch(instance, 0);
+	return LWK_STATE_PANIC;
+}
+
+void instance_notice_panic(struct instance *instance)
+{
+	u32 cpu = 0;
+	bool new;
+
+	down_write(&instance->rwsem);
+	new = says_panic(instance);
+	if (new) {
+		cpu = READ_ONCE(instance->status->panic_cpu);
+		copy_lwk_text(instance->message, instance->status->message,
+			      sizeof(instance->message));
+		instance_set_state(instance, LWK_STATE_PANIC);
+	}
+	up_write(&instance->rwsem);
+	if (!new)
+		return;
+	pr_err("the LWK of job %u (instance %u) was to run, but panicked on its CPU %u: %s; end the job, and keep its console text for whoever maintains that LWK\n",
+	       instance->job_id, instance->id, cpu, instance->message);
+	instance_wake_proxies(instance);
+}
+
+void instance_declare_hung(struct instance *instance, const char *why)
+{
+	bool new;
+
+	down_write(&instance->rwsem);
+	new = state_has_processes(instance->state);
+	if (new) {
+		strscpy(instance->message, why, sizeof(instance->message));
+		instance_set_state(instance, LWK_STATE_HUNG);
+	}
+	up_write(&instance->rwsem);
+	if (!new)
+		return;
+	pr_err("the LWK of job %u (instance %u) was to answer, but is hung: %s; end the job\n",
+	       instance->job_id, instance->id, why);
+	instance_wake_proxies(instance);
+}

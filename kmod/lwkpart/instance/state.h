@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The state of an instance, as Linux has it and as the LWK reports it. */
+#ifndef LWKPART_STATE_H
+#define LWKPART_STATE_H
+
+#include "instance/instance.h"
+
+/*
+ * The state. PANIC also when only the LWK's status area says so yet; then the watch soon
+ * takes over its message. With rwsem held for reading or writing.
+ */
+enum lwk_state instance_state(struct instance *instance);
+/* Enters a new state. With rwsem held for writing. */
+void instance_set_state(struct instance *instance, enum lwk_state state);
+/* Enters PANIC when the LWK says that it has panicked. Takes rwsem. */
+void instance_notice_panic(struct instance *instance);
+/* Enters HUNG, for the reason given, when the instance has processes. Takes rwsem. */
+void instance_declare_hung(struct instance *instance, const char *why);
+
+/* Are there processes in this state, running or frozen, and does the LWK answer? */
+static inline bool state_has_processes(enum lwk_state state)
+{
+	return state == LWK_STATE_RUNNING || state == LWK_STATE_FREEZING ||
+	       state == LWK_STATE_FROZEN;
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lent CPUs, by Linux's number. Unless a comment says otherwise, with lwkpart_mutex held. */
+#ifndef LWKPART_CPU_H
+#define LWKPART_CPU_H
+
+#include "abi/lwkshared.h"
+
+/* How a CPU enters an LWK (lwkshared.h). Addresses are the LWK's, except page_root. */
+struct cpu_entry {
+	u64 page_root; /* physical address */
+	u64 address;
+	u64 stack; /* its upper end */
+	u64 params;
+	u32 index;
+};
+
+int cpus_init(void);
+void cpus_exit(void);
+/* LWKPART_LEND_CPU and LWKPART_RETURN_CPU, with their errors. */
+int cpu_lend(unsigned int cpu);
+int cpu_return(unsigned int cpu);
+/*
+ * Makes sure that a lent CPU is parked. A CPU that ran an LWK before goes through Linux once
+ * more, which takes as long as RETURN and LEND. Returns 0 or a negative error; after an
+ * error the CPU is still lent, and LWKPART_RETURN_CPU works.
+ */
+int cpu_make_ready(unsigned int cpu);
+/*
+ * Starts a parked CPU. Returns 0, or -ETIMEDOUT after one second; after a time-out the
+ * caller must stop the CPU as if it had started.
+ */
+int cpu_start(unsigned int cpu, const struct cpu_entry *entry);
+/* Sends an NMI to a CPU that was started, which reaches it with interrupts off, too. */
+void cpu_nmi(unsigned int cpu);
+/* Stops those of the CPUs that were started, whatever they execute. Takes 10 ms. */
+void cpu_stop(const struct lwk_boot_cpu *cpus, unsigned int count);
+/*
+ * Stops all lent CPUs, because Linux itself is about to end; they cannot be started again.
+ * Any context, without the mutex.
+ */
+void cpus_stop_all(void);
+/*
+ * Makes the calling CPU, which Linux is about to halt for good, wake up in park_nmi(), if it is
+ * being lent. For play_dead(): interrupts are off, and RCU no longer watches.
+ */
+void cpu_prepare_parking(void);
+u32 cpu_apicid(unsigned int cpu);
+/* The address of the code that enters an LWK; it lies within one page. */
+u64 cpu_stub_address(void);
+
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The module itself: what is set up when it is loaded, and in which order.
+ */
+#define pr_fmt(fmt) "lwkpart: " fmt
+
+#include <linux/module.h>
+
+#include "control.h"
+#include "instance/doorbell.h"
+#include "lending/cpu.h"
+#include "lending/cpuset.h"
+#include "lending/memory.h"
+#include "lending/smp_ops.h"
+#include "process/device.h"
+
+static int __init lwkpart_init(void)
+{
+	int error;
+
+	/* Memory blocks may go off-line before we are told, and a node's last one with them. */
+	cpusets_keep_lent();
+	error = cpus_init();
+	if (error)
+		goto fail;
+	smp_ops_hook();
+	error = memory_init();
+	if (error)
+		goto fail_memory;
+	error = doorbell_init();
+	if (error)
+		goto fail_doorbell;
+	error = instance_devices_init();
+	if (error)
+		goto fail_devices;
+	error = control_init();
+	if (error)
+		goto fail_control;
+	return 0;
+
+fail_control:
+	instance_devices_exit();
+fail_devices:
+	doorbell_exit();
+fail_doorbell:
+	memory_exit();
+fail_memory:
+	smp_ops_unhook();
+	cpus_exit();
+fail:
+	pr_err("the module was to be set up, but that failed (error %d); see the messages above\n",
+	       error);
+	return error;
+}
+
+/* Only called while nothing is lent and no instance exists: both hold the module. */
+static void __exit lwkpart_exit(void)
+{
+	control_exit();
+	instance_devices_exit();
+	doorbell_exit();
+	memory_exit();
+	smp_ops_unhook();
+	cpus_exit();
+}
+
+module_init(lwkpart_init);
+module_exit(lwkpart_exit);
+MODULE_DESCRIPTION("Lends CPUs and memory to light-weight kernels");
+MODULE_AUTHOR("The slurm-lwk authors");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds the memory of a process, and entries of its page tables.
+ */
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
+
+#include "pages/walk.h"
+
+pmd_t *walk_find_pmd(struct mm_struct *mm, unsigned long address, unsigned long end,
+		     unsigned long *next, pud_t **giant)
+{
+	pgd_t *pgd = pgd_offset(mm, address);
+	p4d_t *p4d;
+	pud_t *pud;
+
+	*giant = NULL;
+	*next = pgd_addr_end(address, end);
+	if (pgd_none(*pgd) || pgd_bad(*pgd))
+		return NULL;
+	p4d = p4d_offset(pgd, address);
+	*next = p4d_addr_end(address, end);
+	if (p4d_none(*p4d) || p4d_bad(*p4d))
+		return NULL;
+	pud = pud_offset(p4d, address);
+	*next = pud_addr_end(address, end);
+	if (pud_none(*pud) || !pud_present(*pud))
+		return NULL;
+	if (pud_leaf(*pud)) {
+		*giant = pud;
+		return NULL;
+	}
+	if (pud_bad(*pud))
+		return NULL;
+	*next = pmd_addr_end(address, end);
+	return pmd_offset(pud, address);
+}
+
+struct mm_struct *walk_find_memory(s32 number)
+{
+	struct task_struct *task;
+	struct mm_struct *mm;
+	struct pid *pid;
+
+	pid = find_get_pid(number);
+	task = get_pid_task(pid, PIDTYPE_TGID);
+	put_pid(pid);
+	if (!task)
+		return NULL;
+	mm = get_task_mm(task);
+	put_task_struct(task);
+	return mm;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Carries out the most used calls on files in the kernel, without a way out to the proxy's program
+ * and back.
+ *
+ * Such a call is Linux's own function for it, found by a kprobe and called in the proxy's context:
+ * its credentials, descriptors, limits and accounting are the proxy's, and results and signals are
+ * those of the proxy's own call. Linux does more on the way into a system call (seccomp, ptrace,
+ * audit); a proxy that needs any of it gets its packets itself. Linux does more on the way out
+ * (signals, the last close of a file); that comes before the LWK gets the reply.
+ */
+#define pr_fmt(fmt) "lwkpart: " fmt
+
+#include <linux/kprobes.h>
+#include <linux/nospec.h>
+#include <linux/sched/signal.h>
+#include <linux/task_work.h>
+#include <linux/uaccess.h>
+#include <asm/syscall.h>
+#include <asm/unistd.h>
+
+#include "process/calls.h"
+#include "process/channel.h"
+
+/* The proxy keeps its own descriptors from its program. */
+static bool closes_programs(const struct lwk_packet *packet, const struct lwk_serve *serve)
+{
+	return packet->args[0] < serve->keep_from;
+}
+
+/* Nothing below /proc and /sys, where the proxy has answers of its own. */
+static bool path_is_linuxs(u64 address)
+{
+	char start[sizeof("/proc")];
+
+	return strncpy_from_user(start, (const char __user *)address, sizeof(start)) >= 0 &&
+	       strncmp(start, "/proc", strlen("/proc")) != 0 &&
+	       strncmp(start, "/sys", strlen("/sys")) != 0;
+}
+
+static bool opens_linuxs_path(const struct lwk_packet *packet, const struct lwk_serve *serve)
+{
+	return path_is_linuxs(packet->args[0]);
+}
+
+static bool opens_linuxs_path_at(const struct lwk_packet *packet, const struct lwk_serve *serve)
+{
+	return path_is_linuxs(packet->args[1]);
+}
+
+static struct {
+	const char *symbol;
+	/* NULL: any */
+	bool (*suits)(const struct lwk_packet *packet, const struct lwk_serve *serve);
+	/* NULL: not found */
+	long (*function)(const struct pt_regs *regs);
+} calls[] = {
+	[__NR_read] = { "__x64_sys_read" },
+	[__NR_write] = { "__x64_sys_write" },
+	[__NR_open] = { "__x64_sys_open", opens_linuxs_path },
+	[__NR_openat] = { "__x64_sys_openat", opens_linuxs_path_at },
+	[__NR_close] = { "__x64_sys_close", closes_programs },
+	[__NR_fstat] = { "__x64_sys_newfstat" },
+	[__NR_lseek] = { "__x64_sys_lseek" },
+	[__NR_pread64] = { "__x64_sys_pread64" },
+	[__NR_pwrite64] = { "__x64_sys_pwrite64" },
+	[__NR_readv] = { "__x64_sys_readv" },
+	[__NR_writev] = { "__x64_sys_writev" },
+};
+
+/* The functions are not exported to modules, but a probe may be put on them. */
+static void *find_by_kprobe(const char *symbol)
+{
+#ifdef CONFIG_X86_KERNEL_IBT
+	return NULL; /* The address found may lie behind the ENDBR that a call must meet. */
+#else
+	struct kprobe probe = { .symbol_name = symbol, .flags = KPROBE_FLAG_DISABLED };
+	void *address;
+
+	if (register_kprobe(&probe))
+		return NULL;
+	address = probe.addr;
+	unregister_kprobe(&probe);
+	return address;
+#endif
+}
+
+void calls_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		if (!calls[i].symbol)
+			continue;
+		calls[i].function = find_by_kprobe(calls[i].symbol);
+		if (!calls[i].function)
+			pr_info("this kernel does not show %s(): proxies will make those calls, which takes longer\n",
+				calls[i].symbol);
+	}
+}
+
+/* Would the proxy's own system call do no more than the function? */
+static bool may_call_here(struct lwk_packet *packet, const struct lwk_serve *serve)
+{
+	if (packet->kind != LWK_PACKET_REQUEST || packet->nr >= ARRAY_SIZE(calls))
+		return false;
+	/* The LWK chose it, and must not choose for a speculating CPU either. */
+	packet->nr = array_index_nospec(packet->nr, ARRAY_SIZE(calls));
+	return calls[packet->nr].function && !READ_ONCE(current_thread_info()->syscall_work) &&
+	       !signal_pending(current) &&
+	       (!calls[packet->nr].suits || calls[packet->nr].suits(packet, serve));
+}
+
+static bool restarts(s64 result)
+{
+	return result == -ERESTARTSYS || result == -ERESTARTNOINTR || result == -ERESTARTNOHAND ||
+	       result == -ERESTART_RESTARTBLOCK;
+}
+
+/* Carries out the call that waits first. False: there is something for the proxy to do. */
+bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
+{
+	struct lwk_packet packet, answer = { .kind = LWK_PACKET_REPLY };
+	struct pt_regs regs;
+	bool left_to_proxy;
+	s64 result;
+
+	if (!channel_peek(thread, &packet) || !may_call_here(&packet, serve))
+		return false;
+	regs = (struct pt_regs){
+		.orig_ax = packet.nr,
+		.di = packet.args[0],
+		.si = packet.args[1],
+		.dx = packet.args[2],
+		.r10 = packet.args[3],
+		.r8 = packet.args[4],
+		.r9 = packet.args[5],
+	};
+	result = calls[packet.nr].function(&regs);
+	/* Nothing was done. The proxy does it again, unless a handler has run by then. */
+	if (restarts(result))
+		return false;
+	thread->served++;
+	left_to_proxy = signal_pending(current) || task_work_pending(current);
+	answer.id = packet.id;
+	answer.args[0] = result;
+	channel_finish(thread, left_to_proxy ? NULL : &answer);
+	if (left_to_proxy) {
+		serve->has_reply = 1;
+		serve->id = packet.id;
+		serve->result = result;
+	}
+	return !left_to_proxy;
+}

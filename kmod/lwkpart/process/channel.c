@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "instance/doorbell.h"
+#include "process/channel.h"
+
+/* Are there some that the LWK has not taken? */
+static bool signals_wait(const struct lwk_channel *channel)
+{
+	return READ_ONCE(channel->signals.head) != READ_ONCE(channel->signals.tail);
+}
+
+/* Is there a packet, at one of so many looks? Leaves word that the proxy sleeps, or does not. */
+enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int looks)
+{
+	struct lwk_channel *channel;
+	enum mail mail = MAIL_NEVER;
+
+	spin_lock(&thread->lock);
+	channel = thread->channel;
+	if (channel) {
+		if (READ_ONCE(channel->linux_sleeps) != then_sleep) {
+			WRITE_ONCE(channel->linux_sleeps, then_sleep);
+			smp_mb(); /* the LWK writes 'head', then reads 'linux_sleeps' */
+		}
+		do
+			mail = READ_ONCE(channel->to_linux.head) !=
+					       READ_ONCE(channel->to_linux.tail)
+				       ? MAIL_WAITS
+				       : MAIL_NONE;
+		while (mail == MAIL_NONE && --looks);
+		if (mail == MAIL_NONE &&
+		    !state_has_processes(READ_ONCE(thread->process->instance->state)))
+			mail = MAIL_NEVER;
+	}
+	spin_unlock(&thread->lock);
+	return mail;
+}
+
+/* The packet that waits first, which stays where it is. */
+bool channel_peek(struct lwk_thread *thread, struct lwk_packet *packet)
+{
+	struct lwk_ring *ring;
+	bool quiet = false;
+
+	spin_lock(&thread->lock);
+	if (thread->channel) {
+		ring = &thread->channel->to_linux;
+		quiet = !signals_wait(thread->channel);
+		*packet = ring->slot[READ_ONCE(ring->tail) % LWK_RING_SLOTS];
+	}
+	spin_unlock(&thread->lock);
+	return quiet;
+}
+
+long channel_ring(struct lwk_thread *thread)
+{
+	struct instance *instance = thread->process->instance;
+	long error = -EIO;
+
+	down_read(&instance->rwsem);
+	if (serves(instance) && thread->channel) {
+		if (READ_ONCE(thread->channel->lwk_sleeps) || signals_wait(thread->channel))
+			doorbell_ring(instance, thread->index);
+		error = 0;
+	}
+	up_read(&instance->rwsem);
+	return error;
+}
+
+/* Takes the first packet away and, unless that is left to the proxy, sends the reply. */
+void channel_finish(struct lwk_thread *thread, const struct lwk_packet *reply)
+{
+	struct lwk_channel *channel;
+	bool sleeps = false;
+	u32 head;
+
+	spin_lock(&thread->lock);
+	channel = thread->channel;
+	if (channel) {
+		smp_store_release(&channel->to_linux.tail, READ_ONCE(channel->to_linux.tail) + 1);
+		if (reply) {
+			head = READ_ONCE(channel->to_lwk.head);
+			channel->to_lwk.slot[head % LWK_RING_SLOTS] = *reply;
+			smp_store_release(&channel->to_lwk.head, head + 1);
+			smp_mb(); /* the LWK writes 'lwk_sleeps', then reads 'head' */
+			sleeps = READ_ONCE(channel->lwk_sleeps);
+		}
+	}
+	spin_unlock(&thread->lock);
+	if (sleeps)
+		channel_ring(thread);
+}
+
+void channel_forget(struct lwk_thread *thread)
+{
+	spin_lock(&thread->lock);
+	thread->channel = NULL;
+	spin_unlock(&thread->lock);
+}

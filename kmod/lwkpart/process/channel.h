@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The channel of a thread: packets from the LWK, and replies to it. */
+#ifndef LWKPART_CHANNEL_H
+#define LWKPART_CHANNEL_H
+
+#include "process/thread.h"
+
+enum mail {
+	MAIL_NONE,  /* no packet yet */
+	MAIL_WAITS, /* a packet waits */
+	MAIL_NEVER, /* no packet will come any more */
+};
+
+/*
+ * Looks for a packet, so many times. Tells the LWK whether the caller sleeps afterwards, and so
+ * needs a doorbell.
+ */
+enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int looks);
+/*
+ * Copies the first packet, which stays in the channel. False when there is no channel, or the
+ * LWK has not taken all signals yet: then the packet is the proxy's.
+ */
+bool channel_peek(struct lwk_thread *thread, struct lwk_packet *packet);
+/* Removes the first packet and sends the reply; NULL: the proxy sends it. */
+void channel_finish(struct lwk_thread *thread, const struct lwk_packet *reply);
+/* LWK_DOORBELL: 0 or -EIO. Takes rwsem. */
+long channel_ring(struct lwk_thread *thread);
+/* Takes the channel away from the thread. */
+void channel_forget(struct lwk_thread *thread);
+
+#endif

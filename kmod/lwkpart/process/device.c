@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * /dev/lwk/N: its file operations. Every ioctl is a row of a table; the function of the row copies
+ * arguments in and results out, and other files do the work.
+ */
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "instance/console.h"
+#include "instance/counters.h"
+#include "instance/freeze.h"
+#include "instance/usage.h"
+#include "process/calls.h"
+#include "process/channel.h"
+#include "process/device.h"
+#include "process/grant.h"
+#include "process/mmap.h"
+#include "process/process.h"
+#include "process/serve.h"
+#include "process/window.h"
+
+static dev_t first_device;
+static struct class *device_class;
+
+static long get_status(struct lwk_process *process, void __user *arg)
+{
+	struct instance *instance = process->instance;
+	struct lwk_instance_status status = {};
+
+	down_read(&instance->rwsem);
+	status.state = instance_state(instance);
+	status.cpus = instance->n_cpus;
+	status.status_bytes = PAGE_ALIGN(LWK_STATUS_BYTES(instance->n_slots));
+	status.processes = READ_ONCE(instance->n_processes);
+	memcpy(status.message, instance->message, sizeof(status.message));
+	up_read(&instance->rwsem);
+	return copy_to_user(arg, &status, sizeof(status)) ? -EFAULT : 0;
+}
+
+static long get_details(struct lwk_process *process, void __user *arg)
+{
+	struct instance *instance = process->instance;
+	struct lwk_instance_details details = {
+		.uid = from_kuid_munged(current_user_ns(), instance->uid),
+		.job_id = instance->job_id,
+	};
+	unsigned int i;
+
+	instance_notice_panic(instance);
+	down_read(&instance->rwsem);
+	details.state = instance->state;
+	details.since_ns = instance->since_ns;
+	details.cpus = instance->n_cpus;
+	details.processes = READ_ONCE(instance->n_processes);
+	for (i = 0; i < instance->n_mem; i++)
+		details.bytes += instance->mem[i].size;
+	memcpy(details.message, instance->message, sizeof(details.message));
+	up_read(&instance->rwsem);
+	return copy_to_user(arg, &details, sizeof(details)) ? -EFAULT : 0;
+}
+
+static long get_usage(struct lwk_process *process, void __user *arg)
+{
+	struct lwk_usage usage;
+	int error;
+
+	if (copy_from_user(&usage, arg, sizeof(usage)))
+		return -EFAULT;
+	if (usage.reserved[0] || usage.reserved[1])
+		return -EINVAL;
+	error = usage_copy(process->instance, &usage);
+	if ((!error || error == -ENOSPC) && copy_to_user(arg, &usage, sizeof(usage)))
+		return -EFAULT;
+	return error;
+}
+
+static long read_console(struct lwk_process *process, void __user *arg)
+{
+	struct lwkpart_kmsg kmsg;
+	int error;
+
+	if (copy_from_user(&kmsg, arg, sizeof(kmsg)))
+		return -EFAULT;
+	if (kmsg.flags || kmsg.instance)
+		return -EINVAL;
+	error = console_copy(process->instance, &kmsg);
+	if (error)
+		return error;
+	return copy_to_user(arg, &kmsg, sizeof(kmsg)) ? -EFAULT : 0;
+}
+
+static long listen(struct lwk_process *process, void __user *arg)
+{
+	struct lwk_eventfd request;
+
+	if (copy_from_user(&request, arg, sizeof(request)))
+		return -EFAULT;
+	return event_listen(&process->instance->events, process, &request);
+}
+
+static long freeze(struct lwk_process *process, void __user *arg)
+{
+	struct lwk_freeze request;
+
+	if (copy_from_user(&request, arg, sizeof(request)))
+		return -EFAULT;
+	return freeze_instance(process->instance, &request);
+}
+
+static long count(struct lwk_process *process, void __user *arg)
+{
+	struct lwk_counters request;
+	int error;
+
+	if (copy_from_user(&request, arg, sizeof(request)))
+		return -EFAULT;
+	error = counters_command(process->instance, &request);
+	if (error)
+		return error;
+	return copy_to_user(arg, &request, sizeof(request)) ? -EFAULT : 0;
+}
+
+static long create(struct lwk_process *process, void __user *arg)
+{
+	struct lwk_proc_create request;
+	long error;
+
+	if (copy_from_user(&request, arg, sizeof(request)))
+		return -EFAULT;
+	error = process_create(process, &request);
+	if (error)
+		return error;
+	/* If this fails, the process ends with the file, as any other does. */
+	return copy_to_user(arg, &request, sizeof(request)) ? -EFAULT : 0;
+}
+
+static long add_thread(struct lwk_process *process, void __user *arg)
+{
+	struct lwk_thread_create request;
+	long error;
+
+	if (copy_from_user(&request, arg, sizeof(request)))
+		return -EFAULT;
+	error = process_add_thread(process, &request);
+	if (error)
+		return error;
+	/* If this fails, the process has a slot that it does not use. */
+	return copy_to_user(arg, &request, sizeof(request)) ? -EFAULT : 0;
+}
+
+static long end(struct lwk_process *process, void __user *arg)
+{
+	if (task_tgid(current) != process->proxy)
+		return -EPERM;
+	window_hide(process);
+	return process_end(process);
+}
+
+static long serve_caller(struct lwk_process *process, void __user *arg)
+{
+	return serve(thread_of_caller(process), arg);
+}
+
+static long ring(struct lwk_process *process, void __user *arg)
+{
+	return channel_ring(thread_of_caller(process));
+}
+
+static long unmap(struct lwk_process *process, void __user *arg)
+{
+	struct lwk_unmap request;
+
+	if (copy_from_user(&request, arg, sizeof(request)))
+		return -EFAULT;
+	return window_unmap(process, &request);
+}
+
+static long grant(struct lwk_process *process, void __user *arg)
+{
+	return grants_serve(process);
+}
+
+static const struct operation {
+	unsigned int command;
+	long (*run)(struct lwk_process *process, void __user *arg);
+} operations[] = {
+	{ LWK_GET_STATUS, get_status },
+	{ LWK_PROC_CREATE, create },
+	{ LWK_SERVE, serve_caller },
+	{ LWK_DOORBELL, ring },
+	{ LWK_UNMAP, unmap },
+	{ LWK_GET_DETAILS, get_details },
+	{ LWK_GET_USAGE, get_usage },
+	{ LWK_KMSG, read_console },
+	{ LWK_EVENTFD, listen },
+	{ LWK_FREEZE, freeze },
+	{ LWK_THREAD_CREATE, add_thread },
+	{ LWK_PROC_END, end },
+	{ LWK_COUNTERS, count },
+	{ LWK_GRANT, grant },
+};
+
+static long device_ioctl(struct file *file, unsigned int command, unsigned long arg)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(operations); i++)
+		if (operations[i].command == command)
+			return operations[i].run(file->private_data, (void __user *)arg);
+	return -ENOTTY;
+}
+
+static int device_open(struct inode *inode, struct file *file)
+{
+	struct instance *instance = container_of(inode->i_cdev, struct instance, cdev);
+	struct lwk_process *process = kzalloc(sizeof(*process), GFP_KERNEL);
+
+	if (!process)
+		return -ENOMEM;
+	if (grants_create(process)) {
+		kfree(process);
+		return -ENOMEM;
+	}
+	process->instance = instance;
+	process->mapping = file->f_mapping;
+	thread_init(&process->first, process);
+	init_rwsem(&process->shown);
+	file->private_data = process;
+	mutex_lock(&instance->process_mutex);
+	list_add(&process->link, &instance->files);
+	mutex_unlock(&instance->process_mutex);
+	return 0;
+}
+
+static int device_close(struct inode *inode, struct file *file)
+{
+	struct lwk_process *process = file->private_data;
+	struct lwk_thread *thread;
+
+	event_forget(&process->instance->events, process);
+	process_end(process);
+	mutex_lock(&process->instance->process_mutex);
+	list_del(&process->link);
+	mutex_unlock(&process->instance->process_mutex);
+	while ((thread = process->first.next)) {
+		process->first.next = thread->next;
+		put_pid(thread->proxy);
+		kfree(thread);
+	}
+	put_pid(process->proxy);
+	kfree(process);
+	return 0;
+}
+
+static const struct file_operations device_operations = {
+	.owner = THIS_MODULE,
+	.open = device_open,
+	.release = device_close,
+	.unlocked_ioctl = device_ioctl,
+	.mmap = process_mmap,
+};
+
+static char *device_node(struct device *device, umode_t *mode, kuid_t *uid, kgid_t *gid)
+{
+	struct instance *instance = container_of(device, struct instance, device);
+
+	/* Only the name is wanted when the node goes away. */
+	if (mode)
+		*mode = 0600;
+	if (uid)
+		*uid = instance->uid;
+	return kasprintf(GFP_KERNEL, "lwk/%u", instance->id);
+}
+
+static const struct device_type device_type = {
+	.name = "lwk",
+	.devnode = device_node,
+};
+
+static void device_release(struct device *device)
+{
+	instance_put(container_of(device, struct instance, device));
+}
+
+int instance_device_create(struct instance *instance)
+{
+	unsigned int i;
+	int error;
+
+	INIT_LIST_HEAD(&instance->files);
+	INIT_LIST_HEAD(&instance->stranded);
+	for (i = 0; i < LWK_MAX_SLOTS; i++)
+		init_waitqueue_head(&instance->wait[i]);
+	snprintf(instance->name, sizeof(instance->name), "lwk%u", instance->id);
+
+	/* An open file holds the cdev, that the device, and that the instance. */
+	instance_get(instance);
+	device_initialize(&instance->device);
+	instance->device.class = device_class;
+	instance->device.type = &device_type;
+	instance->device.devt = MKDEV(MAJOR(first_device), instance->id);
+	instance->device.release = device_release;
+	cdev_init(&instance->cdev, &device_operations);
+	instance->cdev.owner = THIS_MODULE;
+	error = dev_set_name(&instance->device, "lwk%u", instance->id);
+	if (!error)
+		error = cdev_device_add(&instance->cdev, &instance->device);
+	if (error)
+		put_device(&instance->device);
+	return error;
+}
+
+void instance_device_destroy(struct instance *instance)
+{
+	cdev_device_del(&instance->cdev, &instance->device);
+	put_device(&instance->device);
+}
+
+int instance_devices_init(void)
+{
+	int error = alloc_chrdev_region(&first_device, 0, LWKPART_MAX_INSTANCES, "lwk");
+
+	if (error)
+		return error;
+	calls_init();
+	device_class = class_create(THIS_MODULE, "lwk");
+	if (IS_ERR(device_class)) {
+		unregister_chrdev_region(first_device, LWKPART_MAX_INSTANCES);
+		return PTR_ERR(device_class);
+	}
+	return 0;
+}
+
+void instance_devices_exit(void)
+{
+	class_destroy(device_class);
+	unregister_chrdev_region(first_device, LWKPART_MAX_INSTANCES);
+}

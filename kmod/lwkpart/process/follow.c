@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Lets LWK processes stand still while their proxies are stopped.
+ */
+#include <linux/sched/signal.h>
+
+#include "instance/freeze.h"
+#include "process/follow.h"
+#include "process/thread.h"
+
+/* By a signal, or by the freezer of cgroup v1 or v2, which is how Slurm suspends a job. */
+static bool stands_still(const struct task_struct *task)
+{
+	if (READ_ONCE(task->signal->flags) & SIGNAL_STOP_STOPPED)
+		return true;
+#ifdef CONFIG_CGROUPS
+	if (task->frozen)
+		return true;
+#endif
+#ifdef TASK_FROZEN
+	return READ_ONCE(task->__state) & TASK_FROZEN;
+#else
+	return task->flags & PF_FROZEN;
+#endif
+}
+
+void follow_proxies(struct instance *instance)
+{
+	unsigned int i;
+
+	down_read(&instance->rwsem);
+	/* Who has the mutex may wait for the LWK for seconds: next time, then. */
+	if (!mutex_trylock(&instance->process_mutex)) {
+		up_read(&instance->rwsem);
+		return;
+	}
+	for (i = 0; i < instance->n_slots && serves(instance); i++) {
+		struct lwk_thread *thread = instance->threads[i];
+		struct task_struct *task;
+		bool stopped = false;
+
+		if (!thread)
+			continue;
+		rcu_read_lock();
+		task = pid_task(thread->process->proxy, PIDTYPE_TGID);
+		if (task)
+			stopped = stands_still(task);
+		rcu_read_unlock();
+		freeze_slot(instance, i, FREEZE_PROXY, stopped);
+	}
+	mutex_unlock(&instance->process_mutex);
+	up_read(&instance->rwsem);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * mmap(2) of /dev/lwk/N: the status area, the channels, and the WINDOW.
+ */
+#include <linux/io.h>
+#include <linux/mm.h>
+
+#include "process/mmap.h"
+#include "process/window.h"
+
+static vm_fault_t insert_page(struct vm_fault *vmf, void *area)
+{
+	unsigned long offset = (vmf->address & PAGE_MASK) - vmf->vma->vm_start;
+
+	return vmf_insert_pfn(vmf->vma, vmf->address & PAGE_MASK,
+			      (virt_to_phys(area) + offset) >> PAGE_SHIFT);
+}
+
+static vm_fault_t status_fault(struct vm_fault *vmf)
+{
+	struct lwk_process *process = vmf->vma->vm_private_data;
+	struct instance *instance = process->instance;
+	vm_fault_t result = VM_FAULT_SIGBUS;
+
+	down_read(&instance->rwsem);
+	if (serves(instance) &&
+	    (vmf->address & PAGE_MASK) - vmf->vma->vm_start < LWK_STATUS_BYTES(instance->n_slots))
+		result = insert_page(vmf, instance->status);
+	up_read(&instance->rwsem);
+	return result;
+}
+
+static vm_fault_t channel_fault(struct vm_fault *vmf)
+{
+	struct lwk_thread *thread = vmf->vma->vm_private_data;
+	struct instance *instance = thread->process->instance;
+	vm_fault_t result = VM_FAULT_SIGBUS;
+	struct lwk_channel *channel;
+
+	down_read(&instance->rwsem);
+	channel = READ_ONCE(thread->channel);
+	if (serves(instance) && channel)
+		result = insert_page(vmf, channel);
+	up_read(&instance->rwsem);
+	return result;
+}
+
+static const struct vm_operations_struct status_ops = {
+	.fault = status_fault,
+};
+
+static const struct vm_operations_struct channel_ops = {
+	.fault = channel_fault,
+};
+
+int process_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct lwk_process *process = file->private_data;
+	struct lwk_thread *thread = thread_of_caller(process);
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT, size = vma->vm_end - vma->vm_start;
+	int error;
+
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	vma->vm_private_data = process;
+	switch (offset) {
+	case LWK_MMAP_STATUS:
+		if (size > PAGE_ALIGN(sizeof(struct lwk_status)))
+			return -EINVAL;
+		if (vma->vm_flags & VM_WRITE)
+			return -EPERM;
+		vma->vm_flags &= ~VM_MAYWRITE;
+		vma->vm_ops = &status_ops;
+		break;
+	case LWK_MMAP_CHANNEL:
+		if (thread->index < 0 || size != sizeof(struct lwk_channel))
+			return -EINVAL;
+		vma->vm_private_data = thread;
+		vma->vm_ops = &channel_ops;
+		break;
+	default:
+		error = window_attach(process, vma, offset);
+		if (error)
+			return error;
+	}
+	/* Not for a child: it is not the proxy. Not for code: the LWK runs it, not we. */
+	vma->vm_flags |= VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY;
+	vma->vm_flags &= ~VM_MAYEXEC;
+	return 0;
+}

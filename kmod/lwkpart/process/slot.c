@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The slots of an instance: which are free, and the orders by which the LWK gives a slot a thread.
+ */
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+
+#include "instance/doorbell.h"
+#include "process/channel.h"
+#include "process/slot.h"
+
+/* How long a slot may take to obey an order. */
+#define OBEY_TIMEOUT (5 * HZ)
+
+static bool obeyed(struct instance *instance, unsigned int index, u32 order)
+{
+	return smp_load_acquire(&instance->controls[index].obeyed) == order;
+}
+
+static bool give_order(struct instance *instance, unsigned int index, u32 order)
+{
+	unsigned long deadline = jiffies + OBEY_TIMEOUT;
+	unsigned int i;
+
+	smp_store_release(&instance->controls[index].order, order);
+	do {
+		doorbell_ring(instance, index);
+		for (i = 0; i < 100; i++) {
+			if (obeyed(instance, index, order))
+				return true;
+			usleep_range(20, 100);
+		}
+	} while (time_before(jiffies, deadline) && serves(instance));
+	return obeyed(instance, index, order);
+}
+
+/* The threads that a CPU has. With process_mutex held. */
+static unsigned int threads_on(const struct instance *instance, unsigned int cpu)
+{
+	unsigned int slot, n = 0;
+
+	for (slot = cpu; slot < instance->n_slots; slot += instance->n_cpus)
+		if (instance->threads[slot])
+			n++;
+	return n;
+}
+
+/* … one that it can have more, or -1. */
+int slot_find_on(struct instance *instance, unsigned int cpu)
+{
+	unsigned int slot;
+
+	for (slot = cpu; slot < instance->n_slots; slot += instance->n_cpus)
+		if (!instance->threads[slot] && obeyed(instance, slot, LWK_ORDER_NONE))
+			return slot;
+	return -1;
+}
+
+/* A slot of a CPU without a thread, on that NUMA node if it can be had, or -1. With process_mutex held. */
+int slot_find_idle(struct instance *instance, int near)
+{
+	unsigned int i;
+	int found = -1;
+
+	for (i = 0; i < instance->n_cpus; i++) {
+		int slot = threads_on(instance, i) ? -1 : slot_find_on(instance, i);
+
+		if (slot < 0)
+			continue;
+		if (near < 0 || instance->cpus[i].node == instance->cpus[near].node)
+			return slot;
+		if (found < 0)
+			found = slot;
+	}
+	return found;
+}
+
+static bool has_thread_on(struct lwk_process *process, unsigned int cpu)
+{
+	const struct instance *instance = process->instance;
+	unsigned int slot;
+
+	for (slot = cpu; slot < instance->n_slots; slot += instance->n_cpus)
+		if (instance->threads[slot] && instance->threads[slot]->process == process)
+			return true;
+	return false;
+}
+
+/* A slot of the CPU with the fewest threads of those that the process has, or -1. With process_mutex held. */
+int slot_find_shared(struct lwk_process *process)
+{
+	struct instance *instance = process->instance;
+	unsigned int i, least = UINT_MAX;
+	int found = -1;
+
+	for (i = 0; i < instance->n_cpus; i++) {
+		unsigned int threads = threads_on(instance, i);
+		int slot = has_thread_on(process, i) ? slot_find_on(instance, i) : -1;
+
+		if (slot < 0 || threads >= least)
+			continue;
+		least = threads;
+		found = slot;
+	}
+	return found;
+}
+
+/* Makes a free slot the thread's. With rwsem and process_mutex held. 0 or -EIO */
+int slot_take(struct instance *instance, unsigned int index, struct lwk_thread *thread, u32 order,
+	      u32 pid)
+{
+	struct lwk_control *control = &instance->controls[index];
+
+	memset(&instance->channels[index], 0, sizeof(instance->channels[index]));
+	control->fault_state = LWK_FAULT_IDLE;
+	instance->grants[index].state = LWK_GRANT_IDLE;
+	control->pid = pid;
+	if (!give_order(instance, index, order)) {
+		smp_store_release(&control->order, LWK_ORDER_NONE);
+		return -EIO;
+	}
+	charge_begin(instance, index, &thread->charge);
+	thread->stuck = true;
+	instance->threads[index] = thread;
+	WRITE_ONCE(thread->index, index);
+	spin_lock(&thread->lock);
+	thread->channel = &instance->channels[index];
+	spin_unlock(&thread->lock);
+	return 0;
+}
+
+/* Takes the slot back. With rwsem and process_mutex held. False: it does not let go. */
+bool slot_release(struct lwk_thread *thread)
+{
+	struct instance *instance = thread->process->instance;
+	int index = thread->index;
+	bool obeys = true;
+
+	channel_forget(thread);
+	if (index < 0 || instance->threads[index] != thread)
+		return true;
+	if (serves(instance) && task_tgid(current) == thread->process->proxy)
+		charge_cpu_time(instance, index, &thread->charge);
+	if (serves(instance)) {
+		obeys = give_order(instance, index, LWK_ORDER_NONE);
+		thread->stuck = !obeys;
+	}
+	instance->threads[index] = NULL;
+	/* Its Linux thread may be waiting for packets. */
+	wake_up_all(&instance->wait[index]);
+	return obeys;
+}

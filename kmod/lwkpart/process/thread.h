@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An open file of /dev/lwk/N with the LWK process that it may have, and the process's threads.
+ *
+ * The partition's memory, shared areas included, may go back to Linux while a file is still
+ * open. A reader of that memory holds rwsem in a state that has processes, or holds
+ * thread->lock while thread->channel is not NULL.
+ */
+#ifndef LWKPART_THREAD_H
+#define LWKPART_THREAD_H
+
+#include <linux/mm_types.h>
+#include <linux/pid.h>
+
+#include "instance/instance.h"
+#include "instance/state.h"
+#include "process/charge.h"
+
+/* A thread of the LWK process: its slot (lwkshared.h), and the proxy's thread that serves it. */
+struct lwk_thread {
+	struct lwk_process *process;
+	struct lwk_thread *next;     /* of the process; written once */
+	struct mutex fault_mutex;    /* one request for a page at a time */
+	spinlock_t lock;	     /* protects 'channel' */
+	struct lwk_channel *channel; /* NULL: none, or revoked */
+	int index;		     /* slot, or -1; under instance->process_mutex */
+	bool stuck;		     /* the slot still has the process; under process_mutex */
+	/* The serving Linux thread. NULL for the first one: all that no other one names. */
+	struct pid *proxy;
+	struct mutex charge_mutex; /* protects 'charge' */
+	struct charge charge;
+	/* The rest is used by the serving Linux thread only. */
+	unsigned int spin_ns;	   /* how long to look for a packet before sleeping */
+	unsigned long next_charge; /* jiffies */
+	u64 served;		   /* calls carried out in the kernel */
+};
+
+struct lwk_process {
+	struct instance *instance;
+	struct list_head link;	       /* instance->files */
+	struct address_space *mapping; /* of this file */
+	struct pid *proxy;	       /* the Linux process; valid when first.index is */
+	struct rw_semaphore shown;     /* held for writing: no page is being shown in the WINDOW */
+	bool hidden;		       /* no page is shown any more; under 'shown' */
+	struct mutex grants_mutex;     /* protects the next three */
+	struct grants *grants;	       /* pages of shared mappings; NULL: none any more */
+	bool grants_closed;
+	unsigned int grants_generation;
+	struct lwk_thread first; /* the list grows only, at its second place */
+};
+
+/* Does the LWK serve its processes? With rwsem held. */
+static inline bool serves(struct instance *instance)
+{
+	return state_has_processes(instance_state(instance));
+}
+
+/* Does the thread have a slot that answers? With rwsem held, and index not -1. */
+static inline bool has_slot(const struct lwk_thread *thread)
+{
+	struct instance *instance = thread->process->instance;
+
+	return serves(instance) && READ_ONCE(instance->threads[thread->index]) == thread;
+}
+
+void thread_init(struct lwk_thread *thread, struct lwk_process *process);
+/* The thread that the calling Linux thread serves: its own, or the process's first. */
+struct lwk_thread *thread_of_caller(struct lwk_process *process);
+/* Do no slots use anything of the process any more? With process_mutex held. */
+bool process_has_let_go(const struct lwk_process *process);
+
+#endif

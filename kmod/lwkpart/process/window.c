@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The WINDOW shows the LWK process's memory to its proxy. A page that the LWK has not made yet is
+ * asked for through struct lwk_control.
+ *
+ * Nothing that the LWK or the user wrote is trusted: every table and page on the way must lie in
+ * the instance's memory, and what is shown must lie outside the LWK kernel's reserve
+ * (lwkshared.h).
+ */
+#include <linux/delay.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+
+#include "instance/doorbell.h"
+#include "process/window.h"
+
+#define FAULT_TIMEOUT (10 * HZ)
+/* How many pages to show around one that was touched; a power of two. */
+#define SHOW_AROUND 64
+
+static bool in_partition(const struct instance *instance, u64 phys, u64 size)
+{
+	unsigned int i;
+
+	for (i = 0; i < instance->n_mem; i++)
+		if (phys >= instance->mem[i].start &&
+		    phys - instance->mem[i].start <= instance->mem[i].size - size)
+			return true;
+	return false;
+}
+
+/* What a window may show: the partition without the LWK kernel's reserve. */
+static bool in_user_pool(const struct instance *instance, u64 phys, u64 size)
+{
+	return in_partition(instance, phys, size) &&
+	       (phys + size <= instance->reserve_start ||
+		phys >= instance->reserve_start + instance->reserve_size);
+}
+
+/* A page of the LWK process, as its page tables have it. */
+struct view {
+	u64 *entry;	   /* of the page: 4 KB or 2 MB */
+	u64 value;	   /* of the entry when we looked */
+	unsigned int size; /* bytes it maps */
+};
+
+/* Finds the page at addr; false when there is none, or the tables are nonsense. */
+static bool walk(struct instance *instance, int index, unsigned long addr, struct view *view)
+{
+	u64 table = READ_ONCE(instance->status->cpu[index].page_root);
+	unsigned int level = pgtable_l5_enabled() ? 5 : 4;
+
+	for (;; level--) {
+		unsigned int shift = PAGE_SHIFT + 9 * (level - 1);
+
+		if (table % PAGE_SIZE || !in_partition(instance, table, PAGE_SIZE))
+			return false;
+		view->entry = (u64 *)phys_to_virt(table) + (addr >> shift & 511);
+		view->value = READ_ONCE(*view->entry);
+		view->size = 1U << min(shift, 30U);
+		if (!(view->value & _PAGE_PRESENT) || !(view->value & _PAGE_USER))
+			return false;
+		if (level == 1 || (level == 2 && view->value & _PAGE_PSE))
+			return true;
+		if (view->value & _PAGE_PSE)
+			return false;
+		table = view->value & PTE_PFN_MASK;
+	}
+}
+
+/* Shows the page at addr to the proxy. VM_FAULT_RETRY: the LWK must be asked first. */
+static vm_fault_t show(struct lwk_process *process, struct vm_area_struct *vma, unsigned long addr,
+		       bool write)
+{
+	struct instance *instance = process->instance;
+	struct view view;
+	u64 phys;
+	pgprot_t prot;
+
+	if (!walk(instance, process->first.index, addr, &view) ||
+	    (write && !(view.value & _PAGE_RW)))
+		return VM_FAULT_RETRY;
+	phys = (view.value & PTE_PFN_MASK & ~(u64)(view.size - 1)) | (addr & (view.size - 1));
+	phys &= PAGE_MASK;
+	if (!in_user_pool(instance, phys, PAGE_SIZE))
+		return VM_FAULT_SIGSEGV;
+	/* If the LWK has changed the entry meanwhile, the fault comes again. */
+	if (!(view.value & LWK_PTE_SEEN_BY_LINUX)) {
+		u64 seen = view.value | LWK_PTE_SEEN_BY_LINUX;
+
+		if (cmpxchg(view.entry, view.value, seen) != view.value)
+			return VM_FAULT_NOPAGE;
+	}
+	prot = vm_get_page_prot(view.value & _PAGE_RW ? VM_READ | VM_WRITE | VM_SHARED
+						      : VM_READ | VM_SHARED);
+	return vmf_insert_pfn_prot(vma, addr, phys >> PAGE_SHIFT, prot);
+}
+
+/* And its neighbours, as far as they are there: a call rarely touches only one. */
+static void show_around(struct lwk_process *process, struct vm_area_struct *vma, unsigned long addr)
+{
+	unsigned long first = addr & ~(SHOW_AROUND * PAGE_SIZE - 1), a;
+
+	for (a = first; a < first + SHOW_AROUND * PAGE_SIZE; a += PAGE_SIZE)
+		if (a != addr && a >= vma->vm_start && a < vma->vm_end &&
+		    show(process, vma, a, false) != VM_FAULT_NOPAGE)
+			break;
+}
+
+/* Asks the LWK CPU that the caller serves for the page at addr; true when it is there now. */
+static bool ask(struct lwk_process *process, unsigned long addr, bool write)
+{
+	struct lwk_thread *thread = thread_of_caller(process);
+	struct instance *instance = process->instance;
+	unsigned long deadline = jiffies + FAULT_TIMEOUT;
+	struct lwk_control *control;
+	u32 state = LWK_FAULT_ASKED;
+	unsigned int tries = 0;
+
+	if (mutex_lock_killable(&thread->fault_mutex))
+		return false;
+	while (state == LWK_FAULT_ASKED && time_before(jiffies, deadline) &&
+	       !fatal_signal_pending(current)) {
+		down_read(&instance->rwsem);
+		if (!has_slot(thread)) {
+			up_read(&instance->rwsem);
+			break;
+		}
+		control = &instance->controls[thread->index];
+		if (tries == 0) {
+			control->fault_addr = addr;
+			control->fault_write = write;
+			smp_store_release(&control->fault_state, LWK_FAULT_ASKED);
+			doorbell_ring(instance, thread->index);
+		}
+		state = smp_load_acquire(&control->fault_state);
+		up_read(&instance->rwsem);
+		if (state != LWK_FAULT_ASKED)
+			break;
+		/* It is on another CPU and usually there at once. */
+		if (++tries < 100)
+			cpu_relax();
+		else
+			usleep_range(20, 100);
+	}
+	mutex_unlock(&thread->fault_mutex);
+	return state == LWK_FAULT_READY;
+}
+
+static vm_fault_t touch_window(struct lwk_process *process, struct vm_area_struct *vma,
+			       unsigned long addr, bool write)
+{
+	struct instance *instance = process->instance;
+	vm_fault_t result = VM_FAULT_RETRY;
+	unsigned int attempt;
+
+	for (attempt = 0; attempt < 3 && result == VM_FAULT_RETRY; attempt++) {
+		if (attempt && !ask(process, addr, write))
+			return VM_FAULT_SIGSEGV;
+		down_read(&instance->rwsem);
+		down_read(&process->shown);
+		if (has_slot(&process->first) && !process->hidden) {
+			result = show(process, vma, addr, write);
+			if (result == VM_FAULT_NOPAGE)
+				show_around(process, vma, addr);
+		} else {
+			result = VM_FAULT_SIGBUS;
+		}
+		up_read(&process->shown);
+		up_read(&instance->rwsem);
+	}
+	return result == VM_FAULT_RETRY ? VM_FAULT_SIGSEGV : result;
+}
+
+static vm_fault_t window_fault(struct vm_fault *vmf)
+{
+	return touch_window(vmf->vma->vm_private_data, vmf->vma, vmf->address & PAGE_MASK,
+			    vmf->flags & FAULT_FLAG_WRITE);
+}
+
+/* A write to a page that is shown read-only: it is so in the LWK too, or was. */
+static vm_fault_t window_write(struct vm_fault *vmf)
+{
+	struct lwk_process *process = vmf->vma->vm_private_data;
+	unsigned long addr = vmf->address & PAGE_MASK;
+	struct instance *instance = process->instance;
+	struct view view;
+	bool writable;
+
+	down_read(&instance->rwsem);
+	writable = has_slot(&process->first) && walk(instance, process->first.index, addr, &view) &&
+		   view.value & _PAGE_RW;
+	up_read(&instance->rwsem);
+	return writable ? 0 : VM_FAULT_SIGSEGV;
+}
+
+/* Something else was mapped in the middle of it: now there are two. */
+static void window_open(struct vm_area_struct *vma)
+{
+	struct lwk_process *process = vma->vm_private_data;
+
+	charge_open(&process->first.charge, vma->vm_mm);
+}
+
+static void window_close(struct vm_area_struct *vma)
+{
+	struct lwk_process *process = vma->vm_private_data;
+
+	/* A short program's only chance to be seen with its memory, by whom waits for its proxy. */
+	down_read(&process->instance->rwsem);
+	if (vma->vm_mm == current->mm && has_slot(&process->first))
+		charge_memory(process->instance, process->first.index, &process->first.charge);
+	up_read(&process->instance->rwsem);
+	charge_close(&process->first.charge, vma->vm_mm);
+}
+
+static const struct vm_operations_struct window_ops = {
+	.open = window_open,
+	.close = window_close,
+	.fault = window_fault,
+	.pfn_mkwrite = window_write,
+};
+
+static bool is_window(const struct vm_area_struct *vma, u64 offset)
+{
+	return vma->vm_start >= LWK_USER_START && vma->vm_end <= LWK_USER_END &&
+	       offset == LWK_MMAP_WINDOW + vma->vm_start - LWK_USER_START;
+}
+
+int window_attach(struct lwk_process *process, struct vm_area_struct *vma, u64 offset)
+{
+	if (process->first.index < 0 || !is_window(vma, offset))
+		return -EINVAL;
+	vma->vm_private_data = process;
+	vma->vm_ops = &window_ops;
+	charge_open(&process->first.charge, vma->vm_mm);
+	return 0;
+}
+
+/* No page of the process is seen in its WINDOW any more, or will be. */
+void window_hide(struct lwk_process *process)
+{
+	down_write(&process->shown);
+	process->hidden = true;
+	up_write(&process->shown);
+	unmap_mapping_range(process->mapping, 0, 0, 1);
+}
+
+long window_unmap(struct lwk_process *process, const struct lwk_unmap *range)
+{
+	struct vm_area_struct *vma;
+	unsigned long at, end;
+	long error = -EINVAL;
+
+	if (!PAGE_ALIGNED(range->start) || !PAGE_ALIGNED(range->size) || !range->size ||
+	    range->size > LWK_USER_END || range->start > LWK_USER_END - range->size)
+		return -EINVAL;
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	end = range->start + range->size;
+	/* Who is about to show a page has looked at its entry before we were asked. */
+	down_write(&process->shown);
+	for (at = range->start; at < end && (vma = find_vma(current->mm, at)); at = vma->vm_end) {
+		if (vma->vm_start >= end)
+			break;
+		if (vma->vm_ops != &window_ops || vma->vm_private_data != process)
+			continue;
+		at = max(at, vma->vm_start);
+		zap_vma_ptes(vma, at, min(end, vma->vm_end) - at);
+		error = 0;
+	}
+	up_write(&process->shown);
+	mmap_read_unlock(current->mm);
+	return error;
+}

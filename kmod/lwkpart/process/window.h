@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The WINDOW: the LWK process's memory, as the proxy has it mapped. */
+#ifndef LWKPART_WINDOW_H
+#define LWKPART_WINDOW_H
+
+#include "process/thread.h"
+
+/* Makes a mapping of /dev/lwk/N at file offset 'offset' a part of the WINDOW. 0 or -EINVAL. */
+int window_attach(struct lwk_process *process, struct vm_area_struct *vma, u64 offset);
+/* Removes all pages, and lets no page be shown any more. */
+void window_hide(struct lwk_process *process);
+/* LWK_UNMAP: 0, -EINVAL, -EINTR. */
+long window_unmap(struct lwk_process *process, const struct lwk_unmap *range);
+
+#endif

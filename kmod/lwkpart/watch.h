@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef LWKPART_WATCH_H
+#define LWKPART_WATCH_H
+
+#include "instance/instance.h"
+
+void watch_init(struct instance *instance);
+/* Begins when the CPUs are started. */
+void watch_start(struct instance *instance);
+/* Ends after the CPUs have been stopped; sleeps until the watch is over. */
+void watch_stop(struct instance *instance);
+
+#endif
