@@ -30,6 +30,7 @@ check_PROGRAMS += \
 	tests/unit/driver/test-usage \
 	tests/unit/interrupts/test-steer \
 	tests/unit/lwkctl/test-drawing \
+	tests/unit/lwkctl/test-verbs \
 	tests/unit/machine/test-memory \
 	tests/unit/machine/test-sysview \
 	tests/unit/machine/test-topology \
@@ -53,6 +54,9 @@ tests_unit_libunit_la_CPPFLAGS = $(AM_CPPFLAGS) \
 tests_unit_libunit_la_LIBADD = libmodeswitch/libmodeswitch_all.la
 
 tests_unit_lwkctl_test_drawing_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
+tests_unit_lwkctl_test_verbs_CPPFLAGS = $(AM_CPPFLAGS) -DTOP_SRCDIR='"$(abs_top_srcdir)"' \
+	-DTOP_BUILDDIR='"$(abs_top_builddir)"'
+tests_unit_lwkctl_test_verbs_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
 
 # Whole folders: what is in them belongs to the tests.
 EXTRA_DIST += tests/bench tests/vm tests/unit/topologies

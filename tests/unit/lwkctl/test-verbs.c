@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The completion and the man pages name the verbs and options that lwkctl has. */
+#include "unit/unit.h"
+
+#include "lwkctl/verb.h"
+
+static char *read_all(FILE *file)
+{
+	char *text = NULL;
+	size_t size = 0;
+
+	assert_non_null(file);
+	if (getdelim(&text, &size, '\0', file) < 0)
+		fail_msg("expected a text, found nothing");
+	return text;
+}
+
+/* The words that bash offers after "lwkctl VERB", each between newlines; free(). */
+static char *complete(const char *verb)
+{
+	char command[1024];
+	FILE *pipe;
+	char *text;
+
+	snprintf(command, sizeof(command),
+		 "PATH=%s:$PATH bash -c 'source %s/contrib/completion/lwkctl; "
+		 "COMP_WORDS=(lwkctl %s \"\"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+		 "_lwkctl; printf \"\\n%%s\\n\" \"${COMPREPLY[@]}\"'",
+		 TOP_BUILDDIR, TOP_SRCDIR, verb);
+	pipe = popen(command, "r");
+	text = read_all(pipe);
+	assert_int_equal(pclose(pipe), 0);
+	return text;
+}
+
+static char *read_page(const char *name)
+{
+	char path[1024];
+	FILE *file;
+	char *text;
+
+	snprintf(path, sizeof(path), "%s/doc/%s", TOP_SRCDIR, name);
+	file = fopen(path, "r");
+	text = read_all(file);
+	fclose(file);
+	return text;
+}
+
+static void expect_in_page(const char *page, const char *verb, const char *text)
+{
+	if (!strstr(page, text))
+		fail_msg("the man page of %s: expected \"%s\", found it nowhere; add it", verb,
+			 text);
+}
+
+static size_t count(const char *text, const char *part)
+{
+	size_t n = 0;
+
+	while ((text = strstr(text, part))) {
+		n++;
+		text += strlen(part);
+	}
+	return n;
+}
+
+static void completion(void **state)
+{
+	char *offered = complete("");
+	char line[64];
+
+	for (size_t i = 0; i < n_verbs; i++) {
+		snprintf(line, sizeof(line), "\n%s\n", verbs[i]->name);
+		assert_has(offered, line);
+	}
+	/* Two newlines a word; --help and --version are no verbs. */
+	assert_int_equal(count(offered, "\n"), 2 * (n_verbs + 2));
+	free(offered);
+	for (size_t i = 0; i < n_verbs; i++) {
+		const struct argp_option *option = verbs[i]->options;
+		size_t n = 1; /* --help */
+
+		offered = complete(verbs[i]->name);
+		for (; option && option->name; option++, n++) {
+			snprintf(line, sizeof(line), "\n--%s\n", option->name);
+			assert_has(offered, line);
+		}
+		assert_int_equal(count(offered, "\n--"), n);
+		free(offered);
+	}
+}
+
+static void man_pages(void **state)
+{
+	char *page = read_page("lwkctl.8"), *migrate = read_page("lwkctl-migrate.8");
+
+	for (size_t i = 0; i < n_verbs; i++) {
+		const struct argp_option *option = verbs[i]->options;
+		const char *options = verbs[i] == &verb_migrate ? migrate : page;
+		char text[64];
+
+		snprintf(text, sizeof(text), "Cm %s", verbs[i]->name);
+		expect_in_page(page, verbs[i]->name, text);
+		for (; option && option->name; option++) {
+			snprintf(text, sizeof(text), "Fl -%s", option->name);
+			expect_in_page(options, verbs[i]->name, text);
+		}
+	}
+	free(page);
+	free(migrate);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(completion),
+		cmocka_unit_test(man_pages),
+	};
+
+	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);
+}
