@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
+# also: second --cgroup v2, cgroups
 #
-# Proxies within their limits: the CPUs, memory, CPU time and processes of Linux that the
-# programs of an LWK job may use. The tests with the tag "cgroups" run with version 2, too.
+# Proxies stay within their limits: the CPUs, memory, CPU time and processes of Linux that the
+# programs of an LWK job may use.
 
 load ../helpers
 
@@ -67,7 +68,6 @@ no_group_is_left()
 }
 
 @test "srun's and the batch script's: all are in the job's cgroups, and Slurm still has them" {
-	! version_2 || skip 'version 2 has limits by step; see below'
 	job=$(submit user1 -n5 --mem=512 --lwk <<-EOF
 	#!/bin/sh
 	lwkexec $programs/nap 600 &
@@ -195,7 +195,6 @@ no_group_is_left()
 }
 
 @test "a controller that is not mounted: refused, or done without, as lwk.conf says" {
-	! version_2 || skip 'with version 2 nothing is mounted apart'
 	bed umount /sys/fs/cgroup/pids
 	configure 'ProxyLimits = require'
 	run bed lwkctl check
@@ -215,9 +214,8 @@ no_group_is_left()
 	no_group_is_left
 }
 
-# bats test_tags=cgroups
+# bats test_tags=cgroups,version-2
 @test "a controller that Slurm was not given: refused, or done without, as lwk.conf says" {
-	version_2 || skip 'with version 1 nobody gives Slurm controllers; see above'
 	# Slurm has no use for this one itself.
 	bed sh -c 'cd /sys/fs/cgroup/system.slice && for group in *slurmstepd.scope .; do
 		echo -pids >"$group/cgroup.subtree_control"; done'

@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
+# also: second --cgroup v2, cgroups
+# also: second --append testbed.cpuset_v2_mode, cpusets
 #
-# LWK jobs and Linux-only jobs on one node, in every order: none takes from another what
-# Slurm gave it, before, during or after. The tests with the tag "cgroups" depend on the kind
-# of cgroups; contrib/check runs them with version 2, too.
+# LWK jobs and Linux-only jobs run on one node in every order, and none takes from another what
+# Slurm gave it, before, during or after.
 
 load ../helpers
 
@@ -127,7 +128,7 @@ all_cpus_are_there()
 	[[ $(grep -o '[0-9]*$' <<<"$output" | sort -n | tr '\n' ' ') == '1 2 3 4 5 6 7 ' ]]
 }
 
-# bats test_tags=cgroups
+# bats test_tags=cgroups,cpusets
 @test "as many LWK jobs as there are pairs of CPUs, and a Linux-only job beside them" {
 	linux_job_gets_its_share 2
 	jobs=()

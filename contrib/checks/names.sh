@@ -1,0 +1,153 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # variables of contrib/check
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Which tests there are, and which of them --only chooses.
+
+# The checks of the sources: NAME, which is also the function check_NAME, and its text.
+source_checks()
+{
+	cat <<-'EOF'
+	shellcheck shell scripts pass shellcheck
+	format C sources have the project's format
+	licenses every source names its license
+	headers every header compiles alone
+	rooms includes run one way through the rooms
+	sanitizers the project builds out of tree with sanitizers
+	without_kernel the project builds and installs without kernel headers
+	sparse sparse finds nothing in lwkpart.ko
+	analyzer gcc -fanalyzer finds nothing in libmodeswitch
+	EOF
+}
+
+unit_tests()
+{
+	find tests/unit -mindepth 2 -name 'test-*.c' -printf '%P\n' | sed 's/\.c$//' | sort
+}
+
+bed_files()
+{
+	find tests/vm -mindepth 2 -name '*.bats' -printf '%P\n' | sed 's/\.bats$//' | sort
+}
+
+# header FILE KEY: the values that the file's first lines give to KEY, one a line.
+header()
+{
+	sed -n "s/^# $2: //p; 10q" "tests/vm/$1.bats"
+}
+
+runs_in_order()
+{
+	[[ -e tests/vm/$1.bats && $(header "$1" tests) == 'in order' ]]
+}
+
+names()
+{
+	source_checks | sed 's/ .*//'
+	unit_tests
+	bed_files
+}
+
+all_beds()
+{
+	local file
+
+	for file in $(bed_files); do
+		header "$file" bed
+		header "$file" also | sed 's/ .*//'
+	done | sort -u
+}
+
+# tests_in FILE: "TAGS|TEXT" for each of its tests.
+tests_in()
+{
+	awk '/^# bats test_tags=/ { tags = substr($0, 18) }
+		/^@test "/ {
+			match($0, /".*"/)
+			print tags "|" substr($0, RSTART + 1, RLENGTH - 2)
+			tags = ""
+		}' "tests/vm/$1.bats"
+}
+
+# list: KIND or bed, name and text of all tests.
+list()
+{
+	list_host
+	list_beds | sort -s -k1,1
+	list_nightly
+}
+
+list_host()
+{
+	local file name text
+
+	source_checks | while read -r name text; do
+		printf '%-10s %-28s %s\n' source "$name" "$text"
+	done
+	for file in $(unit_tests); do
+		printf '%-10s %s\n' unit "$file"
+	done
+}
+
+list_beds()
+{
+	local file bed options
+
+	for file in $(bed_files); do
+		printf '%-10s %-28s %s tests\n' "$(header "$file" bed)" "$file" \
+			"$(tests_in "$file" | grep -vc '^[^|]*nightly')"
+		header "$file" also | while read -r bed options; do
+			printf '%-10s %-28s again with %s: tests with the tag %s\n' "$bed" "$file" \
+				"${options%, *}" "${options##*, }"
+		done
+	done
+}
+
+list_nightly()
+{
+	local file
+
+	for file in $(bed_files); do
+		tests_in "$file" | sed -n "s,^[^|]*nightly[^|]*|,nightly    $file: ,p"
+	done
+	for file in $(benches); do
+		printf '%-10s tests/bench/%s --quick\n' nightly "$file"
+	done
+}
+
+benches()
+{
+	find tests/bench -maxdepth 1 -type f -executable -printf '%P\n' | sort
+}
+
+# matches NAME ENTRY: NAME is the entry, its room or its file.
+matches()
+{
+	[[ $2 == "$1" || $2 == "$1"/* || $2 == */"$1" ]]
+}
+
+# chosen ENTRY: by --only, or because there is none.
+chosen()
+{
+	local name
+
+	((${#only[@]})) || return 0
+	for name in "${only[@]}"; do
+		! matches "${name%%:*}" "$1" || return 0
+	done
+	return 1
+}
+
+# text_of FILE: what --only wants of it; fails when that is all.
+text_of()
+{
+	local name
+
+	for name in "${only[@]}"; do
+		if [[ $name == *:* ]] && matches "${name%%:*}" "$1"; then
+			echo "${name#*:}"
+			return
+		fi
+	done
+	return 1
+}
