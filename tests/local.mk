@@ -2,6 +2,12 @@
 # ---- helpers that the tests in the test bed put into the machines ----
 noinst_PROGRAMS = tests/vm/switch/switch-once tests/vm/lwkpart/abi tests/vm/migrate/page-kinds
 tests_vm_switch_switch_once_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS)
+tests_vm_lwkpart_abi_SOURCES = tests/vm/lwkpart/abi.c tests/vm/lwkpart/abi.h \
+	tests/vm/lwkpart/commands.c tests/vm/lwkpart/dump.c tests/vm/lwkpart/images.c \
+	tests/vm/lwkpart/instances.c tests/vm/lwkpart/lend.c tests/vm/lwkpart/life.c \
+	tests/vm/lwkpart/load.c tests/vm/lwkpart/machine.c tests/vm/lwkpart/move.c \
+	tests/vm/lwkpart/partition.c tests/vm/lwkpart/requests.c tests/vm/lwkpart/tap.c \
+	tests/vm/lwkpart/watch.c
 tests_vm_lwkpart_abi_LDADD =
 tests_vm_migrate_page_kinds_LDADD = $(NUMA_LIBS)
 include $(srcdir)/tests/vm/programs/local.mk

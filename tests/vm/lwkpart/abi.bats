@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
 #
-# lwkpart.ko alone: its whole ABI, with good and bad arguments (lwkpart-abi.c).
+# lwkpart.ko alone: its whole ABI, with good and bad arguments (abi.c and the files beside it).
 
 load ../helpers
 
