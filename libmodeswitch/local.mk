@@ -99,10 +99,21 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/switch/steps/table.c libmodeswitch/switch/steps/table.h \
 	libmodeswitch/node/info.c \
 	libmodeswitch/node/ledger.c \
-	libmodeswitch/node/prepare/prepare.c \
+	libmodeswitch/node/prepare/cpuset.c libmodeswitch/node/prepare/cpuset.h \
+	libmodeswitch/node/prepare/interrupts.c \
+	libmodeswitch/node/prepare/memory.c \
+	libmodeswitch/node/prepare/prepare.c libmodeswitch/node/prepare/preparing.h \
 	libmodeswitch/node/prepare/services.c libmodeswitch/node/prepare/services.h \
+	libmodeswitch/node/prepare/state.c \
+	libmodeswitch/node/prepare/systemd.c libmodeswitch/node/prepare/systemd.h \
 	libmodeswitch/node/check/check.c libmodeswitch/node/check/check.h \
+	libmodeswitch/node/check/installation.c \
+	libmodeswitch/node/check/jobs.c \
+	libmodeswitch/node/check/kernel.c \
+	libmodeswitch/node/check/memory.c \
 	libmodeswitch/node/check/slurm/node.c \
+	libmodeswitch/node/check/slurm/plugstack.c \
+	libmodeswitch/node/check/slurm/scontrol.c libmodeswitch/node/check/slurm/scontrol.h \
 	libmodeswitch/node/check/slurm/settings.c
 libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"' \
 	-DLWKCTL_PATH='"$(bindir)/lwkctl"'

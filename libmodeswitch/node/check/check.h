@@ -9,6 +9,8 @@
 #include "modeswitch/config.h"
 #include "modeswitch/node.h"
 
+struct driver;
+
 struct checking {
 	void (*hear)(const struct ms_finding *finding, void *context);
 	void *context;
@@ -24,20 +26,26 @@ struct checking {
 void check_tell(struct checking *checking, int level, const char *subject, const char *to_do,
 		const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* check_slurm.c: asks scontrol, free what it stores in 'checking'; and looks at its answers. */
-void check_ask_slurm(struct checking *checking);
-void check_slurm(struct checking *checking);
-/* check_node.c */
-void check_node(struct checking *checking);
+/* installation.c */
+void check_config(struct checking *checking, const char *path);
+void check_images(struct checking *checking);
+void check_module(struct checking *checking, const struct driver *driver);
 
-/*
- * The value of "KEY = VALUE" in the lines of "show config", or of "KEY=VALUE" among the words
- * of "show node"; "" when it is not there.
- */
-const char *check_setting(const char *text, const char *key, char *value, size_t size);
-/* The same as a number; 0 when it is not there, or none. */
-unsigned long check_number(const char *text, const char *key);
-/* Is 'word' one of the comma-separated ones, in upper or lower case? */
-bool check_has_word(const char *list, const char *word);
+/* kernel.c */
+void check_limits(struct checking *checking);
+void check_interrupts(struct checking *checking);
+
+/* memory.c */
+void check_memory(struct checking *checking);
+void check_numa(struct checking *checking);
+
+/* jobs.c */
+void check_jobs(struct checking *checking);
+void check_journals(struct checking *checking);
+
+/* slurm/, after check_ask_slurm() in scontrol.h */
+void check_plugstack(struct checking *checking);
+void check_settings(struct checking *checking);
+void check_slurm_node(struct checking *checking);
 
 #endif

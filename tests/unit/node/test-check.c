@@ -78,6 +78,13 @@ static char *changed(const char *text, const char *old, const char *new)
 	return copy;
 }
 
+static void check_slurm(struct checking *checking)
+{
+	check_plugstack(checking);
+	check_settings(checking);
+	check_slurm_node(checking);
+}
+
 /* Looks at Slurm's answers with 'old' replaced in whichever of them it is. */
 static void look(const char *old, const char *new)
 {

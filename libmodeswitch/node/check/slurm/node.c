@@ -3,8 +3,6 @@
  * Looks for what in Slurm's view of this node would break jobs that share it: its partitions,
  * the CPUs kept for the system, the memory promised to jobs.
  */
-#include "node/check/check.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +13,8 @@
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
+#include "node/check/check.h"
+#include "node/check/slurm/scontrol.h"
 
 #define MB (1UL << 20)
 /* Linux's own, whatever jobs have: about what it needs to stay alive and to boot jobs. */
@@ -164,7 +164,7 @@ out:
 	hwloc_bitmap_free(reserved);
 }
 
-void check_node(struct checking *checking)
+void check_slurm_node(struct checking *checking)
 {
 	check_partitions(checking);
 	check_reserved(checking);

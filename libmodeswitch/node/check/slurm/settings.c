@@ -2,86 +2,13 @@
 /*
  * Looks for what in Slurm's settings would break LWK jobs, or Linux-only jobs beside them.
  */
-#include "node/check/check.h"
-
-#include <ctype.h>
-#include <glob.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
-#include "base/child.h"
-#include "base/clock.h"
-#include "base/files.h"
-#include "modeswitch/node.h"
-
-#define SCONTROL "/usr/bin/scontrol"
-#define TOOL_MS 20000
-
-static char *ask_scontrol(const char *what, const char *name)
-{
-	const char *const argv[] = { SCONTROL, "--oneliner", "show", what, name, NULL };
-	size_t size = 256 << 10;
-	char *output = malloc(size);
-
-	if (output && child_run(argv, clock_ms() + TOOL_MS, output, size) == 0)
-		return output;
-	free(output);
-	return NULL;
-}
-
-void check_ask_slurm(struct checking *checking)
-{
-	char host[256] = "";
-
-	gethostname(host, sizeof(host) - 1);
-	host[strcspn(host, ".")] = '\0';
-	checking->slurm = ask_scontrol("config", NULL);
-	if (!checking->slurm)
-		return;
-	checking->node = *host ? ask_scontrol("node", host) : NULL;
-	checking->partitions = ask_scontrol("partition", NULL);
-}
-
-const char *check_setting(const char *text, const char *key, char *value, size_t size)
-{
-	size_t length = strlen(key);
-	const char *at = text;
-
-	*value = '\0';
-	while (at && (at = strcasestr(at, key))) {
-		bool begins = at == text || isspace((unsigned char)at[-1]);
-		const char *after = at + length + strspn(at + length, " \t");
-
-		if (begins && *after == '=') {
-			after += 1 + strspn(after + 1, " \t");
-			snprintf(value, size, "%.*s", (int)strcspn(after, " \t\n"), after);
-			break;
-		}
-		at += length;
-	}
-	return value;
-}
-
-unsigned long check_number(const char *text, const char *key)
-{
-	char value[64];
-
-	return strtoul(check_setting(text, key, value, sizeof(value)), NULL, 10);
-}
-
-bool check_has_word(const char *list, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
-		if (strcspn(at, ",") == length && strncasecmp(at, word, length) == 0)
-			return true;
-	}
-	return false;
-}
+#include "modeswitch/config.h"
+#include "node/check/check.h"
+#include "node/check/slurm/scontrol.h"
 
 /* A word that a setting must have, or must not have. */
 struct word_rule {
@@ -253,57 +180,8 @@ static void check_health(struct checking *checking)
 			   value);
 }
 
-/*
- * Looks for our plugin in plugstack.conf and what it includes. Of an optional plugin Slurm
- * ignores the refusals: a job that cannot have its LWK would run on Linux without a word.
- */
-static bool stack_has_plugin(const char *path, int depth)
+void check_settings(struct checking *checking)
 {
-	FILE *file = fopen(path, "re");
-	char line[4096], word[4096], argument[4096];
-	bool found = false;
-
-	while (file && !found && fgets(line, sizeof(line), file)) {
-		glob_t files;
-
-		if (sscanf(line, "%4095s %4095s", word, argument) != 2)
-			continue;
-		if (strcmp(word, "include") == 0 && depth < 4 &&
-		    glob(argument, 0, NULL, &files) == 0) {
-			for (size_t i = 0; i < files.gl_pathc; i++)
-				found |= stack_has_plugin(files.gl_pathv[i], depth + 1);
-			globfree(&files);
-		} else if (strcmp(word, "required") == 0) {
-			const char *base = strrchr(argument, '/');
-
-			found = strcmp(base ? base + 1 : argument, "lwk.so") == 0;
-		}
-	}
-	if (file)
-		fclose(file);
-	return found;
-}
-
-static void check_plugstack(struct checking *checking)
-{
-	char path[512] = "/etc/slurm/plugstack.conf", set[512] = "";
-
-	if (checking->slurm)
-		check_setting(checking->slurm, "PlugStackConfig", set, sizeof(set));
-	if (*set == '/')
-		snprintf(path, sizeof(path), "%s", set);
-	if (stack_has_plugin(path, 0))
-		check_tell(checking, MS_FINE, "plugstack", NULL, "%s loads lwk.so", path);
-	else
-		check_tell(
-			checking, MS_PROBLEM, "plugstack", "add the line: required lwk.so",
-			"%s does not require lwk.so: Slurm would not know --lwk, or ignore refusals",
-			path);
-}
-
-void check_slurm(struct checking *checking)
-{
-	check_plugstack(checking);
 	if (!checking->slurm) {
 		check_tell(checking, MS_PROBLEM, "slurm",
 			   "start slurmctld, or run this where 'scontrol show config' works",
@@ -317,5 +195,4 @@ void check_slurm(struct checking *checking)
 	check_select(checking);
 	check_timeouts(checking);
 	check_health(checking);
-	check_node(checking);
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Looks whether Slurm loads the SPANK plugin, and minds what it refuses.
+ */
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "node/check/check.h"
+#include "node/check/slurm/scontrol.h"
+
+/*
+ * Looks for our plugin in plugstack.conf and what it includes. Of an optional plugin Slurm
+ * ignores the refusals: a job that cannot have its LWK would run on Linux without a word.
+ */
+static bool stack_has_plugin(const char *path, int depth)
+{
+	FILE *file = fopen(path, "re");
+	char line[4096], word[4096], argument[4096];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		glob_t files;
+
+		if (sscanf(line, "%4095s %4095s", word, argument) != 2)
+			continue;
+		if (strcmp(word, "include") == 0 && depth < 4 &&
+		    glob(argument, 0, NULL, &files) == 0) {
+			for (size_t i = 0; i < files.gl_pathc; i++)
+				found |= stack_has_plugin(files.gl_pathv[i], depth + 1);
+			globfree(&files);
+		} else if (strcmp(word, "required") == 0) {
+			const char *base = strrchr(argument, '/');
+
+			found = strcmp(base ? base + 1 : argument, "lwk.so") == 0;
+		}
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+void check_plugstack(struct checking *checking)
+{
+	char path[512] = "/etc/slurm/plugstack.conf", set[512] = "";
+
+	if (checking->slurm)
+		check_setting(checking->slurm, "PlugStackConfig", set, sizeof(set));
+	if (*set == '/')
+		snprintf(path, sizeof(path), "%s", set);
+	if (stack_has_plugin(path, 0))
+		check_tell(checking, MS_FINE, "plugstack", NULL, "%s loads lwk.so", path);
+	else
+		check_tell(
+			checking, MS_PROBLEM, "plugstack", "add the line: required lwk.so",
+			"%s does not require lwk.so: Slurm would not know --lwk, or ignore refusals",
+			path);
+}
