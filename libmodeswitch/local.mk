@@ -12,7 +12,6 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/base/clock.c libmodeswitch/base/clock.h \
 	libmodeswitch/base/error.c \
 	libmodeswitch/base/files.c libmodeswitch/base/files.h \
-	libmodeswitch/base/job_cpus.c libmodeswitch/base/job_cpus.h \
 	libmodeswitch/base/json.c libmodeswitch/base/json.h \
 	libmodeswitch/base/parse.c libmodeswitch/base/parse.h \
 	libmodeswitch/base/signals.c libmodeswitch/base/signals.h \
@@ -61,6 +60,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/interrupts/irqbalance.c libmodeswitch/interrupts/irqbalance.h \
 	libmodeswitch/interrupts/steer.c libmodeswitch/interrupts/steer.h \
 	libmodeswitch/interrupts/quiet/bans.c \
+	libmodeswitch/interrupts/quiet/job_cpus.c libmodeswitch/interrupts/quiet/job_cpus.h \
 	libmodeswitch/interrupts/quiet/pass.c libmodeswitch/interrupts/quiet/pass.h \
 	libmodeswitch/interrupts/quiet/quiet.h \
 	libmodeswitch/interrupts/quiet/state.c \

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "base/job_cpus.h"
 #include "base/json.h"
 #include "interrupts/affinity.h"
+#include "interrupts/quiet/job_cpus.h"
 #include "interrupts/quiet/pass.h"
 #include "interrupts/quiet/quiet.h"
 #include "modeswitch/job.h"

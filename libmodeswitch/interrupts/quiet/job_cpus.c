@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/job_cpus.h"
+#include "interrupts/quiet/job_cpus.h"
 
 #include <limits.h>
 #include <stdbool.h>
