@@ -142,7 +142,9 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/freeze.c \
 	libmodeswitch/lwkctl/info.c \
 	libmodeswitch/lwkctl/instance.c libmodeswitch/lwkctl/instance.h \
-	libmodeswitch/lwkctl/irqs.c \
+	libmodeswitch/lwkctl/irqs/irqs.c \
+	libmodeswitch/lwkctl/irqs/rates.c libmodeswitch/lwkctl/irqs/rates.h \
+	libmodeswitch/lwkctl/irqs/report.c libmodeswitch/lwkctl/irqs/report.h \
 	libmodeswitch/lwkctl/kmsg.c \
 	libmodeswitch/lwkctl/list.c \
 	libmodeswitch/lwkctl/metrics.c \
