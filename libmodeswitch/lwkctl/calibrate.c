@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * lwkctl migrate --calibrate: measures which share of a CPU a migration takes on this
- * machine, by the pages of a round (n) and the sleep after it (t), with memory of its own.
+ * lwkctl migrate --calibrate: migrates memory of its own with several settings, the pages of a round
+ * (n) and the sleep after it (t), and measures which share of a CPU each setting takes.
  */
 #include <errno.h>
 #include <numa.h>
@@ -23,7 +23,7 @@
 #define GNUPLOT "/usr/bin/gnuplot"
 #define PAGE_BYTES 4096UL
 #define MEGABYTE (1ULL << 20)
-/* A cell is measured for so many rounds: enough of them, and long enough. */
+/* A setting is measured for about ROUNDS_MS, but for a number of rounds within these limits. */
 #define LEAST_ROUNDS 3U
 #define MOST_ROUNDS 20U
 #define ROUNDS_MS 2000U
@@ -40,11 +40,11 @@ struct cell {
 
 struct calibration {
 	const struct calibration_request *request;
-	hwloc_const_bitmap_t from, to; /* which change places */
+	hwloc_const_bitmap_t from, to; /* swapped when most of the memory has moved */
 	pid_t pid;
-	uint64_t on_from; /* bytes */
-	size_t n_counts;  /* of 'counts' that fit */
-	unsigned rounds;  /* after which a cell is done */
+	uint64_t on_from; /* bytes of the memory that are on 'from' */
+	size_t n_counts;  /* the members of 'counts' for which the memory is enough */
+	unsigned rounds;  /* of the setting that is measured now */
 	bool done;
 	struct cell cells[N_COUNTS][N_SLEEPS];
 };
@@ -52,7 +52,7 @@ struct calibration {
 /* ---- the memory that is moved ---- */
 
 static void __attribute__((noreturn))
-be_memory(const struct calibration_request *request, int ready)
+hold_memory(const struct calibration_request *request, int ready)
 {
 	char *memory = mmap(NULL, request->bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -79,7 +79,7 @@ static int make_memory(struct calibration *calibration)
 		return -1;
 	calibration->pid = fork();
 	if (calibration->pid == 0)
-		be_memory(calibration->request, ends[1]);
+		hold_memory(calibration->request, ends[1]);
 	close(ends[1]);
 	made = calibration->pid > 0 && read(ends[0], &byte, 1) == 1;
 	close(ends[0]);
@@ -173,7 +173,7 @@ static int measure_all(struct calibration *calibration, struct ms_error *err)
 
 /* ---- results ---- */
 
-/* The fastest settings within the wanted share; false when there are none. */
+/* Finds the fastest setting within the wanted share of a CPU; false when there is none. */
 static bool propose(const struct calibration *calibration, size_t *n, size_t *t)
 {
 	double best = 0;
@@ -254,7 +254,7 @@ static bool ends_with(const char *text, const char *end)
 
 static int check_picture(const char *path, struct ms_error *err)
 {
-	/* It stands between single quotes in a script of gnuplot, which knows no way out. */
+	/* gnuplot's script has the name between single quotes, inside which nothing can be escaped. */
 	if (strpbrk(path, "'\n") || (!ends_with(path, ".svg") && !ends_with(path, ".png")))
 		return ms_fail(err,
 			       "wanted a file name that ends with .svg or .png, without quotes; "
@@ -321,7 +321,7 @@ static int draw(const struct calibration *calibration, struct ms_error *err)
 	if (error || waitpid(pid, &status, 0) != pid || status != 0)
 		return ms_fail(err,
 			       "wanted a picture in %s; found that " GNUPLOT " failed%s%s; its "
-			       "words are above",
+			       "message is above",
 			       calibration->request->picture, error ? ": " : "",
 			       error ? strerror(error) : "");
 	return 0;
@@ -345,10 +345,11 @@ int calibrate(const struct calibration_request *request, struct ms_error *err)
 			       "%ju bytes with --memory",
 			       counts[0], LEAST_ROUNDS, (uintmax_t)request->bytes);
 	if (make_memory(&calibration) < 0)
-		ret = ms_fail(err,
-			      "wanted %ju MB of memory to move; found that it cannot be had; use "
-			      "less with --memory",
-			      (uintmax_t)(request->bytes / MEGABYTE));
+		ret = ms_fail(
+			err,
+			"wanted %ju MB of memory to move; found that it cannot be allocated; use "
+			"less with --memory",
+			(uintmax_t)(request->bytes / MEGABYTE));
 	else
 		ret = measure_all(&calibration, err);
 	end_memory(&calibration);

@@ -10,14 +10,14 @@
 
 struct calibration_request {
 	hwloc_const_bitmap_t from, to;
-	uint64_t bytes;	     /* of memory that is moved to and fro */
-	double wanted;	     /* percent of a CPU, for which settings are proposed */
+	uint64_t bytes;	     /* of memory to move to and fro */
+	double wanted;	     /* percent of a CPU that a proposed setting may take */
 	const char *picture; /* a file, .svg or .png; NULL: none */
 	bool json;
-	bool (*stop)(void *context);
+	bool (*stop)(void *context); /* true: end early; the context is NULL */
 };
 
-/* Measures, prints and draws. */
+/* Measures, prints the result on standard output and draws it. */
 int calibrate(const struct calibration_request *request, struct ms_error *err);
 
 #endif

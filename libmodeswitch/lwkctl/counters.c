@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * lwkctl counters: registers, starts, stops, reads and removes counters on a job's LWK's CPUs.
- */
+/* lwkctl counters: sets, starts, stops, reads and removes counters on the CPUs of a job's LWK. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

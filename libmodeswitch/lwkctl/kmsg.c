@@ -24,7 +24,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return 0;
 }
 
-/* The instance of that number, for root; there is no such job. */
+/* Prints the text of an instance by its number; only root may. */
 static int print_instance_console(uint32_t instance)
 {
 	struct ms_error err;
@@ -45,7 +45,7 @@ static int print_console(struct ms_watch *watch, bool follow, struct ms_error *e
 	ssize_t got;
 
 	for (;;) {
-		/* The state first: what it wrote before it ended is printed. */
+		/* The state is read before the text, so that the LWK's last text is printed as well. */
 		if (ms_watch_info(watch, &info, err) < 0)
 			return -1;
 		while ((got = ms_watch_console(watch, &position, text, sizeof(text), err)) > 0)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * lwkctl(8): finds the verb, reads the command line for it and runs it.
- */
+/* lwkctl(8): finds the verb, reads the command line for it and runs it. */
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +20,14 @@ static error_t read_help(int key, char *text, struct argp_state *state)
 	exit(EXIT_OK);
 }
 
-/* --help goes with each verb. argp's own would be silent here, as its error messages are. */
+/* Each verb has --help. argp's own would print nothing, because ARGP_SILENT turns it off. */
 static const struct argp_option help_options[] = {
 	{ "help", OPTION_HELP, NULL, 0, "Show this help", -1 }, { 0 }
 };
 static const struct argp help_argp = { .options = help_options, .parser = read_help };
 static const struct argp_child children[] = { { &help_argp, 0, NULL, 0 }, { 0 } };
 
-/* 'found' is an unknown option, or a known one whose value is missing or too much. */
+/* 'found' is an unknown option, or a known one without its value or with one that it does not take. */
 static void __attribute__((noreturn)) refuse_option(const char *found)
 {
 	const struct argp_option *option = running_verb->options;
@@ -87,7 +85,7 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 	char name[32];
 
 	running_verb = verb;
-	/* argp takes the name for the usage line from here. */
+	/* argp prints this name in the usage line. */
 	snprintf(name, sizeof(name), "lwkctl %s", verb->name);
 	argv[0] = name;
 	if (argp_parse(&argp, argc, argv, ARGP_SILENT, NULL, &options) != 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * lwkctl metrics: the statistics of this node's LWKs in Prometheus' text exposition format
+ * lwkctl metrics: prints the statistics of this node's LWKs in Prometheus' text exposition format
  * (0.0.4), for the textfile collector of a node exporter.
  */
 #include <inttypes.h>
@@ -26,7 +26,7 @@ typedef void (*printer)(const struct instance *instance, const char *name);
 
 static void labels(const struct instance *instance, const char *name)
 {
-	/* An image's name has no character that would need an escape (lwk.conf(5)). */
+	/* The name of an image has no character that would need an escape (lwk.conf(5)). */
 	printf("%s{job=\"%u\",uid=\"%u\",image=\"%s\"", name, instance->job->job_id,
 	       instance->job->uid, instance->job->image);
 }
@@ -69,7 +69,7 @@ static void print_cpu_time(const struct instance *instance, const char *name, si
 static void print_cpu_times(const struct instance *instance, const char *name)
 {
 	for (size_t i = 0; i < instance->usage.n_cpus; i++) {
-		/* A counter must not fall to 0 because it could not be read. */
+		/* Times that could not be read are 0, and a counter of Prometheus must not fall. */
 		if (!instance->usage.cpus[i].torn)
 			print_cpu_time(instance, name, i);
 	}
@@ -140,7 +140,7 @@ static const struct {
 	  print_out_of_memory, true },
 };
 
-/* What the node has lent in all, with what is kept warm. */
+/* Prints what the node has lent, including what it keeps warm. */
 static int print_lent(struct ms_error *err)
 {
 	hwloc_bitmap_t nodes = hwloc_bitmap_alloc();
@@ -177,7 +177,7 @@ static int print_lent(struct ms_error *err)
 
 static size_t read_instances(struct ms_job *jobs, size_t n, struct instance *instances)
 {
-	struct ms_error ignored; /* a job that ends meanwhile is left out */
+	struct ms_error ignored; /* a job that ends now is left out */
 	size_t found = 0;
 
 	for (size_t i = 0; i < n; i++) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * lwkctl migrate: moves memory of running programs between NUMA nodes.
- */
+/* lwkctl migrate: reads its many options, shows the progress of a migration and its result. */
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
@@ -26,7 +24,7 @@
 #define KEPT_BYTES (32 << 20)
 
 static volatile sig_atomic_t caught;
-static struct timespec caught_at; /* CLOCK_MONOTONIC; written before 'caught', once */
+static struct timespec caught_at; /* CLOCK_MONOTONIC; written once, before 'caught' */
 
 static void catch_signal(int number)
 {
@@ -36,7 +34,7 @@ static void catch_signal(int number)
 	caught = number;
 }
 
-/* How long ago the signal came: what a stop has taken, once the work has ended. */
+/* Called when all work has ended, it tells how long the stop has taken. */
 static double seconds_since_signal(void)
 {
 	struct timespec now;
@@ -56,7 +54,7 @@ static void __attribute__((noreturn)) refuse(const char *wanted, const char *fou
 	exit(usage_error(wanted, found));
 }
 
-/* ---- what is shown ---- */
+/* ---- progress and result ---- */
 
 static void print_bytes(FILE *file, uint64_t bytes)
 {
@@ -71,7 +69,7 @@ static unsigned percent(uint64_t part, uint64_t whole)
 	return whole ? part * 100 / whole : 100;
 }
 
-/* One line that stays in its place. */
+/* Writes one line over the line before. */
 static void show_progress(const struct ms_migrate_state *state, void *context)
 {
 	double rate = state->seconds > 0 ? state->moved / state->seconds : 0;
@@ -313,7 +311,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* Checks what no option can check alone. */
+/* Checks how the options go together; each alone is checked by parse(). */
 static int check_line(void)
 {
 	const struct ms_migrate_request *request = &line.request;
@@ -365,7 +363,10 @@ static int migrate(bool json)
 	uint64_t left = 0;
 	int ret;
 
-	/* Each round has the same lists: given back to the kernel they would be cleared each time. */
+	/*
+	 * Each round allocates and frees lists of the same size. malloc() keeps their memory, because
+	 * the kernel would have to clear it anew for each round.
+	 */
 	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
 	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 	request->stop = was_caught;
@@ -382,7 +383,7 @@ static int migrate(bool json)
 		fprintf(stderr, "lwkctl: %s\n", err.text);
 	if (caught)
 		return 128 + caught;
-	/* What was made anew there is not the migration's fault. */
+	/* Pages that something else moved back are no failure of the migration. */
 	for (int i = 0; i < MS_LEFT_REASONS && !request->dry_run; i++)
 		left += i == MS_LEFT_RETURNED ? 0 : state.left[i];
 	return ret < 0 || left ? EXIT_FAILED : EXIT_OK;

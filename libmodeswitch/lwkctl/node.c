@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * lwkctl node: what this node has lent, and could lend.
- */
+/* lwkctl node: prints what this node has lent and could lend. */
 #include <inttypes.h>
 #include <stdio.h>
 

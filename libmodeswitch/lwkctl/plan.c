@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * lwkctl plan: what a job would get, as text, JSON and pictures.
- */
+/* lwkctl plan: shows what a job would get, as text, as JSON and as a drawing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +66,7 @@ static const char *list(char text[256], hwloc_const_bitmap_t cpus)
 	return *text ? text : "none";
 }
 
-/* One line for each CPU of Linux: "CPU 4 serves the LWK CPUs 5-7". */
+/* Prints a line for each CPU of Linux to which LWK CPUs send their doorbells. */
 static void print_doorbells(const struct ms_plan *plan)
 {
 	hwloc_bitmap_t servers = hwloc_bitmap_alloc(), served = hwloc_bitmap_alloc();
@@ -145,7 +143,7 @@ static struct json_object *plan_to_json(const struct ms_plan *plan)
 	return object;
 }
 
-/* What the jobs of this node have; nothing of a machine in a file. */
+/* The CPUs that are lent to LWK jobs now; none on a machine from a file. The caller frees the set. */
 static hwloc_bitmap_t find_lent(void)
 {
 	hwloc_bitmap_t lent = hwloc_bitmap_alloc();
@@ -188,7 +186,7 @@ static int show(const struct options *options, const struct ms_config *config,
 	return status;
 }
 
-/* Slurm's words; all but one of them mean one hardware thread of each core. */
+/* Reads Slurm's hints; all but multithread mean one hardware thread of each core. */
 static int parse_hint(const char *text, bool *one_per_core)
 {
 	static const char *const words[] = { "nomultithread", "compute_bound", "memory_bound" };
@@ -203,7 +201,7 @@ static int parse_hint(const char *text, bool *one_per_core)
 	return *one_per_core ? 0 : -1;
 }
 
-/* 0, or lwkctl's exit status. */
+/* Returns EXIT_OK, or the exit status after a message. */
 static int read_request(struct ms_request *request)
 {
 	struct ms_error err;

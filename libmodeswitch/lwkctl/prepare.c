@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * lwkctl prepare: prints what ms_prepare() reports.
- */
+/* lwkctl prepare: calls ms_prepare() and prints its report. */
 #include <stdio.h>
 
 #include "lwkctl/common.h"
@@ -41,7 +39,7 @@ static intmax_t number_of(struct json_object *object, const char *key)
 	return json_object_object_get_ex(object, key, &value) ? json_object_get_int64(value) : 0;
 }
 
-/* Calls 'print' for each item of an array; there may be none. */
+/* Calls 'print' for each item of the array with that key, if there is one. */
 static void for_each(struct json_object *object, const char *key,
 		     void (*print)(struct json_object *item))
 {
@@ -112,7 +110,7 @@ static void print_report(struct json_object *report)
 		print_services(part);
 }
 
-/* The same of --undo. */
+/* Prints the report of --undo. */
 static void print_undone(struct json_object *report)
 {
 	printf("memory blocks given back to the kernel's own use: %jd\n",

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * lwkctl quiet: the process that sees to the quiet of jobs with --quiet-irqs.
- */
+/* lwkctl quiet: the process that keeps device interrupts away from jobs with --quiet-irqs. */
 #include "lwkctl/common.h"
 
 #include "modeswitch/error.h"

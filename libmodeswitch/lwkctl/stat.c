@@ -25,7 +25,7 @@ static void print_stat_header(void)
 	     "intr  dist");
 }
 
-/* What happened since then, or, if that is all zeros, since the LWK booted. */
+/* Prints the changes since the counts 'since'; all zeros mean since the LWK booted. */
 static void print_stat(const struct ms_usage *now, const struct ms_counts *since)
 {
 	const struct ms_counts *total = &now->total;
@@ -33,7 +33,7 @@ static void print_stat(const struct ms_usage *now, const struct ms_counts *since
 	double de = total->delegating_ns - since->delegating_ns;
 	double id = total->idle_ns - since->idle_ns, all = us + sy + de + id;
 	double per = all > 0 ? 100 / all : 0;
-	/* By the CPUs' own clock: their times add up to what has passed on each of them. */
+	/* The times of a CPU add up to the time that has passed, which gives the rates. */
 	double rate = all > 0 ? 1e9 * now->n_cpus / all : 0;
 
 	printf("%3u  %3.0f  %3.0f  %3.0f  %3.0f  %7ju  %7ju  %7ju  %9.0f  %9.0f  %7.0f  %4.0f  "
@@ -78,7 +78,10 @@ static void sleep_until(struct timespec *next, double interval)
 		;
 }
 
-/* interval 0: one sample. count 0: until the job ends. */
+/*
+ * Prints 'count' samples, 'interval' seconds apart; count 0: until the job ends. Interval 0 is for a
+ * single sample, whose JSON is printed over several lines.
+ */
 static int sample(struct ms_watch *watch, const struct options *options, double interval,
 		  uint32_t count)
 {
@@ -97,7 +100,7 @@ static int sample(struct ms_watch *watch, const struct options *options, double 
 		if (got < 0)
 			return fail(&err);
 		if (got == 0)
-			break; /* it has ended */
+			break; /* the job has ended */
 		if (options->json) {
 			print_sample(&usage, interval > 0);
 		} else {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * lwkctl top: a live view of the LWKs of this node.
- */
+/* lwkctl top: a live view of the LWKs of this node. */
 #include <errno.h>
 #include <ncurses.h>
 #include <poll.h>
@@ -31,17 +29,17 @@ struct instance {
 	struct ms_watch *watch;
 	struct ms_instance_info info;
 	struct ms_usage now, before;
-	bool seen; /* in this round */
+	bool seen; /* the job was there at the last look */
 };
 
 struct view {
 	uint32_t job_id; /* MS_ALL_JOBS: all */
 	struct instance *instances;
 	size_t n;
-	int hidden; /* lines that did not fit */
+	int hidden; /* number of lines for which the terminal has no room */
 };
 
-/* ---- what there is ---- */
+/* ---- reading the instances ---- */
 
 static void close_instance(struct instance *instance)
 {
@@ -60,7 +58,7 @@ static struct instance *find_instance(struct view *view, const struct ms_job *jo
 		if (view->instances[i].job_id == job->job_id)
 			return &view->instances[i];
 	}
-	/* Another user's job, or one that has just ended. */
+	/* It fails for a job that has just ended. */
 	if (ms_watch_open(job->job_id, &fresh.watch, &ignored) < 0)
 		return NULL;
 	more = reallocarray(view->instances, view->n + 1, sizeof(*more));
@@ -120,9 +118,9 @@ static int look(struct view *view, struct ms_error *err)
 	return 0;
 }
 
-/* ---- how it looks ---- */
+/* ---- drawing ---- */
 
-/* The next line, or false when the terminal is full. */
+/* Moves to the next line; false when the terminal is full. */
 static bool next_line(struct view *view, int *line)
 {
 	if (*line + 1 >= LINES) {
@@ -160,7 +158,7 @@ static void draw_cpu(const struct instance *instance, size_t i)
 	int sy = all > 0 ? system / all * width + 0.5 : 0;
 	int de = all > 0 ? delegating / all * width + 0.5 : 0;
 
-	/* What is rounded up must not push the bracket out. */
+	/* Three lengths that are rounded up must not be longer than the bar together. */
 	sy = us + sy > width ? width - us : sy;
 	de = us + sy + de > width ? width - us - sy : de;
 	printw("  CPU %-4u [", cpu->cpu);
@@ -247,7 +245,7 @@ static SCREEN *open_screen(struct ms_error *err)
 	return screen;
 }
 
-/* As a descriptor: the screen is left in one place only, and never by a handler. */
+/* Signals come through a descriptor, so that only watch_instances() closes the screen. */
 static int open_signals(void)
 {
 	sigset_t set;
@@ -260,14 +258,14 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-/* True: go on. Waits until something must be drawn anew. */
+/* Waits until the screen must be drawn anew; false when the user or a signal ends the view. */
 static bool wait_for_user(int signals, int timeout_ms)
 {
 	struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
 				{ .fd = signals, .events = POLLIN } };
 	int key;
 
-	/* EINTR: the terminal has another size. */
+	/* EINTR means that the size of the terminal has changed. */
 	if (poll(fds, 2, timeout_ms) < 0 && errno != EINTR)
 		return false;
 	if (fds[1].revents || fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))

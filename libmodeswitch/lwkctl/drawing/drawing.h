@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pictures of a plan, for lwkctl. */
+/* Drawings of a plan, on a terminal and as SVG. */
 #ifndef DRAWING_H
 #define DRAWING_H
 
@@ -11,24 +11,24 @@
 #include "modeswitch/error.h"
 #include "modeswitch/plan.h"
 
-/* What a picture shows. */
+/* The contents of a drawing; all belong to the caller. */
 struct drawing {
 	hwloc_topology_t topology;
 	const struct ms_config *config;
 	const struct ms_plan *plan;
-	hwloc_const_bitmap_t lent; /* CPUs that other jobs' LWKs have */
+	hwloc_const_bitmap_t lent; /* CPUs of other jobs' LWKs */
 };
 
-/* Whose a CPU is, or will be. */
+/* The owner of a CPU once the plan is carried out. */
 enum role { ROLE_OTHER, ROLE_SYSTEM, ROLE_LINUX, ROLE_LWK, ROLE_IDLE, ROLE_LENT, N_ROLES };
 enum role drawing_role(const struct drawing *drawing, unsigned cpu);
 const char *drawing_role_text(enum role role);
-/* 0 when the plan takes nothing from that node. */
+/* Bytes that the plan takes from the NUMA node; 0 when it takes none. */
 uint64_t drawing_bytes(const struct drawing *drawing, unsigned node);
 
-/* In lines and letters; in colour when 'out' is a terminal. */
+/* Draws with lines and letters; in colour when 'out' is a terminal. */
 void drawing_print(const struct drawing *drawing, FILE *out);
-/* By hwloc's lstopo. */
+/* Writes an SVG file with hwloc's lstopo, a program that must be installed. */
 int drawing_write_svg(const struct drawing *drawing, const char *path, struct ms_error *err);
 
 #endif

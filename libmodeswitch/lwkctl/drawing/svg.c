@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A plan as hwloc's lstopo draws a machine, with the colours of who has what. */
+/* Draws a plan with hwloc's lstopo; a colour tells who has a CPU or memory. */
 #include "lwkctl/drawing/drawing.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static const char *const colour_words[N_ROLES] = {
 	[ROLE_LWK] = "green",	[ROLE_IDLE] = "yellow", [ROLE_LENT] = "violet",
 };
 
-/* The first needs no graphics library; Debian's hwloc and hwloc-nox both have it. */
+/* Debian's packages hwloc and hwloc-nox have the first, which needs no graphics library. */
 static const char *const programs[] = { "/usr/bin/lstopo-no-graphics", "/usr/bin/lstopo" };
 
 static int paint(hwloc_obj_t object, const char *colour)
@@ -68,7 +68,7 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
-/* The topology with its colours, in a file without a name, ready to be read. -1: failed. */
+/* Returns a descriptor of an unnamed file with the coloured topology, at its start; -1: failed. */
 static int export(const struct drawing *drawing, bool used[N_ROLES])
 {
 	int fd = memfd_create("topology.xml", MFD_CLOEXEC), size;
@@ -117,11 +117,11 @@ static void add_legend(const struct drawing *drawing, const bool used[N_ROLES], 
 		argv[argc++] = "--append-legend";
 		argv[argc++] = lines[i];
 	}
-	argv[argc++] = "-"; /* its output */
+	argv[argc++] = "-"; /* standard output */
 	argv[argc] = NULL;
 }
 
-/* 0, or what is wrong with lstopo: an errno, or -1 when it failed itself. */
+/* Returns 0, an errno when lstopo could not be run, or -1 when lstopo failed. */
 static int run_lstopo(const struct drawing *drawing, const bool used[N_ROLES], int in, int out)
 {
 	/* clang-format off */
@@ -170,7 +170,7 @@ static void mend_view_box(char *data, size_t size)
 	}
 }
 
-/* Only a whole picture becomes the file. */
+/* Called when the drawing is complete, so that no failure of lstopo leaves a part of it. */
 static int copy_to(const char *path, int from, struct ms_error *err)
 {
 	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A plan in lines and letters: for each group of cores with the same NUMA nodes a row of boxes,
- * and under it the nodes' memory.
+ * Draws a plan with lines and letters: for each group of cores with the same NUMA nodes a row of
+ * boxes, and under it a bar for the memory of each node.
  */
 #include "lwkctl/drawing/drawing.h"
 
@@ -29,7 +29,7 @@ static const struct look looks[N_ROLES] = {
 	[ROLE_LENT] = { 'x', "30;45", "lent to another job's LWK" },
 };
 
-/* How lines are drawn. */
+/* The characters of a drawing. */
 struct style {
 	const char *across, *down;
 	const char *top[3], *bottom[3]; /* left, middle, right */
@@ -72,14 +72,14 @@ uint64_t drawing_bytes(const struct drawing *drawing, unsigned node)
 	return 0;
 }
 
-/* Cores, or hardware threads where the topology tells of no cores. */
+/* A box is a core, or a hardware thread where the topology has no cores. */
 static hwloc_obj_type_t box_type(hwloc_topology_t topology)
 {
 	return hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE
 								      : HWLOC_OBJ_PU;
 }
 
-/* One line of a row: its top, its boxes' content or its bottom. */
+/* Prints one of the three lines of a row: top, letters (edge is NULL) or bottom. */
 static void print_line(const struct drawing *drawing, const struct style *style, FILE *out,
 		       hwloc_obj_t *boxes, size_t n, const char *const edge[3])
 {
@@ -111,7 +111,7 @@ static void print_row(const struct drawing *drawing, const struct style *style, 
 	print_line(drawing, style, out, boxes, n, style->bottom);
 }
 
-/* In as many rows as it takes. */
+/* Prints the boxes in as many rows as WIDTH requires. */
 static void print_boxes(const struct drawing *drawing, const struct style *style, FILE *out,
 			hwloc_obj_t *boxes, size_t n)
 {
@@ -146,7 +146,7 @@ static void print_node(const struct drawing *drawing, const struct style *style,
 	uint64_t gives = drawing_bytes(drawing, node->os_index);
 	unsigned full = has >= BAR ? gives / (has / BAR) : 0;
 
-	/* However little, it is seen; and only all is all. */
+	/* The least share fills one character, and only all of the memory fills the bar. */
 	if (gives && !full)
 		full = 1;
 	if (full >= BAR && gives < has)
@@ -242,7 +242,7 @@ void drawing_print(const struct drawing *drawing, FILE *out)
 	}
 	if (boxes)
 		print_group(drawing, &style, out, boxes + first, n - first, printed);
-	/* Those that no CPU is local to. */
+	/* The nodes without a local CPU come last. */
 	print_nodes(drawing, &style, out, hwloc_topology_get_topology_nodeset(drawing->topology),
 		    printed);
 	print_legend(drawing, &style, out);

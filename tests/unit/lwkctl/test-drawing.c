@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pictures of plans. */
+/* Drawings of plans. */
 #include "unit/machine.h"
 
 #include <locale.h>
@@ -19,7 +19,7 @@ static struct drawing drawing_of(const struct machine *m, hwloc_bitmap_t lent)
 	};
 }
 
-/* What drawing_print() prints; free(). */
+/* Returns the output of drawing_print(); free() it. */
 static char *print(const struct drawing *drawing)
 {
 	const char *path = unit_file("drawing.txt", "%s", "");
@@ -68,7 +68,7 @@ static void in_letters(void **state)
 	machine_free(&m);
 }
 
-/* Whatever the machine: each CPU has its letter, each node its bar, and no line is too long. */
+/* On every machine each CPU has a letter, each NUMA node a bar, and no line is too long. */
 static void every_machine(void **state)
 {
 	setlocale(LC_CTYPE, "C");
@@ -80,7 +80,7 @@ static void every_machine(void **state)
 		char *text, *rest, *line;
 
 		machine_load(&m, machines[i]);
-		/* An empty plan draws as well. */
+		/* An empty plan can be drawn. */
 		m.plan = calloc(1, sizeof(*m.plan));
 		m.plan->lwk_cpus = hwloc_bitmap_alloc();
 		m.plan->idle_cpus = hwloc_bitmap_alloc();
@@ -101,7 +101,7 @@ static void every_machine(void **state)
 	}
 }
 
-/* How often 'part' is in the file. */
+/* The number of lines of the file that have 'part' in them. */
 static size_t count(const char *path, const char *part)
 {
 	FILE *file = fopen(path, "r");
@@ -116,7 +116,7 @@ static size_t count(const char *path, const char *part)
 	return n;
 }
 
-/* Needs hwloc's lstopo (contrib/install-dependencies). */
+/* This test needs hwloc's lstopo (contrib/install-dependencies). */
 static void as_svg(void **state)
 {
 	hwloc_bitmap_t lent = hwloc_bitmap_alloc();
@@ -133,7 +133,7 @@ static void as_svg(void **state)
 		fail_msg("%s", m.err.text);
 	assert_int_equal(count(path, "<svg"), 1);
 	assert_int_equal(count(path, "viewBox='0 0 "), 1);
-	assert_int_equal(count(path, "px  "), 0); /* not "637px 586px" there */
+	assert_int_equal(count(path, "px  "), 0); /* the view box has bare numbers */
 	/* #7fcc7f: three CPUs, one node; #f2e08a: their siblings. */
 	assert_int_equal(count(path, "rgb(127,204,127)"), 4);
 	assert_int_equal(count(path, "rgb(242,224,138)"), 3);
