@@ -34,6 +34,8 @@ check_PROGRAMS += \
 	tests/unit/config/test-image \
 	tests/unit/driver/test-counters \
 	tests/unit/driver/test-usage \
+	tests/unit/interrupts/test-affinity \
+	tests/unit/interrupts/test-counts \
 	tests/unit/interrupts/test-steer \
 	tests/unit/lwkctl/test-drawing \
 	tests/unit/lwkctl/test-verbs \

@@ -18,7 +18,7 @@
 
 #define DEFAULT "default"
 
-/* The file that lists the CPUs of an interrupt; the default has only one with a mask. */
+/* The file with the CPUs of an interrupt: a list; the default has only a mask. */
 static void affinity_path(const char *irq, char *path, size_t size)
 {
 	if (strcmp(irq, DEFAULT) == 0)
@@ -27,7 +27,7 @@ static void affinity_path(const char *irq, char *path, size_t size)
 		snprintf(path, size, "/proc/irq/%s/smp_affinity_list", irq);
 }
 
-/* The kernel's "ffff,00000001"; no "0x", and the commas are between 32 bits. */
+/* Formats a mask as the kernel does, "ffff,00000001": no "0x", a comma between 32 bits. */
 static void format_mask(hwloc_const_bitmap_t cpus, char *text, size_t size)
 {
 	int last = hwloc_bitmap_last(cpus), at = 0;
@@ -50,7 +50,7 @@ static int parse_affinity(const char *irq, const char *text, hwloc_bitmap_t cpus
 					 : ms_parse_cpus(text, cpus, &ignored);
 }
 
-/* The kernel keeps one directory for each handler, named after it. */
+/* The kernel keeps a directory for each handler of an interrupt, named after it. */
 static void find_name(const char *irq, char *name, size_t size)
 {
 	char path[PATH_MAX];
@@ -86,7 +86,7 @@ static void add(const char *irq, const char *was, hwloc_const_bitmap_t wanted,
 	json_object_array_add(found, object);
 }
 
-/* Its CPUs, and in 'text' how the kernel says it. */
+/* Reads the CPUs of an interrupt into 'cpus', and as the kernel formats them into 'text'. */
 static bool read_affinity(const char *irq, hwloc_bitmap_t cpus, char *text, size_t size)
 {
 	char path[PATH_MAX];
@@ -95,7 +95,7 @@ static bool read_affinity(const char *irq, hwloc_bitmap_t cpus, char *text, size
 	return kernel_read(text, size, "%s", path) > 0 && parse_affinity(irq, text, cpus) == 0;
 }
 
-static void look_at(const char *irq, hwloc_const_bitmap_t wanted, struct json_object *found)
+static void look_outside(const char *irq, hwloc_const_bitmap_t wanted, struct json_object *found)
 {
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
 	char was[8192];
@@ -121,9 +121,9 @@ void interrupt_near(const char *irq, hwloc_const_bitmap_t cpus, hwloc_bitmap_t n
 		hwloc_bitmap_copy(near, cpus);
 }
 
-/* Without a handler there is no device. */
-static void look_away(const char *irq, hwloc_const_bitmap_t from, hwloc_const_bitmap_t to,
-		      struct json_object *found)
+/* An interrupt without a handler has no device. */
+static void look_on(const char *irq, hwloc_const_bitmap_t from, hwloc_const_bitmap_t to,
+		    struct json_object *found)
 {
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc(), near = hwloc_bitmap_alloc();
 	char was[8192], name[256];
@@ -143,7 +143,7 @@ static int only_numbers(const struct dirent *entry)
 	return isdigit((unsigned char)*entry->d_name);
 }
 
-/* All interrupts' numbers, ascending; free them and the array. */
+/* Lists the numbers of all interrupts, ascending; free() each entry and the array. */
 static int list_interrupts(struct dirent ***entries)
 {
 	char path[PATH_MAX];
@@ -153,27 +153,28 @@ static int list_interrupts(struct dirent ***entries)
 	return scandir(path, entries, only_numbers, versionsort);
 }
 
-void interrupts_find(hwloc_const_bitmap_t cpus, struct json_object *found)
+void interrupts_find_outside(hwloc_const_bitmap_t cpus, struct json_object *found)
 {
 	struct dirent **entries;
 	int n;
 
-	look_at(DEFAULT, cpus, found);
+	look_outside(DEFAULT, cpus, found);
 	n = list_interrupts(&entries);
 	for (int i = 0; i < n; i++) {
-		look_at(entries[i]->d_name, cpus, found);
+		look_outside(entries[i]->d_name, cpus, found);
 		free(entries[i]);
 	}
 	free(entries);
 }
 
-void interrupts_of(hwloc_const_bitmap_t from, hwloc_const_bitmap_t to, struct json_object *found)
+void interrupts_find_on(hwloc_const_bitmap_t from, hwloc_const_bitmap_t to,
+			struct json_object *found)
 {
 	struct dirent **entries;
 	int n = list_interrupts(&entries);
 
 	for (int i = 0; i < n; i++) {
-		look_away(entries[i]->d_name, from, to, found);
+		look_on(entries[i]->d_name, from, to, found);
 		free(entries[i]);
 	}
 	free(entries);
@@ -215,7 +216,7 @@ bool interrupt_is_drivers_choice(const char *irq, hwloc_const_bitmap_t now)
 	return same;
 }
 
-/* Is it still as we have set it, and the same device's? */
+/* Are its CPUs as interrupt_set() left them, and its device the same? */
 static bool is_ours(struct json_object *interrupt)
 {
 	const char *irq = journal_text(interrupt, "irq");
@@ -243,7 +244,7 @@ int interrupt_restore(struct json_object *interrupt)
 	return kernel_write(journal_text(interrupt, "was"), "%s", path);
 }
 
-/* Setting it to what it is changes nothing, and is refused likewise. */
+/* The kernel refuses even a write of the CPUs that a managed interrupt has. */
 static bool is_managed(const char *irq, hwloc_const_bitmap_t cpus)
 {
 	hwloc_bitmap_t has = hwloc_bitmap_alloc();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * On which CPUs Linux serves its interrupts.
+ * The CPUs on which Linux serves each interrupt. An interrupt is named by its number in /proc/irq,
+ * as text; CPUs by their numbers. A change of an interrupt is a JSON object: "irq", "name" (of its
+ * device), "was" and "now" (lists of CPUs).
  */
 #ifndef AFFINITY_H
 #define AFFINITY_H
@@ -11,30 +13,31 @@
 #include <json-c/json.h>
 
 /*
- * Finds the interrupts that other CPUs than these may serve, and adds to the array 'found' for
- * each: "irq", "name", "was" (a list of CPUs), "now". The first has the irq "default": what new
- * interrupts get.
+ * Adds to the array 'found' a change for each interrupt that other CPUs than these may serve:
+ * "now" is 'cpus'. The first may have the irq "default", the CPUs that new interrupts get; its
+ * CPUs are masks.
  */
-void interrupts_find(hwloc_const_bitmap_t cpus, struct json_object *found);
+void interrupts_find_outside(hwloc_const_bitmap_t cpus, struct json_object *found);
 
 /*
- * Finds the interrupts that one of the CPUs 'from' may serve, and adds to 'found' likewise: "now" is
- * those of 'to' that are near the device, or all of 'to'.
+ * Adds to 'found' a change for each interrupt of a device that one of the CPUs 'from' may serve:
+ * "now" is the CPUs of 'to' that are near the device, or all of 'to'.
  */
-void interrupts_of(hwloc_const_bitmap_t from, hwloc_const_bitmap_t to, struct json_object *found);
+void interrupts_find_on(hwloc_const_bitmap_t from, hwloc_const_bitmap_t to,
+			struct json_object *found);
 
-/* The CPUs that may serve it. 0 or -1: there is no such interrupt. */
+/* Reads the CPUs that may serve an interrupt. 0, or -1 when there is no such interrupt. */
 int interrupt_cpus(const char *irq, hwloc_bitmap_t cpus);
 
-/* Does a device use it? */
+/* Does a device use the interrupt? */
 bool interrupt_is_used(const char *irq);
 
-/* Of these CPUs those near the device; all if none is, or nobody knows where it is. */
+/* Sets 'near' to those of 'cpus' that are near the device; to all when none or unknown. */
 void interrupt_near(const char *irq, hwloc_const_bitmap_t cpus, hwloc_bitmap_t near);
 
 /*
- * Has the driver chosen these CPUs? Some (virtio_net for one) choose anew whenever some come or go.
- * That is a switch's own doing, and nobody's will.
+ * Has the driver chosen these CPUs? Some drivers (virtio_net) choose anew whenever CPUs go off-line
+ * or on-line. A switch causes that, so it does not count as somebody else's choice.
  */
 bool interrupt_is_drivers_choice(const char *irq, hwloc_const_bitmap_t now);
 
@@ -44,12 +47,12 @@ bool interrupt_is_drivers_choice(const char *irq, hwloc_const_bitmap_t now);
  */
 void interrupts_managed(hwloc_const_bitmap_t cpus, char *names, size_t size);
 
-/* Gives one its CPUs "now". 0 or a negative errno; EIO: the kernel manages it. */
+/* Gives an interrupt its CPUs "now". 0 or a negative errno; -EIO: the kernel manages it. */
 int interrupt_set(struct json_object *interrupt);
 
 /*
- * Gives one its CPUs "was" again, unless somebody else has set it meanwhile, or it is
- * another device's by now.
+ * Gives an interrupt its CPUs "was" again, unless somebody else has set its CPUs since, or another
+ * device has it now. 0 or a negative errno.
  */
 int interrupt_restore(struct json_object *interrupt);
 

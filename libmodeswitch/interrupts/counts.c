@@ -16,7 +16,7 @@
 #include "modeswitch/error.h"
 #include "modeswitch/interrupts.h"
 
-/* "           CPU0       CPU1 …": those that are on-line. */
+/* Reads the first line, "           CPU0       CPU1 …", which names the CPUs that are on-line. */
 static int read_cpus(const char *line, struct ms_irqs *irqs)
 {
 	unsigned *more;
@@ -32,7 +32,7 @@ static int read_cpus(const char *line, struct ms_irqs *irqs)
 	return irqs->n_cpus ? 0 : -EPROTO;
 }
 
-/* The handlers' names come last, after two blanks; or a description after one. */
+/* The names of handlers end a line, after two blanks; or a description, after one. */
 static void read_label(const char *text, struct ms_irq *irq)
 {
 	const char *at;
@@ -43,7 +43,10 @@ static void read_label(const char *text, struct ms_irq *irq)
 	snprintf(irq->label, sizeof(irq->label), "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-/* "  43:        859          0 …  PCI-MSI 16385-edge      virtio0-input.0"; 1: no such line. */
+/*
+ * Reads a line like "  43:        859          0 …  PCI-MSI 16385-edge      virtio0-input.0".
+ * 0 or a negative errno; 1: the line has no count for each CPU.
+ */
 static int read_irq(const char *line, size_t n_cpus, struct ms_irq *irq)
 {
 	int length;
@@ -59,7 +62,7 @@ static int read_irq(const char *line, size_t n_cpus, struct ms_irq *irq)
 		char *end;
 
 		irq->counts[i] = strtoull(line, &end, 10);
-		/* Some lines have one number for all CPUs. */
+		/* Some lines have a single number for all CPUs. */
 		if (end == line) {
 			free(irq->counts);
 			return 1;

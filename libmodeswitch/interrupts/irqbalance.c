@@ -16,12 +16,12 @@
 #include "base/parse.h"
 
 /*
- * It answers between two of its rounds. Who hangs up before that kills it: it does not expect
- * SIGPIPE.
+ * irqbalance answers between two of its rounds. A client that hangs up before kills it, because it
+ * does not expect SIGPIPE.
  */
 #define ANSWER_SECONDS 10
 #define ANSWER_SIZE 65536
-#define REQUEST_SIZE 500 /* what it reads of one, with the NUL that it expects */
+#define REQUEST_SIZE 500 /* irqbalance reads no more, with the NUL that it expects */
 #define IRQ_MAX 1000000
 
 static int is_number(const struct dirent *entry)
@@ -61,7 +61,7 @@ static int connect_to(const struct sockaddr_un *address, socklen_t size)
 	return -1;
 }
 
-/* A socket in /run, or an abstract one where it has no directory there. */
+/* The socket is in /run, or an abstract one where irqbalance has no directory there. */
 static int connect_to_pid(const char *pid)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -91,7 +91,7 @@ static int open_connection(void)
 	return connection;
 }
 
-/* It wants to know whose words these are. */
+/* irqbalance wants the credentials of the sender. */
 static int say(int connection, const char *text)
 {
 	struct ucred self = { .pid = getpid(), .uid = geteuid(), .gid = getegid() };
@@ -111,7 +111,7 @@ static int say(int connection, const char *text)
 	return sendmsg(connection, &message, MSG_NOSIGNAL) == (ssize_t)part.iov_len ? 0 : -1;
 }
 
-/* It answers one request, and closes the connection. */
+/* irqbalance answers one request and closes the connection. */
 static void read_answer(int connection, char *text, size_t size)
 {
 	size_t length = 0;
@@ -123,7 +123,7 @@ static void read_answer(int connection, char *text, size_t size)
 	text[length] = '\0';
 }
 
-/* Numbers from behind "IRQ", of each that it is told to leave alone. */
+/* Reads the number behind each "IRQ": the interrupts that irqbalance leaves alone. */
 static void parse_irqs(const char *text, hwloc_bitmap_t irqs)
 {
 	static const char word[] = " IRQ ";
@@ -137,7 +137,7 @@ static void parse_irqs(const char *text, hwloc_bitmap_t irqs)
 	}
 }
 
-/* "SLEEP 10 IRQ 24 LOAD … BANNED 00000000,000000e0" */
+/* Reads "SLEEP 10 IRQ 24 LOAD … BANNED 00000000,000000e0". */
 static int parse_setup(char *text, hwloc_bitmap_t cpus, hwloc_bitmap_t irqs)
 {
 	char *at = strstr(text, "BANNED ");
@@ -151,7 +151,7 @@ static int parse_setup(char *text, hwloc_bitmap_t cpus, hwloc_bitmap_t irqs)
 	return cpus ? parse_mask(at, cpus) : 0;
 }
 
-/* Each may be NULL. */
+/* Asks irqbalance; 'cpus' and 'irqs' may be NULL. */
 static bool read_setup(hwloc_bitmap_t cpus, hwloc_bitmap_t irqs)
 {
 	int connection = open_connection(), ret = -1;
@@ -181,7 +181,7 @@ static int tell(const char *text, const char *what, struct ms_error *err)
 {
 	int connection = open_connection(), ret;
 
-	/* It has ended meanwhile. */
+	/* irqbalance does not run, or has ended meanwhile. */
 	if (connection < 0)
 		return 0;
 	ret = say(connection, text);
@@ -198,7 +198,7 @@ int irqbalance_ban(hwloc_const_bitmap_t cpus, struct ms_error *err)
 	char list[4096], text[sizeof(list) + 32];
 
 	hwloc_bitmap_list_snprintf(list, sizeof(list), cpus);
-	/* Version 1.9.2 dies of an empty list. */
+	/* irqbalance 1.9.2 crashes on an empty list. */
 	snprintf(text, sizeof(text), "settings cpus %s", *list ? list : "NULL");
 	return tell(text, "CPUs", err);
 }

@@ -4,16 +4,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Less than this is not worth the move. */
+/* An interrupt with less, or a change that gains less, is not worth a move. */
 #define MIN_RATE 1.0  /* interrupts per second */
-#define MIN_GAIN 0.02 /* of the square of each CPU's share */
+#define MIN_GAIN 0.02 /* as a share of the square of each CPU's share */
 
-/* The CPUs that share, and what each will have had. */
+/* The CPUs that share, and how many interrupts each will have had. */
 struct shares {
 	const struct steer_cpus *cpus;
 	hwloc_const_bitmap_t set;
-	double *load; /* by number, up to the last of 'set' */
-	double base;  /* the least that one of them has had */
+	double *load; /* by CPU number, up to the last of 'set'; above 'base' */
+	double base;  /* the fewest that one of them has had */
 };
 
 static void stay_or_move(const struct steer_cpus *cpus, hwloc_const_bitmap_t quieter,
@@ -47,7 +47,7 @@ static void reset_load(struct shares *shares)
 	hwloc_bitmap_foreach_end();
 }
 
-/* What CPUs have, squared: the less even, the more, whoever had much before. */
+/* The sum of the squared loads: the less even the loads, the larger it is. */
 static double unevenness(const struct shares *shares)
 {
 	double sum = 0;
@@ -59,7 +59,7 @@ static double unevenness(const struct shares *shares)
 	return sum;
 }
 
-/* The CPU that has it; -1: one of several, or one that does not share. */
+/* The only CPU of the interrupt, if it shares; else -1. */
 static int own_cpu(const struct shares *shares, const struct steer_irq *irq)
 {
 	int cpu = hwloc_bitmap_first(irq->now);
@@ -68,7 +68,7 @@ static int own_cpu(const struct shares *shares, const struct steer_irq *irq)
 											  : -1;
 }
 
-/* Of those with the least its own, then one near the device, then the first. */
+/* The CPU with the least load: its own before one near the device, before the first. */
 static int best_cpu(const struct shares *shares, const struct steer_irq *irq)
 {
 	int best = own_cpu(shares, irq), cpu;
@@ -93,11 +93,11 @@ static int compare_rates(const void *a, const void *b)
 	const struct steer_irq *x = *(struct steer_irq *const *)a,
 			       *y = *(struct steer_irq *const *)b;
 
-	/* Equal ones in the order in which they came, so that they do not change places. */
+	/* Equal rates keep their order, so that such interrupts do not change places. */
 	return x->rate != y->rate ? (x->rate < y->rate) - (x->rate > y->rate) : (x > y) - (x < y);
 }
 
-/* As it is; -1: one of them has no CPU. */
+/* The unevenness if nothing moves; -1: an interrupt has no CPU of its own yet. */
 static double present_unevenness(struct shares *shares, struct steer_irq **moved, size_t n)
 {
 	reset_load(shares);
@@ -123,7 +123,7 @@ static double place(struct shares *shares, struct steer_irq **moved, size_t n)
 	return unevenness(shares);
 }
 
-/* Is it so much that it is worth moving interrupts? */
+/* Is the gain large enough to move interrupts? */
 static bool is_worth_it(const struct shares *shares, struct steer_irq **moved, size_t n,
 			double gain)
 {
@@ -164,7 +164,7 @@ static void share(struct shares *shares, struct steer_irq **moved, size_t n)
 		hwloc_bitmap_copy(moved[i]->to, moved[i]->now);
 }
 
-/* Those of no other job, if there are any. */
+/* The CPUs of no other job share, if there are any; else all. */
 static void find_shares(const struct steer_cpus *cpus, hwloc_bitmap_t set)
 {
 	hwloc_bitmap_andnot(set, cpus->online, cpus->busy);

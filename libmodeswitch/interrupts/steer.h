@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where device interrupts go while Linux-only jobs want quiet (--quiet-irqs). Only decides;
- * quiet.c does.
+ * Decides where device interrupts go while Linux-only jobs want quiet (--quiet-irqs);
+ * quiet/pass.c moves them.
  */
 #ifndef STEER_H
 #define STEER_H
@@ -9,22 +9,22 @@
 #include <hwloc.h>
 #include <stddef.h>
 
-/* Where they go, best first. */
+/* Places for interrupts, the best first. */
 enum steer_place {
-	STEER_FREE,   /* on cores that no job has */
-	STEER_OS,     /* on the OS CPUs */
-	STEER_SPREAD, /* there is nothing else: each CPU gets its share */
+	STEER_FREE,   /* cores that no job has */
+	STEER_OS,     /* the OS CPUs */
+	STEER_SPREAD, /* without such CPUs: each CPU gets its share */
 };
 
 struct steer_cpus {
-	hwloc_const_bitmap_t online; /* that may have interrupts at all */
-	hwloc_const_bitmap_t quiet;  /* of jobs that want quiet */
-	hwloc_const_bitmap_t busy;   /* of whatever jobs */
+	hwloc_const_bitmap_t online; /* CPUs that may have interrupts at all */
+	hwloc_const_bitmap_t quiet;  /* CPUs of jobs that want quiet */
+	hwloc_const_bitmap_t busy;   /* CPUs of any job */
 	hwloc_const_bitmap_t os;     /* OS CPUs */
-	/* What each has had so far, by number; those after the last have had nothing. */
+	/* Interrupts that each CPU has had so far, by its number; CPUs after the last: 0. */
 	const double *carried;
 	size_t n_carried;
-	double horizon; /* seconds for which is decided; above 0 */
+	double horizon; /* seconds that the decision is for; above 0 */
 };
 
 struct steer_irq {
@@ -36,16 +36,15 @@ struct steer_irq {
 };
 
 /*
- * Decides for each interrupt; returns the place that was there for them.
+ * Decides for each interrupt; returns the best place that there is.
  *
- * An interrupt is moved only if it must be: one that 'was' never on a quiet CPU has its own CPUs,
- * and one that is on free or OS CPUs stays where it is, though others may be better by now.
+ * An interrupt moves only if it must: one whose CPUs 'was' are not quiet keeps them, and one that
+ * is on free or OS CPUs stays there, even if other CPUs have become better.
  *
- * Where CPUs must share, an interrupt has one CPU at a time: those with the highest rates go where
- * the least has come so far. So over time, though not at each moment, few heavy interrupts are
- * shared by many CPUs. All stay where they are while other places would make what CPUs have had at
- * the end of the horizon not much more even.
- * Without memory for that all stay.
+ * Where CPUs must share (STEER_SPREAD), an interrupt has one CPU at a time; the interrupts with the
+ * highest rates go to the CPUs that have had the fewest so far. So over time many CPUs share a few
+ * heavy interrupts. All stay where they are while moving them would make the totals of the CPUs
+ * at the end of the horizon only a little more even. Without memory all stay.
  */
 enum steer_place steer_decide(const struct steer_cpus *cpus, struct steer_irq *irqs, size_t n);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What irqbalance is told of quiet jobs' CPUs, and of interrupts that have their places. */
+/* Tells irqbalance to leave the CPUs of quiet jobs alone, or interrupts that have their places. */
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -20,7 +20,7 @@ static const struct {
 };
 #define N_BANS (sizeof(bans) / sizeof(*bans))
 
-/* CPUs that shall have none; or, where all have some, the interrupts that have their places. */
+/* The CPUs of quiet jobs; or, where all CPUs share, the interrupts that have their places. */
 static void find_wanted(struct quiet_pass *pass, enum steer_place place,
 			hwloc_bitmap_t wanted[N_BANS])
 {
@@ -38,7 +38,7 @@ static void find_wanted(struct quiet_pass *pass, enum steer_place place,
 	}
 }
 
-/* Those of 'wanted' that are not 'there' already. */
+/* Adds to the list those of 'wanted' that are not 'there' already. */
 static void add_to_list(struct json_object *object, const char *key, hwloc_const_bitmap_t wanted,
 			hwloc_const_bitmap_t there)
 {
@@ -54,7 +54,7 @@ static void add_to_list(struct json_object *object, const char *key, hwloc_const
 	hwloc_bitmap_free(more);
 }
 
-/* The file has it before irqbalance has. */
+/* Writes the file before it tells irqbalance. */
 static int ban_more(struct quiet_pass *pass, size_t i, hwloc_bitmap_t wanted, struct ms_error *err)
 {
 	hwloc_bitmap_t all = hwloc_bitmap_alloc();
@@ -94,8 +94,8 @@ static int allow_rest(struct quiet_pass *pass, size_t i, hwloc_bitmap_t wanted,
 }
 
 /*
- * It is asked only when there is something new to say, or when somebody moves interrupts, who may
- * be an irqbalance that has begun since: finding it takes a look at every process.
+ * Finding irqbalance takes a look at every process. So it is told only something new, or when
+ * somebody moves interrupts: that may be an irqbalance that has begun since.
  */
 static bool is_told(struct quiet_pass *pass, size_t i, hwloc_const_bitmap_t wanted)
 {

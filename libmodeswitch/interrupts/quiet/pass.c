@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One look at the interrupts and the jobs that want quiet, and what follows from it. */
+/* A pass: looks at the interrupts and the quiet jobs, decides, and moves interrupts. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "modeswitch/job.h"
 #include "store/journal.h"
 
-/* ---- what there is ---- */
+/* ---- jobs and CPUs ---- */
 
 static int find_jobs(struct quiet_pass *pass, struct ms_error *err)
 {
@@ -34,7 +34,7 @@ static int find_jobs(struct quiet_pass *pass, struct ms_error *err)
 	return 0;
 }
 
-/* A hardware thread is not free whose neighbour has a job. */
+/* A hardware thread is not free when another of its core has a job. */
 static void add_siblings(hwloc_const_bitmap_t online, hwloc_bitmap_t busy)
 {
 	hwloc_bitmap_t core = hwloc_bitmap_alloc(), all = hwloc_bitmap_dup(busy);
@@ -68,7 +68,7 @@ static int find_cpus(struct quiet_pass *pass, hwloc_const_bitmap_t taken, struct
 		hwloc_bitmap_free(isolated);
 		return ms_fail(err, "/sys/devices/system/cpu/online cannot be read");
 	}
-	/* The administrator keeps them from all that is not told to be there. */
+	/* The administrator keeps isolated CPUs free of everything that is not bound there. */
 	if (kernel_read_list(isolated, "/sys/devices/system/cpu/isolated") == 0)
 		hwloc_bitmap_andnot(pass->online, pass->online, isolated);
 	hwloc_bitmap_free(isolated);
@@ -108,11 +108,11 @@ static double rate_of(const struct quiet_pass *pass, const struct ms_irq *irq)
 	uint64_t was = before ? sum_of(before, find_irq(before, irq->name)) : 0;
 	uint64_t now = sum_of(&pass->counts, irq);
 
-	/* Counts of CPUs that have gone are gone, too. */
+	/* The counts of a CPU vanish with it, so the sum can be lower than before. */
 	return us > 0 && now > was ? (now - was) * 1e6 / us : 0;
 }
 
-/* What each CPU has had since these jobs are there, or a little longer. */
+/* Adds up what each CPU has had since the present quiet jobs began, or a little longer. */
 static void carry(struct quiet_memory *memory, const struct ms_irqs *now,
 		  hwloc_const_bitmap_t quiet)
 {
@@ -146,8 +146,8 @@ static bool has_list(struct json_object *entry, const char *key, hwloc_const_bit
 }
 
 /*
- * What is not as we have set it was set by somebody else: theirs stands, and is what comes back.
- * What is another device's by now needs nothing any more.
+ * An interrupt with other CPUs than we have set was set by somebody else: it keeps those CPUs, also
+ * when the jobs have ended. An interrupt that another device has now needs nothing.
  */
 static bool is_valid(struct quiet_pass *pass, struct json_object *entry, const struct ms_irq *irq,
 		     hwloc_const_bitmap_t now)
@@ -163,7 +163,7 @@ static bool is_valid(struct quiet_pass *pass, struct json_object *entry, const s
 	return false;
 }
 
-/* What has vanished needs nothing, either. */
+/* An interrupt that has vanished needs nothing, either. */
 static void drop_vanished(struct quiet_pass *pass)
 {
 	struct json_object *all = quiet_entries(pass);
@@ -208,7 +208,7 @@ static int look_at(struct quiet_pass *pass, size_t place, struct ms_error *err)
 	else
 		hwloc_bitmap_copy(was, now);
 	irq->rate = rate_of(pass, counted);
-	/* Where it is near counts only for those that may have to move. */
+	/* Only interrupts that may have to move need to know the CPUs near their device. */
 	if (hwloc_bitmap_intersects(now, pass->busy))
 		interrupt_near(counted->name, pass->online, near);
 	return 0;
@@ -264,12 +264,12 @@ static void note_change(struct quiet_pass *pass, size_t place)
 	if (hwloc_bitmap_iszero(irq->was))
 		return;
 	if (hwloc_bitmap_isequal(irq->to, irq->now)) {
-		/* It could not be moved. */
+		/* An earlier move failed, and is not wanted any more. */
 		if (entry && hwloc_bitmap_isequal(irq->now, irq->was))
 			quiet_drop_entry(pass, entry);
 		return;
 	}
-	/* One that has counts, but no device any more, is left alone. */
+	/* An interrupt that has counts, but no device any more, is left alone. */
 	if (!entry && !interrupt_is_used(counted->name))
 		return;
 	if (!entry)
@@ -293,8 +293,8 @@ static bool is_back(struct json_object *entry)
 }
 
 /*
- * What the kernel manages is tried no more, as long as there are quiet jobs. What fails otherwise
- * keeps its entry, and the next pass tries again: CPUs of its own may be lent, for instance.
+ * An interrupt that the kernel manages is not tried again as long as there are quiet jobs. After
+ * any other failure the entry stays and the next pass tries again: the CPUs may be lent now.
  */
 static void make_change(struct quiet_pass *pass, struct json_object *entry)
 {
@@ -320,7 +320,7 @@ static void make_changes(struct quiet_pass *pass)
 	}
 }
 
-/* What irqbalance does not take is no reason to leave interrupts where they are. */
+/* Interrupts move even when irqbalance cannot be told. */
 static int change(struct quiet_pass *pass, enum steer_place place, struct ms_error *err)
 {
 	struct ms_error ignored;
@@ -329,7 +329,7 @@ static int change(struct quiet_pass *pass, enum steer_place place, struct ms_err
 		note_change(pass, i);
 	if (pass->changed && quiet_write_state(pass, err) < 0)
 		return -1;
-	/* First: else it would put them back. */
+	/* irqbalance hears of it first; else it would move interrupts back. */
 	quiet_tell_irqbalance(pass, place, true, &ignored);
 	make_changes(pass);
 	quiet_tell_irqbalance(pass, place, false, &ignored);
@@ -390,7 +390,7 @@ ssize_t quiet_run_pass(hwloc_const_bitmap_t taken, hwloc_const_bitmap_t os,
 	if (ret == 0 && os)
 		json_add_list(pass.state, "os", os);
 	pass.changed = os || !pass.n_jobs;
-	/* All of it: there is nobody to be quiet for, and nothing to bring back. */
+	/* Without quiet jobs and without a file there is nothing to do. */
 	if (ret == 0 && (pass.n_jobs || json_object_object_length(pass.state)))
 		ret = look_and_change(&pass, taken, err);
 	release(&pass);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of a pass (quiet.h), for each other. */
+/* What the files of this room share: a pass (quiet.h) and the file of moved interrupts. */
 #ifndef QUIET_PASS_H
 #define QUIET_PASS_H
 
@@ -13,61 +13,64 @@
 #include "modeswitch/error.h"
 #include "modeswitch/interrupts.h"
 
-/* What the process that watches remembers from pass to pass. */
+/* The memory of `lwkctl quiet` from pass to pass. */
 struct quiet_memory {
 	struct ms_irqs before; /* the last reading */
-	hwloc_bitmap_t quiet;  /* whose CPUs these counts are about */
-	double *carried;       /* interrupts of devices, by CPU number */
+	hwloc_bitmap_t quiet;  /* the CPUs of quiet jobs since 'carried' was 0 */
+	double *carried;       /* device interrupts that each CPU has had, by its number */
 	double interval;       /* seconds from pass to pass */
 	size_t n_carried;
 };
 
 struct quiet_pass {
 	/*
-	 * "os": the OS CPUs; "interrupts": those that were moved, "irq", "name", "was", "now", and
-	 * "before" while "now" is being set; or "refused", those that cannot be moved.
-	 * "cpus", "irqs": what irqbalance shall leave alone; "added_…": the part of it that is by
-	 * our will.
+	 * The file. "os": the OS CPUs. "interrupts": an entry for each interrupt that was moved,
+	 * with "irq", "name", "was" and "now", and with "before" while "now" is being set; or
+	 * with "refused" if it cannot be moved. "cpus", "irqs": what irqbalance is to leave alone;
+	 * "added_cpus", "added_irqs": the part of these that it did not leave alone before.
 	 */
 	struct json_object *state;
-	struct quiet_memory *memory; /* NULL: rates are those since boot */
+	struct quiet_memory *memory; /* NULL: rates are averages since boot */
 	hwloc_bitmap_t online, quiet, busy, os;
 	size_t n_jobs;
 	struct ms_irqs counts;
 
-	/* By the same place as in 'counts'; without 'was': not for us to move. */
+	/* Indexed as 'counts'; an interrupt with an empty 'was' is not moved. */
 	struct steer_irq *irqs;
 	size_t n;
 	bool disturbed; /* somebody else moves interrupts */
-	bool changed;	/* the file is to be written */
+	bool changed;	/* the file is out of date */
 };
 
-/* No file is an empty object, the caller's as any other. 0 or -1. */
+/* Reads the file; without a file *state is an empty object. json_object_put() it. 0 or -1. */
 int quiet_read_state(struct json_object **state, struct ms_error *err);
 
 /* Writes the file, or removes it when there is nothing to remember. 0 or -1. */
 int quiet_write_state(struct quiet_pass *pass, struct ms_error *err);
 
-/* "interrupts", which stays the state's. */
+/* The array "interrupts", which belongs to the state. */
 struct json_object *quiet_entries(struct quiet_pass *pass);
 
-/* The one of interrupt 'irq', or NULL. */
+/* The entry of the interrupt 'irq', or NULL. */
 struct json_object *quiet_find_entry(struct quiet_pass *pass, const char *irq);
 void quiet_drop_entry(struct quiet_pass *pass, struct json_object *entry);
 
-/* Can the kernel not move it? */
+/* Has the kernel refused to move the interrupt? */
 bool quiet_is_refused(struct json_object *entry);
 
-/* A member that is a list of numbers; what is none is an empty one. */
+/* Reads a member that is a list of numbers; anything else counts as an empty list. */
 void quiet_read_set(struct json_object *object, const char *key, hwloc_bitmap_t set);
 
-/* 'more': what it shall leave alone from now on; else: what it need not any more. 0 or -1. */
+/*
+ * Tells irqbalance what to leave alone from now on ('more'), or what it need not leave alone any
+ * more. 0 or -1.
+ */
 int quiet_tell_irqbalance(struct quiet_pass *pass, enum steer_place place, bool more,
 			  struct ms_error *err);
 
 /*
- * With the lock of switching held. 'os': NULL: as the last one said; 'memory': NULL: rates are
- * those since boot. The number of quiet jobs, or -1.
+ * Makes a pass as quiet_pass() does. 'os': the OS CPUs from now on; NULL: as in the last pass.
+ * 'memory': NULL: rates are averages since boot. The number of quiet jobs, or -1.
  */
 ssize_t quiet_run_pass(hwloc_const_bitmap_t taken, hwloc_const_bitmap_t os,
 		       struct quiet_memory *memory, struct ms_error *err);

@@ -2,13 +2,14 @@
 /*
  * Quiet for Linux-only jobs (--quiet-irqs): device interrupts stay away from their CPUs.
  *
- * A job that wants it has a record, MS_JOB_QUIET. What was moved is in one file for the whole node,
- * because the CPUs that one such job leaves to interrupts may be the next one's: there is one state
- * before all of them, and it comes back by parts as they end. A pass makes the interrupts what the
- * jobs that are there now want. It is made when one begins or ends, when an LWK job does, and every
- * few seconds by 'lwkctl quiet', a process of its own, which is there as long as such jobs are. A
- * pass that is broken off leaves a file from which the next one goes on; should that process be
- * killed, only those in between are missing.
+ * Such a job has a record in state MS_JOB_QUIET. One file for the whole node remembers the
+ * interrupts that were moved: the CPUs that one quiet job leaves to interrupts may belong to the
+ * next one, so the file has the state before all of them, and it comes back in parts as they end.
+ *
+ * A pass gives all interrupts the CPUs that the present jobs ask for. A pass is made when a quiet
+ * job or an LWK job begins or ends, and every few seconds by `lwkctl quiet`, a process that runs as
+ * long as there are quiet jobs. The next pass continues one that was broken off. If `lwkctl quiet`
+ * is killed, only its passes are missing.
  */
 #ifndef QUIET_H
 #define QUIET_H
@@ -18,14 +19,14 @@
 #include "modeswitch/error.h"
 
 /*
- * One pass, with the lock of switching held. 'taken': CPUs of a job that begins just now; or NULL.
- * Quick when no job is quiet. 0 or -1.
+ * Makes a pass, with the lock of switching held. 'taken': CPUs of an LWK job that begins, or NULL.
+ * Takes little time when no job is quiet. 0 or -1.
  */
 int quiet_pass(hwloc_const_bitmap_t taken, struct ms_error *err);
 
 /*
- * One pass as above for a job that has just got its record, with 'os' as the OS CPUs from now on;
- * then starts `lwkctl quiet`. 0 or -1; after -1 the caller removes the record and makes a pass.
+ * Makes a pass for a job that has just got its record, with 'os' as the OS CPUs from now on, and
+ * starts `lwkctl quiet`. 0 or -1; after -1 the caller removes the record and makes another pass.
  */
 int quiet_start(hwloc_const_bitmap_t os, struct ms_error *err);
 

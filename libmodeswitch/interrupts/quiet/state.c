@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What was moved for quiet jobs, as the file has it. */
+/* The file that remembers the interrupts moved for quiet jobs. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -54,7 +54,7 @@ int ms_quiet_resume(struct ms_error *err)
 
 /* ---- watching ---- */
 
-/* Only one process at a time does it. A file descriptor; -1: another one does. */
+/* Takes the lock of the process that watches. A file descriptor; -1: another process has it. */
 static int take_watch(void)
 {
 	char path[PATH_MAX];
@@ -68,7 +68,7 @@ static int take_watch(void)
 	return -1;
 }
 
-/* Away from the jobs' CPUs; where it may not, it runs where it is. */
+/* Leaves the CPUs of jobs; where that is not allowed, the process stays where it is. */
 static void go_to_os_cpus(void)
 {
 	hwloc_bitmap_t os = hwloc_bitmap_alloc();
@@ -99,7 +99,7 @@ static void wait_for(double seconds)
 	nanosleep(&time, NULL);
 }
 
-/* The number of quiet jobs; one when a switch is going on, for all we know; or -1. */
+/* Makes a pass. The number of quiet jobs, or -1; 1 while a switch holds the lock. */
 static ssize_t watch_once(struct quiet_memory *memory, int *watch, struct ms_error *err)
 {
 	struct ms_error ignored;
@@ -109,7 +109,7 @@ static ssize_t watch_once(struct quiet_memory *memory, int *watch, struct ms_err
 	if (lock < 0)
 		return 1;
 	n = quiet_run_pass(NULL, NULL, memory, err);
-	/* Whoever begins after this finds nobody watching. */
+	/* A job that begins after this finds the lock free and starts a process of its own. */
 	if (n <= 0) {
 		close(*watch);
 		*watch = -1;

@@ -64,7 +64,7 @@ int steer_interrupts(struct preparing *p)
 
 	json_object_object_add(p->report, "interrupts", part);
 	json_add_list(part, "cpus", p->config->os_cpus);
-	interrupts_find(p->config->os_cpus, found);
+	interrupts_find_outside(p->config->os_cpus, found);
 	for (size_t i = 0; i < json_object_array_length(found) && ret >= 0; i++) {
 		ret = p->dry_run ? 1
 				 : steer_interrupt(p, json_object_array_get_idx(found, i), kept);

@@ -57,7 +57,7 @@ static struct json_object *details(struct switching *switching)
 	struct json_object *found = json_object_new_array();
 
 	look_after_quiet(switching->plan);
-	interrupts_of(switching->plan->lwk_cpus, switching->config->os_cpus, found);
+	interrupts_find_on(switching->plan->lwk_cpus, switching->config->os_cpus, found);
 	json_object_object_add(object, "interrupts", found);
 	add_ban(switching->plan->lwk_cpus, object);
 	return object;

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which memory blocks are taken, what is known of them, and where interrupts go: on files that
- * look like the kernel's.
+ * Which memory blocks are taken, and what is known of them: on files that look like the kernel's.
  */
 #include "unit/unit.h"
 
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/files.h"
-#include "base/json.h"
-#include "base/parse.h"
-#include "interrupts/affinity.h"
 #include "machine/memory.h"
-#include "store/journal.h"
 
 #define MB (1UL << 20)
 #define MAX_BLOCKS 32
@@ -267,141 +262,6 @@ static void cache_is_dropped_where_moving_it_costs_more(void **state)
 	assert_false(drops_cache(3600));
 }
 
-static void interrupts_of_other_cpus(void **state)
-{
-	struct json_object *found = json_object_new_array(), *one;
-	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-
-	hwloc_bitmap_set_range(cpus, 0, 1);
-	hwloc_bitmap_set(cpus, 40);
-	unit_file("proc/irq/default_smp_affinity", "ff,ffffffff\n");
-	unit_file("proc/irq/9/smp_affinity_list", "0-1\n");
-	unit_file("proc/irq/10/smp_affinity_list", "0-63\n");
-	unit_file("proc/irq/10/eth0-rx/x", "\n");
-	interrupts_find(cpus, found);
-	assert_int_equal(json_object_array_length(found), 2);
-
-	one = json_object_array_get_idx(found, 0);
-	assert_string_equal(journal_text(one, "irq"), "default");
-	assert_string_equal(journal_text(one, "now"), "100,00000003");
-	assert_int_equal(interrupt_set(one), 0);
-	assert_string_equal(unit_read("proc/irq/default_smp_affinity"), "100,00000003");
-	assert_int_equal(interrupt_restore(one), 0);
-	assert_string_equal(unit_read("proc/irq/default_smp_affinity"), "ff,ffffffff");
-
-	one = json_object_array_get_idx(found, 1);
-	assert_string_equal(journal_text(one, "irq"), "10");
-	assert_string_equal(journal_text(one, "name"), "eth0-rx");
-	assert_string_equal(journal_text(one, "now"), "0-1,40");
-	assert_int_equal(interrupt_set(one), 0);
-	/* Somebody else has set it since: it stays. */
-	unit_file("proc/irq/10/smp_affinity_list", "7\n");
-	assert_int_equal(interrupt_restore(one), 0);
-	assert_string_equal(unit_read("proc/irq/10/smp_affinity_list"), "7\n");
-
-	hwloc_bitmap_free(cpus);
-	json_object_put(found);
-}
-
-static void interrupts_go_to_cpus_near_their_device(void **state)
-{
-	struct json_object *found = json_object_new_array(), *one;
-	hwloc_bitmap_t from = hwloc_bitmap_alloc(), to = hwloc_bitmap_alloc();
-
-	hwloc_bitmap_set_range(from, 5, 7);
-	hwloc_bitmap_set(to, 0);
-	hwloc_bitmap_set(to, 4);
-	unit_file("sys/devices/system/node/node0/cpulist", "0-3\n");
-	unit_file("sys/devices/system/node/node1/cpulist", "4-7\n");
-	unit_file("sys/devices/system/node/node2/cpulist", "8-11\n");
-	unit_file("proc/irq/8/smp_affinity_list", "0-7\n"); /* nobody's */
-	unit_file("proc/irq/9/smp_affinity_list", "0-4\n");
-	unit_file("proc/irq/9/acpi/x", "\n");
-	for (int node = -1; node < 3; node++) {
-		char name[64];
-
-		snprintf(name, sizeof(name), "proc/irq/%d/node", 21 + node);
-		unit_file(name, "%d\n", node);
-		snprintf(name, sizeof(name), "proc/irq/%d/smp_affinity_list", 21 + node);
-		unit_file(name, "5\n");
-		snprintf(name, sizeof(name), "proc/irq/%d/eth%d/x", 21 + node, node);
-		unit_file(name, "\n");
-	}
-	interrupts_of(from, to, found);
-	assert_int_equal(json_object_array_length(found), 4);
-	for (int i = 0; i < 4; i++) {
-		/* Of no node; of nodes 0 and 1; of one without such CPUs. */
-		static const char *const now[] = { "0,4", "0", "4", "0,4" };
-
-		one = json_object_array_get_idx(found, i);
-		assert_int_equal(atoi(journal_text(one, "irq")), 20 + i);
-		assert_string_equal(journal_text(one, "was"), "5");
-		assert_string_equal(journal_text(one, "now"), now[i]);
-	}
-	/* Its driver has let it go, and another device has it now. */
-	assert_int_equal(interrupt_set(one), 0);
-	json_add_text(one, "name", "eth7");
-	assert_int_equal(interrupt_restore(one), 0);
-	assert_string_equal(unit_read("proc/irq/23/smp_affinity_list"), "0,4");
-	/* It has vanished. */
-	json_add_text(one, "irq", "99");
-	assert_int_equal(interrupt_set(one), -ENOENT);
-	assert_int_equal(interrupt_restore(one), 0);
-	hwloc_bitmap_free(from);
-	hwloc_bitmap_free(to);
-	json_object_put(found);
-}
-
-static void masks_as_the_kernel_says_them(void **state)
-{
-	static const char *const bad[] = { "", "0x1", "f...f", "1-3", "g" };
-	hwloc_bitmap_t set = hwloc_bitmap_alloc();
-	char text[64];
-
-	assert_int_equal(parse_mask("100,00000003", set), 0);
-	hwloc_bitmap_list_snprintf(text, sizeof(text), set);
-	assert_string_equal(text, "0-1,40");
-	assert_int_equal(parse_mask("e0", set), 0);
-	hwloc_bitmap_list_snprintf(text, sizeof(text), set);
-	assert_string_equal(text, "5-7");
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		assert_int_equal(parse_mask(bad[i], set), -1);
-	hwloc_bitmap_free(set);
-}
-
-static void what_came_to_which_cpu(void **state)
-{
-	struct ms_irqs irqs;
-	struct ms_error err;
-
-	unit_file("proc/interrupts",
-		  "           CPU0       CPU5       \n"
-		  "  4:          0          7   IO-APIC   4-edge      ttyS0\n"
-		  " 43:        859          1   PCI-MSI 16385-edge      eth0-rx, eth0-tx\n"
-		  " 44:          3          0   PCI-MSI 16386-edge\n"
-		  "LOC:      17723        100   Local timer interrupts\n"
-		  "ERR:          5\n"
-		  "MIS:          0\n");
-	assert_int_equal(ms_irqs_read(&irqs, &err), 0);
-	assert_int_equal(irqs.n_cpus, 2);
-	assert_int_equal(irqs.cpus[1], 5);
-	assert_int_equal(irqs.n_irqs, 4);
-	assert_string_equal(irqs.irqs[0].label, "ttyS0");
-	assert_string_equal(irqs.irqs[1].name, "43");
-	assert_string_equal(irqs.irqs[1].label, "eth0-rx, eth0-tx");
-	assert_string_equal(irqs.irqs[3].label, "Local timer interrupts");
-	assert_true(irqs.irqs[1].device);
-	assert_false(irqs.irqs[3].device);
-	assert_int_equal(ms_irqs_of_cpu(&irqs, 0, true), 862);
-	assert_int_equal(ms_irqs_of_cpu(&irqs, 5, true), 8);
-	assert_int_equal(ms_irqs_of_cpu(&irqs, 5, false), 100);
-	assert_int_equal(ms_irqs_of_cpu(&irqs, 1, true), 0);
-	ms_irqs_release(&irqs);
-	unit_file("proc/interrupts", "nonsense\n");
-	assert_int_equal(ms_irqs_read(&irqs, &err), -1);
-	assert_has(err.text, "wanted a line of CPUs");
-}
-
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -417,10 +277,6 @@ int main(void)
 		TEST(what_could_be_lent_of_a_block),
 		TEST(linux_keeps_what_it_needs),
 		TEST(cache_is_dropped_where_moving_it_costs_more),
-		TEST(interrupts_of_other_cpus),
-		TEST(interrupts_go_to_cpus_near_their_device),
-		TEST(masks_as_the_kernel_says_them),
-		TEST(what_came_to_which_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
