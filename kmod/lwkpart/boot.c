@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Boots the LWK of an instance and shuts it down.
+ * Boots the LWK of an instance, and stops it.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -17,7 +17,7 @@
 #include "process/process.h"
 #include "watch.h"
 
-/* -ETIMEDOUT: not all CPUs started; the state is HUNG. */
+/* Starts all CPUs: 0, or -ETIMEDOUT; then the state is HUNG. */
 static int start_cpus(struct instance *instance)
 {
 	unsigned int i;
@@ -46,7 +46,6 @@ static int start_cpus(struct instance *instance)
 	return 0;
 }
 
-/* Everything up to the point where the LWK must act. With lwkpart_mutex held. */
 int boot_start(struct instance *instance, const char *cmdline)
 {
 	int error;
@@ -68,14 +67,14 @@ int boot_start(struct instance *instance, const char *cmdline)
 	return 0;
 }
 
-/* With rwsem held and the state BOOTING, so the shared areas are there. */
+/* Does the LWK say that it runs? With rwsem held, in state BOOTING. */
 static bool says_running(const struct instance *instance)
 {
 	return READ_ONCE(instance->status->magic) == LWK_SHARED_MAGIC &&
 	       READ_ONCE(instance->status->state) == LWK_STATE_RUNNING;
 }
 
-/* It will not be waited for any longer. With rwsem held for writing, state BOOTING. */
+/* Ends the wait for the LWK. With rwsem held for writing, in state BOOTING. */
 static void give_up_boot(struct instance *instance, const char *why)
 {
 	scnprintf(instance->message, sizeof(instance->message), "%s; %u of %u CPUs came up", why,
@@ -83,7 +82,7 @@ static void give_up_boot(struct instance *instance, const char *why)
 	instance_set_state(instance, LWK_STATE_HUNG);
 }
 
-/* What became of a boot: -EINPROGRESS, or what LWKPART_BOOT answers. */
+/* -EINPROGRESS while the LWK boots, then the result of LWKPART_BOOT. */
 static int boot_result(struct instance *instance, ktime_t deadline)
 {
 	bool late = ktime_after(ktime_get(), deadline);
@@ -94,22 +93,21 @@ static int boot_result(struct instance *instance, ktime_t deadline)
 	if (instance->state == LWK_STATE_PANIC) {
 		result = -EIO;
 	} else if (instance->state != LWK_STATE_BOOTING) {
-		result = -ECANCELED; /* somebody has shut it down */
+		result = -ECANCELED; /* another program has shut it down */
 	} else if (says_running(instance)) {
 		instance_set_state(instance, LWK_STATE_RUNNING);
 		result = 0;
 	} else if (late) {
-		give_up_boot(instance, "it was not running in time");
+		give_up_boot(instance, "it did not run in time");
 		result = -ETIMEDOUT;
 	} else if (fatal_signal_pending(current)) {
-		give_up_boot(instance, "whoever booted it was killed");
+		give_up_boot(instance, "the program that booted it was killed");
 		result = -EINTR;
 	}
 	up_write(&instance->rwsem);
 	return result;
 }
 
-/* Its CPUs were started: waits until the state is BOOTING no more. */
 int boot_wait(struct instance *instance, u32 timeout_ms)
 {
 	ktime_t deadline = ktime_add_ms(ktime_get(), timeout_ms);
@@ -119,12 +117,11 @@ int boot_wait(struct instance *instance, u32 timeout_ms)
 		usleep_range(200, 1000);
 	instance_wake_proxies(instance);
 	if (result == -ETIMEDOUT)
-		pr_err("the LWK of job %u (instance %u) was to be running %u ms after its start: %s; read its console, or allow it more time\n",
+		pr_err("the LWK of job %u (instance %u) was expected to run %u ms after its start: %s; read its console, or give it more time\n",
 		       instance->job_id, instance->id, timeout_ms, instance->message);
 	return result;
 }
 
-/* Stops whatever the instance is doing. It needs nothing of the LWK: that may be dead. */
 void boot_stop(struct instance *instance)
 {
 	bool started = instance->state > LWK_STATE_LOADED && instance->state != LWK_STATE_SHUTDOWN;

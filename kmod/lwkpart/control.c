@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * /dev/lwkpart. Every ioctl is a row of a table: its argument is copied in, checked and copied out
- * here; other files do the work.
+ * /dev/lwkpart: each ioctl is a row of a table. This file copies its argument in, checks it, and
+ * copies it out; other files do the work.
  */
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -18,7 +18,7 @@
 #include "pages/move.h"
 #include "pages/scan.h"
 
-/* Longest wait that LWKPART_BOOT accepts: ten minutes. */
+/* The longest time-out that LWKPART_BOOT accepts: ten minutes. */
 #define MAX_BOOT_MS (10 * 60 * 1000U)
 
 union argument {
@@ -119,7 +119,7 @@ static int ioctl_get_instance(union argument *argument)
 	struct lwkpart_instance_info *request = &argument->instance_info;
 	u32 id = request->instance;
 
-	/* All else is output: what the caller left there is not looked at. */
+	/* All other fields are outputs, whatever the caller left in them. */
 	memset(request, 0, sizeof(*request));
 	request->instance = id;
 	return instance_info(request);
@@ -232,7 +232,7 @@ static long control_ioctl(struct file *file, unsigned int command, unsigned long
 	union argument argument;
 	int error;
 
-	/* The file may have been handed to somebody who could not have opened it. */
+	/* The open file may have been passed to a process that could not have opened it. */
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
 	for (i = 0; i < ARRAY_SIZE(operations) && operations[i].command != command; i++)
@@ -242,7 +242,7 @@ static long control_ioctl(struct file *file, unsigned int command, unsigned long
 	memset(&argument, 0, sizeof(argument));
 	if ((_IOC_DIR(command) & _IOC_WRITE) && copy_from_user(&argument, user, size))
 		return -EFAULT;
-	/* An answer that cannot be stored must not be an error after something was done. */
+	/* An unwritable argument must be an error before anything is done. */
 	if ((_IOC_DIR(command) & _IOC_READ) && copy_to_user(user, &argument, size))
 		return -EFAULT;
 	error = run(&operations[i], &argument);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All instances by number: they are created, get CPUs, memory and an image, are booted, shut down
- * and destroyed.
+ * The life of instances: each is created, gets CPUs, memory and an image, is booted, shut down and
+ * destroyed.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -27,7 +27,7 @@
 #include "process/device.h"
 #include "watch.h"
 
-/* By id; with lwkpart_mutex held. */
+/* Indexed by id. With lwkpart_mutex held. */
 static struct instance *instances[LWKPART_MAX_INSTANCES];
 
 static struct instance *find(u32 id)
@@ -83,7 +83,7 @@ int instance_create(struct lwkpart_create *request)
 	return 0;
 }
 
-/* May it get more CPUs and memory? */
+/* 0 when the instance may get more CPUs and memory; -ENOENT, -EBUSY. */
 static int check_assignable(const struct instance *instance)
 {
 	if (!instance)
@@ -91,7 +91,7 @@ static int check_assignable(const struct instance *instance)
 	return instance->state > LWK_STATE_LOADED ? -EBUSY : 0;
 }
 
-/* What was loaded before does not fit what is assigned now. */
+/* An image that was loaded before does not fit the new partition. */
 static void set_assigned(struct instance *instance)
 {
 	down_write(&instance->rwsem);
@@ -175,7 +175,7 @@ int instance_load(const struct lwkpart_load *request)
 	if (!request->size || request->size > LWKPART_MAX_IMAGE)
 		return -ENOEXEC;
 	if (!instance->n_cpus || !instance->n_mem) {
-		pr_err("an image was to be loaded into instance %u, which has %u CPUs and %u memory ranges; assign some of both first\n",
+		pr_err("no image can be loaded into instance %u: expected CPUs and memory, found %u CPUs and %u memory ranges; assign both first\n",
 		       instance->id, instance->n_cpus, instance->n_mem);
 		return -ENOMEM;
 	}
@@ -232,7 +232,7 @@ int instance_destroy(u32 id)
 		return -ENOENT;
 	boot_stop(instance);
 	instance_device_destroy(instance);
-	/* Open files may keep the structure for a while, but nothing of the partition. */
+	/* Open files may keep the structure, but must not reach the partition. */
 	down_write(&instance->rwsem);
 	reserve_forget(instance);
 	up_write(&instance->rwsem);
@@ -282,7 +282,7 @@ int instance_hang_limit(const struct lwkpart_hang_limit *request)
 	return 0;
 }
 
-/* The caller may have looked before the number came to another job. */
+/* By now the number may be that of another job's instance, which the caller does not mean. */
 static struct instance *find_of_job(u32 id, u32 job_id)
 {
 	struct instance *instance = find(id);
@@ -310,7 +310,7 @@ int instance_confine(const struct lwkpart_confine *request)
 
 	if (!instance)
 		return -ENOENT;
-	/* Who is a proxy already would stay where it is. */
+	/* Proxies that exist already would not be moved. */
 	return instance->state > LWK_STATE_LOADED
 		       ? -EBUSY
 		       : confinement_set(&instance->confinement, request);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The module itself: what is set up when it is loaded, and in which order.
+ * Loads and unloads the module: sets its parts up, in order, and takes them down.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -18,7 +18,7 @@ static int __init lwkpart_init(void)
 {
 	int error;
 
-	/* Memory blocks may go off-line before we are told, and a node's last one with them. */
+	/* User space may put memory blocks off-line, a node's last one too, before the first LEND. */
 	cpusets_keep_lent();
 	error = cpus_init();
 	if (error)
@@ -48,12 +48,11 @@ fail_memory:
 	smp_ops_unhook();
 	cpus_exit();
 fail:
-	pr_err("the module was to be set up, but that failed (error %d); see the messages above\n",
-	       error);
+	pr_err("the module could not be set up (error %d); see the messages above\n", error);
 	return error;
 }
 
-/* Only called while nothing is lent and no instance exists: both hold the module. */
+/* Lent CPUs and memory, and instances, hold the module: none exists here. */
 static void __exit lwkpart_exit(void)
 {
 	control_exit();

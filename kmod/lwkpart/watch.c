@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks after an instance while its CPUs run, from the CPU of Linux that gets its doorbells
- * and by reading shared memory only: the LWK's CPUs are never interrupted.
+ * Watches an instance while its CPUs run: notices panics and hangs, sends events, copies console
+ * text to Linux's log, and sets the LWK's clock. The watch runs on the Linux CPU that gets the
+ * first doorbells, and reads shared memory only: it never interrupts an LWK CPU.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -10,17 +11,17 @@
 #include "process/follow.h"
 #include "watch.h"
 
-/* A panic must be seen within a second even when its doorbell is lost. */
+/* A panic must be noticed within a second, even when its doorbell is lost. */
 #define WATCH_INTERVAL (HZ / 2)
 #define CLOCK_INTERVAL HZ
-/* Lines of console text that go to Linux's log at a time: an LWK must not flood it. */
+/* Lines of console text for Linux's log at a time, so that an LWK does not flood it. */
 #define LOG_LINES 20
 #define LOG_LINE 240
 
 /*
- * A CPU with the same odd heartbeat for too long, or -1. Time in which nobody looked counts
- * little: a machine that stood still as a whole, by its hypervisor or its firmware, has
- * kept the LWK from a sign of life just as it has kept us from seeing one.
+ * Returns a CPU whose heartbeat has had the same odd value for too long, or -1. At most twice the
+ * interval of the watch counts between two looks: a hypervisor or firmware that stopped the whole
+ * machine has stopped the LWK as well as the watch.
  */
 static int find_hanging_cpu(struct instance *instance)
 {
@@ -96,7 +97,7 @@ static void log_console(struct instance *instance)
 
 		line[length] = 0;
 		end = strchr(line, '\n');
-		/* The rest of a line that is still being written comes next time. */
+		/* A line that is still being written waits for the next look. */
 		if (!length || (!end && length < sizeof(line) - 1 && position >= head))
 			return;
 		if (end) {
@@ -115,7 +116,7 @@ static void watch(struct work_struct *work)
 	enum lwk_state state;
 
 	instance_notice_panic(instance);
-	/* Until watch_stop() has waited for us, the shared areas stay. */
+	/* The shared areas exist until watch_stop() has waited for the end of this function. */
 	look_for_hang(instance);
 	look_for_out_of_memory(instance);
 	follow_proxies(instance);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An LWK's clock, which follows Linux's: its CPUs only scale their TSCs, and are told now and
- * then how.
+ * Keeps an LWK's clock with Linux's: the LWK's CPUs scale their TSCs, and are told from time to
+ * time by which factors.
  */
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
@@ -10,16 +10,16 @@
 
 #include "instance/clock.h"
 
-/* At both clocks at a time; the closest pair counts: something may come between. */
+/* Readings of both clocks at a time. The closest pair counts, as an interrupt may come between. */
 #define LOOKS 5
-/* A clock that is further behind Linux's goes there at once. */
+/* An LWK clock that is further behind Linux's is set at once. */
 #define STEP_NS ((s64)NSEC_PER_MSEC)
-/* One that is ahead must not go back: it is slowed down, by this part of a second at most. */
+/* One that is ahead must not go back. It is slowed down, at most by this much per second. */
 #define SLOW_NS ((s64)NSEC_PER_SEC / 8)
-/* How far Linux's idea of a cycle may be from tsc_khz, as a part of it; more is a mistake. */
+/* The measured rate may differ from tsc_khz by at most 1/RATE_SHARE; more is an error. */
 #define RATE_SHARE 64
 
-static void look(struct clock_reading *at)
+static void read_clocks(struct clock_reading *at)
 {
 	u64 before, ns, after, closest = U64_MAX;
 	unsigned int i;
@@ -36,14 +36,14 @@ static void look(struct clock_reading *at)
 	}
 }
 
-/* Nanoseconds in a cycle, in units of 2^-32, by Linux's clock since the last look. */
+/* Nanoseconds per TSC cycle, in units of 2^-32, by Linux's clock since the last reading. */
 static u64 rate(const struct clock_reading *last, const struct clock_reading *now)
 {
 	u64 nominal = div_u64((u64)NSEC_PER_MSEC << 32, tsc_khz);
 	u64 ns = now->ns - last->ns;
 	s64 cycles = now->tsc - last->tsc;
 
-	/* In a short time the looks' own error is too much; a TSC that stood still tells nothing. */
+	/* Over a short time the readings are too inexact, and a TSC that stood still tells nothing. */
 	if (!last->tsc || ns < NSEC_PER_SEC / 2 || cycles <= (s64)(ns >> 8))
 		return nominal;
 	return clamp(mul_u64_u64_div_u64(ns, 1ULL << 32, cycles), nominal - nominal / RATE_SHARE,
@@ -58,7 +58,7 @@ void clock_publish(struct lwk_clock *clock, struct clock_published *last)
 	s64 cycles, ahead;
 
 	local_irq_save(flags);
-	look(&now);
+	read_clocks(&now);
 	cycles = max_t(s64, now.tsc - shown->tsc_base, 0);
 	next.seq = shown->seq + 2;
 	next.tsc_base = now.tsc;
@@ -68,7 +68,7 @@ void clock_publish(struct lwk_clock *clock, struct clock_published *last)
 	if (!shown->seq || ahead < -STEP_NS)
 		next.monotonic_ns = now.ns;
 	else
-		/* So that it is right at the next look, in a second. */
+		/* So that the clocks agree at the next publication, in a second. */
 		next.mult -= div_s64((s64)next.mult * min(ahead, SLOW_NS), NSEC_PER_SEC);
 	next.offset_ns[LWK_CLOCK_REALTIME] = ktime_mono_to_any(0, TK_OFFS_REAL);
 	next.offset_ns[LWK_CLOCK_BOOTTIME] = ktime_mono_to_any(0, TK_OFFS_BOOT);
@@ -83,7 +83,6 @@ void clock_publish(struct lwk_clock *clock, struct clock_published *last)
 	smp_wmb();
 	WRITE_ONCE(clock->seq, next.seq);
 	local_irq_restore(flags);
-	/* Ours: the LWK can write to the other one. */
 	*shown = next;
 	last->reading = now;
 	last->when = jiffies;

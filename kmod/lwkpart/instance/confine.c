@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Puts a process into its job's cgroups at the moment it becomes a proxy, however it was
- * started: by srun, from a batch script, by another proxy. The cgroups are root's, so it
- * cannot leave them.
+ * Moves a process into its job's cgroups when it becomes a proxy, however it was started: by srun,
+ * from a batch script, by another proxy. The cgroups belong to root, so that it cannot leave them.
  *
- * Who prepared the instance has opened the cgroups' files (cgroup.procs), and with his rights
- * they are written.
+ * The program that prepared the instance has opened the cgroups' files (cgroup.procs). They are
+ * written with the credentials of that program.
  */
 #include <linux/cred.h>
 #include <linux/file.h>
@@ -88,7 +87,7 @@ int confine_current(struct confinement *confinement)
 	unsigned int i;
 	int error = 0;
 
-	/* Moving waits for whatever Linux does with cgroups, and no lock of ours does so. */
+	/* A move may wait for other work of Linux on cgroups: the mutex is not held meanwhile. */
 	mutex_lock(&confinement->mutex);
 	for (i = 0; i < LWKPART_MAX_GROUPS && confinement->groups[i]; i++)
 		files[i] = get_file(confinement->groups[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Console text for Linux: copied once, bounded, and made printable before anybody sees it.
+ * Copies console text for Linux's users. The LWK may write anything: each byte is read once,
+ * lengths are bounded, and the text is made printable.
  */
 #include <linux/ctype.h>
 #include <linux/uaccess.h>
@@ -15,7 +16,7 @@ u32 console_read(const struct instance *instance, u64 *position, char *text, u32
 	u32 i, count;
 
 	if (!instance->console)
-		return 0; /* nothing is loaded, nothing was said */
+		return 0; /* nothing is loaded */
 	head = READ_ONCE(instance->console->head);
 	if (at > head)
 		at = head;
@@ -50,7 +51,7 @@ int console_copy(struct instance *instance, struct lwkpart_kmsg *request)
 		request->length += count;
 	} while (count);
 	request->position = position;
-	/* Several readers may race: a console that is announced once more does no harm. */
+	/* Readers may race; then LWK_EVENT_CONSOLE may be sent once more, which is harmless. */
 	if (position > READ_ONCE(instance->console_at.read))
 		WRITE_ONCE(instance->console_at.read, position);
 	return 0;

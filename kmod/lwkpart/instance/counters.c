@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Has the LWK's CPUs count things, and stop. They are interrupted for that, and for nothing else:
- * what they count is in the status area.
+ * Tells the LWK's CPUs which counters to run. A command interrupts them; their counts are read
+ * from the status area, which does not.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
@@ -11,7 +11,7 @@
 #include "instance/doorbell.h"
 #include "instance/state.h"
 
-/* For a CPU that is at long work in the LWK's kernel, with interrupts off. */
+/* A CPU may be in the LWK's kernel for long, with interrupts off. */
 #define OBEY_MS 5000
 #define REMOVE_MS 500
 
@@ -41,8 +41,8 @@ static bool are_valid(const struct lwk_counters *request)
 	return true;
 }
 
-/* With rwsem held and processes there. */
-static void tell(struct instance *instance, const struct lwk_counting *wanted)
+/* With rwsem held, in a state that has processes. */
+static void publish(struct instance *instance, const struct lwk_counting *wanted)
 {
 	struct lwk_counting *to = &instance->params->counting;
 	unsigned int i;
@@ -94,15 +94,15 @@ static int wait_until_obeyed(struct instance *instance, u32 timeout_ms)
 	}
 }
 
-/* With counters.mutex held. */
-static int have(struct instance *instance, struct lwk_counting *wanted, u32 timeout_ms)
+/* Publishes what is wanted and waits until all CPUs obey. With counters.mutex held. */
+static int order(struct instance *instance, struct lwk_counting *wanted, u32 timeout_ms)
 {
 	int error = -EHOSTDOWN;
 
 	wanted->order = instance->counters.told.order + 2;
 	down_read(&instance->rwsem);
 	if (state_has_processes(instance_state(instance))) {
-		tell(instance, wanted);
+		publish(instance, wanted);
 		error = 0;
 	}
 	up_read(&instance->rwsem);
@@ -133,7 +133,7 @@ static int carry_out(struct instance *instance, const struct lwk_counters *reque
 	default:
 		return -EINVAL;
 	}
-	return have(instance, &wanted, OBEY_MS);
+	return order(instance, &wanted, OBEY_MS);
 }
 
 int counters_command(struct instance *instance, struct lwk_counters *request)
@@ -161,8 +161,8 @@ void counters_remove(struct instance *instance)
 	for (i = 0; i < instance->counters.told.count; i++)
 		hardware |= instance->counters.told.counters[i].kind != LWK_COUNTER_SOFTWARE;
 	none.set = instance->counters.told.set + 1;
-	/* An LWK that does not answer is stopped in any case. */
+	/* The result does not matter: an LWK that does not answer is stopped in any case. */
 	if (hardware)
-		have(instance, &none, REMOVE_MS);
+		order(instance, &none, REMOVE_MS);
 	mutex_unlock(&instance->counters.mutex);
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Interrupts between Linux and the LWK.
+ * Doorbells: interrupts between Linux and the LWK.
  *
- * LWK to Linux: a vector of Linux's own, through a child of the x86 vector domain,
- * so that it shows in /proc/interrupts and follows CPU hot-plug. When Linux moves it,
- * the new target goes into the boot parameters, where the LWK reads it every time.
- * Linux to LWK: a fixed vector, straight to the CPU's local APIC.
+ * LWK to Linux: a vector that Linux allocates, through a child of the x86 vector domain, so that
+ * it shows in /proc/interrupts and follows CPU hotplug. When Linux moves the interrupt, the new
+ * target goes into the boot parameters, which the LWK reads for each doorbell.
+ * Linux to LWK: a fixed vector, sent to the CPU's local APIC.
  */
+#define pr_fmt(fmt) "lwkpart: " fmt
+
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdomain.h>
@@ -21,7 +23,7 @@
 static struct fwnode_handle *fwnode;
 static struct irq_domain *domain;
 
-/* Tells the LWK where the doorbells that 'irq' stands for go now. */
+/* Tells the LWK where the doorbells of 'irq' go now. */
 static void publish(struct instance *instance, unsigned int irq, struct irq_data *data)
 {
 	unsigned int target = cpumask_first(irq_data_get_effective_affinity_mask(data));
@@ -33,7 +35,7 @@ static void publish(struct instance *instance, unsigned int irq, struct irq_data
 	for (i = 0; i < instance->n_cpus; i++) {
 		if (instance->doorbells.irq[i] != irq)
 			continue;
-		/* cfg->dest_apicid is a logical id in flat mode. */
+		/* Not cfg->dest_apicid, which is a logical id in flat mode. */
 		WRITE_ONCE(instance->params->cpus[i].doorbell_apicid,
 			   per_cpu(x86_cpu_to_apicid, target));
 		WRITE_ONCE(instance->params->cpus[i].doorbell_vector, cfg->vector);
@@ -64,7 +66,7 @@ static int doorbell_alloc(struct irq_domain *d, unsigned int irq, unsigned int c
 	struct irq_alloc_info info;
 	int error;
 
-	/* Its vector is wanted on one CPU from the start: a move would still be under way. */
+	/* The vector is allocated on its CPU at once: a later move could still be under way. */
 	memset(&info, 0, sizeof(info));
 	info.mask = cpumask_of(fwspec->param[1]);
 	error = irq_domain_alloc_irqs_parent(d, irq, count, &info);
@@ -114,7 +116,7 @@ static irqreturn_t doorbell_interrupt(int irq, void *data)
 	struct instance *instance = data;
 	unsigned int i, slot;
 
-	/* A panic is announced by a doorbell, and seen by looking at the state. */
+	/* An LWK that panics rings its doorbell; the state tells. */
 	instance_state(instance);
 	for (i = 0; i < instance->n_cpus; i++)
 		if (instance->doorbells.irq[i] == irq)
@@ -123,7 +125,7 @@ static irqreturn_t doorbell_interrupt(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* The interrupt of LWK CPU 'index': a new one, or that of a CPU with the same target. */
+/* Gives LWK CPU 'index' a new interrupt, or that of another CPU with the same target. */
 static int connect_one(struct instance *instance, unsigned int index)
 {
 	unsigned int target = instance->doorbells.target[index], i;
@@ -142,7 +144,7 @@ static int connect_one(struct instance *instance, unsigned int index)
 	if (irq <= 0)
 		return -ENOSPC;
 	irq_set_chip_data(irq, instance);
-	/* Where doorbells go is the plan's decision, not irqbalance's. */
+	/* The plan chose the target; irqbalance must not change it. */
 	error = request_irq(irq, doorbell_interrupt, IRQF_NOBALANCING, instance->name, instance);
 	if (error)
 		goto unmap;
@@ -168,8 +170,9 @@ int doorbell_connect(struct instance *instance)
 	for (i = 0; i < instance->n_cpus; i++) {
 		error = connect_one(instance, i);
 		if (error) {
-			pr_err("lwkpart: instance %u: no interrupt for doorbells to CPU %u (%d)\n",
-			       instance->id, instance->doorbells.target[i], error);
+			pr_err("the LWK of job %u (instance %u) got no interrupt for its doorbells to CPU %u (error %d)\n",
+			       instance->job_id, instance->id, instance->doorbells.target[i],
+			       error);
 			doorbell_disconnect(instance);
 			return error;
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies of an LWK kernel's own memory, for a dump. What the LWK never used is left out: it holds
- * what the users of that memory before left there, another job perhaps.
+ * Copies an LWK kernel's own memory, for a dump. Memory that the LWK never used is left out: it
+ * may hold data of earlier users, another job for example.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -12,11 +12,11 @@
 #include "instance/dump.h"
 #include "lending/cpu.h"
 
-/* For CPUs to answer an NMI: at most so long, and a look at that so often. */
+/* How long CPUs may take to answer an NMI, and how often that is checked. */
 #define REGISTERS_MS 1000
 #define LOOK_MS 5
 
-/* As the LWK says, but at least what it was started with. */
+/* The LWK tells how much it uses; at least what it was started with counts. */
 static u64 used_bytes(const struct instance *instance)
 {
 	u64 used = READ_ONCE(instance->status->kernel_end);
@@ -25,14 +25,14 @@ static u64 used_bytes(const struct instance *instance)
 	return max(used, instance->reserve_used);
 }
 
-/* As the LWK says, which may be wrong: then we waited too long, or not long enough. */
+/* Have all CPUs written their registers? The LWK tells where; a wrong answer only costs time. */
 static bool all_registers_known(const struct instance *instance)
 {
 	u64 offset = READ_ONCE(instance->status->registers) - instance->reserve_start;
 	const struct lwk_registers *registers;
 	unsigned int i;
 
-	/* Unsigned: an address before the reserve is far behind it. */
+	/* Unsigned: an address before the reserve makes a large offset. */
 	if (offset > instance->reserve_size ||
 	    instance->reserve_size - offset < instance->n_cpus * sizeof(*registers))
 		return true;
@@ -44,8 +44,8 @@ static bool all_registers_known(const struct instance *instance)
 }
 
 /*
- * Has the CPUs of an LWK that hangs write down where they are, each once; those of one that
- * panicked do so by themselves.
+ * Makes each CPU of a hung LWK write down its registers, once. The CPUs of an LWK that panicked
+ * do so by themselves.
  */
 static void ask_for_registers(struct instance *instance)
 {
@@ -93,7 +93,7 @@ int dump_copy(const struct instance *instance, struct lwkpart_dump *request)
 	request->size = size;
 	if (!size)
 		return 0;
-	/* Checks of copies to user space look at a page's struct, and off-line pages have none. */
+	/* copy_to_user() may check a page's struct page, which off-line pages do not have. */
 	copy = kvmalloc(size, GFP_KERNEL);
 	if (!copy)
 		return -ENOMEM;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Eventfds that tell what happens to an instance.
+ * Keeps the eventfds that listen for what happens to an instance, and signals them.
  */
 #include <linux/eventfd.h>
 #include <linux/slab.h>
@@ -30,7 +30,7 @@ void events_init(struct events *events)
 	INIT_LIST_HEAD(&events->listeners);
 }
 
-/* False when the owner has as many as it may. */
+/* Adds a listener. False when its owner has LWK_MAX_EVENTFDS already. */
 static bool enter(struct events *events, struct listener *new)
 {
 	struct listener *listener;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the processes of an instance stand still: their CPUs halt in the LWK until they may
- * go on. A CPU without a process halts anyway.
+ * Makes the processes of an instance stand still: their CPUs halt in the LWK until they may go on.
+ * CPUs without a process halt in any case.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
@@ -24,7 +24,7 @@ void freeze_slot(struct instance *instance, unsigned int slot, u32 reason, bool 
 	doorbell_ring(instance, slot);
 }
 
-/* With process_mutex held, so that nobody else changes a 'freeze'. */
+/* The process_mutex keeps others from changing a 'freeze' meanwhile. With rwsem held. */
 static void freeze_all(struct instance *instance, bool frozen)
 {
 	unsigned int i;
@@ -50,7 +50,7 @@ static bool all_stand_still(struct instance *instance)
 	return still;
 }
 
-/* From one state to another, if it is in the first. */
+/* Changes the state, if it is 'from'. */
 static bool move_on(struct instance *instance, enum lwk_state from, enum lwk_state to)
 {
 	bool moved;
@@ -63,7 +63,7 @@ static bool move_on(struct instance *instance, enum lwk_state from, enum lwk_sta
 	return moved;
 }
 
-/* With the state FREEZING. 0: they stand still. */
+/* Waits in state FREEZING until all processes stand still: 0 or a negative error. */
 static int wait_until_still(struct instance *instance, u32 timeout_ms)
 {
 	ktime_t deadline = ktime_add_ms(ktime_get(), timeout_ms);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Checks an LWK image and loads its segments.
- *
- * The image comes from the site's administrator, but a mistake in it must not write outside the
- * partition: every number is checked before it is used.
+ * Checks an LWK image and loads its segments. The image comes from the site's administrator, but
+ * a mistake in it must not write outside the partition: every number is checked before its use.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 

@@ -39,7 +39,7 @@ void instance_wake_watch(struct instance *instance, unsigned long delay)
 {
 	unsigned int cpu = instance->doorbells.target[0];
 
-	/* The CPU may have gone off-line, or to an LWK, after it was chosen. */
+	/* The CPU may have gone off-line, or may have been lent, since it was chosen. */
 	mod_delayed_work_on(cpu_online(cpu) ? cpu : WORK_CPU_UNBOUND, system_wq,
 			    &instance->watch.work, delay);
 }

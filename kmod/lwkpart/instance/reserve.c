@@ -2,7 +2,7 @@
 /*
  * Lays out the LWK kernel's reserve at the start of the partition's largest range: boot
  * parameters, the shared areas, stacks, the image's segments, and the page tables with which
- * its CPUs enter it. lwkshared.h is the contract.
+ * its CPUs enter it. lwkshared.h describes the layout for the LWK.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -20,9 +20,9 @@
 #include "instance/tables.h"
 
 #define RESERVE_MIN (8UL << 20)
-/* For a slot: shared areas, a stack, registers; 16 of them are less than 1 MB. */
+/* A slot needs this much for shared areas, a stack and registers; 16 slots take under 1 MB. */
 #define RESERVE_SLOT (40UL << 10)
-/* What the direct map has room for, up to LWK_LAPIC_VADDR: 64 TB. */
+/* The direct map ends at LWK_LAPIC_VADDR: it has room for 64 TB. */
 #define DIRECT_MAP_LIMIT BIT_ULL(46)
 
 static int larger_first(const void *left, const void *right)
@@ -34,7 +34,7 @@ static int larger_first(const void *left, const void *right)
 	return a->start < b->start ? -1 : 1;
 }
 
-/* The reserve of a partition: enough for an LWK's own tables, and not the whole range. */
+/* Bytes of the reserve: a 64th of the partition, at least a minimum, at most the largest range. */
 static u64 reserve_size(const struct instance *instance)
 {
 	u64 total = 0;
@@ -75,7 +75,7 @@ static void fill_params(const struct instance *instance, const struct layout *la
 	memcpy(params->mem, instance->mem, instance->n_mem * sizeof(params->mem[0]));
 }
 
-/* The largest range first, all of it within reach. 0 or -ENOMEM. */
+/* Sorts ranges, largest first. -ENOMEM when the direct map does not reach one. */
 static int sort_memory(struct instance *instance)
 {
 	unsigned int i;
@@ -84,14 +84,14 @@ static int sort_memory(struct instance *instance)
 	for (i = 0; i < instance->n_mem; i++) {
 		if (instance->mem[i].start + instance->mem[i].size <= DIRECT_MAP_LIMIT)
 			continue;
-		pr_err("the LWK of job %u was given memory at %#llx, and an LWK's direct map ends at %#llx; use other memory\n",
+		pr_err("the LWK of job %u cannot use its memory at %#llx: an LWK's direct map ends at %#llx; give the job other memory\n",
 		       instance->job_id, instance->mem[i].start, DIRECT_MAP_LIMIT);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-/* Fills the reserve. 0, -ENOEXEC, -ENOMEM. */
+/* Fills the reserve: 0, -ENOEXEC, -ENOMEM. */
 static int fill(struct instance *instance, struct layout *layout, const void *file, u64 size)
 {
 	void *stacks, *root;
@@ -149,7 +149,7 @@ int reserve_fill(struct instance *instance, const void *file, u64 size)
 	if (!error)
 		return 0;
 	if (error == -ENOMEM)
-		pr_err("the LWK of job %u does not fit into its own part of the job's memory, %llu MB (a 64th of it, at least 8 MB and 1 MB for each CPU, in the largest piece); give the job more memory, or memory in larger pieces\n",
+		pr_err("the LWK of job %u does not fit into its own part of the job's memory, %llu MB (a 64th, at least 8 MB and 1 MB for each CPU, in the largest piece); give the job more memory, or memory in larger pieces\n",
 		       instance->job_id, (layout.end - layout.start) >> 20);
 	reserve_forget(instance);
 	return error;

@@ -18,7 +18,7 @@ void instance_set_state(struct instance *instance, enum lwk_state state)
 		event_signal(&instance->events, LWK_EVENT_HANG);
 }
 
-/* Does the LWK have CPUs that were started and not stopped? */
+/* Were CPUs started and neither stopped nor found dead? Then the shared areas exist. */
 static bool is_live(const struct instance *instance)
 {
 	switch (instance->state) {
@@ -41,7 +41,7 @@ enum lwk_state instance_state(struct instance *instance)
 {
 	if (!says_panic(instance))
 		return instance->state;
-	/* The worker takes over the message, which needs the lock for writing. */
+	/* The watch copies the message, for which it needs rwsem for writing. */
 	instance_wake_watch(instance, 0);
 	return LWK_STATE_PANIC;
 }
@@ -62,7 +62,7 @@ void instance_notice_panic(struct instance *instance)
 	up_write(&instance->rwsem);
 	if (!new)
 		return;
-	pr_err("the LWK of job %u (instance %u) was to run, but panicked on its CPU %u: %s; end the job, and keep its console text for whoever maintains that LWK\n",
+	pr_err("the LWK of job %u (instance %u) panicked on its CPU %u: %s; end the job, and keep its console text for the maintainers of that LWK\n",
 	       instance->job_id, instance->id, cpu, instance->message);
 	instance_wake_proxies(instance);
 }
@@ -80,7 +80,7 @@ void instance_declare_hung(struct instance *instance, const char *why)
 	up_write(&instance->rwsem);
 	if (!new)
 		return;
-	pr_err("the LWK of job %u (instance %u) was to answer, but is hung: %s; end the job\n",
-	       instance->job_id, instance->id, why);
+	pr_err("the LWK of job %u (instance %u) is hung: %s; end the job\n", instance->job_id,
+	       instance->id, why);
 	instance_wake_proxies(instance);
 }

@@ -12,13 +12,12 @@
 
 #define ENTRY_ADDRESS 0x000ffffffffff000UL
 
-/* Page table levels that a page can sit in; its size is 1 << LEVEL_SHIFT(level). */
+/* The levels of page tables that map pages; a page has 1 << LEVEL_SHIFT(level) bytes. */
 #define LEVEL_4K 1
 #define LEVEL_2M 2
 #define LEVEL_1G 3
 #define LEVEL_SHIFT(level) (3 + 9 * (level))
 
-/* Takes whole pages, and clears them; NULL when the reserve is full. */
 void *layout_take(struct layout *layout, u64 size)
 {
 	u64 at = layout->next;
@@ -35,7 +34,7 @@ static u64 no_execute(void)
 	return boot_cpu_has(X86_FEATURE_NX) ? _PAGE_NX : 0;
 }
 
-/* Maps one page. -ENOMEM: no room for a table; -ENOEXEC: something is mapped there. */
+/* As tables_map_page(), in any level and with any flags of an entry. */
 static int map_page(struct layout *layout, u64 address, u64 physical, u64 flags, unsigned int level)
 {
 	u64 *table = phys_to_virt(layout->page_root);
@@ -89,13 +88,12 @@ int tables_map_direct(struct layout *layout, const struct lwk_boot_mem *mem)
 	return 0;
 }
 
-/* What the switch to the LWK needs beside its own memory. */
 int tables_map_machine(struct layout *layout)
 {
 	u64 stub = cpu_stub_address() & PAGE_MASK, apic_base;
 	int error;
 
-	/* Executable while CR3 changes, and the first page the LWK may drop. */
+	/* The stub executes while CR3 changes. The LWK may unmap it when it has been entered. */
 	error = map_page(layout, stub, slow_virt_to_phys((void *)stub), 0, LEVEL_4K);
 	if (error || x2apic_enabled())
 		return error;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies of the status area. The LWK may write anything at any time: each group is copied
- * between two looks at its sequence count, so often and no oftener.
+ * Copies the status area, which the LWK may write at any time. Each group is copied between two
+ * looks at its sequence count, at most GROUP_TRIES times.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -12,7 +12,7 @@
 #include "instance/text.h"
 #include "instance/usage.h"
 
-/* Writing a group takes an LWK tens of instructions; this is many times that. */
+/* An LWK writes a group in tens of instructions; so many tries take much longer. */
 #define GROUP_TRIES 64
 
 static void copy_words(void *to, const void *from, size_t size)
@@ -57,7 +57,7 @@ static void add_words(void *to, const void *from, size_t size)
 		target[i] += source[i];
 }
 
-/* What the CPU spends now, it spends in the slot whose time does not stand. */
+/* Of the slots of a CPU, the one whose time does not stand still has the CPU now. */
 static void sum_times(struct lwk_cpu_times *to, const struct lwk_cpu_times *from)
 {
 	add_words(to->tsc, from->tsc, sizeof(to->tsc));
@@ -86,7 +86,7 @@ static void sum_memory(struct lwk_cpu_memory *to, const struct lwk_cpu_memory *f
 	}
 }
 
-/* A group that cannot be read stays unreadable in the sum. */
+/* Adds a slot to a sum. A group that could not be read makes that of the sum unreadable. */
 static void add_slot(struct lwk_cpu_status *to, const struct lwk_cpu_status *from)
 {
 	sum_times(&to->times, &from->times);
@@ -108,11 +108,11 @@ static void copy_slot(struct lwk_cpu_status *to, const struct lwk_cpu_status *fr
 	usage_copy_group(&to->times, &from->times, sizeof(to->times));
 	usage_copy_group(&to->memory, &from->memory, sizeof(to->memory));
 	usage_copy_group(&to->counters, &from->counters, sizeof(to->counters));
-	/* A physical address is nobody's business. */
+	/* Users must not learn physical addresses. */
 	to->page_root = 0;
 }
 
-/* All slots of CPU 'index'; how many of them it runs, which is not always one: it goes on. */
+/* Sums up the slots of a CPU. Returns how many it ran, as seen; not always 1, as it goes on. */
 static unsigned int add_slots(struct lwk_cpu_status *to, const struct instance *instance,
 			      unsigned int index, struct lwk_cpu_status *one)
 {
@@ -129,7 +129,7 @@ static unsigned int add_slots(struct lwk_cpu_status *to, const struct instance *
 	return running;
 }
 
-/* 'one' is room for one slot. */
+/* Copies the sum of a CPU's slots; 'one' is scratch space for one slot. */
 static void copy_cpu(struct lwk_cpu_status *to, const struct instance *instance, unsigned int index,
 		     struct lwk_cpu_status *one)
 {
@@ -163,13 +163,13 @@ int usage_copy(struct instance *instance, struct lwk_usage *request)
 	struct lwk_status *copy;
 	int error = -ENODATA;
 
-	/* No CPU is added once there is something to copy. */
+	/* The number is fixed once there is a status area. */
 	request->cpus = READ_ONCE(instance->n_cpus);
 	request->length = LWK_STATUS_BYTES(request->cpus);
 	request->tsc_khz = tsc_khz;
 	if (request->capacity < request->length)
 		return -ENOSPC;
-	/* Not straight to the user: that may sleep on a lock that waits for rwsem. */
+	/* Not directly to the user: a page fault may wait for a lock whose holder waits for rwsem. */
 	copy = kvzalloc(request->length + sizeof(*copy->cpu), GFP_KERNEL);
 	if (!copy)
 		return -ENOMEM;

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes CPUs from Linux, parks them, starts the LWK on them and stops it again.
+ * Takes CPUs from Linux, parks them, starts an LWK on them and stops it again.
  *
- * A CPU is taken by Linux's own hot-unplug. On its way down we hook play_dead(),
- * give the CPU a private copy of the IDT with our NMI handler in it, and let
- * Linux's play_dead() go on, so that Linux sees an ordinary dead CPU. An NMI makes
- * it run an LWK (park.S). It is stopped by an INIT IPI, after which a processor
- * executes nothing until a start-up IPI comes (SDM vol. 3, "Multiple-Processor (MP)
- * Initialization"), and that is what Linux's add_cpu() sends.
- * FACTS.md section 4 has what was measured about all this.
- *
- * Linux may also want all CPUs to stop: for a reboot, a kexec, a panic, a crash
- * dump. An LWK that went on would write into memory that the next kernel thinks is
- * its own, so those hooks send INIT to what is lent before they do Linux's part.
+ * Linux's own hot-unplug takes a CPU down. On the way our hook of play_dead() (smp_ops.c) gives
+ * the CPU a private copy of the IDT with our NMI handler in it; then Linux's play_dead() goes on,
+ * so that Linux sees an ordinary dead CPU. An NMI makes the CPU run an LWK (park.S). An INIT IPI
+ * stops it: after an INIT a processor executes nothing until a start-up IPI comes (SDM vol. 3,
+ * "Multiple-Processor (MP) Initialization"), and Linux's add_cpu() sends that one.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -42,19 +36,19 @@
 #include "lending/ledger.h"
 #include "lending/park.h"
 
-/* Flexible Return and Event Delivery: exceptions no longer go through the IDT. */
+/* Flexible Return and Event Delivery; with it exceptions do not go through the IDT. */
 #define CR4_FRED BIT_ULL(32)
 
 /* Where a CPU is between Linux and an LWK. */
 enum seat {
-	SEAT_LINUX = 0, /* not ours */
-	SEAT_TAKING,	/* on its way down; our hook is to take it */
+	SEAT_LINUX = 0, /* in Linux */
+	SEAT_TAKING,	/* on its way down, where our hook parks it */
 	SEAT_PARKED,	/* waits for an NMI */
 	SEAT_STARTED,	/* runs an LWK */
-	SEAT_STOPPED,	/* had an INIT: only a cycle through Linux parks it again */
+	SEAT_STOPPED,	/* got an INIT; only a cycle through Linux parks it again */
 };
 
-/* One per lent CPU, on its node. */
+/* Each lent CPU has one, on its NUMA node. */
 struct park_area {
 	union {
 		gate_desc idt[IDT_ENTRIES];
@@ -74,7 +68,7 @@ static_assert(offsetof(struct park_mailbox, entry) == PARK_ENTRY);
 static_assert(offsetof(struct park_mailbox, index) == PARK_INDEX);
 
 static DEFINE_PER_CPU(struct park_area *, park_area);
-/* The CPU that add_cpu() brings back for us, which the veto lets pass; or -1. */
+/* The CPU that give_back() puts on-line, which the veto lets pass; or -1. */
 static int coming_back = -1;
 static enum cpuhp_state veto_state;
 
@@ -106,12 +100,12 @@ u32 cpu_apicid(unsigned int cpu)
 	return per_cpu(x86_cpu_to_apicid, cpu);
 }
 
-/* Sends an IPI of type 'what' (ICR bits) to one CPU. Any context. */
+/* Sends one CPU an IPI; 'what' are the bits of the ICR. Any context. */
 static void send(unsigned int cpu, u32 what)
 {
 	unsigned long flags;
 
-	/* The xAPIC's ICR is two registers, and must be idle before it is written. */
+	/* The ICR of an xAPIC is two registers and must be idle before it is written. */
 	local_irq_save(flags);
 	if (apic->wait_icr_idle)
 		apic->wait_icr_idle();
@@ -131,7 +125,7 @@ void cpus_stop_all(void)
 	}
 }
 
-/* CPU hotplug callback: keeps what is lent off-line. */
+/* CPU hotplug callback: keeps lent CPUs off-line. */
 static int veto_online(unsigned int cpu)
 {
 	struct lent_to to;
@@ -149,7 +143,7 @@ static int veto_online(unsigned int cpu)
 	return -EBUSY;
 }
 
-/* Suspend and hibernation lose the state of CPUs that Linux does not know about. */
+/* PM callback: suspend and hibernation would lose the state of CPUs that Linux does not see. */
 static int veto_sleep(struct notifier_block *nb, unsigned long event, void *data)
 {
 	if (event != PM_SUSPEND_PREPARE && event != PM_HIBERNATION_PREPARE)
@@ -163,8 +157,8 @@ static int veto_sleep(struct notifier_block *nb, unsigned long event, void *data
 static struct notifier_block sleep_notifier = { .notifier_call = veto_sleep };
 
 /*
- * Takes an on-line CPU whose park area is in place. 0: it is parked. Else it is as
- * it was: -ENODEV when it is not on-line, -EBUSY when Linux would not let it go.
+ * Parks an on-line CPU whose park area is in place. Returns 0, or an error that leaves the CPU
+ * as it was: -ENODEV when it is not on-line, -EBUSY when Linux does not let it go.
  */
 static int take(unsigned int cpu)
 {
@@ -174,7 +168,7 @@ static int take(unsigned int cpu)
 	memset(&area->mailbox, 0, sizeof(area->mailbox));
 	WRITE_ONCE(area->seat, SEAT_TAKING);
 	error = remove_cpu(cpu);
-	/* Whoever took it down (error 1: somebody else), it came through our hook. */
+	/* Also when another caller took the CPU down (error 1), it came through our hook. */
 	if (READ_ONCE(area->seat) == SEAT_PARKED)
 		return 0;
 	WRITE_ONCE(area->seat, SEAT_LINUX);
@@ -185,7 +179,7 @@ static int take(unsigned int cpu)
 	return -EBUSY;
 }
 
-/* Gives a CPU that is off-line back to Linux. 0 or a negative error, then it is still ours. */
+/* Puts an off-line CPU on-line. After a negative error the CPU is still lent. */
 static int give_back(unsigned int cpu)
 {
 	int error;
@@ -208,7 +202,7 @@ int cpu_lend(unsigned int cpu)
 	int error;
 
 	if (cpu == 0)
-		return -EPERM; /* it has the timer, the firmware's calls, and never goes */
+		return -EPERM; /* Linux needs CPU 0 for its timer and for calls of the firmware */
 	if (cpu >= nr_cpu_ids || !cpu_possible(cpu))
 		return -ENODEV;
 	if (ledger_find_cpu(cpu))
@@ -218,7 +212,7 @@ int cpu_lend(unsigned int cpu)
 	area = kzalloc_node(sizeof(*area), GFP_KERNEL, cpu_to_node(cpu));
 	if (!area)
 		return -ENOMEM;
-	/* From here on nobody else can bring the CPU on-line again. */
+	/* From here on the veto keeps the CPU off-line. */
 	error = ledger_add_cpu(cpu);
 	if (error)
 		goto free_area;
@@ -289,7 +283,7 @@ int cpu_start(unsigned int cpu, const struct cpu_entry *entry)
 	WRITE_ONCE(area->seat, SEAT_STARTED);
 	smp_store_release(&mailbox->go, 1);
 	send(cpu, APIC_DM_NMI);
-	/* Measured 1.3 ms in an emulator; a real machine takes microseconds. */
+	/* An emulator takes about 1.3 ms for this, a real machine microseconds. */
 	while (time_before(jiffies, deadline)) {
 		if (smp_load_acquire(&mailbox->gone))
 			return 0;
@@ -315,8 +309,8 @@ void cpu_stop(const struct lwk_boot_cpu *cpus, unsigned int count)
 			send(cpus[i].linux_cpu,
 			     APIC_INT_LEVELTRIG | APIC_INT_ASSERT | APIC_DM_INIT);
 	/*
-	 * The time MultiProcessor Specification 1.4, B.4 leaves an INIT to take effect.
-	 * Nothing tells when it has, and the memory may be somebody else's afterwards.
+	 * The MultiProcessor Specification 1.4, B.4, gives an INIT 10 ms to take effect.
+	 * Nothing reports that it has, and the memory may go to another owner afterwards.
 	 */
 	msleep(10);
 	for (i = 0; i < count; i++) {

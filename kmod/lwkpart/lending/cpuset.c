@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Keeps lent CPUs in the cpusets they are in. A version 1 cpuset hierarchy, as
- * distributions mount it, takes a CPU that goes off-line out of every cpuset for
- * good, and lets nobody write the number of one that is off-line: jobs that begin
- * during or after an LWK job would fail. With the mount option cpuset_v2_mode
- * cpusets keep what was written into them, and only their effective CPUs change;
- * but that option counts only for the first mount, before there are any cpusets.
+ * Keeps lent CPUs in the cpusets they are in. A version 1 cpuset hierarchy, as distributions
+ * mount it, removes a CPU that goes off-line from every cpuset for good, and refuses to write
+ * the number of an off-line CPU: jobs that begin during or after an LWK job would fail. With the
+ * mount option cpuset_v2_mode cpusets keep what was written into them, and only their effective
+ * CPUs change. But the option counts only for the first mount, before there are any cpusets.
  *
- * The mode is one flag of the hierarchy, which the kernel looks at whenever it
- * matters (is_in_v2_mode() in kernel/cgroup/cpuset.c), and a mount with the option
- * does two things: it sets the flag and calls the controller's bind(), which opens
- * the root cpuset to all CPUs and nodes that are possible. So we do the same.
+ * The mode is one flag of the hierarchy, which the kernel reads wherever it matters
+ * (is_in_v2_mode() in kernel/cgroup/cpuset.c). A mount with the option sets the flag and calls
+ * the controller's bind(), which opens the root cpuset to all possible CPUs and nodes. This file
+ * does the same with a hierarchy that is mounted already.
  *
- * Nobody takes it back, until the hierarchy is unmounted. Cpusets of this mode may
- * hold CPUs that are off-line, which the other mode takes for a bug (WARN_ON() in
- * update_cpumasks_hier()), and hotplug work that is queued just then, of a memory
- * block perhaps, would take the lent CPUs out after all: no lock that a module can
- * hold keeps it away.
+ * The mode stays until the hierarchy is unmounted, also after the module has left. Cpusets in
+ * this mode may hold CPUs that are off-line, which the other mode treats as a bug (WARN_ON() in
+ * update_cpumasks_hier()); and hotplug work that is queued at that moment, for a memory block
+ * perhaps, would remove the lent CPUs, because no lock that a module can take excludes it.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -25,7 +23,7 @@
 #include "lending/cpuset.h"
 
 #ifdef CONFIG_CPUSETS
-/* The version 1 hierarchy that has the cpusets, with a reference; or NULL. */
+/* The version 1 hierarchy of the cpusets, with a reference; or NULL. */
 static struct cgroup_root *get_hierarchy(void)
 {
 	struct cgroup_root *root;
@@ -42,13 +40,13 @@ static void set_flag(struct cgroup_root *root)
 {
 	unsigned int flags, with;
 
-	/* A remount writes other flags of the same word. */
+	/* A remount may write other flags of the same word meanwhile. */
 	do {
 		flags = READ_ONCE(root->flags);
 		with = flags | CGRP_ROOT_CPUSET_V2_MODE;
 	} while (flags != with && cmpxchg(&root->flags, flags, with) != flags);
 	if (flags != with)
-		pr_info("the cpuset hierarchy has the mode cpuset_v2_mode from now on, so that CPUs and memory nodes that are lent stay in their cpusets\n");
+		pr_info("the cpuset hierarchy is in cpuset_v2_mode from now on, so that lent CPUs and memory nodes stay in their cpusets\n");
 }
 
 void cpusets_keep_lent(void)
@@ -58,11 +56,11 @@ void cpusets_keep_lent(void)
 
 	if (!root)
 		return;
-	/* The root cpuset's is never freed; NULL: it goes to another hierarchy just now. */
+	/* The root's is never freed. NULL: the controller is on its way to another hierarchy. */
 	css = rcu_access_pointer(root->cgrp.subsys[cpuset_cgrp_id]);
 	if (css) {
 		set_flag(root);
-		/* Each time: hotplug work that began before may have narrowed the root again. */
+		/* Also when the flag was set: earlier hotplug work may have narrowed the root. */
 		css->ss->bind(css);
 	}
 	cgroup_put(&root->cgrp);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The ledger: every CPU and memory range that Linux has given away, and which
- * instance has it. It outlives the program that filled it, so whatever happens to
- * that program everything can be undone from here. Each line holds a reference to
- * the module: it cannot be unloaded while anything is lent.
+ * The ledger lists every CPU and memory range that Linux has lent out, and the instance that has
+ * it. It outlives the program that lent them, so that everything can be undone from here. Each
+ * line holds a reference to the module, which cannot be unloaded while anything is lent.
  *
- * Written with lwkpart_mutex held. Linux's hotplug callbacks read it too and must
- * not take that mutex (it is held around remove_cpu(), which waits for them), so
- * every change is also made under ledger_lock.
+ * Writers hold lwkpart_mutex and ledger_lock. Linux's hotplug callbacks read the ledger and must
+ * not take the mutex, which is held around remove_cpu(), which waits for them: they take
+ * ledger_lock only.
  */
 #include <linux/module.h>
 #include <linux/slab.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes memory from Linux and gives it back, in two ways (FACTS.md section 5):
- *   BLOCK   user space has put whole memory blocks off-line; here they are checked,
- *           entered into the ledger, and kept off-line.
- *   CONTIG  a run of memory that Linux empties and allocates for us.
- * Either stays reachable through Linux's direct map.
+ * Takes memory from Linux and gives it back, in two ways:
+ *   BLOCK   User space has put whole memory blocks off-line. This file checks them, enters them
+ *           into the ledger, and keeps them off-line.
+ *   CONTIG  Linux empties a run of memory and allocates it to the module.
+ * Both kinds stay in Linux's direct map.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -18,18 +18,18 @@
 #include "lending/memory.h"
 
 #define ALIGN_PFNS (LWKPART_MEM_ALIGN >> PAGE_SHIFT)
-/* First look for runs that start at a multiple of this, or of their size if smaller. */
+/* The first search is for runs at multiples of this, or of their size if that is smaller. */
 #define COARSE_PFNS (SZ_128M >> PAGE_SHIFT)
 
 /*
- * The range that Linux is putting on-line at this moment, after we let it pass: it
- * is marked on-line only later, so a look at the pages alone is not enough. One at
- * a time: Linux holds mem_hotplug_lock meanwhile.
+ * The range that Linux is putting on-line at this moment, after memory_changes() let it pass.
+ * Linux marks its pages as on-line only later. There is one range at most, because Linux holds
+ * mem_hotplug_lock meanwhile.
  */
 static DEFINE_SPINLOCK(coming_lock);
 static u64 coming_start, coming_end;
 
-/* Memory hotplug callback: keeps what is lent off-line. */
+/* Memory hotplug callback: keeps lent memory off-line. */
 static int memory_changes(struct notifier_block *nb, unsigned long event, void *data)
 {
 	const struct memory_notify *change = data;
@@ -69,9 +69,9 @@ static int memory_changes(struct notifier_block *nb, unsigned long event, void *
 static struct notifier_block notifier = { .notifier_call = memory_changes };
 
 /*
- * Is [start, start+size) memory of that node that exists, is off-line and sound? 0,
- * -EINVAL, -EBUSY, -EINTR. Pages are looked at one by one: a page that Linux found broken
- * (PG_hwpoison) would end in a machine check, which takes the whole node down.
+ * Checks that [start, start+size) is memory of that NUMA node, off-line and sound: 0, -EINVAL,
+ * -EBUSY, -EINTR. Every page is checked, because the use of a page that Linux found broken
+ * (PG_hwpoison) would end in a machine check, which stops the whole machine.
  */
 static int check_block(u64 start, u64 size, int node)
 {
@@ -82,16 +82,16 @@ static int check_block(u64 start, u64 size, int node)
 			cond_resched();
 			if (fatal_signal_pending(current))
 				return -EINTR;
-			/* On-line or not is kept per section, existence too. */
+			/* All pages of a section exist and are on-line, or none. */
 			if (pfn_to_online_page(pfn))
 				return -EBUSY;
-			/* Device memory (pmem, HMM) has pages too, but is no System RAM. */
+			/* Device memory (pmem, HMM) has pages, too, but is no System RAM. */
 			if (!pfn_valid(pfn) || !page_is_ram(pfn) ||
 			    memory_add_physaddr_to_nid(PFN_PHYS(pfn)) != node)
 				return -EINVAL;
 		}
 		if (PageHWPoison(pfn_to_page(pfn))) {
-			pr_warn("memory %#llx-%#llx was to be lent, but its page %#llx is marked as broken; use another block (a block that was never on-line must be on-line once)\n",
+			pr_warn("memory %#llx-%#llx was to be lent, but its page %#llx is marked as broken; use another block (a block that was never on-line must be put on-line once)\n",
 				start, start + size - 1, PFN_PHYS(pfn));
 			return -EINVAL;
 		}
@@ -119,7 +119,7 @@ static int lend_block(const struct lwkpart_mem *request)
 		return -EINVAL;
 	if (ledger_has_memory(start, size, &to))
 		return -EEXIST;
-	/* In the ledger first: none of it can begin to come on-line while we look. */
+	/* Once it is in the ledger, no part of it can begin to go on-line during the check. */
 	error = ledger_add_range(start, size, request->node, LWKPART_MEM_BLOCK);
 	if (error)
 		return error;
@@ -130,8 +130,8 @@ static int lend_block(const struct lwkpart_mem *request)
 }
 
 /*
- * The first page of [start, end) that can never be emptied, or end. It spares most of
- * the costly tries: Linux would move half of a range before it finds such a page.
+ * The first page of [start, end) that can never be emptied, or end. This look saves most of the
+ * costly tries, in which Linux moves half of a range before it finds such a page.
  */
 static unsigned long first_obstacle(unsigned long start, unsigned long end, int node)
 {
@@ -143,7 +143,7 @@ static unsigned long first_obstacle(unsigned long start, unsigned long end, int 
 
 		if (!page || page_to_nid(page) != node)
 			return pfn;
-		/* alloc_contig_range() wants one zone. */
+		/* alloc_contig_range() needs a range within one zone. */
 		if (!zone)
 			zone = page_zone(page);
 		if (page_zone(page) != zone || PageReserved(page) || PageSlab(page) ||
@@ -154,9 +154,9 @@ static unsigned long first_obstacle(unsigned long start, unsigned long end, int 
 }
 
 /*
- * Tries runs of 'count' pages at multiples of 'step'. The first page's number, or an error.
- * After a failed try an eighth of the run is passed over: a page in it could not be moved,
- * Linux does not say which, and each try moves everything before that page once more.
+ * Tries runs of 'count' pages at multiples of 'step'. Returns the first page's number or an error.
+ * After a failed try the search goes on an eighth of the run later: some page could not be moved,
+ * Linux does not tell which one, and each try moves all pages before it once more.
  */
 static long find_run(int node, unsigned long count, unsigned long step)
 {
@@ -217,7 +217,7 @@ int memory_lend(struct lwkpart_mem *request)
 			return -EINVAL;
 		return lend_block(request);
 	case LWKPART_MEM_CONTIG:
-		/* More than the node has: an error of the program, and PFNs would overflow. */
+		/* A size beyond the node's would overflow page numbers. */
 		if (PHYS_PFN(request->size) > node_spanned_pages(request->node))
 			return -ENOMEM;
 		return lend_contig(request);
@@ -233,7 +233,7 @@ int memory_return(const struct lwkpart_mem *request)
 		return -ENOENT;
 	if (is_assigned(&lent->to))
 		return -EBUSY;
-	/* Blocks are only struck out: user space brings them on-line again. */
+	/* A BLOCK range only leaves the ledger; user space puts it on-line again. */
 	if (lent->kind == LWKPART_MEM_CONTIG)
 		free_contig_range(PHYS_PFN(lent->start), PHYS_PFN(lent->size));
 	ledger_remove_range(lent);

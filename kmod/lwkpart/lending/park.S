@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The NMI handler of a parked CPU. The CPU sleeps in Linux's own play_dead() with
- * interrupts off and with a copy of Linux's IDT whose only difference is this gate
- * (cpu.c). No stack switch (IST 0): it runs on the idle task's stack.
+ * The NMI handler of a parked CPU. The CPU sleeps in Linux's own play_dead() with interrupts off
+ * and with a copy of Linux's IDT that differs in this gate only (cpu.c). The handler runs on the
+ * idle task's stack (IST 0).
  *
- * All NMIs come here: the one that starts the LWK, told by the mailbox, and any
- * other (a watchdog's, a panicking CPU's broadcast), which must change nothing.
+ * All NMIs come here. The mailbox tells the one that starts the LWK from all others (a watchdog's,
+ * a panicking CPU's broadcast), which must change nothing.
  */
 #include <linux/linkage.h>
 #include <linux/version.h>
@@ -15,7 +15,7 @@
 
 #include "lending/park.h"
 
-/* CET (bit 23) is spelled out: 5.10 and 6.1 have no name for it. */
+/* CET is bit 23; Linux 5.10 and 6.1 have no name for it. */
 #define CR4_CLEAR (X86_CR4_PGE | X86_CR4_PCIDE | (1 << 23))
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
@@ -28,7 +28,7 @@
 	.balign PARK_STUB_BYTES
 SYM_CODE_START_NOALIGN(park_nmi)
 	UNWIND_HINT_IRET_REGS
-	endbr64		/* IBT tracks IDT delivery too (SDM vol. 1, chapter on CET) */
+	endbr64		/* IBT tracks delivery through the IDT, too (SDM vol. 1, CET) */
 	pushq	%rax
 	subq	$16, %rsp
 	sidt	6(%rsp)
@@ -45,11 +45,11 @@ SYM_CODE_START_NOALIGN(park_nmi)
 	movl	(PARK_IDT_BYTES + PARK_INDEX)(%rax), %esi
 	movq	(PARK_IDT_BYTES + PARK_ENTRY)(%rax), %rdx
 	movl	$1, (PARK_IDT_BYTES + PARK_GONE)(%rax)
-	/* Without PGE no global entry of Linux survives; without PCIDE CR3 is plain. */
+	/* Clearing PGE flushes Linux's global TLB entries; without PCIDE, CR3 has no PCID. */
 	movq	%cr4, %rax
 	andq	$~CR4_CLEAR, %rax
 	movq	%rax, %cr4
-	/* From here on only the LWK's mappings exist, and this page, which is in them. */
+	/* From here on only the LWK's mappings exist, which include this page. */
 	movq	%rcx, %cr3
 	HINT_NO_STACK
 	movq	%r8, %rsp
@@ -57,6 +57,6 @@ SYM_CODE_START_NOALIGN(park_nmi)
 	ANNOTATE_RETPOLINE_SAFE
 	jmp	*%rdx
 	int3
-	/* An error of the assembler if the stub is longer, and could cross a page. */
+	/* The assembler fails here if the stub is longer and could cross a page. */
 	.org	park_nmi + PARK_STUB_BYTES, 0xcc
 SYM_CODE_END(park_nmi)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hooks in Linux's smp_ops:
- *   play_dead             parks a CPU that is being lent
- *   stop_other_cpus,      Linux wants all CPUs to stop, for a reboot, a kexec, a panic or a crash
- *   crash_stop_other_cpus dump. An LWK that went on would write into memory that the next kernel
- *                         takes for its own, so INIT goes to the lent CPUs first
- *   send_call_func_ipi    keeps Linux's broadcasts away from lent CPUs
+ * Replaces functions of Linux's smp_ops. Each one does our part, then Linux's:
+ *   play_dead              Parks a CPU that is being lent.
+ *   stop_other_cpus,       Linux stops all CPUs, for a reboot, a kexec, a panic or a crash dump.
+ *   crash_stop_other_cpus  Lent CPUs stop first: an LWK that went on would write into memory that
+ *                          the next kernel uses.
+ *   send_call_func_ipi     Keeps Linux's broadcasts away from lent CPUs.
  */
 #include <linux/cpu.h>
 #include <linux/rcupdate.h>
@@ -17,9 +17,9 @@
 #include "lending/ledger.h"
 #include "lending/smp_ops.h"
 
-static struct smp_ops linux_ops; /* Linux's own, before our hooks */
+static struct smp_ops linux_ops; /* as they were before smp_ops_hook() */
 
-/* Called on the dying CPU, interrupts off, RCU no longer watching. */
+/* Runs on the CPU that goes down, with interrupts off; RCU no longer watches. */
 static void notrace hook_play_dead(void)
 {
 	cpu_prepare_parking();
@@ -39,10 +39,9 @@ static void hook_crash_stop_other_cpus(void)
 }
 
 /*
- * For a mask of all on-line CPUs Linux uses a broadcast, which also reaches the CPUs
- * that are off-line for Linux: harmless for them, as their local APICs are off, but
- * an LWK's are on, and each code patch or kernel TLB flush of Linux would interrupt it
- * (measured: every LWK CPU took one such interrupt for each of Linux's broadcasts).
+ * For a mask of all on-line CPUs Linux sends a broadcast, which also reaches CPUs that are
+ * off-line for Linux. Their local APICs are usually off, but those of LWK CPUs are on: each code
+ * patch and each kernel TLB flush of Linux would interrupt every LWK CPU once.
  */
 static void hook_send_call_func_ipi(const struct cpumask *mask)
 {
@@ -52,7 +51,7 @@ static void hook_send_call_func_ipi(const struct cpumask *mask)
 		apic->send_IPI_mask(mask, CALL_FUNCTION_VECTOR);
 }
 
-/* Hooks come and go while no CPU is on its way up or down, and none is inside one. */
+/* Under cpus_read_lock() no CPU goes up or down; afterwards none is in an old function. */
 void smp_ops_hook(void)
 {
 	cpus_read_lock();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * LWKPART_MOVE: moves pages of a process to a NUMA node, as move_pages(2) does, in less time: the
- * kernel's own functions for that are not exported, but those are by which drivers move memory
- * between devices and the machine (Documentation/mm/hmm.rst), and nothing in them needs a device.
- * They take neighbours together, and unmap pages where they find them instead of looking for who
- * has them. What is not the plainest kind of page is left to move_pages(2).
+ * LWKPART_MOVE: moves pages of a process to a NUMA node, as move_pages(2) does, in less time.
+ *
+ * The functions of move_pages(2) are not exported to modules. Those by which drivers move memory
+ * between a device and the machine are (Documentation/mm/hmm.rst), and they need no device. They
+ * move neighbouring pages together, and unmap a page through the table that it was found in
+ * instead of searching for its mappings. Pages of special kinds are left to move_pages(2).
  */
 #include <linux/highmem.h>
 #include <linux/ksm.h>
@@ -21,9 +22,9 @@
 
 #ifdef CONFIG_DEVICE_MIGRATION
 
-/* Neighbours that are taken together; their program waits if it uses one meanwhile. */
+/* At most so many pages are moved together. A program that uses one of them waits. */
 #define RUN 64U
-/* Then mmap_lock is let go, for whoever wants to map memory. */
+/* After so many pages mmap_lock is released, for others that map memory. */
 #define CHUNK 512U
 #define MAX_PAGES 65536U
 
@@ -35,12 +36,12 @@ struct mover {
 	u32 count;
 	unsigned long from[RUN], to[RUN];
 	struct page *fresh[RUN];
-	/* Where the table of the address looked at last is; true as long as mmap_lock is held. */
+	/* The table entry of the last address; valid while mmap_lock is held. */
 	pmd_t *pmd;
 	unsigned long pmd_address;
 };
 
-/* Only a look: migrate_vma_setup() finds out for certain. 0, or what becomes its status. */
+/* 0 when the page can probably be moved (migrate_vma_setup() decides), else its status. */
 static s32 look_at(struct mover *mover, unsigned long address)
 {
 	unsigned long next;
@@ -54,7 +55,7 @@ static s32 look_at(struct mover *mover, unsigned long address)
 		mover->pmd_address = address & PMD_MASK;
 	}
 	pmd = mover->pmd;
-	/* Huge pages would be split. */
+	/* The functions for devices would split huge pages. */
 	if (!pmd || pmd_none(*pmd) || !pmd_present(*pmd) || pmd_leaf(*pmd) || pmd_bad(*pmd))
 		return -EAGAIN;
 	table = pte_offset_map(pmd, address);
@@ -63,7 +64,7 @@ static s32 look_at(struct mover *mover, unsigned long address)
 	if (!pte_present(pte) || pte_special(pte) || !pfn_valid(pte_pfn(pte)))
 		return -EAGAIN;
 	page = pte_page(pte);
-	/* One that is not in its list yet makes the kernel empty those of all CPUs. */
+	/* A page that is not in an LRU list yet would make the kernel drain the lists of all CPUs. */
 	if (PageReserved(page) || PageCompound(page) || !PageLRU(page) || !PageAnon(page) ||
 	    PageKsm(page) || PageMlocked(page) || page_mapcount(page) != 1 ||
 	    page_to_nid(page) == mover->node)
@@ -71,7 +72,7 @@ static s32 look_at(struct mover *mover, unsigned long address)
 	return 0;
 }
 
-/* All at once, as far as there are any. */
+/* Fills fresh[] with up to n pages of the target node. */
 static void allocate(struct mover *mover, u32 n)
 {
 	u32 got = alloc_pages_bulk_array_node(GFP_HIGHUSER_MOVABLE | __GFP_THISNODE | __GFP_NOWARN |
@@ -81,7 +82,7 @@ static void allocate(struct mover *mover, u32 n)
 	memset(mover->fresh + got, 0, sizeof(*mover->fresh) * (RUN - got));
 }
 
-/* Gives the page that is to be left its copy. */
+/* Copies one page that is locked for the move. */
 static void copy_one(struct mover *mover, u32 i)
 {
 	struct page *from = migrate_pfn_to_page(mover->from[i]), *to = mover->fresh[i];
@@ -104,7 +105,7 @@ static void free_unused(struct mover *mover, u32 n)
 	memset(mover->fresh, 0, sizeof(mover->fresh));
 }
 
-/* Pages that are neighbours, from the one that has the number 'first' on. */
+/* Moves n neighbouring pages, beginning with addresses[first]. */
 static void move_run(struct mover *mover, struct vm_area_struct *vma, u32 first, u32 n)
 {
 	struct migrate_vma run = {
@@ -119,7 +120,7 @@ static void move_run(struct mover *mover, struct vm_area_struct *vma, u32 first,
 
 	memset(mover->from, 0, sizeof(mover->from));
 	memset(mover->to, 0, sizeof(mover->to));
-	/* Before pages are locked. */
+	/* Memory is allocated before pages are locked. */
 	allocate(mover, n);
 	if (migrate_vma_setup(&run)) {
 		free_unused(mover, n);
@@ -135,7 +136,7 @@ static void move_run(struct mover *mover, struct vm_area_struct *vma, u32 first,
 	free_unused(mover, n);
 }
 
-/* How many from there on are neighbours in one mapping, and can be moved; 0: not even the first. */
+/* How many pages from addresses[first] on are neighbours in one mapping and can be moved. */
 static u32 find_run(struct mover *mover, struct vm_area_struct *vma, u32 first, u32 end)
 {
 	u64 start = mover->addresses[first];
@@ -222,7 +223,7 @@ int move_pages_of(struct lwkpart_move *request)
 	}
 	if (mover->mm)
 		mmput(mover->mm);
-	/* Also what was done before it was killed. */
+	/* A caller that was killed gets the status of what was moved before. */
 	if ((!error || error == -EINTR) &&
 	    copy_to_user((void __user *)request->status, mover->status,
 			 mover->count * sizeof(*mover->status)))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * LWKPART_SCAN: lists the pages that a process has on given NUMA nodes and tells which
- * were used, by the Accessed bits of its page tables, which it can clear.
+ * LWKPART_SCAN: lists the pages that a process has on given NUMA nodes. The Accessed bits of its
+ * page tables tell which pages were used; the scan can clear them.
  *
- * The core's walker stops with a warning at a huge page, so the upper levels are walked
- * here, and only tables of small pages are left to it.
+ * Linux's exported walker stops with a warning at a huge page, so the upper levels are walked
+ * here, and the walker gets tables of small pages only.
  */
 #include <linux/hugetlb_inline.h>
 #include <linux/mm.h>
@@ -22,8 +22,8 @@
 #include "pages/walk.h"
 
 /*
- * At most so many entries are looked at in one call: mmap_lock is held meanwhile, and
- * a program that wants to map memory waits for it.
+ * One call looks at no more than so many entries, because it holds mmap_lock, for which programs
+ * wait that map memory.
  */
 #define MAX_ENTRIES 65536U
 
@@ -31,7 +31,7 @@ struct scan {
 	const struct lwkpart_scan *request;
 	u64 *pages;
 	u32 capacity, count;
-	u32 entries; /* looked at */
+	u32 entries; /* that were looked at */
 	bool clear;
 	bool cleared;
 };
@@ -42,8 +42,8 @@ static bool is_full(const struct scan *scan)
 }
 
 /*
- * Reclaim takes a page for unused when its Accessed bit is clear. So what the bit said
- * is kept elsewhere, as when a mapping goes away (zap_pte_range()).
+ * Reclaim treats a page as unused when its Accessed bit is clear. So the bit's value is kept in
+ * the page, as Linux does when a mapping goes away (zap_pte_range()).
  */
 static void keep_for_reclaim(struct page *page)
 {
@@ -80,13 +80,13 @@ static bool is_wanted(const struct lwkpart_scan *request, struct page *page)
 	       (physical >= request->physical_start && physical < request->physical_end);
 }
 
-/* One mapping: 'entry' is a present entry of a page table of any level. */
+/* Lists one page, if it is wanted. 'entry' is a present entry of a page table of any level. */
 static void look_at(struct scan *scan, unsigned long *entry, struct page *page,
 		    unsigned long address, u64 flags)
 {
 	if (PageReserved(page) || !is_wanted(scan->request, page))
 		return;
-	/* Like the zero page, the huge one is not counted as mapped. */
+	/* The huge zero page has no mappings counted; like the small one, it is not listed. */
 	if (!page_mapcount(page))
 		return;
 	flags |= page_flags(page);
@@ -104,7 +104,7 @@ static void look_at(struct scan *scan, unsigned long *entry, struct page *page,
 	scan->pages[scan->count++] = address | flags;
 }
 
-/* The core's walker calls it for each entry that is not empty, with the table locked. */
+/* Callback of apply_to_existing_page_range(), for each entry that is not empty; table locked. */
 static int look_at_pte(pte_t *pte, unsigned long address, void *data)
 {
 	struct scan *scan = data;
@@ -119,14 +119,14 @@ static void look_at_huge_pmd(struct scan *scan, struct mm_struct *mm, pmd_t *pmd
 {
 	spinlock_t *lock = pmd_lock(mm, pmd);
 
-	/* It may have been split since the caller looked. */
+	/* The huge page may have been split since the caller looked. */
 	if (pmd_present(*pmd) && (pmd_trans_huge(*pmd) || (flags & LWKPART_PAGE_HUGETLB)) &&
 	    !pmd_devmap(*pmd))
 		look_at(scan, (unsigned long *)pmd, pmd_page(*pmd), address & PMD_MASK, flags);
 	spin_unlock(lock);
 }
 
-/* Scans one mapping from 'start' until 'end' or until it is full; tells how far it came. */
+/* Scans one mapping until 'end' or until the list is full. Returns where it stopped. */
 static unsigned long scan_mapping(struct scan *scan, struct vm_area_struct *vma,
 				  unsigned long start, unsigned long end)
 {
@@ -139,7 +139,7 @@ static unsigned long scan_mapping(struct scan *scan, struct vm_area_struct *vma,
 	for (address = start; address < end && !is_full(scan); address = next) {
 		pmd = walk_find_pmd(mm, address, end, &next, &giant);
 		scan->entries++;
-		/* Nothing but hugetlb has leaves here that can move: their lock is the mm's. */
+		/* Only hugetlb has pages of 1 GB that can move; page_table_lock protects them. */
 		if (giant && hugetlb) {
 			spin_lock(&mm->page_table_lock);
 			if (pud_present(*giant) && pud_leaf(*giant))
@@ -153,7 +153,7 @@ static unsigned long scan_mapping(struct scan *scan, struct vm_area_struct *vma,
 			look_at_huge_pmd(scan, mm, pmd, address, hugetlb | LWKPART_PAGE_HUGE);
 			continue;
 		}
-		/* All of this table must find its place. */
+		/* The list must have room for all pages of this part of the table. */
 		next = min(next,
 			   address + (unsigned long)(scan->capacity - scan->count) * PAGE_SIZE);
 		scan->entries += (next - address) >> PAGE_SHIFT;
@@ -169,12 +169,12 @@ static void flush_this_cpu(void *unused)
 }
 
 /*
- * A CPU does not set an Accessed bit again while it has the translation. The core's
- * own flush is not exported; this is what it comes down to.
+ * Flushes the translations of a process: a CPU does not set an Accessed bit again while it has
+ * the translation in its TLB. Linux's flush_tlb_mm() is not exported; this does the same.
  */
 static void flush_tlb_of(struct mm_struct *mm)
 {
-	/* CPUs that have left this address space look at it when they come back. */
+	/* CPUs that do not use this address space now compare tlb_gen when they come back to it. */
 	atomic64_inc(&mm->context.tlb_gen);
 	preempt_disable();
 	smp_call_function_many(mm_cpumask(mm), flush_this_cpu, NULL, true);
@@ -183,7 +183,7 @@ static void flush_tlb_of(struct mm_struct *mm)
 	preempt_enable();
 }
 
-/* Returns the address at which to go on. */
+/* Returns the address where the next scan goes on. */
 static unsigned long scan_memory(struct scan *scan, struct mm_struct *mm, unsigned long start,
 				 unsigned long end)
 {
@@ -236,7 +236,7 @@ int scan_pages(struct lwkpart_scan *request)
 	    request->start >= request->end || !PAGE_ALIGNED(request->start) ||
 	    !PAGE_ALIGNED(request->end))
 		return -EINVAL;
-	/* Copied out at the end: a fault needs an mmap_lock, perhaps the one that is held. */
+	/* The list is copied out at the end: a page fault may need the mmap_lock that is held. */
 	scan.pages = kvmalloc_array(scan.capacity, sizeof(*scan.pages), GFP_KERNEL);
 	if (!scan.pages)
 		return -ENOMEM;

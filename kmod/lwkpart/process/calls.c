@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Carries out the most used calls on files in the kernel, without a way out to the proxy's program
- * and back.
+ * Carries out the most used system calls on files in the kernel, which saves the return to the
+ * proxy's program.
  *
- * Such a call is Linux's own function for it, found by a kprobe and called in the proxy's context:
- * its credentials, descriptors, limits and accounting are the proxy's, and results and signals are
- * those of the proxy's own call. Linux does more on the way into a system call (seccomp, ptrace,
- * audit); a proxy that needs any of it gets its packets itself. Linux does more on the way out
- * (signals, the last close of a file); that comes before the LWK gets the reply.
+ * The functions are Linux's own, found by a kprobe and called in the proxy's context: credentials,
+ * descriptors, limits, accounting, results and signals are those of a call that the proxy makes
+ * itself. Linux does more on the way into a system call (seccomp, ptrace, audit): a proxy to which
+ * any of these applies gets its packets itself. Linux does more on the way out (signals, the last
+ * close of a file): then the proxy sends the reply, afterwards.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -22,13 +22,13 @@
 #include "process/calls.h"
 #include "process/channel.h"
 
-/* The proxy keeps its own descriptors from its program. */
+/* Is it a descriptor of the program? The proxy's own ones must stay open. */
 static bool closes_programs(const struct lwk_packet *packet, const struct lwk_serve *serve)
 {
 	return packet->args[0] < serve->keep_from;
 }
 
-/* Nothing below /proc and /sys, where the proxy has answers of its own. */
+/* Not a path below /proc or /sys: some of these the proxy answers itself. */
 static bool path_is_linuxs(u64 address)
 {
 	char start[sizeof("/proc")];
@@ -50,9 +50,9 @@ static bool opens_linuxs_path_at(const struct lwk_packet *packet, const struct l
 
 static struct {
 	const char *symbol;
-	/* NULL: any */
+	/* May this packet be carried out here? NULL: every one. */
 	bool (*suits)(const struct lwk_packet *packet, const struct lwk_serve *serve);
-	/* NULL: not found */
+	/* Linux's function, or NULL: not found. */
 	long (*function)(const struct pt_regs *regs);
 } calls[] = {
 	[__NR_read] = { "__x64_sys_read" },
@@ -68,11 +68,14 @@ static struct {
 	[__NR_writev] = { "__x64_sys_writev" },
 };
 
-/* The functions are not exported to modules, but a probe may be put on them. */
+/*
+ * The address of a function that is not exported to modules, or NULL. A kprobe that is registered
+ * by name knows it; the probe is never enabled.
+ */
 static void *find_by_kprobe(const char *symbol)
 {
 #ifdef CONFIG_X86_KERNEL_IBT
-	return NULL; /* The address found may lie behind the ENDBR that a call must meet. */
+	return NULL; /* The address may lie behind the ENDBR at which an indirect call must arrive. */
 #else
 	struct kprobe probe = { .symbol_name = symbol, .flags = KPROBE_FLAG_DISABLED };
 	void *address;
@@ -94,17 +97,17 @@ void calls_init(void)
 			continue;
 		calls[i].function = find_by_kprobe(calls[i].symbol);
 		if (!calls[i].function)
-			pr_info("this kernel does not show %s(): proxies will make those calls, which takes longer\n",
+			pr_info("cannot find %s() in this kernel: proxies make those calls themselves, which takes longer\n",
 				calls[i].symbol);
 	}
 }
 
-/* Would the proxy's own system call do no more than the function? */
+/* Does a system call of the proxy do no more than the function? Bounds packet->nr. */
 static bool may_call_here(struct lwk_packet *packet, const struct lwk_serve *serve)
 {
 	if (packet->kind != LWK_PACKET_REQUEST || packet->nr >= ARRAY_SIZE(calls))
 		return false;
-	/* The LWK chose it, and must not choose for a speculating CPU either. */
+	/* The LWK chose the number, which must not lead a speculating CPU out of the table. */
 	packet->nr = array_index_nospec(packet->nr, ARRAY_SIZE(calls));
 	return calls[packet->nr].function && !READ_ONCE(current_thread_info()->syscall_work) &&
 	       !signal_pending(current) &&
@@ -117,7 +120,6 @@ static bool restarts(s64 result)
 	       result == -ERESTART_RESTARTBLOCK;
 }
 
-/* Carries out the call that waits first. False: there is something for the proxy to do. */
 bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
 {
 	struct lwk_packet packet, answer = { .kind = LWK_PACKET_REPLY };
@@ -137,7 +139,7 @@ bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
 		.r9 = packet.args[5],
 	};
 	result = calls[packet.nr].function(&regs);
-	/* Nothing was done. The proxy does it again, unless a handler has run by then. */
+	/* A signal came before anything was done: the proxy handles it, then makes the call. */
 	if (restarts(result))
 		return false;
 	thread->served++;

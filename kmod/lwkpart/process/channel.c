@@ -2,13 +2,12 @@
 #include "instance/doorbell.h"
 #include "process/channel.h"
 
-/* Are there some that the LWK has not taken? */
+/* Are there signals that the LWK has not taken yet? */
 static bool signals_wait(const struct lwk_channel *channel)
 {
 	return READ_ONCE(channel->signals.head) != READ_ONCE(channel->signals.tail);
 }
 
-/* Is there a packet, at one of so many looks? Leaves word that the proxy sleeps, or does not. */
 enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int looks)
 {
 	struct lwk_channel *channel;
@@ -35,7 +34,6 @@ enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int 
 	return mail;
 }
 
-/* The packet that waits first, which stays where it is. */
 bool channel_peek(struct lwk_thread *thread, struct lwk_packet *packet)
 {
 	struct lwk_ring *ring;
@@ -66,7 +64,6 @@ long channel_ring(struct lwk_thread *thread)
 	return error;
 }
 
-/* Takes the first packet away and, unless that is left to the proxy, sends the reply. */
 void channel_finish(struct lwk_thread *thread, const struct lwk_packet *reply)
 {
 	struct lwk_channel *channel;

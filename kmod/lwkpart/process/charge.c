@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Charges a proxy with what its LWK process uses, so that whatever looks at Linux's processes
- * (Slurm's accounting, ps, RLIMIT_CPU) sees the CPU time and the memory of the program and not
- * of a process that sleeps.
+ * Charges a proxy with the CPU time and memory that its LWK process uses, so that Slurm's
+ * accounting, ps and RLIMIT_CPU see what the program uses, and not a process that sleeps.
  *
- * All of it happens in the proxy's own context, at most once a second, by reading the LWK's
- * statistics. The LWK cannot make it more than the time that has passed or the memory that
- * the partition has.
+ * The figures are read from the LWK's statistics, in the proxy's context, at most once a second.
+ * They are bounded by the time that has passed and by the memory of the partition, whatever the
+ * LWK wrote.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -19,7 +18,7 @@
 #include "instance/usage.h"
 #include "process/charge.h"
 
-/* What a CPU has spent for programs and in the kernel for them; TSC cycles. */
+/* TSC cycles that a slot has spent in programs, and in the LWK's kernel for them. */
 struct spent {
 	u64 user, system;
 };
@@ -43,9 +42,9 @@ static bool read_spent(const struct instance *instance, unsigned int index, stru
 }
 
 /*
- * From *done to 'total', but no more than *room, which shrinks. Both totals are the LWK's
- * word. What is too much is cut off before it is multiplied: the quotient of more than
- * 64 bits that mul_u64_u64_div_u64() may not have is a division error.
+ * Returns the nanoseconds from *done to 'total' (TSC cycles), at most *room, and moves both. The
+ * totals come from the LWK. They are bounded before they are multiplied, because
+ * mul_u64_u64_div_u64() raises a division error when its quotient exceeds 64 bits.
  */
 static u64 take_delta(u64 total, u64 *done, u64 *room)
 {
@@ -62,7 +61,7 @@ static u64 take_delta(u64 total, u64 *done, u64 *room)
 
 void charge_begin(const struct instance *instance, unsigned int index, struct charge *charge)
 {
-	/* If they cannot be read, the first charge is none and says where to go on from. */
+	/* If the times cannot be read now, the first charge is 0 and begins there. */
 	struct spent spent = { U64_MAX, U64_MAX };
 
 	read_spent(instance, index, &spent);
@@ -72,9 +71,9 @@ void charge_begin(const struct instance *instance, unsigned int index, struct ch
 }
 
 /*
- * As Linux's own tick does it; a tick must not come in between. Another CPU that wakes a
- * task here may add to sum_exec_runtime at the same time, under a lock that is not for
- * modules: then one of the two additions is lost, which is seldom, and harms nobody.
+ * Adds nanoseconds to the caller's times, as Linux's tick does, which must not come in between.
+ * Another CPU that wakes a task here may add to sum_exec_runtime at the same time, under a lock
+ * that modules cannot take. Then one of the two additions is lost, which is rare and harmless.
  */
 static void add_cpu_time(u64 user, u64 system)
 {
@@ -88,7 +87,7 @@ static void add_cpu_time(u64 user, u64 system)
 	local_irq_enable();
 }
 
-/* What the threads of this process have used, those that have ended too; nanoseconds. */
+/* Nanoseconds that all threads of this process have used, including those that have ended. */
 static u64 process_time(void)
 {
 	const struct task_struct *thread;
@@ -101,8 +100,8 @@ static u64 process_time(void)
 }
 
 /*
- * Linux looks at RLIMIT_CPU in the tick, and a proxy that sleeps has none. As in
- * check_process_timers() the signals come again for as long as the process goes on.
+ * Enforces RLIMIT_CPU, which Linux does in its tick, and a proxy that sleeps has no ticks. As in
+ * check_process_timers() the signals are repeated as long as the process goes on.
  */
 static void enforce_cpu_limit(void)
 {
@@ -122,7 +121,7 @@ void charge_cpu_time(const struct instance *instance, unsigned int index, struct
 
 	if (!read_spent(instance, index, &spent))
 		return;
-	/* After the reading: what the LWK has spent fits into the time that has passed. */
+	/* Read after the times, so that the time the LWK has spent fits into the time that has passed. */
 	now = ktime_get_ns();
 	room = now - charge->when_ns;
 	user = take_delta(spent.user, &charge->user, &room);
@@ -186,7 +185,7 @@ void charge_open(struct charge *charge, struct mm_struct *mm)
 	spin_unlock(&charge->lock);
 }
 
-/* Linux complains of memory that a memory map still has when it is gone. */
+/* A memory map must have no pages counted when it is destroyed; Linux logs an error otherwise. */
 void charge_close(struct charge *charge, struct mm_struct *mm)
 {
 	spin_lock(&charge->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * /dev/lwk/N: its file operations. Every ioctl is a row of a table; the function of the row copies
+ * /dev/lwk/N: its file operations. Each ioctl is a row of a table; the row's function copies
  * arguments in and results out, and other files do the work.
  */
 #include <linux/fs.h>
@@ -268,7 +268,7 @@ static char *device_node(struct device *device, umode_t *mode, kuid_t *uid, kgid
 {
 	struct instance *instance = container_of(device, struct instance, device);
 
-	/* Only the name is wanted when the node goes away. */
+	/* When the node is removed, the caller asks for its name only. */
 	if (mode)
 		*mode = 0600;
 	if (uid)
@@ -297,7 +297,7 @@ int instance_device_create(struct instance *instance)
 		init_waitqueue_head(&instance->wait[i]);
 	snprintf(instance->name, sizeof(instance->name), "lwk%u", instance->id);
 
-	/* An open file holds the cdev, that the device, and that the instance. */
+	/* An open file holds the cdev, the cdev the device, and the device the instance. */
 	instance_get(instance);
 	device_initialize(&instance->device);
 	instance->device.class = device_class;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lets LWK processes stand still while their proxies are stopped.
+ * Makes LWK processes stand still while their proxies are stopped, and go on with them.
  */
 #include <linux/sched/signal.h>
 
@@ -8,8 +8,8 @@
 #include "process/follow.h"
 #include "process/thread.h"
 
-/* By a signal, or by the freezer of cgroup v1 or v2, which is how Slurm suspends a job. */
-static bool stands_still(const struct task_struct *task)
+/* Is it stopped, by a signal or by the freezer of cgroup v1 or v2? Slurm suspends jobs so. */
+static bool is_stopped(const struct task_struct *task)
 {
 	if (READ_ONCE(task->signal->flags) & SIGNAL_STOP_STOPPED)
 		return true;
@@ -29,7 +29,7 @@ void follow_proxies(struct instance *instance)
 	unsigned int i;
 
 	down_read(&instance->rwsem);
-	/* Who has the mutex may wait for the LWK for seconds: next time, then. */
+	/* The holder of the mutex may wait for the LWK for seconds; the watch comes again. */
 	if (!mutex_trylock(&instance->process_mutex)) {
 		up_read(&instance->rwsem);
 		return;
@@ -44,7 +44,7 @@ void follow_proxies(struct instance *instance)
 		rcu_read_lock();
 		task = pid_task(thread->process->proxy, PIDTYPE_TGID);
 		if (task)
-			stopped = stands_still(task);
+			stopped = is_stopped(task);
 		rcu_read_unlock();
 		freeze_slot(instance, i, FREEZE_PROXY, stopped);
 	}

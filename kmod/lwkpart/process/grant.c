@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pages that LWK processes share with others (struct lwk_grant): what the proxy has mapped shared
- * at an address, and may use itself, its LWK process gets there too.
+ * Pages that LWK processes share with others (struct lwk_grant): an LWK process gets the pages that
+ * its proxy has mapped shared at the same address, with the proxy's rights.
  *
- * Pinned are pages of tmpfs only (shm_open(3), memfd_create(2), shared anonymous memory): they are
- * memory and nothing else, charged like all of it to whoever had them made. With pages
- * of other file systems Linux wants to know when they are written to, which an LWK cannot tell.
+ * Only pages of tmpfs are pinned (shm_open(3), memfd_create(2), shared anonymous memory): they are
+ * nothing but memory, charged to the cgroup that made them. Other file systems must know when a
+ * page is written to, which an LWK cannot tell them.
  *
- * What is pinned is remembered until the LWK says that it no longer uses it; at the end of the
- * process, until its CPUs have let go; and if they do not, until they have been stopped.
+ * A page stays pinned until the LWK says that it no longer uses it; at the end of the process,
+ * until its slots have let go; and if they do not, until their CPUs have been stopped.
  */
 #include <linux/io.h>
 #include <linux/magic.h>
@@ -20,23 +20,23 @@
 
 #include "process/grant.h"
 
-/* Pages that another process pins just now cannot be moved to where they may stay. */
+/* A page that another process has pinned for a moment cannot be moved to where it may stay. */
 #define PIN_TRIES 50
-/* Pages that are unpinned between two looks at whether somebody else wants the CPU. */
+/* Pages that are unpinned before other tasks may have the CPU. */
 #define UNPIN_BATCH 512
 
 struct grants {
 	struct list_head link; /* instance->stranded */
-	/* By address / PAGE_SIZE: struct page, tagged 1 when it may be written to. */
+	/* struct page by address / PAGE_SIZE; tag 1: the LWK may write to it. */
 	struct xarray pages;
 };
 
-/* What the LWK wants, where it cannot change it any more. */
+/* A request of the LWK, copied to where the LWK cannot change it. */
 struct wish {
 	unsigned int order;
 	bool writable;
 	u64 start, count;
-	unsigned int generation; /* of the process's grants: what was wished before is void */
+	unsigned int generation; /* grants_generation at that time; another one makes it void */
 };
 
 static struct grants *alloc(void)
@@ -130,14 +130,12 @@ void grants_release_stranded(struct instance *instance)
 	}
 }
 
-/* ---- what the LWK asks for ---- */
-
-/* With rwsem held, of a thread that has its CPU. 0, or -EINVAL: nothing. */
+/* Takes the request of a thread that has its slot: 0, or -EINVAL: none. With rwsem held. */
 static int take_wish(struct lwk_thread *thread, struct wish *wish)
 {
 	struct lwk_grant *grant = &thread->process->instance->grants[thread->index];
 
-	/* First: if there is another program in between, the wish comes to nothing. */
+	/* Read first: if another program comes in between, the request is void. */
 	wish->generation = READ_ONCE(thread->process->grants_generation);
 	if (cmpxchg(&grant->state, LWK_GRANT_ASKED, LWK_GRANT_BUSY) != LWK_GRANT_ASKED)
 		return -EINVAL;
@@ -161,7 +159,7 @@ static bool is_shared_memory(const struct vm_area_struct *vma)
 	       file_inode(vma->vm_file)->i_sb->s_magic == TMPFS_MAGIC;
 }
 
-/* The first page, and those behind it that the file has already: no others are made. */
+/* How many pages the file has from there on, at most 'most'; the first is made if it has none. */
 static unsigned long present_pages(const struct vm_area_struct *vma, u64 start, unsigned long most)
 {
 	loff_t at = ((loff_t)vma->vm_pgoff << PAGE_SHIFT) + (start - vma->vm_start);
@@ -174,7 +172,7 @@ static unsigned long present_pages(const struct vm_area_struct *vma, u64 start, 
 	return n;
 }
 
-/* How many were pinned, or a negative error. */
+/* Returns the number of pages pinned, or a negative error. */
 static long pin_once(const struct wish *wish, struct page **pages)
 {
 	unsigned int flags = FOLL_LONGTERM | (wish->writable ? FOLL_WRITE : 0);
@@ -207,8 +205,8 @@ static long pin(const struct wish *wish, struct page **pages)
 }
 
 /*
- * Remembers a pinned page. One that the LWK has there already must be the same: it may be
- * about to map that. 0, -EFAULT, -ENOMEM; then it is not remembered.
+ * Remembers a pinned page: 0, -EFAULT, -ENOMEM. A page that the LWK has at that address already
+ * must be the same, as the LWK may be about to map it.
  */
 static int remember(struct grants *grants, unsigned long index, struct page *page, bool writable)
 {
@@ -220,13 +218,13 @@ static int remember(struct grants *grants, unsigned long index, struct page *pag
 	if (old && xa_pointer_tag(old))
 		new = old;
 	error = xa_err(xa_store(&grants->pages, index, new, GFP_KERNEL));
-	/* One pin is enough for both. */
+	/* One pin per page is enough. */
 	if (old && !error)
 		unpin_user_page(page);
 	return error;
 }
 
-/* How many of them the LWK may have, or a negative error; the others are unpinned. */
+/* Returns how many pages the LWK may have, or a negative error. Unpins the others. */
 static long remember_all(struct grants *grants, const struct wish *wish, struct page **pages,
 			 long n)
 {
@@ -244,7 +242,7 @@ static long remember_all(struct grants *grants, const struct wish *wish, struct 
 	return done ? done : error;
 }
 
-/* With rwsem and grants_mutex held, of a process whose CPU waits for just this. */
+/* The result for a thread whose slot waits for this request. With rwsem and grants_mutex held. */
 static long fulfil(struct lwk_process *process, struct lwk_grant *grant, const struct wish *wish,
 		   struct page **pages, long n)
 {

@@ -83,7 +83,7 @@ int process_mmap(struct file *file, struct vm_area_struct *vma)
 		if (error)
 			return error;
 	}
-	/* Not for a child: it is not the proxy. Not for code: the LWK runs it, not we. */
+	/* A child of the proxy gets no mapping. Linux executes no code of the LWK process. */
 	vma->vm_flags |= VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY;
 	vma->vm_flags &= ~VM_MAYEXEC;
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The life of an LWK process. An open file of /dev/lwk/N has at most one, with a slot for each of
- * its threads, and ends it when it is closed.
+ * The life of an LWK process: it begins, gets threads, gets another program, and ends. An open file
+ * of /dev/lwk/N has at most one process, which ends when the file is closed.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -13,7 +13,7 @@
 #include "process/slot.h"
 #include "process/window.h"
 
-/* May a process begin? With rwsem held. 0 or a negative error. */
+/* 0 when a process may begin, or a negative error. With rwsem held. */
 static int takes_processes(struct instance *instance)
 {
 	switch (instance_state(instance)) {
@@ -27,7 +27,7 @@ static int takes_processes(struct instance *instance)
 	}
 }
 
-/* With rwsem and process_mutex held. 0 or a negative error. */
+/* Begins a process on a free slot: 0 or a negative error. With rwsem and process_mutex held. */
 static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_create *create)
 {
 	struct instance *instance = process->instance;
@@ -53,7 +53,10 @@ static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_creat
 	return 0;
 }
 
-/* With rwsem and process_mutex held. 0 or a negative error; *hung: a CPU does not let go. */
+/*
+ * Ends the process of the file and begins another one on its first slot: 0 or a negative error.
+ * Sets *hung when a CPU does not let go. With rwsem and process_mutex held.
+ */
 static int create_again(struct lwk_process *process, struct lwk_proc_create *create, bool *hung)
 {
 	struct instance *instance = process->instance;
@@ -108,7 +111,7 @@ long process_create(struct lwk_process *process, struct lwk_proc_create *create)
 	return error;
 }
 
-/* With rwsem and process_mutex held. 0 or a negative error. */
+/* Gives a new thread a slot: 0 or a negative error. With rwsem and process_mutex held. */
 static int take_slot_for(struct lwk_process *process, struct lwk_thread *thread)
 {
 	struct instance *instance = process->instance;
@@ -130,7 +133,7 @@ static int take_slot_for(struct lwk_process *process, struct lwk_thread *thread)
 		return -EAGAIN;
 	control = &instance->controls[index];
 	control->leader = leader;
-	/* If the others stand still, this one does too. */
+	/* A thread of a process that stands still begins so. */
 	control->freeze = instance->controls[leader].freeze;
 	error = slot_take(instance, index, thread, LWK_ORDER_THREAD, task_pid_vnr(current));
 	if (error)
@@ -180,7 +183,7 @@ unsigned int process_end(struct lwk_process *process)
 	mutex_lock(&instance->process_mutex);
 	index = process->first.index;
 	had_process = index >= 0 && instance->threads[index] == &process->first;
-	/* The memory is the first CPU's, so that is the last one to go. */
+	/* The process's memory belongs to its first slot, so this one is released last. */
 	for (thread = process->first.next; thread; thread = thread->next)
 		hung |= !slot_release(thread);
 	hung |= !slot_release(&process->first);

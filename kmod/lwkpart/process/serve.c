@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * LWK_SERVE: waits for packets of an LWK process in its proxy's context, has those calls carried
- * out that need no proxy, and charges the proxy meanwhile.
+ * LWK_SERVE: waits for packets of an LWK process in its proxy's context, carries out the calls that
+ * need no proxy (calls.c), and charges the proxy meanwhile.
  */
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
@@ -11,30 +11,30 @@
 #include "process/channel.h"
 #include "process/serve.h"
 
-/* How often a proxy that waits is charged with what its process uses. */
+/* How often a proxy that waits is charged. */
 #define CHARGE_INTERVAL (2 * HZ)
 /*
- * How long to look for a packet before sleeping: SPIN_MIN after a wait that was shorter than
- * SPIN_MAX, twice as long after the next, up to SPIN_MAX; and not at all after a long
- * one. As KVM does it for halted CPUs (Documentation/virt/kvm/halt-polling.rst), with
- * its figures.
+ * Nanoseconds to look for a packet before sleeping. After a wait of at most SPIN_MAX the next look
+ * takes SPIN_MIN, then twice as long each time, up to SPIN_MAX; after a longer wait the proxy
+ * sleeps at once. KVM does the same for halted CPUs, with the same figures
+ * (Documentation/virt/kvm/halt-polling.rst).
  *
- * SPIN_SHARED, while somebody else wants the CPU: about what it costs to switch to them and back.
- * To look for longer than that could be worse than to sleep at once, by more than a factor of two;
- * to sleep at once would switch for each call of a program that makes one after the other
- * (Karlin et al., Competitive randomized algorithms for nonuniform problems, 1990).
+ * While another task wants the CPU, a look takes SPIN_SHARED at most, which is about the cost of
+ * switching to that task and back. A longer look could cost more than twice as much as sleeping at
+ * once; sleeping at once would switch for each call of a program that makes many (Karlin et al.,
+ * Competitive randomized algorithms for nonuniform problems, 1990).
  */
 #define SPIN_MIN 10000U
 #define SPIN_MAX 200000U
 #define SPIN_SHARED 50000U
-/* Looks between two PAUSEs: a hypervisor or emulator may take microseconds for one. */
+/* Looks between two PAUSEs, each of which may take a hypervisor or emulator microseconds. */
 #define LOOKS 32
 
 static void charge(struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;
 
-	/* With the proxy, process_create() has made the charge ready. */
+	/* Once process->proxy is set, the charge has been begun. */
 	if (time_before(jiffies, thread->next_charge) ||
 	    task_tgid(current) != smp_load_acquire(&thread->process->proxy) ||
 	    !mutex_trylock(&thread->charge_mutex))
@@ -55,7 +55,7 @@ static void adapt_spin(struct lwk_thread *thread, u64 waited)
 		thread->spin_ns = clamp(thread->spin_ns * 2, SPIN_MIN, SPIN_MAX);
 }
 
-/* Sleeps until there is a packet; with -ERESTARTSYS in *left it was a signal that ended it. */
+/* Sleeps until there is a packet, or a signal: then *left is -ERESTARTSYS. */
 static enum mail sleep_for_mail(struct lwk_thread *thread, long *left)
 {
 	wait_queue_head_t *wait = &thread->process->instance->wait[thread->index];
@@ -82,7 +82,7 @@ static enum mail wait_for_mail(struct lwk_thread *thread, long *left)
 	u64 start = ktime_get_ns(), waited = 0;
 	enum mail mail;
 
-	/* The clock is read when there is no packet, which would wait for it. */
+	/* Reading the clock takes time, so it is read only while there is no packet. */
 	while ((mail = channel_look(thread, false, LOOKS)) == MAIL_NONE) {
 		waited = ktime_get_ns() - start;
 		if (looked_enough(thread, waited)) {
@@ -90,7 +90,7 @@ static enum mail wait_for_mail(struct lwk_thread *thread, long *left)
 			waited = ktime_get_ns() - start;
 			break;
 		}
-		/* The packet may have come when it is our turn again. */
+		/* Another task had the CPU meanwhile: that time does not count. */
 		if (cond_resched())
 			start = ktime_get_ns();
 		cpu_relax();
@@ -99,7 +99,7 @@ static enum mail wait_for_mail(struct lwk_thread *thread, long *left)
 	return mail;
 }
 
-/* 0: there is a packet; -EINTR, -EIO. */
+/* Waits until there is a packet: 0, -EINTR, -EIO. */
 static int await_packet(struct lwk_thread *thread)
 {
 	enum mail mail = channel_look(thread, false, 1);
@@ -126,7 +126,7 @@ long serve(struct lwk_thread *thread, struct lwk_serve __user *arg)
 		     task_tgid(current) == thread->process->proxy;
 	serve.has_reply = 0;
 	do {
-		/* A limit of CPU time counts in a proxy that always has a packet, too. */
+		/* A proxy that always has a packet must be charged and limited, too. */
 		cond_resched();
 		charge(thread);
 		error = await_packet(thread);

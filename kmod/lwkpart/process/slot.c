@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The slots of an instance: which are free, and the orders by which the LWK gives a slot a thread.
+ * Finds free slots of an instance, and orders the LWK to run a thread in a slot or to let it go.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -12,6 +12,7 @@
 /* How long a slot may take to obey an order. */
 #define OBEY_TIMEOUT (5 * HZ)
 
+/* Has the slot carried out the order? */
 static bool obeyed(struct instance *instance, unsigned int index, u32 order)
 {
 	return smp_load_acquire(&instance->controls[index].obeyed) == order;
@@ -34,7 +35,7 @@ static bool give_order(struct instance *instance, unsigned int index, u32 order)
 	return obeyed(instance, index, order);
 }
 
-/* The threads that a CPU has. With process_mutex held. */
+/* The number of threads that a CPU has. */
 static unsigned int threads_on(const struct instance *instance, unsigned int cpu)
 {
 	unsigned int slot, n = 0;
@@ -45,7 +46,6 @@ static unsigned int threads_on(const struct instance *instance, unsigned int cpu
 	return n;
 }
 
-/* … one that it can have more, or -1. */
 int slot_find_on(struct instance *instance, unsigned int cpu)
 {
 	unsigned int slot;
@@ -56,7 +56,6 @@ int slot_find_on(struct instance *instance, unsigned int cpu)
 	return -1;
 }
 
-/* A slot of a CPU without a thread, on that NUMA node if it can be had, or -1. With process_mutex held. */
 int slot_find_idle(struct instance *instance, int near)
 {
 	unsigned int i;
@@ -86,7 +85,6 @@ static bool has_thread_on(struct lwk_process *process, unsigned int cpu)
 	return false;
 }
 
-/* A slot of the CPU with the fewest threads of those that the process has, or -1. With process_mutex held. */
 int slot_find_shared(struct lwk_process *process)
 {
 	struct instance *instance = process->instance;
@@ -105,7 +103,6 @@ int slot_find_shared(struct lwk_process *process)
 	return found;
 }
 
-/* Makes a free slot the thread's. With rwsem and process_mutex held. 0 or -EIO */
 int slot_take(struct instance *instance, unsigned int index, struct lwk_thread *thread, u32 order,
 	      u32 pid)
 {
@@ -129,7 +126,6 @@ int slot_take(struct instance *instance, unsigned int index, struct lwk_thread *
 	return 0;
 }
 
-/* Takes the slot back. With rwsem and process_mutex held. False: it does not let go. */
 bool slot_release(struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;
@@ -146,7 +142,7 @@ bool slot_release(struct lwk_thread *thread)
 		thread->stuck = !obeys;
 	}
 	instance->threads[index] = NULL;
-	/* Its Linux thread may be waiting for packets. */
+	/* The serving Linux thread may be waiting for packets. */
 	wake_up_all(&instance->wait[index]);
 	return obeys;
 }

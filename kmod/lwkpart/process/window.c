@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The WINDOW shows the LWK process's memory to its proxy. A page that the LWK has not made yet is
- * asked for through struct lwk_control.
+ * The WINDOW maps the LWK process's memory into its proxy. When the proxy touches a page that the
+ * LWK has not made yet, the LWK is asked for it through struct lwk_control.
  *
  * Nothing that the LWK or the user wrote is trusted: every table and page on the way must lie in
  * the instance's memory, and what is shown must lie outside the LWK kernel's reserve
@@ -15,6 +15,7 @@
 #include "instance/doorbell.h"
 #include "process/window.h"
 
+/* How long the LWK may take to make a page. */
 #define FAULT_TIMEOUT (10 * HZ)
 /* How many pages to show around one that was touched; a power of two. */
 #define SHOW_AROUND 64
@@ -30,7 +31,7 @@ static bool in_partition(const struct instance *instance, u64 phys, u64 size)
 	return false;
 }
 
-/* What a window may show: the partition without the LWK kernel's reserve. */
+/* May a window show this memory? It is the partition's, but not the LWK kernel's reserve. */
 static bool in_user_pool(const struct instance *instance, u64 phys, u64 size)
 {
 	return in_partition(instance, phys, size) &&
@@ -38,14 +39,14 @@ static bool in_user_pool(const struct instance *instance, u64 phys, u64 size)
 		phys >= instance->reserve_start + instance->reserve_size);
 }
 
-/* A page of the LWK process, as its page tables have it. */
+/* A page of the LWK process, as the LWK's page tables map it. */
 struct view {
 	u64 *entry;	   /* of the page: 4 KB or 2 MB */
-	u64 value;	   /* of the entry when we looked */
+	u64 value;	   /* of the entry, read once */
 	unsigned int size; /* bytes it maps */
 };
 
-/* Finds the page at addr; false when there is none, or the tables are nonsense. */
+/* Finds the page at addr; false when there is none, or when a table lies outside the partition. */
 static bool walk(struct instance *instance, int index, unsigned long addr, struct view *view)
 {
 	u64 table = READ_ONCE(instance->status->cpu[index].page_root);
@@ -69,7 +70,7 @@ static bool walk(struct instance *instance, int index, unsigned long addr, struc
 	}
 }
 
-/* Shows the page at addr to the proxy. VM_FAULT_RETRY: the LWK must be asked first. */
+/* Maps the page at addr into the proxy. VM_FAULT_RETRY: the LWK must be asked for it first. */
 static vm_fault_t show(struct lwk_process *process, struct vm_area_struct *vma, unsigned long addr,
 		       bool write)
 {
@@ -85,7 +86,7 @@ static vm_fault_t show(struct lwk_process *process, struct vm_area_struct *vma, 
 	phys &= PAGE_MASK;
 	if (!in_user_pool(instance, phys, PAGE_SIZE))
 		return VM_FAULT_SIGSEGV;
-	/* If the LWK has changed the entry meanwhile, the fault comes again. */
+	/* If the LWK changes the entry meanwhile, the fault is repeated. */
 	if (!(view.value & LWK_PTE_SEEN_BY_LINUX)) {
 		u64 seen = view.value | LWK_PTE_SEEN_BY_LINUX;
 
@@ -97,7 +98,7 @@ static vm_fault_t show(struct lwk_process *process, struct vm_area_struct *vma, 
 	return vmf_insert_pfn_prot(vma, addr, phys >> PAGE_SHIFT, prot);
 }
 
-/* And its neighbours, as far as they are there: a call rarely touches only one. */
+/* Maps the neighbours of addr that exist: a system call rarely touches one page only. */
 static void show_around(struct lwk_process *process, struct vm_area_struct *vma, unsigned long addr)
 {
 	unsigned long first = addr & ~(SHOW_AROUND * PAGE_SIZE - 1), a;
@@ -108,7 +109,7 @@ static void show_around(struct lwk_process *process, struct vm_area_struct *vma,
 			break;
 }
 
-/* Asks the LWK CPU that the caller serves for the page at addr; true when it is there now. */
+/* Asks the slot that the caller serves for the page at addr. True when the LWK has made it. */
 static bool ask(struct lwk_process *process, unsigned long addr, bool write)
 {
 	struct lwk_thread *thread = thread_of_caller(process);
@@ -138,7 +139,7 @@ static bool ask(struct lwk_process *process, unsigned long addr, bool write)
 		up_read(&instance->rwsem);
 		if (state != LWK_FAULT_ASKED)
 			break;
-		/* It is on another CPU and usually there at once. */
+		/* The LWK answers on another CPU, usually at once. */
 		if (++tries < 100)
 			cpu_relax();
 		else
@@ -179,7 +180,7 @@ static vm_fault_t window_fault(struct vm_fault *vmf)
 			    vmf->flags & FAULT_FLAG_WRITE);
 }
 
-/* A write to a page that is shown read-only: it is so in the LWK too, or was. */
+/* A write to a page that is mapped read-only, as it is or was in the LWK. */
 static vm_fault_t window_write(struct vm_fault *vmf)
 {
 	struct lwk_process *process = vmf->vma->vm_private_data;
@@ -195,7 +196,7 @@ static vm_fault_t window_write(struct vm_fault *vmf)
 	return writable ? 0 : VM_FAULT_SIGSEGV;
 }
 
-/* Something else was mapped in the middle of it: now there are two. */
+/* Something else was mapped in the middle of the window, which becomes two parts. */
 static void window_open(struct vm_area_struct *vma)
 {
 	struct lwk_process *process = vma->vm_private_data;
@@ -207,7 +208,7 @@ static void window_close(struct vm_area_struct *vma)
 {
 	struct lwk_process *process = vma->vm_private_data;
 
-	/* A short program's only chance to be seen with its memory, by whom waits for its proxy. */
+	/* The last chance to charge the memory of a short program, for wait4(2) of its proxy. */
 	down_read(&process->instance->rwsem);
 	if (vma->vm_mm == current->mm && has_slot(&process->first))
 		charge_memory(process->instance, process->first.index, &process->first.charge);
@@ -238,7 +239,6 @@ int window_attach(struct lwk_process *process, struct vm_area_struct *vma, u64 o
 	return 0;
 }
 
-/* No page of the process is seen in its WINDOW any more, or will be. */
 void window_hide(struct lwk_process *process)
 {
 	down_write(&process->shown);
@@ -259,7 +259,7 @@ long window_unmap(struct lwk_process *process, const struct lwk_unmap *range)
 	if (mmap_read_lock_killable(current->mm))
 		return -EINTR;
 	end = range->start + range->size;
-	/* Who is about to show a page has looked at its entry before we were asked. */
+	/* A fault that is about to map a page may have read its entry before this request. */
 	down_write(&process->shown);
 	for (at = range->start; at < end && (vma = find_vma(current->mm, at)); at = vma->vm_end) {
 		if (vma->vm_start >= end)
