@@ -10,7 +10,7 @@ spank_lwk_la_SOURCES = \
 	spank/cgroups.c spank/cgroups.h \
 	libmodeswitch/base/cgroup.c libmodeswitch/base/cgroup.h \
 	spank/options.c spank/options.h \
-	spank/binding.c spank/binding.h \
+	spank/cpu_binding.c spank/cpu_binding.h \
 	spank/memory_binding.c spank/memory_binding.h \
 	spank/prolog.c spank/prolog.h \
 	spank/request.c spank/request.h \

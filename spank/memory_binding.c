@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binding.h"
+#include "cpu_binding.h"
 
 #define VARIABLE "LWK_NUMA"
 #define MAX_NODE 1023

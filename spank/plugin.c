@@ -6,7 +6,7 @@
  */
 #include <slurm/spank.h>
 
-#include "binding.h"
+#include "cpu_binding.h"
 #include "memory_binding.h"
 #include "options.h"
 #include "prolog.h"

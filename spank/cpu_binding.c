@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "binding.h"
+#include "cpu_binding.h"
 
 #include <slurm/spank.h>
 #include <stdbool.h>
