@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How srun binds a step's tasks beside CPUs that are the LWK's. slurmd binds
- * before any hook on the node runs; a CPU that is lent makes that fail, and Slurm
- * then calls the job completed. So it must be settled in srun.
+ * Keeps srun from binding a step's tasks to CPUs that are lent. slurmd binds tasks before any hook
+ * on the node runs; a lent CPU makes that fail, and Slurm then calls the job completed. So srun
+ * must settle it.
  */
-#ifndef SPANK_BINDING_H
-#define SPANK_BINDING_H
+#ifndef SPANK_CPU_BINDING_H
+#define SPANK_CPU_BINDING_H
 
-/* What an option of srun, sbatch or salloc was given, by its name; or NULL. */
-const char *binding_option(const char *name);
+/* Before srun reads its options: sets no binding as the default. */
+void cpu_binding_default(void);
 
-/* Before srun reads its options: no binding, unless the user asks for one. */
-void binding_default(void);
-
-/* After srun has read its options: -1, and a text, when the user asked for one. */
-int binding_check(void);
+/* After srun has read its options: -1, and a message, when the user asked for a binding. */
+int cpu_binding_check(void);
 
 /*
- * After that: a step that wants only some of the job's CPUs (--exact) shares all of them with
- * others instead, for only those that stay with Linux can be bound to; its programs wait for
- * free LWK CPUs (LWK_WAIT, see lwkexec). -1, and a text, when srun does not let us.
+ * After that: a step that wants only some of the job's CPUs (--exact) shares all of them with other
+ * steps instead, because Slurm can bind tasks only to CPUs that stay with Linux; its programs wait
+ * for free LWK CPUs (LWK_WAIT, see lwkexec(1)). -1, and a message, when srun does not let us.
  */
-int binding_share(void);
+int cpu_binding_share(void);
 
 #endif

@@ -8,10 +8,12 @@ endif
 spank_lwk_la_SOURCES = \
 	spank/plugin.c \
 	spank/cgroups.c spank/cgroups.h \
+	spank/command_option.c spank/command_option.h \
 	libmodeswitch/base/cgroup.c libmodeswitch/base/cgroup.h \
-	spank/options.c spank/options.h \
+	libmodeswitch/base/clock.c libmodeswitch/base/clock.h \
 	spank/cpu_binding.c spank/cpu_binding.h \
 	spank/memory_binding.c spank/memory_binding.h \
+	spank/options.c spank/options.h \
 	spank/prolog.c spank/prolog.h \
 	spank/request.c spank/request.h \
 	spank/task.c spank/task.h \

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu_binding.h"
+#include "command_option.h"
 
 #define VARIABLE "LWK_NUMA"
 #define MAX_NODE 1023
@@ -104,7 +104,7 @@ static int translate(const char *binding, char *numa, size_t size)
 
 int memory_binding_hand_over(spank_t sp)
 {
-	const char *binding = binding_option("mem-bind");
+	const char *binding = command_option("mem-bind");
 	char numa[1100];
 
 	if (!binding)

@@ -20,229 +20,233 @@ enum option_id {
 	OPTION_COUNT
 };
 
-static int check_lwk(int val, const char *arg, int remote);
-static int check_launch(int val, const char *arg, int remote);
-static int check_memory(int val, const char *arg, int remote);
-static int check_numa(int val, const char *arg, int remote);
-static int check_proxy_memory(int val, const char *arg, int remote);
-static int note_quiet(int val, const char *arg, int remote);
-
-static struct spank_option table[OPTION_COUNT] = {
-	[OPTION_LWK] = {
-		.name = "lwk",
-		.arginfo = "[IMAGE]",
-		.usage = "run the job's programs on a light-weight kernel, on the CPUs and "
-			 "memory of the job; see slurm-lwk(7)",
-		.has_arg = optional_argument,
-		.val = OPTION_LWK,
-		.cb = check_lwk,
-	},
-	[OPTION_LAUNCH] = {
-		.name = "lwk-launch",
-		.arginfo = "auto|none",
-		.usage = "with --lwk: whether srun puts programs on the LWK by itself (auto, the "
-			 "default) or leaves that to your own calls of lwkexec (none)",
-		.has_arg = required_argument,
-		.val = OPTION_LAUNCH,
-		.cb = check_launch,
-	},
-	[OPTION_MEMORY] = {
-		.name = "lwk-mem",
-		.arginfo = "SIZE|PERCENT|all",
-		.usage = "with --lwk: how much of the job's memory on each node the LWK gets, such "
-			 "as 2G or 50%; the rest stays with Linux. All but a little by default",
-		.has_arg = required_argument,
-		.val = OPTION_MEMORY,
-		.cb = check_memory,
-	},
-	[OPTION_NUMA] = {
-		.name = "lwk-numa",
-		.arginfo = "local|interleave|bind=NODES",
-		.usage = "with --lwk: from which NUMA nodes the LWK's memory comes: those of its "
-			 "CPUs, all evenly, or only those named, such as bind=0,2-3",
-		.has_arg = required_argument,
-		.val = OPTION_NUMA,
-		.cb = check_numa,
-	},
-	[OPTION_PROXY_MEMORY] = {
-		.name = "lwk-proxy-mem",
-		.arginfo = "SIZE",
-		.usage = "with --lwk: how much of Linux's memory on each node the processes may use "
-			 "that do the programs' system calls, such as 256M; see lwk.conf(5) for "
-			 "the default and the maximum",
-		.has_arg = required_argument,
-		.val = OPTION_PROXY_MEMORY,
-		.cb = check_proxy_memory,
-	},
-	[OPTION_REPORT] = {
-		.name = "lwk-report",
-		.usage = "with --lwk: print what the job's LWK did, one line, when the last of a "
-			 "step's programs on a node has ended",
-		.has_arg = no_argument,
-		.val = OPTION_REPORT,
-	},
-	[OPTION_QUIET] = {
-		.name = "quiet-irqs",
-		.usage = "without --lwk: keep device interrupts away from the job's CPUs as long as "
-			 "it runs; see slurm-lwk(7)",
-		.has_arg = no_argument,
-		.val = OPTION_QUIET,
-		.cb = note_quiet,
-	},
-};
-
-/* Which options this command was given; and, about srun, whether it is inside an LWK job. */
-static bool given[OPTION_COUNT];
-static bool inside_lwk;
-
 /*
- * An option without argument is "(null)" in Slurm's own environment variables,
- * which the prolog reads, and sbatch before each further component of a job.
+ * An option without argument is "(null)" in Slurm's own environment variables, which the prolog
+ * reads, and in sbatch before each further component of a heterogeneous job.
  */
-static bool has_name(const char *arg)
+static bool has_argument(const char *arg)
 {
 	return arg && *arg && strcmp(arg, "(null)");
 }
 
 /*
- * The callbacks run in the user's process, where a refusal costs nobody
- * anything; slurmstepd calls them again, where a failure would have Slurm call
- * the job completed. What counts there is checked where it is used.
+ * Each check refuses an argument in the user's process, where a refusal costs nobody anything.
+ * slurmstepd parses the options again, where a failure would have Slurm call the job completed; so
+ * whoever uses an argument there checks it there.
  */
-static int check_lwk(int val, const char *arg, int remote)
+static int check_image(const char *arg, struct ms_error *err)
 {
-	given[OPTION_LWK] = true;
-	if (remote || !has_name(arg) || ms_image_name_valid(arg))
+	if (!has_argument(arg) || ms_image_name_valid(arg))
 		return 0;
-	slurm_error("lwk: --lwk wants the name of an LWK image: a letter or digit, then letters, "
-		    "digits, '.', '_' or '-', at most %d characters in all; found \"%s\". Leave "
-		    "the name out for the site's default image.",
-		    MS_IMAGE_NAME_MAX, arg);
-	return -1;
+	return ms_fail(err,
+		       "expected the name of an LWK image (a letter or digit, then letters, "
+		       "digits, '.', '_' or '-', at most %d characters in all), found \"%s\"; "
+		       "leave the name out for the site's default image",
+		       MS_IMAGE_NAME_MAX, arg);
 }
 
-static int check_launch(int val, const char *arg, int remote)
+static int check_launch(const char *arg, struct ms_error *err)
 {
-	if (remote || !strcmp(arg, "auto") || !strcmp(arg, "none"))
+	if (!strcmp(arg, "auto") || !strcmp(arg, "none"))
 		return 0;
-	slurm_error("lwk: --lwk-launch wants \"auto\" or \"none\"; found \"%s\".", arg);
-	return -1;
+	return ms_fail(err, "expected \"auto\" or \"none\", found \"%s\"", arg);
 }
 
-static int check_memory(int val, const char *arg, int remote)
+static int check_memory(const char *arg, struct ms_error *err)
 {
 	struct ms_amount amount;
-	struct ms_error err;
 
-	given[OPTION_MEMORY] = true;
-	if (remote || ms_parse_amount(arg, &amount, &err) == 0)
-		return 0;
-	slurm_error("lwk: --lwk-mem: %s", err.text);
-	return -1;
+	return ms_parse_amount(arg, &amount, err);
 }
 
-static int check_numa(int val, const char *arg, int remote)
+static int check_numa(const char *arg, struct ms_error *err)
 {
 	struct ms_numa numa;
-	struct ms_error err;
 
-	given[OPTION_NUMA] = true;
-	if (remote)
-		return 0;
-	if (ms_parse_numa(arg, &numa, &err) == 0) {
-		ms_numa_release(&numa);
-		return 0;
-	}
-	slurm_error("lwk: --lwk-numa: %s", err.text);
-	return -1;
-}
-
-static int check_proxy_memory(int val, const char *arg, int remote)
-{
-	struct ms_error err;
-	uint64_t bytes;
-
-	given[OPTION_PROXY_MEMORY] = true;
-	if (remote || ms_parse_proxy_memory(arg, &bytes, &err) == 0)
-		return 0;
-	slurm_error("lwk: --lwk-proxy-mem: %s", err.text);
-	return -1;
-}
-
-static int note_quiet(int val, const char *arg, int remote)
-{
-	given[OPTION_QUIET] = true;
+	if (ms_parse_numa(arg, &numa, err) < 0)
+		return -1;
+	ms_numa_release(&numa);
 	return 0;
 }
 
-#define OPTION_VARIABLE "_SLURM_SPANK_OPTION_lwk_"
-#define LWK_OPTION_VARIABLE OPTION_VARIABLE "lwk"
-/* The options that belong to one allocation. */
-static const char *const allocation_variables[] = {
-	LWK_OPTION_VARIABLE,	      LWK_OPTION_VARIABLE "_mem",
-	LWK_OPTION_VARIABLE "_numa",  LWK_OPTION_VARIABLE "_proxy_mem",
-	OPTION_VARIABLE "quiet_irqs",
+static int check_proxy_memory(const char *arg, struct ms_error *err)
+{
+	uint64_t bytes;
+
+	return ms_parse_proxy_memory(arg, &bytes, err);
+}
+
+static struct plugin_option {
+	struct spank_option spank;
+	int (*check)(const char *arg, struct ms_error *err); /* NULL: there is no argument */
+	bool of_allocation; /* it belongs to one allocation, and its steps do not inherit it */
+	bool given;	    /* to this command */
+} options[OPTION_COUNT] = {
+	[OPTION_LWK] = {
+		.spank = {
+			.name = "lwk",
+			.arginfo = "[IMAGE]",
+			.usage = "run the job's programs on a light-weight kernel, on the CPUs and "
+				 "memory of the job; see slurm-lwk(7)",
+			.has_arg = optional_argument,
+		},
+		.check = check_image,
+		.of_allocation = true,
+	},
+	[OPTION_LAUNCH] = {
+		.spank = {
+			.name = "lwk-launch",
+			.arginfo = "auto|none",
+			.usage = "with --lwk: whether srun puts programs on the LWK by itself (auto, "
+				 "the default) or leaves that to your own calls of lwkexec (none)",
+			.has_arg = required_argument,
+		},
+		.check = check_launch,
+	},
+	[OPTION_MEMORY] = {
+		.spank = {
+			.name = "lwk-mem",
+			.arginfo = "SIZE|PERCENT|all",
+			.usage = "with --lwk: how much of the job's memory on each node the LWK gets, "
+				 "such as 2G or 50%; the rest stays with Linux. All but a little by "
+				 "default",
+			.has_arg = required_argument,
+		},
+		.check = check_memory,
+		.of_allocation = true,
+	},
+	[OPTION_NUMA] = {
+		.spank = {
+			.name = "lwk-numa",
+			.arginfo = "local|interleave|bind=NODES",
+			.usage = "with --lwk: from which NUMA nodes the LWK's memory comes: those of "
+				 "its CPUs, all evenly, or only those named, such as bind=0,2-3",
+			.has_arg = required_argument,
+		},
+		.check = check_numa,
+		.of_allocation = true,
+	},
+	[OPTION_PROXY_MEMORY] = {
+		.spank = {
+			.name = "lwk-proxy-mem",
+			.arginfo = "SIZE",
+			.usage = "with --lwk: how much of Linux's memory on each node the processes "
+				 "may use that do the programs' system calls, such as 256M; see "
+				 "lwk.conf(5) for the default and the maximum",
+			.has_arg = required_argument,
+		},
+		.check = check_proxy_memory,
+		.of_allocation = true,
+	},
+	[OPTION_REPORT] = {
+		.spank = {
+			.name = "lwk-report",
+			.usage = "with --lwk: print what the job's LWK did, one line, when the last "
+				 "of a step's programs on a node has ended",
+			.has_arg = no_argument,
+		},
+	},
+	[OPTION_QUIET] = {
+		.spank = {
+			.name = "quiet-irqs",
+			.usage = "without --lwk: keep device interrupts away from the job's CPUs as "
+				 "long as it runs; see slurm-lwk(7)",
+			.has_arg = no_argument,
+		},
+		.of_allocation = true,
+	},
 };
 
+/* In srun: it is inside an LWK job. */
+static bool inside_lwk;
+
+/* Slurm calls it for each option that was given. */
+static int note(int id, const char *arg, int remote)
+{
+	struct plugin_option *option = &options[id];
+	struct ms_error err;
+
+	option->given = true;
+	if (remote || !option->check || option->check(arg, &err) == 0)
+		return 0;
+	slurm_error("lwk: --%s: %s", option->spank.name, err.text);
+	return -1;
+}
+
+/* Slurm's environment variable for an option: "lwk-mem" is in _SLURM_SPANK_OPTION_lwk_lwk_mem. */
+static void option_variable(enum option_id id, char *text, size_t size)
+{
+	snprintf(text, size, "_SLURM_SPANK_OPTION_lwk_%s", options[id].spank.name);
+	for (char *at = text; (at = strchr(at, '-'));)
+		*at = '_';
+}
+
 /*
- * Slurm hands a job's SPANK options down to everything that is started inside
- * it. --lwk belongs to one allocation: a Linux-only job that is submitted from
- * an LWK job's script must not become an LWK job by that.
+ * Slurm hands a job's SPANK options down to everything that is started inside the job. --lwk belongs
+ * to one allocation: a Linux-only job that is submitted from an LWK job's script must not become an
+ * LWK job by that.
  */
 static void forget_inherited(void)
 {
-	char in_job[64];
+	bool in_job = getenv("SLURM_JOB_ID");
+	char variable[64], handed_down[96];
 
-	for (size_t i = 0; i < sizeof(allocation_variables) / sizeof(*allocation_variables); i++) {
-		unsetenv(allocation_variables[i]);
-		snprintf(in_job, sizeof(in_job), "SLURM_SPANK_%s", allocation_variables[i]);
-		if (getenv("SLURM_JOB_ID"))
-			unsetenv(in_job);
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		if (!options[i].of_allocation)
+			continue;
+		option_variable(i, variable, sizeof(variable));
+		unsetenv(variable);
+		snprintf(handed_down, sizeof(handed_down), "SLURM_SPANK_%s", variable);
+		if (in_job)
+			unsetenv(handed_down);
 	}
-	if (getenv("SLURM_JOB_ID"))
+	if (in_job)
 		unsetenv("SLURM_SPANK_LWK_NUMA");
 	if (!inside_lwk)
 		unsetenv("LWK_DEVICE");
 }
 
-/* True also for a program's argument of that name. */
-static bool has_argument(void)
+/* Is --lwk on the command line? A program's argument of that name counts, too. */
+static bool command_line_has_lwk(void)
 {
 	FILE *file = fopen("/proc/self/cmdline", "re");
 	char *argument = NULL;
 	size_t size = 0;
-	bool asks = false;
+	bool found = false;
 
 	if (!file)
 		return false;
-	while (!asks && getdelim(&argument, &size, '\0', file) > 0)
-		asks = !strcmp(argument, "--lwk") || !strncmp(argument, "--lwk=", 6);
+	while (!found && getdelim(&argument, &size, '\0', file) > 0)
+		found = !strcmp(argument, "--lwk") || !strncmp(argument, "--lwk=", 6);
 	free(argument);
 	fclose(file);
-	return asks;
+	return found;
 }
 
-/* The device is in the environment of a batch script, the option in that of salloc's shell. */
-static bool inside_lwk_job(void)
+/* A batch script's environment has the device, the one of salloc's shell has the option. */
+static bool is_inside_lwk_job(void)
 {
-	return getenv("SLURM_JOB_ID") && (getenv("LWK_DEVICE") || getenv(LWK_OPTION_VARIABLE));
+	char variable[64];
+
+	option_variable(OPTION_LWK, variable, sizeof(variable));
+	return getenv("SLURM_JOB_ID") && (getenv("LWK_DEVICE") || getenv(variable));
 }
 
 bool options_maybe_lwk_step(void)
 {
-	return inside_lwk || (spank_context() == S_CTX_LOCAL && has_argument());
+	return inside_lwk || (spank_context() == S_CTX_LOCAL && command_line_has_lwk());
 }
 
 bool options_lwk_step(void)
 {
-	return inside_lwk || (spank_context() == S_CTX_LOCAL && given[OPTION_LWK]);
+	return inside_lwk || (spank_context() == S_CTX_LOCAL && options[OPTION_LWK].given);
 }
 
 static int check_quiet(bool step)
 {
-	if (!given[OPTION_QUIET])
+	if (!options[OPTION_QUIET].given)
 		return 0;
-	if (given[OPTION_LWK]) {
+	if (options[OPTION_LWK].given) {
 		slurm_error(
 			"lwk: --quiet-irqs is for jobs without --lwk: the CPUs of an LWK have no "
 			"device interrupts anyway. Leave one of the two out.");
@@ -258,16 +262,15 @@ static int check_quiet(bool step)
 
 int options_check(void)
 {
-	static const enum option_id of_allocation[] = { OPTION_MEMORY, OPTION_NUMA,
-							OPTION_PROXY_MEMORY };
 	bool step = spank_context() == S_CTX_LOCAL && getenv("SLURM_JOB_ID");
 
-	for (size_t i = 0; i < sizeof(of_allocation) / sizeof(*of_allocation); i++) {
-		if (!given[of_allocation[i]] || (given[OPTION_LWK] && !step))
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		if (i == OPTION_LWK || i == OPTION_QUIET || !options[i].of_allocation ||
+		    !options[i].given || (options[OPTION_LWK].given && !step))
 			continue;
 		slurm_error("lwk: --%s goes with --lwk, at the sbatch, salloc or srun that makes "
 			    "the allocation. Give it there, or leave it out.",
-			    table[of_allocation[i]].name);
+			    options[i].spank.name);
 		return -1;
 	}
 	return check_quiet(step);
@@ -277,13 +280,13 @@ bool options_allocation(void)
 {
 	spank_context_t context = spank_context();
 
-	return given[OPTION_LWK] &&
+	return options[OPTION_LWK].given &&
 	       (context == S_CTX_ALLOCATOR || (context == S_CTX_LOCAL && !getenv("SLURM_JOB_ID")));
 }
 
 bool options_numa_given(void)
 {
-	return given[OPTION_NUMA];
+	return options[OPTION_NUMA].given;
 }
 
 int options_register(spank_t sp)
@@ -291,16 +294,18 @@ int options_register(spank_t sp)
 	spank_context_t context = spank_context();
 
 	if (context == S_CTX_LOCAL)
-		inside_lwk = inside_lwk_job();
+		inside_lwk = is_inside_lwk_job();
 	if (context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR)
 		forget_inherited();
 	else if (context != S_CTX_REMOTE)
 		return 0;
 	for (int i = 0; i < OPTION_COUNT; i++) {
-		if (spank_option_register(sp, &table[i]) != ESPANK_SUCCESS) {
-			slurm_error("lwk: cannot register the option --%s; is it another plugin's "
-				    "too?",
-				    table[i].name);
+		options[i].spank.val = i;
+		options[i].spank.cb = note;
+		if (spank_option_register(sp, &options[i].spank) != ESPANK_SUCCESS) {
+			slurm_error("lwk: cannot register the option --%s; see whether another "
+				    "plugin has it",
+				    options[i].spank.name);
 			return -1;
 		}
 	}
@@ -311,9 +316,9 @@ bool options_lwk(spank_t sp, const char **image)
 {
 	char *arg = NULL;
 
-	if (spank_option_getopt(sp, &table[OPTION_LWK], &arg) != ESPANK_SUCCESS)
+	if (spank_option_getopt(sp, &options[OPTION_LWK].spank, &arg) != ESPANK_SUCCESS)
 		return false;
-	*image = has_name(arg) ? arg : "";
+	*image = has_argument(arg) ? arg : "";
 	return true;
 }
 
@@ -321,7 +326,7 @@ static const char *argument(spank_t sp, enum option_id id)
 {
 	char *arg = NULL;
 
-	return spank_option_getopt(sp, &table[id], &arg) == ESPANK_SUCCESS ? arg : NULL;
+	return spank_option_getopt(sp, &options[id].spank, &arg) == ESPANK_SUCCESS ? arg : NULL;
 }
 
 bool options_launch(spank_t sp)
@@ -350,7 +355,7 @@ static bool has_option(spank_t sp, enum option_id id)
 {
 	char *arg = NULL;
 
-	return spank_option_getopt(sp, &table[id], &arg) == ESPANK_SUCCESS;
+	return spank_option_getopt(sp, &options[id].spank, &arg) == ESPANK_SUCCESS;
 }
 
 bool options_report(spank_t sp)

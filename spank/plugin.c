@@ -19,7 +19,7 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 	int ret = options_register(sp);
 
 	if (options_maybe_lwk_step())
-		binding_default();
+		cpu_binding_default();
 	return ret;
 }
 
@@ -30,7 +30,7 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 	if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR)
 		return 0;
 	if (options_check() < 0 ||
-	    (options_lwk_step() && (binding_check() < 0 || binding_share() < 0)))
+	    (options_lwk_step() && (cpu_binding_check() < 0 || cpu_binding_share() < 0)))
 		return -1;
 	/* An explicit --lwk-numa wins over --mem-bind. */
 	return options_allocation() && !options_numa_given() ? memory_binding_hand_over(sp) : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "prolog.h"
 
-#include <stdio.h>
-#include <time.h>
+#include <stdint.h>
 
+#include "base/clock.h"
 #include "cgroups.h"
 #include "memory_binding.h"
 #include "modeswitch/config.h"
@@ -39,14 +39,6 @@ static int refuse(uint32_t job_id, uid_t uid, const char *reason)
 	/* With no record the job's programs would run on Linux, and nobody would know. */
 	slurm_error("lwk: job %u: cannot record that: %s", job_id, err.text);
 	return -1;
-}
-
-static int64_t clock_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
 static void report_job(uint32_t job_id)

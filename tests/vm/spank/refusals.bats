@@ -99,7 +99,7 @@ node_is_as_before()
 			as user1 srun -c2 "--lwk=$name" "$programs/hello"
 		refused "found \"$name\"" -- as user1 sbatch -c2 "--lwk=$name" --wrap true
 	done
-	refused '"auto" or "none"; found "perhaps"' -- \
+	refused 'expected "auto" or "none", found "perhaps"' -- \
 		as user1 srun -c2 --lwk --lwk-launch=perhaps "$programs/hello"
 	[[ $(bed sh -c 'scontrol -o show job | wc -l') == "$before" ]]
 }
