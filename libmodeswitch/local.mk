@@ -1,4 +1,4 @@
-#SPDX - License - Identifier : GPL - 2.0 - or -later
+# SPDX-License-Identifier: GPL-2.0-or-later
 lib_LTLIBRARIES += libmodeswitch/libmodeswitch.la
 include_HEADERS = libmodeswitch/modeswitch.h
 modeswitchdir = $(includedir)/modeswitch
