@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What the tests in the test bed have in common. Its name is $LWK_TESTBED, or `default`.
+# The words that all tests in the test bed use. The bed's name is $LWK_TESTBED, or `default`.
 
 # shellcheck disable=SC2154  # bats sets status and output
 
@@ -9,7 +9,7 @@ bats_require_minimum_version 1.5.0
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bed_name=${LWK_TESTBED:-default}
-# Where the programs of tests/vm/programs are in the machine.
+# The directory of the machine that has the programs of tests/vm/programs.
 programs=/opt/lwk-tests
 
 testbed()
@@ -20,13 +20,13 @@ testbed()
 	"$top/contrib/testbed/testbed" "$verb" --name "$bed_name" "$@"
 }
 
-# bed COMMAND...: as root, on node1.
+# bed COMMAND...: runs it as root on node1.
 bed()
 {
 	testbed exec -- "$@"
 }
 
-# on MACHINE COMMAND...: as root.
+# on MACHINE COMMAND...: runs it as root on that machine.
 on()
 {
 	local machine=$1
@@ -35,7 +35,7 @@ on()
 	testbed exec --machine "$machine" -- "$@"
 }
 
-# as USER COMMAND...
+# as USER COMMAND...: runs it as that user on node1.
 as()
 {
 	local user=$1
@@ -44,7 +44,13 @@ as()
 	testbed exec --user "$user" -- "$@"
 }
 
-# prepare [MACHINE]: node1 by itself. Call it from setup_file.
+# times CHECK NIGHTLY: prints a loop's number of rounds, in contrib/check and in its nightly run.
+times()
+{
+	echo "$((${LWK_NIGHTLY:-0} ? $2 : $1))"
+}
+
+# prepare [MACHINE]: puts the tests' programs there, node1 by default. Call it from setup_file.
 prepare()
 {
 	local machine=${1-1}
@@ -57,12 +63,12 @@ prepare()
 		) | on "$machine" tar -x --no-same-owner -C "$programs"
 		on "$machine" touch "$programs/ready"
 	fi
-	# What Linux has before the first LWK job; later tests compare with it.
+	# node_is_clean compares what Linux has with what it had before the first LWK job.
 	on "$machine" sh -c 'test -e /run/lwk-tests.before || {
 		cat /sys/devices/system/cpu/online; grep MemTotal /proc/meminfo; } >/run/lwk-tests.before'
 }
 
-# submit USER SBATCH-ARG... [<SCRIPT]: prints the job id; the job's output is ~/ID.out.
+# submit USER SBATCH-ARG... [<SCRIPT]: prints the job's id. The job's output is ~/ID.out.
 submit()
 {
 	local user=$1
@@ -71,7 +77,7 @@ submit()
 	as "$user" sbatch --parsable --output=%j.out "$@"
 }
 
-# job_is ID FIELD=PATTERN...: the job's record, as Slurm shows it.
+# job_is ID FIELD=PATTERN...: true when Slurm's record of the job has these fields.
 job_is()
 {
 	local id=$1 record
@@ -87,12 +93,27 @@ job_is()
 	done
 }
 
-# wait_for SECONDS COMMAND...: until the command succeeds; so long on a host that has nothing else
-# to do, and three times that on any. To look costs an emulated machine much: it looks ever less often.
+# wait_for SECONDS COMMAND...: waits until the command succeeds, at most three times SECONDS, which
+# is enough on a host that has nothing else to do. A command in the machine is repeated there,
+# because a connection for each look costs much more than the look.
 wait_for()
 {
-	local end=$((SECONDS + 3 * $1)) pause
-	local -a pauses=(0.2 0.3 0.4 0.6 0.8)
+	local seconds=$((3 * $1)) there
+	shift
+
+	there="$(declare -f repeat_until); repeat_until \"\$@\""
+	[[ $1 != has_printed ]] || set -- as "$2" grep -qs -- "$4" "$3.out"
+	case $1 in
+	bed) bed bash -c "$there" - "$seconds" "${@:2}" ;;
+	as | on) "$1" "$2" bash -c "$there" - "$seconds" "${@:3}" ;;
+	*) repeat_until "$seconds" "$@" ;;
+	esac
+}
+
+# repeat_until SECONDS COMMAND...: repeats the command until it succeeds.
+repeat_until()
+{
+	local end=$((SECONDS + $1))
 	shift
 
 	until "$@" >/dev/null 2>&1; do
@@ -101,9 +122,7 @@ wait_for()
 			"$@"
 			return 1
 		}
-		pause=${pauses[0]:-1}
-		pauses=("${pauses[@]:1}")
-		sleep "$pause"
+		sleep 0.3
 	done
 }
 
@@ -112,7 +131,8 @@ over()
 	job_is "$1" 'JobState=@(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|OUT_OF_MEMORY|DEADLINE)'
 }
 
-# Slurm writes down which jobs end; to read that costs little, and to ask it much.
+# wait_for_job ID: waits for the job's end. Slurm logs each end, and its log costs less to read
+# than its daemon costs to ask.
 wait_for_job()
 {
 	# shellcheck disable=SC2016  # the machine's shell expands it
@@ -121,19 +141,19 @@ wait_for_job()
 	wait_for 30 over "$1"
 }
 
-# has_printed USER ID TEXT: in the output of a job that still runs, too.
+# has_printed USER ID TEXT: true when the job's output has TEXT, also while the job runs.
 has_printed()
 {
 	as "$1" grep -qs -- "$3" "$2.out"
 }
 
-# job_output USER ID
+# job_output USER ID: prints it.
 job_output()
 {
 	as "$1" cat "$2.out"
 }
 
-# refused TEXT... -- COMMAND...: an srun that fails, with each text in what the user reads.
+# refused TEXT... -- COMMAND...: true when the command fails and prints each text.
 refused()
 {
 	local -a texts=()
@@ -150,15 +170,16 @@ refused()
 	done
 }
 
-# For awk: the kernel's log without Linux's report that it finds no room for what is in a memory
-# block that is to go off-line; the switch takes another block then.
+# An awk program that drops one report from the kernel's log: Linux found no room for what is in a
+# memory block that is to go off-line. The switch takes another block then.
 without_reports='
 	/page allocation failure/ { inside = 1; report = "" }
 	!inside { print; next }
 	{ report = report $0 "\n" }
 	/<\/TASK>/ { inside = 0; if (report !~ /offline_pages/) printf "%s", report }'
 
-# forget_kills N: the kernel tells of each kill with a trace, which node_is_clean would not like.
+# forget_kills N: clears the kernel's log of N reports that a process was killed for want of memory;
+# node_is_clean would take them for faults.
 forget_kills()
 {
 	# shellcheck disable=SC2016  # the machine's shell expands it
@@ -167,8 +188,8 @@ forget_kills()
 	bed dmesg -C
 }
 
-# node_is_clean [MACHINE]: in Linux-only mode with all it had before, and ready for
-# jobs; node1 by itself.
+# node_is_clean [MACHINE]: true when the machine, node1 by default, is in Linux-only mode, has all
+# that it had before the first LWK job, and is ready for jobs.
 node_is_clean()
 {
 	local machine=${1-1}
@@ -176,9 +197,9 @@ node_is_clean()
 	wait_for 60 on "$machine" sh -c '
 		now=$(sinfo -h -n "$(hostname)" -o %T; squeue -h -w "$(hostname)")
 		echo "Slurm: $now"
-		# The backfill scheduler takes its time to forget that it had plans.
+		# The backfill scheduler forgets its plans only at its next pass.
 		[ "$now" = idle ] || [ "$now" = planned ]'
-	# Memory of Linux jobs that an LWK job had pushed away is being brought home.
+	# Memory that moved away for an LWK job is still being brought home.
 	wait_for 60 on "$machine" sh -c '! ls /run/slurm-lwk/jobs/*.away'
 	on "$machine" sh -s "$without_reports" <<-'EOF'
 	status=0
@@ -204,7 +225,8 @@ node_is_clean()
 	EOF
 }
 
-# offer_faulty_image ARGUMENT: --lwk=faulty has it; teardown_file brings lwk.conf back.
+# offer_faulty_image ARGUMENT: adds an image to lwk.conf, for --lwk=faulty, that boots with the
+# argument. Bring lwk.conf back in teardown_file.
 offer_faulty_image()
 {
 	# shellcheck disable=SC2016  # the machine's shell expands this

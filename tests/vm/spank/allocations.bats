@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
 #
-# --lwk belongs to one allocation: what inherits it, and what does not.
+# --lwk belongs to one allocation; its steps inherit it, other jobs do not.
 
 load ../helpers
 
@@ -13,13 +13,13 @@ setup_file()
 
 # shellcheck disable=SC2016  # text for other shells
 
-@test "srun alone makes an LWK job, its programs' exit status is its own" {
+@test "srun alone makes an LWK job and returns its program's exit status" {
 	run -0 as user1 srun -n2 --mem=512 --lwk "$programs/hello" 'two words'
 	[[ $output == *LWK*'<two words>'* ]]
 	run -7 as user1 srun -c2 --mem=512 --lwk "$programs/exit-with" 7
 }
 
-@test "salloc --lwk: srun's programs run on the LWK, the shell on Linux" {
+@test "in salloc --lwk the programs of srun run on the LWK, the shell on Linux" {
 	run -0 as user1 salloc -n3 --mem=512 --lwk sh -c '
 		/opt/lwk-tests/hello | sed "s/^/shell: /"
 		srun -n2 /opt/lwk-tests/hello
@@ -29,7 +29,7 @@ setup_file()
 	[[ $output == *'none: kernel=#1 SMP'* ]]
 }
 
-@test "--lwk-launch=none at sbatch counts for its steps, also with --export=NONE" {
+@test "--lwk-launch=none at sbatch holds for the job's steps, also with --export=NONE" {
 	job=$(submit user1 -n2 --mem=512 --lwk --lwk-launch=none --export=NONE --wrap '
 		srun -n1 /opt/lwk-tests/hello
 		srun -n1 --lwk-launch=auto /opt/lwk-tests/hello')
@@ -39,7 +39,7 @@ setup_file()
 	[[ $output == *'kernel=slurm-lwk'* ]]
 }
 
-@test "a Linux-only job that is submitted from an LWK job stays one" {
+@test "a Linux-only job that an LWK job submits stays Linux-only" {
 	job=$(submit user1 -n2 --mem=512 --lwk --wrap '
 		sbatch --parsable --output=inner.out -n1 --mem=128 --wrap "env; srun /opt/lwk-tests/hello"
 		srun -n1 /opt/lwk-tests/hello')
@@ -62,6 +62,6 @@ setup_file()
 	done
 }
 
-@test "and the node is as before" {
+@test "the node is as before the jobs" {
 	node_is_clean
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
 #
-# Twenty LWK jobs in a row, half of them cancelled or killed at random moments, from
-# before their switch to after their end.
+# LWK jobs run in a row, and every second one is cancelled or killed at a random moment, from before
+# its switch to after its end.
 
 load ../helpers
 
@@ -12,16 +12,17 @@ setup_file()
 	prepare
 }
 
-@test "twenty LWK jobs, half of them disturbed, leave nothing behind" {
+@test "LWK jobs of which every second one is killed leave nothing behind" {
 	seed=${LWK_TEST_SEED:-$((SRANDOM % 1000000))}
 	echo "# LWK_TEST_SEED=$seed" >&3
 	RANDOM=$seed
 	jobs=()
-	for i in {1..20}; do
+	n=$(times 8 20)
+	for ((i = 1; i <= n; i++)); do
 		cpus=$((2 + RANDOM % 3))
 		job=$(submit user$((1 + i % 2)) -n$cpus --mem=512 --lwk --wrap "srun -n1 $programs/nap 1")
 		jobs+=("$job")
-		# One job at a time: the moment counts from its own submission.
+		# One job runs at a time, so that the moment counts from its own submission.
 		if ((i % 2)); then
 			delay=$((RANDOM % 70))
 			sleep "$((delay / 10)).$((delay % 10))"
@@ -33,7 +34,7 @@ setup_file()
 		fi
 		wait_for_job "$job"
 	done
-	for ((i = 1; i < 20; i += 2)); do
+	for ((i = 1; i < n; i += 2)); do
 		job_is "${jobs[i]}" JobState=COMPLETED ExitCode=0:0
 	done
 	node_is_clean

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# Jobs that do not end by themselves: each ends as Slurm says, and the node comes
-# back by itself.
+# Jobs that are ended from outside end as Slurm says, and the node comes back by itself.
 
 load ../helpers
 
@@ -12,14 +11,14 @@ setup_file()
 	prepare
 }
 
-# running USER SBATCH-ARG...: an LWK job whose program runs on the LWK by now.
+# running USER SBATCH-ARG...: submits $job and waits until its program runs on the LWK.
 running()
 {
 	job=$(submit "$@")
 	wait_for 60 has_printed user1 "$job" 'spinning\|waiting\|kernel='
 }
 
-# One task on each of the node's CPUs but the system's, each bound to its own.
+# True when a job gets a task on each of the node's CPUs but the system's.
 # shellcheck disable=SC2016  # text for another shell
 knows_all_cpus()
 {
@@ -27,7 +26,7 @@ knows_all_cpus()
 	[[ $(grep -o '[0-9]*$' <<<"$output" | sort -n | tr '\n' ' ') == '1 2 3 4 5 6 7 ' ]]
 }
 
-@test "scancel, while a program computes" {
+@test "scancel ends a job whose program computes" {
 	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/spin"
 	as user1 scancel "$job"
 	wait_for_job "$job"
@@ -44,11 +43,12 @@ knows_all_cpus()
 	node_is_clean
 }
 
-@test "the time limit, while a program computes" {
+# bats test_tags=nightly
+@test "the time limit ends a job whose program computes" {
 	bed sh -c 'cp /etc/slurm/slurm.conf /root/slurm.conf.before
 		echo OverTimeLimit=0 >>/etc/slurm/slurm.conf; scontrol reconfigure'
 	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/spin"
-	# Limits are whole minutes; this one has begun.
+	# Slurm's limits are whole minutes, and the first one has begun.
 	bed scontrol update jobid="$job" timelimit=1
 	wait_for_job "$job"
 	job_is "$job" JobState=TIMEOUT
@@ -56,7 +56,7 @@ knows_all_cpus()
 	node_is_clean
 }
 
-@test "kill -9 of slurmd: the job goes on, and the node comes back when it ends" {
+@test "when slurmd is killed, the job goes on and the node comes back at its end" {
 	running user1 -n4 --mem=512 --lwk --wrap "srun -n1 $programs/nap 15; srun -n3 $programs/hello"
 	lent=$(bed cat /sys/devices/system/cpu/online)
 	bed sh -s <<-'EOF'
@@ -81,13 +81,14 @@ knows_all_cpus()
 	knows_all_cpus
 }
 
-@test "a job that ended while slurmd was away" {
+@test "the node comes back from a job that ended while slurmd was down" {
 	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/spin"
 	# As after a crash: slurmd and all of the job's processes die at once.
 	bed sh -s "$job" <<-'EOF'
-	kill -9 "$(cat /run/slurmd.pid)" $(pgrep slurmstepd) $(pgrep -u user1) $(pgrep -x sleep)
+	pid=$(cat /run/slurmd.pid)
+	kill -9 "$pid" $(pgrep slurmstepd) $(pgrep -u user1) $(pgrep -x sleep)
 	scancel "$1"
-	sleep 1
+	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
 	setsid slurmd </dev/null >/dev/null 2>&1
 	EOF
 	wait_for_job "$job"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# A node whose cores have two hardware threads, in a test bed of its own: an LWK gets
-# whole cores. (Its CPUs say they are Intel's, so Linux also isolates page tables.)
+# On a node whose cores have two hardware threads an LWK gets whole cores. The test bed has CPUs that
+# say they are Intel's, so Linux also isolates page tables.
 
 load ../helpers
 
@@ -21,7 +21,7 @@ teardown_file()
 	testbed down
 }
 
-# lwk SRUN-ARG... -- COMMAND...: an LWK job whose command runs on its Linux side.
+# lwk SRUN-ARG... -- COMMAND...: runs an LWK job whose command stays on its Linux side.
 lwk()
 {
 	local options=()
@@ -51,7 +51,7 @@ lwk()
 	node_is_clean
 }
 
-@test "--hint=nomultithread: one LWK CPU for each core, and its sibling idles with it" {
+@test "with --hint=nomultithread each core has one LWK CPU, and the core's other thread idles" {
 	run -0 lwk --exclusive --hint=nomultithread -- sh -c '
 		cat /sys/devices/system/cpu/online
 		lwkexec /opt/lwk-tests/hello & lwkexec /opt/lwk-tests/hello & wait'
@@ -61,12 +61,12 @@ lwk()
 	node_is_clean
 }
 
-@test "less than two cores are refused, with what to ask for" {
+@test "a request for less than two cores is refused, with the number to ask for" {
 	refused 'whole core' '-c 4' -- as user1 srun -n1 -c2 --mem=300 --lwk "$programs/hello"
 	node_is_clean
 }
 
-@test "of an odd number of CPUs the half core counts as a whole one, as Slurm allocates it" {
+@test "an odd number of CPUs is rounded up to whole cores, as Slurm allocates them" {
 	run -0 lwk -n1 -c3 -- lwkctl status
 	echo "$output"
 	[[ $output == *'CPUs 6-7, with Linux 4-5'* || $output == *'CPUs 4-5, with Linux 2-3'* ]]

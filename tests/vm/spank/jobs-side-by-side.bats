@@ -1,16 +1,17 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
+# tests: in order
 #
-# Jobs beside each other on one node: two LWK jobs of two users on two NUMA nodes,
-# and a Linux-only job. Each has its own CPUs and memory, and sees its own LWK.
+# Two LWK jobs of two users on two NUMA nodes and a Linux-only job run side by side. Each has its own
+# CPUs and memory, and sees its own LWK.
 
 load ../helpers
 
 setup_file()
 {
 	prepare
-	# Larger first: it fills NUMA node 1, so that the other gets node 0's CPUs.
+	# The larger one comes first and fills NUMA node 1, so that the other gets CPUs of node 0.
 	first=$(submit user1 -n4 --mem=768 --lwk --wrap "
 		ls /dev/lwk; srun -n3 $programs/nap 600")
 	wait_for 60 has_printed user1 "$first" kernel=slurm-lwk
@@ -29,20 +30,20 @@ allocation()
 		while IFS=- read -r a b; do seq "$a" "${b:-$a}"; done
 }
 
-# cpus USER JOB: those that its programs ran on.
+# cpus USER JOB: the CPUs that its programs ran on.
 cpus()
 {
 	job_output "$1" "$2" | grep -o 'cpu=[0-9]*' | cut -d= -f2 | sort -n
 }
 
-# record JOB FIELD: of the job's record on the node.
+# record JOB FIELD: a field of the job's record on the node.
 record()
 {
 	bed lwkctl status --json | jq -r --argjson job "$1" --arg field "$2" \
 		'.jobs[] | select(.job_id == $job) | .[$field]'
 }
 
-@test "all three run at once, two of them on LWKs" {
+@test "all three jobs run at once, two of them on LWKs" {
 	for job in $first $second $linux; do
 		job_is "$job" JobState=RUNNING
 	done
@@ -65,7 +66,7 @@ record()
 	done
 }
 
-@test "each LWK has CPUs and memory of one NUMA node, another than the other's" {
+@test "each LWK has CPUs and memory of a NUMA node of its own" {
 	echo "$first: CPUs $(record "$first" lwk_cpus), nodes $(record "$first" nodes)"
 	echo "$second: CPUs $(record "$second" lwk_cpus), nodes $(record "$second" nodes)"
 	[[ $(record "$first" nodes) == 1 && $(record "$second" nodes) == 0 ]]
@@ -73,7 +74,7 @@ record()
 	[[ $(record "$second" lwk_cpus) == [123] ]]
 }
 
-@test "an LWK job sees its own instance only, another's can be opened by nobody else" {
+@test "an LWK job sees its own instance only, and no other user can open it" {
 	one=$(job_output user1 "$first" | grep -x '[0-9]')
 	two=$(job_output user2 "$second" | grep -x '[0-9]')
 	[[ $one && $two && $one != "$two" ]]
@@ -83,17 +84,17 @@ record()
 	[[ $output != *kernel=* ]]
 }
 
-@test "ending one leaves the others alone" {
+@test "the end of one job leaves the others alone" {
 	as user1 scancel "$first"
 	wait_for_job "$first"
 	wait_for 30 bed test ! -e /run/slurm-lwk/jobs/"$first".json
 	job_is "$linux" JobState=RUNNING
-	# The other LWK's program still does what it is for.
+	# The program on the other LWK still takes its signal.
 	as user2 scancel --signal=TERM "$second".1
 	wait_for 30 has_printed user2 "$second" 'signal 15 came'
 }
 
-@test "and all of it comes back" {
+@test "the node is as before the jobs" {
 	as user2 scancel "$linux"
 	wait_for_job "$second"
 	wait_for_job "$linux"

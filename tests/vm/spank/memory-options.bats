@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# How much memory an LWK gets, and from which NUMA nodes: what the job says, what the
-# site says, and what nobody can have.
+# How much memory an LWK gets and from which NUMA nodes, as the job and the site say; and requests
+# that nobody can have.
 
 load ../helpers
 
@@ -18,7 +18,8 @@ teardown()
 	bed cp -p /root/lwk.conf.before /etc/slurm/lwk.conf
 }
 
-# memory OPTION...: of an LWK job with CPUs 4-7, "node:MB" for each NUMA node, in one line.
+# memory OPTION...: prints of an LWK job on CPUs 4-7 its nodes, its MB, and "node:MB" for each NUMA
+# node, in one line.
 memory()
 {
 	local job
@@ -40,33 +41,33 @@ run_memory()
 	echo "$*: $output"
 }
 
-@test "all but what Linux keeps, from the nodes of the CPUs" {
+@test "an LWK gets the job's memory without Linux's part, from the nodes of its CPUs" {
 	run_memory --mem=600
 	[[ $output == '1 536 1:536' ]]
 	run_memory --mem=600 --lwk-mem=all --lwk-numa=local
 	[[ $output == '1 536 1:536' ]]
 }
 
-@test "--lwk-mem: a share of it, or a size" {
+@test "--lwk-mem takes a share of the job's memory, or a size" {
 	run_memory --mem=600 --lwk-mem=50%
 	[[ $output == '1 300 1:300' ]]
 	run_memory --mem=600 --lwk-mem=128M
 	[[ $output == '1 128 1:128' ]]
 }
 
-@test "--mem-per-cpu is what the node's CPUs have together" {
+@test "--mem-per-cpu counts for all CPUs of the job on the node" {
 	run_memory --mem-per-cpu=150
 	[[ $output == '1 536 1:536' ]]
 }
 
-@test "--mem=0: a share of the whole node" {
+@test "with --mem=0 the share is one of the whole node" {
 	run_memory --mem=0 --lwk-mem=25%
 	quarter=$(bed scontrol show node | awk -F'[= ]+' '/RealMemory/ { print int($3 / 8) * 2 }')
 	[[ $output == "1 $quarter "* ]]
 }
 
-# The most natural request of all. No number was asked for, so what can be had will do, but that
-# must be most of the node, and Linux must not have to kill for it.
+# whole_node BYTES: an exclusive job without a number gets what the node can give away, at least so
+# much, and Linux kills no process for it.
 whole_node()
 {
 	local job record
@@ -82,20 +83,20 @@ whole_node()
 	wait_for 60 bed sh -c '[ -z "$(ls /run/slurm-lwk/jobs)" ]'
 }
 
-@test "--exclusive --mem=0: what can be had of the whole node" {
+@test "--exclusive --mem=0 gets what the whole node can give away" {
 	whole_node $((1 << 30))
 }
 
-@test "--exclusive --mem=0 on a prepared node: all of the job node at least" {
+@test "--exclusive --mem=0 on a prepared node gets all of the job node at least" {
 	bed sh -c 'lwkctl prepare >/dev/null'
 	whole_node $((1792 << 20))
 	bed sh -c 'lwkctl prepare --undo >/dev/null'
 }
 
-@test "--lwk-numa: from other nodes" {
+@test "--lwk-numa takes memory from other nodes" {
 	run_memory --mem=320 --lwk-numa=bind=0
 	[[ $output == '0 256 0:256' ]]
-	# The system's node is no node for all.
+	# The system's node gives memory only where it is named.
 	run_memory --mem=320 --lwk-numa=interleave
 	[[ $output == '1 256 1:256' ]]
 	bed sed -i 's/^SystemNodes =.*/SystemNodes = none/' /etc/slurm/lwk.conf
@@ -103,7 +104,7 @@ whole_node()
 	[[ $output == '0-1 256 0:128 1:128' ]]
 }
 
-@test "Numa= of the site, and a job that knows better" {
+@test "Numa= of the site holds for a job that says nothing else" {
 	bed sed -i 's/^Numa =.*/Numa = bind=0/' /etc/slurm/lwk.conf
 	run_memory --mem=320
 	[[ $output == '0 256 0:256' ]]
@@ -111,7 +112,7 @@ whole_node()
 	[[ $output == '1 256 1:256' ]]
 }
 
-@test "--mem-bind, and --lwk-numa before it" {
+@test "--mem-bind chooses the nodes, unless --lwk-numa does" {
 	run_memory --mem=320 --mem-bind=map_mem:0
 	[[ $output == '0 256 0:256' ]]
 	run_memory --mem=320 --mem-bind=verbose,mask_mem:0x1
@@ -122,7 +123,7 @@ whole_node()
 	[[ $output == '1 256 1:256' ]]
 }
 
-@test "salloc and srun hand --mem-bind over, too" {
+@test "salloc and srun hand --mem-bind over" {
 	run -0 as user1 salloc -n4 --mem=320 --lwk --mem-bind=map_mem:0 \
 		sh -c 'cat /run/slurm-lwk/jobs/$SLURM_JOB_ID.json'
 	[[ $output == *'"nodes":"0"'* ]]
@@ -134,7 +135,7 @@ whole_node()
 	[[ $output == *'"nodes":"0"'* ]]
 }
 
-@test "a job from an LWK job's script does not inherit how much and from where" {
+@test "a job that an LWK job submits inherits neither --lwk-mem nor --mem-bind" {
 	job=$(submit user1 -n4 --mem=320 --lwk --lwk-mem=50% --mem-bind=map_mem:0 --wrap '
 		sbatch --parsable --output=inner.out --dependency=afterany:$SLURM_JOB_ID -n4 --mem=320 \
 			--lwk --wrap "cat /run/slurm-lwk/jobs/\$SLURM_JOB_ID.json"')
@@ -145,7 +146,7 @@ whole_node()
 	[[ $output == *'"nodes":"1"'* && $output == *"\"memory\":$((256 << 20)),"* ]]
 }
 
-@test "what nobody can have never leaves the user's command" {
+@test "a malformed request never leaves the user's command" {
 	before=$(bed sh -c 'scontrol -o show job | wc -l')
 	for amount in 0% 101% -1 18446744073709551615T 512 0M 5.5% much; do
 		refused "--lwk-mem: wanted all, 1% to 100%, or a size" "found \"$amount\"" -- \
@@ -169,7 +170,7 @@ whole_node()
 	[[ $output == *'--lwk-mem goes with --lwk, at the sbatch, salloc or srun that makes'* ]]
 }
 
-@test "what only the node can know is refused there" {
+@test "a request that this node cannot fulfil is refused there" {
 	refused 'NUMA nodes 7; found only 0-1 on this machine' -- \
 		as user1 srun -c2 --mem=320 --lwk --lwk-numa=bind=7 "$programs/hello"
 	refused '--lwk-mem wants 1 GB for the LWK; found 320 MB' 'at most 256 MB' -- \
@@ -183,7 +184,7 @@ whole_node()
 	[[ $output == *'problem numa'*'NUMA nodes 4 for the system'* ]]
 }
 
-@test "lwkctl plan: anybody plans, for this node and for other machines" {
+@test "with lwkctl plan any user plans for this node and for other machines" {
 	run -0 as user1 lwkctl plan --cpus 4-7 --mem 600M --lwk-mem 50% --numa interleave --json
 	[[ $(jq -r '[.lwk_cpus, .idle_cpus, .bytes, .memory[0].node, .memory[0].system,
 		.memory[0].remote] | join(" ")' <<<"$output") == "5-7  $((300 << 20)) 1 false false" ]]
@@ -193,7 +194,7 @@ whole_node()
 	[[ $output == *'LWK: 3 CPUs, 960 MB of memory'* && $output == *'|LL|W-|W-|W-|..|'* ]]
 }
 
-@test "lwkctl plan: each wrong argument is named" {
+@test "lwkctl plan names each wrong argument" {
 	plan=(as user1 lwkctl plan --cpus 4-7 --mem 600M)
 	refused 'wanted --lwk-mem all, 1% to 100%' 'found "101%"' -- "${plan[@]}" --lwk-mem 101%
 	refused 'wanted --numa local' 'found "bind=x"' -- "${plan[@]}" --numa bind=x
@@ -209,6 +210,6 @@ whole_node()
 	run ! bed test -e /tmp/plan.svg
 }
 
-@test "and the node is as before" {
+@test "the node is as before the jobs" {
 	node_is_clean
 }

@@ -33,13 +33,13 @@ setup_file()
 	cpusets >"$BATS_FILE_TMPDIR/cpusets"
 }
 
-# A test that fails must not take the next ones with it.
+# The jobs of a test that fails must not disturb the next test.
 teardown()
 {
 	bed sh -c 'squeue -h -o %A | xargs -r scancel'
 }
 
-# The cpusets that are no job's, and what they hold.
+# cpusets: prints the contents of all cpusets that belong to no job.
 cpusets()
 {
 	bed sh -c 'find /sys/fs/cgroup -path "*/uid_*" -prune -o -path "*/job_*" -prune -o \
@@ -47,7 +47,7 @@ cpusets()
 		grep -v exclusive | sort'
 }
 
-# Everything as before the first job of this file.
+# True when node and cpusets are as before the first job of this file.
 all_is_as_before()
 {
 	node_is_clean
@@ -66,7 +66,7 @@ numbers()
 	tr , '\n' <<<"$1" | while IFS=- read -r first last; do seq "$first" "${last:-$first}"; done
 }
 
-# lwk_job USER CPUS [SBATCH-ARG...]: whose program runs until the job is cancelled.
+# lwk_job USER CPUS [SBATCH-ARG...]: submits a job whose program runs until the job is cancelled.
 lwk_job()
 {
 	submit "$1" -n"$2" --mem=$((160 + 32 * $2)) --lwk "${@:3}" --wrap "srun -n1 $programs/nap 600"
@@ -78,7 +78,7 @@ on_lwk()
 	wait_for 180 has_printed "$1" "$2" kernel=slurm-lwk
 }
 
-# confined USER JOB CPUS MB: what a Linux-only job's first step has printed.
+# confined USER JOB CPUS MB: true when the job's first step found itself confined to these.
 confined()
 {
 	run job_output "$1" "$2"
@@ -96,7 +96,7 @@ linux_job_gets_its_share()
 	confined user2 "$job" "$(allocation "$job")" 96
 }
 
-# rss_is_about STEP MB: as Slurm counts it, with a shell's and a sleep's own few megabytes.
+# rss_is_about STEP MB: true when Slurm counts so much, and a few megabytes for a shell and sleep.
 rss_is_about()
 {
 	local rss
@@ -120,7 +120,7 @@ restart_daemon()
 	wait_for 60 bed sh -c 'scontrol ping && sinfo -h -o %T | grep -qx "mixed\|allocated\|idle"'
 }
 
-# A Linux-only job on all of the node's CPUs but the system's, each task bound to its own.
+# True when a Linux-only job gets all CPUs of the node but the system's, one for each task.
 # shellcheck disable=SC2016  # text for another shell
 all_cpus_are_there()
 {
@@ -129,7 +129,7 @@ all_cpus_are_there()
 }
 
 # bats test_tags=cgroups,cpusets
-@test "as many LWK jobs as there are pairs of CPUs, and a Linux-only job beside them" {
+@test "each pair of CPUs runs an LWK job, beside a Linux-only job" {
 	linux_job_gets_its_share 2
 	jobs=()
 	for user in user1 user2 user1; do
@@ -156,7 +156,7 @@ all_cpus_are_there()
 	all_is_as_before
 }
 
-@test "all begin at once, all are cancelled at once" {
+@test "jobs that begin at once and are cancelled at once leave a clean node" {
 	for round in 1 2; do
 		jobs=()
 		for cpus in 2 2 3; do
@@ -178,16 +178,15 @@ all_cpus_are_there()
 }
 
 # bats test_tags=cgroups
-@test "memory of a Linux-only job beside an LWK job: limited, and counted" {
+@test "memory of a Linux-only job beside an LWK job is limited and counted" {
 	lwk=$(lwk_job user1 2)
 	on_lwk user1 "$lwk"
-	# dd has a buffer of that size, and nobody reads from the pipe.
+	# dd keeps a buffer of 64 MB, because nobody reads from the pipe.
 	holder=$(submit user2 -n1 --mem=160 --acctg-freq=1 --wrap \
 		"srun -n1 --mem=160 sh -c 'dd if=/dev/zero bs=64M count=1 | sleep 600'")
 	eater=$(submit user2 -n1 --mem=96 --wrap 'dd if=/dev/zero of=/dev/null bs=160M count=1')
 	wait_for_job "$eater"
 	job_is "$eater" JobState=OUT_OF_MEMORY
-	# The kernel tells of each kill with a trace, which node_is_clean would not like.
 	forget_kills 1
 	wait_for 60 rss_is_about "$holder.0" 64
 	job_is "$lwk" JobState=RUNNING
@@ -195,7 +194,7 @@ all_cpus_are_there()
 	all_is_as_before
 }
 
-@test "sbatch --exclusive, and a Linux-only one right after" {
+@test "an exclusive Linux-only job right after an exclusive LWK job gets the whole node" {
 	first=$(submit user1 --exclusive -n7 --mem=1024 --lwk --wrap "srun -n6 $programs/hello")
 	second=$(submit user2 --exclusive -n7 --mem=512 --wrap "srun -n7 --cpu-bind=cores sh -c 'taskset -cp \$\$'")
 	wait_for_job "$first"
@@ -206,7 +205,7 @@ all_cpus_are_there()
 	all_is_as_before
 }
 
-@test "slurmd and slurmctld begin again in LWK mode, and know the whole node" {
+@test "slurmd and slurmctld that restart in LWK mode know the whole node" {
 	lwk=$(lwk_job user1 3)
 	on_lwk user1 "$lwk"
 	for what in 'slurmd -TERM' 'slurmd -KILL' reconfigure 'slurmctld -TERM'; do
@@ -220,7 +219,7 @@ all_cpus_are_there()
 		[[ $output == *CPUTot=8*'Sockets=2'* && $output != *DRAIN* ]] || { echo "$what: $output"; return 1; }
 		linux_job_gets_its_share 4 || { echo "after $what"; return 1; }
 	done
-	# What it would tell slurmctld of the machine.
+	# slurmd -C prints what slurmd tells slurmctld of the machine.
 	run -0 bed sh -c 'HWLOC_XMLFILE=/run/slurm-lwk/topology.xml slurmd -C'
 	[[ $output == *CPUs=8*SocketsPerBoard=2*CoresPerSocket=4* ]]
 	job_is "$lwk" JobState=RUNNING
@@ -230,7 +229,7 @@ all_cpus_are_there()
 	all_is_as_before
 }
 
-@test "what was off-line before stays so: a CPU, a memory block" {
+@test "a CPU and a memory block that were off-line before a job stay off-line" {
 	bed sh -c 'echo 0 >/sys/devices/system/cpu/cpu7/online'
 	block=$(bed sh -c 'cd /sys/devices/system/memory
 		for b in $(ls -d memory* | sort -rV); do
@@ -254,7 +253,7 @@ all_cpus_are_there()
 	all_is_as_before
 }
 
-@test "lwkctl check finds what a partition and cgroup.conf would break" {
+@test "lwkctl check finds settings of a partition and of cgroup.conf that break jobs" {
 	bed sh -c 'cp -p /etc/slurm/slurm.conf /root/slurm.conf.before
 		cp -p /etc/slurm/cgroup.conf /root/cgroup.conf.before
 		sed -i "s/OverSubscribe=NO/OverSubscribe=FORCE:2/" /etc/slurm/slurm.conf
@@ -269,9 +268,10 @@ all_cpus_are_there()
 	run -0 bed lwkctl check
 }
 
-@test "a soak: jobs of all kinds come and go at random" {
+# bats test_tags=nightly
+@test "jobs of all kinds that come and go at random leave a clean node" {
 	seed=${LWK_TEST_SEED:-$((SRANDOM % 1000000))}
-	seconds=${LWK_SOAK_SECONDS:-60}
+	seconds=${LWK_SOAK_SECONDS:-300}
 	echo "# LWK_TEST_SEED=$seed LWK_SOAK_SECONDS=$seconds" >&3
 	RANDOM=$seed
 	jobs=() kept=()
@@ -290,7 +290,7 @@ all_cpus_are_there()
 	done
 	bed scancel "${jobs[@]}"
 	wait_for $((120 + seconds)) bed sh -c '[ -z "$(squeue -h)" ]'
-	echo "# ${#jobs[@]} LWK jobs to disturb, ${#kept[@]} jobs that none disturbed" >&3
+	echo "# ${#jobs[@]} LWK jobs that could be cancelled, ${#kept[@]} jobs that ended by themselves" >&3
 	for job in "${kept[@]}"; do
 		job_is "$job" JobState=COMPLETED ExitCode=0:0
 	done
@@ -304,7 +304,7 @@ all_cpus_are_there()
 }
 
 # bats test_tags=cgroups
-@test "an LWK job on each CPU, their Linux sides on the OS core" {
+@test "with LinuxCpus=0 each CPU runs an LWK job, and their Linux sides share the OS core" {
 	bed sh -s <<-'EOF'
 	cp -p /etc/slurm/slurm.conf /root/slurm.conf.before
 	cp -p /etc/slurm/lwk.conf /root/lwk.conf.before
@@ -323,7 +323,7 @@ all_cpus_are_there()
 		on_lwk user1 "$job"
 	done
 	wait_for 60 has_printed user2 "$linux" kernel=
-	# One CPU is a Linux-only job's: nothing of an LWK job may run there.
+	# One CPU belongs to a Linux-only job: no process of an LWK job may run there.
 	run -0 bed sh -c 'for p in $(pgrep -u user1 "nap|srun|slurm_script"); do taskset -cp "$p"; done'
 	echo "$output"
 	((${#lines[@]} >= 12))

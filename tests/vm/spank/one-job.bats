@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
 #
-# One LWK job, from its batch script to its end: what its programs see, and what
-# srun tells of them.
+# One LWK job from its batch script to its end: its programs see their LWK, and srun tells how they
+# ended.
 
 load ../helpers
 
@@ -51,7 +51,7 @@ setup_file()
 	job_output user1 "$job" >"$BATS_FILE_TMPDIR/output"
 }
 
-# part TITLE: what stands under it.
+# part TITLE: the lines of the output under this title.
 part()
 {
 	awk -v title="== $1" '/^== / { on = $0 == title; next } on' "$BATS_FILE_TMPDIR/output"
@@ -92,11 +92,11 @@ shows()
 	shows "$(part path)" '<hello>' 'LWK' 'status 0'
 }
 
-@test "exit status" {
+@test "srun returns a program's exit status" {
 	shows "$(part exit)" 'status 7'
 }
 
-@test "standard input" {
+@test "standard input reaches the program" {
 	shows "$(part stdin)" 'SOME TEXT' 'status 0'
 }
 
@@ -105,26 +105,26 @@ shows()
 	shows "$(part size)" '1048576 user1'
 }
 
-@test "a directory is read" {
+@test "a program reads a directory" {
 	shows "$(part directory)" '.' '..' 'file' 'status 0'
 }
 
-@test "/proc/self/status is the LWK process's" {
+@test "/proc/self/status describes the LWK process" {
 	part self
 	[[ $(part self) =~ Name:$'\t'own-status ]]
 	[[ $(part self) =~ Uid:$'\t'1001 ]]
 	[[ $(part self) =~ Cpus_allowed_list:$'\t'[1-7]-[1-7]$'\n' ]]
 }
 
-@test "a bad pointer is a segmentation fault" {
+@test "a bad pointer ends its program with a segmentation fault" {
 	shows "$(part segv)" 'Segmentation fault' 'status 139'
 }
 
-@test "a program that eats all memory is killed, and reads why" {
+@test "a program that takes all memory is killed, and the output says why" {
 	shows "$(part memory)" 'out of memory' 'status 137'
 }
 
-@test "a bad program takes nothing down" {
+@test "after a bad program the next one runs" {
 	shows "$(part after)" 'LWK' 'status 0'
 }
 
@@ -132,7 +132,7 @@ shows()
 	shows "$(part none)" 'Debian' 'status 0'
 }
 
-@test "lwkexec by hand" {
+@test "lwkexec starts a program without srun" {
 	shows "$(part by-hand)" 'LWK' '<two words>' 'status 0'
 }
 
@@ -140,7 +140,7 @@ shows()
 	shows "$(part signal)" 'waiting' 'signal 15 came' 'exit code 5'
 }
 
-@test "the job is completed, and the node as before" {
+@test "the job completes, and the node is as before" {
 	job_is "$job" JobState=COMPLETED ExitCode=0:0
 	node_is_clean
 }

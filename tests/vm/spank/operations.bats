@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
 #
-# What users and operators do with running jobs, of which an LWK job takes it as a Linux-only
-# job does: where it can be compared, the same script runs as both.
+# Users and operators do with a running LWK job what they do with a Linux-only job. Where the two
+# can be compared, the same script runs as both.
 
 load ../helpers
 
@@ -18,8 +18,8 @@ teardown()
 	[[ $BATS_TEST_COMPLETED ]] || bed scancel --user=user1
 }
 
-# both SBATCH-ARG... <SCRIPT: the same job, Linux-only and on an LWK, side by side, as jobs
-# $linux and $lwk.
+# both SBATCH-ARG... <SCRIPT: submits the script twice, as the Linux-only job $linux and as the LWK
+# job $lwk.
 both()
 {
 	local script
@@ -29,13 +29,15 @@ both()
 	lwk=$(submit user1 --lwk "$@" <<<"$script")
 }
 
-# output_of ID: without what only names the job and the moment, and that a step had to wait for the one before.
+# output_of ID: prints the job's output without its number, times, and srun's notes that a step waits
+# for the one before it.
 output_of()
 {
 	job_output user1 "$1" | sed "/^srun: .*[Ss]tep crea/d; s/\(STEP \|Id=\|JOB_\?ID=\)$1\b/\1JOB/g; s/ AT 20[^ ]*/ AT TIME/"
 }
 
-# same FIELD...: both have ended with the same output and the same fields in their records.
+# same FIELD...: true when both jobs have ended with the same output and the same fields in their
+# records.
 same()
 {
 	wait_for_job "$linux"
@@ -81,7 +83,7 @@ user_ns()
 # --- what a program leaves behind ---
 
 # shellcheck disable=SC2016  # text for another shell
-@test "exit statuses and deaths by signals are Linux's" {
+@test "programs' exit statuses and deaths by signals are those of Linux" {
 	both -n3 --mem=512 <<-'EOF'
 	#!/bin/bash
 	P=/opt/lwk-tests
@@ -107,7 +109,7 @@ user_ns()
 	job_is "$lwk" JobState=FAILED
 }
 
-@test "standard input, and to whom it goes" {
+@test "standard input goes to the tasks that --input names" {
 	as user1 sh -c 'head -c 1000000 /dev/urandom | base64 >input'
 	both -n4 --mem=512 <<-'EOF'
 	#!/bin/bash
@@ -127,10 +129,10 @@ user_ns()
 	[[ $(grep -c "$(as user1 md5sum input | cut -d' ' -f1)" <<<"$output") == 8 ]]
 }
 
-@test "the environment of several tasks is Linux's, and LWK_DEVICE" {
+@test "the environment of several tasks is that of Linux, and LWK_DEVICE" {
 	both -n4 --mem=512 <<-'EOF'
 	#!/bin/bash
-	# The numbers of processes and ports, and the time, are nobody's.
+	# Numbers of processes and ports, and times, differ from job to job.
 	srun -n3 --mpi=pmi2 -l busybox env |
 		sed -E 's/((TASK_PID|_PID|PPID|[A-Z_]*_PORTS?|PMI_FD|SRUN_COMM_HOST|[A-Z_]*TIME)=).*/\1/' |
 		grep -v 'SLURMD_TRES\|LWK_DEVICE=/dev/lwk/[0-9]*$' | sort
@@ -147,7 +149,7 @@ user_ns()
 
 # --- signals and limits ---
 
-@test "scancel with any signal reaches handlers, and without one ends the program" {
+@test "a signal of scancel reaches its handler, or ends a program that has none" {
 	both -n2 --mem=512 <<-EOF
 	#!/bin/bash
 	srun -n1 $programs/on-signals 1 3 10 12 14 18 20 34 15
@@ -181,7 +183,7 @@ user_ns()
 	[[ $output == *'goes on'* ]]
 }
 
-@test "the time limit: the signal that was asked for, SIGTERM, and SIGKILL after KillWait" {
+@test "at its time limit a job gets the signal that it asked for, SIGTERM, and SIGKILL after KillWait" {
 	both -n2 --mem=512 --time=1 --signal=USR1@10 <<-EOF
 	#!/bin/bash
 	srun -n1 $programs/on-signals 10 15 0
@@ -195,7 +197,8 @@ user_ns()
 	node_is_clean
 }
 
-@test "OverTimeLimit= gives both the same minute more" {
+# bats test_tags=nightly
+@test "OverTimeLimit= gives both kinds of job the same minute more" {
 	partition=$(bed sinfo -h -o %R | head -n1)
 	bed scontrol update partition="$partition" overtimelimit=1
 	both -n2 --mem=512 --time=1 <<-EOF
@@ -208,7 +211,7 @@ user_ns()
 	same_record JobState ExitCode
 	job_is "$lwk" JobState=TIMEOUT
 	for job in "$linux" "$lwk"; do
-		[[ $(field_of "$job" RunTime) == ' RunTime=00:0'[23]:* ]]
+		[[ $(field_of "$job" RunTime) == ' RunTime=00:0'[2-9]:* ]]
 	done
 	run output_of "$lwk"
 	[[ $output == *'TIME LIMIT'* && $output == *'signal 15 came'* ]]
@@ -247,7 +250,7 @@ user_ns()
 	[[ $output == *'wanted a free LWK CPU, but each of the 3 has its process'* ]]
 }
 
-@test "a job array of which two run at a time" {
+@test "of a job array with %2, two LWK jobs run at a time" {
 	as user1 rm -f array.log
 	job=$(as user1 sbatch --parsable --array=0-3%2 --output=/dev/null -n2 --mem=256 --lwk --wrap "
 		echo +1 >>array.log
@@ -264,7 +267,7 @@ user_ns()
 }
 
 # shellcheck disable=SC2016  # text for another shell
-@test "a job that is requeued: the node is clean, and then it runs on an LWK again" {
+@test "a requeued job leaves a clean node, and runs on an LWK again" {
 	job=$(submit user1 --requeue --open-mode=append -n2 --mem=512 --lwk --wrap '
 		echo "run ${SLURM_RESTART_COUNT:-0}"
 		[ "$SLURM_RESTART_COUNT" ] || srun -n1 /opt/lwk-tests/nap 600
@@ -286,7 +289,8 @@ user_ns()
 
 # --- Ctrl-C ---
 
-# interrupted_at TEXT COMMAND...: on a terminal; when it has printed TEXT, Ctrl-C is typed until it ends.
+# interrupted_at TEXT COMMAND...: runs the command on a terminal, and when it has printed TEXT, types
+# Ctrl-C until it ends.
 # shellcheck disable=SC2016  # text for another shell
 interrupted_at()
 {
@@ -314,7 +318,7 @@ interrupted_at()
 	EOF
 }
 
-@test "Ctrl-C ends srun's program, and with salloc the job" {
+@test "Ctrl-C ends the program of srun, and with salloc the job" {
 	run ! interrupted_at spinning salloc -n2 --mem=512 --lwk srun -n1 "$programs/spin"
 	[[ $output == *spinning*'^C'* && $output == *'Relinquishing job allocation'* ]]
 	node_is_clean
@@ -322,7 +326,7 @@ interrupted_at()
 	node_is_clean
 }
 
-@test "Ctrl-C while salloc waits for the node to switch" {
+@test "Ctrl-C ends an salloc that waits for the node to switch" {
 	run ! interrupted_at 'Granted job allocation\|Waiting for resource' \
 		salloc -n2 --mem=512 --lwk srun -n1 "$programs/spin"
 	[[ $output != *spinning* ]]
@@ -331,18 +335,18 @@ interrupted_at()
 
 # --- suspend and resume ---
 
-@test "what is suspended halts, uses no CPU time, and starts nothing" {
+@test "a suspended job uses no CPU time and starts no program" {
 	job=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/spin")
 	wait_for 60 has_printed user1 "$job" spinning
 	bed scontrol suspend "$job"
 	wait_for 15 a_cpu_is frozen "$job"
 	before=$(user_ns "$job")
-	# srun waits, for longer than the job is suspended: that is Slurm's own.
+	# srun waits longer than the job is suspended; Slurm does so for every job.
 	run ! as user1 env SLURM_JOB_ID="$job" timeout 5 srun -n1 --overlap "$programs/hello"
 	[[ $output != *kernel=* ]]
 	[[ $(user_ns "$job") == "$before" ]]
 	bed scontrol resume "$job"
-	run -0 as user1 env SLURM_JOB_ID="$job" timeout 60 srun -n1 --overlap "$programs/hello"
+	run -0 as user1 env SLURM_JOB_ID="$job" timeout 180 srun -n1 --overlap "$programs/hello"
 	[[ $output == *kernel=slurm-lwk* ]]
 	wait_for 10 a_cpu_is user "$job"
 	(($(user_ns "$job") > before))
@@ -351,12 +355,14 @@ interrupted_at()
 }
 
 # shellcheck disable=SC2016  # text for another shell
-@test "50 suspends at random moments lose nothing" {
+@test "a program that is suspended at random moments computes what it computes alone" {
 	as user1 rm -f stop
 	job=$(submit user1 -n2 --mem=256 --lwk --wrap "srun -n1 $programs/rounds 0 stop")
 	wait_for 60 has_printed user1 "$job" computing
-	bed bash -ec 'for ((i = 0; i < 50; i++)); do
-			scontrol suspend "$1"; sleep 2.$((RANDOM % 10)); scontrol resume "$1"; sleep 0.$((RANDOM % 10)); done' - "$job"
+	bed bash -ec 'for ((i = 0; i < $2; i++)); do
+			scontrol suspend "$1"; sleep 2.$((RANDOM % 10))
+			scontrol resume "$1"; sleep 0.$((RANDOM % 10))
+		done' - "$job" "$(times 6 50)"
 	as user1 touch stop
 	wait_for_job "$job"
 	run -0 job_output user1 "$job"
@@ -367,7 +373,7 @@ interrupted_at()
 	node_is_clean
 }
 
-# frozen_by COMMAND...: a job whose program then stands still; $job follows.
+# frozen_by COMMAND...: starts $job and runs the command with its number, which freezes its program.
 frozen_by()
 {
 	job=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/spin")
@@ -376,7 +382,7 @@ frozen_by()
 	wait_for 15 a_cpu_is frozen "$job"
 }
 
-@test "scancel of a suspended job" {
+@test "scancel ends a suspended job" {
 	frozen_by scontrol suspend
 	as user1 scancel "$job"
 	wait_for_job "$job"
@@ -384,7 +390,7 @@ frozen_by()
 	node_is_clean
 }
 
-@test "scancel and kill -9 while the LWK is frozen" {
+@test "scancel and kill -9 end a job whose LWK is frozen" {
 	frozen_by lwkctl freeze
 	as user1 scancel "$job"
 	wait_for_job "$job"
@@ -413,7 +419,7 @@ frozen_by()
 
 # --- other ends ---
 
-@test "a proxy that is killed: the step and the job tell so, and the job goes on as on Linux" {
+@test "when a proxy is killed, step and job tell so and go on as on Linux" {
 	both -n2 --mem=512 <<-EOF
 	#!/bin/bash
 	srun -n1 $programs/spin

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
 #
-# Jobs that cannot have LWK mode. In each case the user reads why and what to do, the
-# job fails, the node stays as it was, and the next test's job shows that it works.
+# A job that cannot have LWK mode fails; its user reads why and what to do; and the node stays as it
+# was, as the job of the next test shows.
 
 load ../helpers
 
@@ -38,7 +38,7 @@ teardown_file()
 	bed sh -c 'cp -p /root/lwk.conf.before /etc/slurm/lwk.conf; rm -r /opt/lwk-images'
 }
 
-# job_refused TEXT... -- SRUN-ARG...: an srun of user1 that is refused on the node.
+# job_refused TEXT... -- SRUN-ARG...: true when the node refuses this srun of user1 with each text.
 job_refused()
 {
 	local -a texts=()
@@ -58,7 +58,7 @@ job_refused()
 	node_is_as_before
 }
 
-# The cheap part of node_is_clean, after each test.
+# node_is_as_before: the cheap part of node_is_clean.
 node_is_as_before()
 {
 	bed sh -s <<-'EOF'
@@ -68,31 +68,31 @@ node_is_as_before()
 	EOF
 }
 
-@test "an image that the site does not have" {
+@test "an unknown image is refused with the names of those that there are" {
 	job_refused 'no LWK image "nosuch"' 'there are: lwk, missing' -- -c2 --lwk=nosuch
 }
 
-@test "an image file that is missing" {
+@test "a missing image file is refused" {
 	job_refused '/opt/lwk-images/missing: No such file' 'administrator' -- -c2 --lwk=missing
 }
 
-@test "an image file that is truncated" {
+@test "a truncated image file is refused" {
 	job_refused 'truncated' 'install it again' -- -c2 --lwk=truncated
 }
 
-@test "an image file that is not ELF" {
+@test "an image file that is not ELF is refused" {
 	job_refused 'wanted an ELF file' -- -c2 --lwk=text
 }
 
-@test "an image for another machine" {
+@test "an image for another machine is refused" {
 	job_refused 'one for another (ELF machine 183' -- -c2 --lwk=arm64
 }
 
-@test "an image that others can write" {
+@test "an image that other users can write is refused" {
 	job_refused '/opt/lwk-images/writable' 'only root' 'chmod go-w' -- -c2 --lwk=writable
 }
 
-@test "what is no image name never leaves srun" {
+@test "a malformed image name never leaves srun" {
 	before=$(bed sh -c 'scontrol -o show job | wc -l')
 	for name in 'a/b' '../lwk' 'a b' 'a;id' '$(id)' '-x' "$(printf '%033d' 0)"; do
 		refused "found \"$name\"" 'letters, digits' -- \
@@ -104,19 +104,19 @@ node_is_as_before()
 	[[ $(bed sh -c 'scontrol -o show job | wc -l') == "$before" ]]
 }
 
-@test "an allocation that leaves no CPU for the LWK" {
+@test "an allocation without a CPU for the LWK is refused" {
 	job_refused 'at least 2 CPUs' 'stays with Linux' '-c 2' -- -c1 --lwk
 }
 
-@test "less memory than an LWK needs" {
+@test "less memory than an LWK needs is refused" {
 	job_refused '--lwk needs at least' 'found 64 MB' '--mem=' -- -c2 --mem=64 --lwk
 }
 
-@test "more memory than the node can give away" {
+@test "more memory than the node can give away is refused" {
 	job_refused 'memory' '--mem' -- -c2 --mem=3700 --lwk
 }
 
-@test "lwkpart.ko cannot be loaded" {
+@test "a node that cannot load lwkpart.ko refuses the job" {
 	bed sh -s <<-'EOF'
 	rmmod lwkpart 2>/dev/null
 	echo 'install lwkpart false' >/etc/modprobe.d/lwk-test.conf
@@ -124,17 +124,17 @@ node_is_as_before()
 	job_refused 'kernel module lwkpart cannot be loaded' 'lwkctl check' -- -c2 --lwk
 }
 
-@test "an unknown key in lwk.conf" {
+@test "an unknown key in lwk.conf is named" {
 	bed sh -c 'echo "Colour = green" >>/etc/slurm/lwk.conf'
 	job_refused '/etc/slurm/lwk.conf:' 'unknown key "Colour"' -- -c2 --lwk
 }
 
-@test "a bad value in lwk.conf" {
+@test "a bad value in lwk.conf is named" {
 	bed sed -i 's/^LinuxCpus.*/LinuxCpus = many/' /etc/slurm/lwk.conf
 	job_refused '/etc/slurm/lwk.conf:' 'LinuxCpus' 'found "many"' -- -c2 --lwk
 }
 
-@test "a batch job reads the reason in its output, and none of its script runs" {
+@test "the output of a refused batch job says why, and none of its script runs" {
 	job=$(submit user1 -c2 --lwk=nosuch --wrap 'echo the script runs')
 	wait_for_job "$job"
 	run job_output user1 "$job"
@@ -143,7 +143,7 @@ node_is_as_before()
 	job_is "$job" JobState=FAILED ExitCode=1:0
 }
 
-@test "after all that the node is as before, and an LWK job runs" {
+@test "the node is as before the refused jobs, and runs an LWK job" {
 	node_is_clean
 	run -0 as user1 srun -c2 --mem=512 --lwk "$programs/hello"
 	[[ $output == *'LWK'* ]]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
 #
-# Jobs over nodes that are not alike, in a test bed of its own: each node plans for
-# itself, and one that cannot switch fails the job on all, with its reason.
+# Jobs over nodes that differ, in a test bed of its own: each node plans for itself, and a node that
+# cannot switch fails the job on all nodes, with its reason.
 
 # shellcheck disable=SC2016  # text for other shells
 
@@ -21,7 +21,7 @@ setup_file()
 	on 2 cp -p /etc/slurm/lwk.conf /root/lwk.conf
 }
 
-# One test's faults must not be the next one's.
+# The faults of one test must not be there in the next test.
 teardown()
 {
 	for machine in 1 2; do
@@ -39,13 +39,13 @@ teardown_file()
 	testbed down
 }
 
-# bad_image MACHINE: it has a file that is no kernel.
+# bad_image MACHINE: gives its lwk.conf an image file that is no kernel.
 bad_image()
 {
 	on "$1" sed -i 's,^Path.*,Path = /etc/hostname,' /etc/slurm/lwk.conf
 }
 
-# module_loads_by MACHINE COMMAND: instead of simply being loaded.
+# module_loads_by MACHINE COMMAND: makes modprobe lwkpart run the command there.
 module_loads_by()
 {
 	on "$1" sh -s "$2" <<-'EOF'
@@ -60,7 +60,7 @@ both_are_clean()
 	node_is_clean 2
 }
 
-# both USER SBATCH-ARG...: an LWK job on both nodes, 2 CPUs of each.
+# both USER SBATCH-ARG...: submits an LWK job with 2 CPUs of each node.
 both()
 {
 	local user=$1
@@ -69,7 +69,7 @@ both()
 	submit "$user" -N2 -n2 -c2 --mem=256 --lwk "$@"
 }
 
-# failed_with REASON ID: what is said of a job that failed on node2.
+# failed_with REASON ID: true when $output and the job's record say that node2 failed it.
 failed_with()
 {
 	[[ $output == *"job $2 cannot have LWK mode on its node node2: "*"$1"* ]] || {
@@ -80,7 +80,7 @@ failed_with()
 	both_are_clean
 }
 
-# batch_fails REASON [SBATCH-ARG]...: no part of a job's script runs, and its output says why.
+# batch_fails REASON [SBATCH-ARG]...: true when no part of a job's script runs and its output says why.
 batch_fails()
 {
 	local reason=$1
@@ -93,13 +93,13 @@ batch_fails()
 	failed_with "$reason" "$job"
 }
 
-# interactive_fails REASON COMMAND ARG...: srun or salloc and a program that must not run.
+# interactive_fails REASON COMMAND ARG...: true when srun or salloc fails and its program does not run.
 interactive_fails()
 {
 	local reason=$1
 	shift
 
-	run ! as user1 timeout 60 "$@"
+	run ! as user1 timeout 180 "$@"
 	echo "$output"
 	[[ $output != *kernel=* ]]
 	[[ $output =~ lwk:\ job\ ([0-9]+)\  ]]
@@ -108,7 +108,6 @@ interactive_fails()
 	failed_with "$reason" "$job"
 }
 
-# A job's output tells on each node which CPUs its LWK got, and of which NUMA nodes the memory is.
 @test "each node plans for itself" {
 	job=$(submit user1 -N2 --exclusive --mem=500 --lwk --wrap '
 		srun -N2 -n2 -l --lwk-launch=none lwkctl status | sort -s -n -k1,1')
@@ -120,7 +119,7 @@ interactive_fails()
 	both_are_clean
 }
 
-@test "srun alone: as many programs as there are LWK CPUs, eight on node1 and two on node2" {
+@test "srun starts a program on each LWK CPU, eight on node1 and two on node2" {
 	run -0 as user1 salloc -N2 -n12 --mem=256 --lwk sh -c '
 		srun -l -N2 -n10 -m plane=8 /opt/lwk-tests/nap 5
 		srun -N1 -n1 -w node2 /opt/lwk-tests/exit-with 7; echo "exit status $?"
@@ -134,22 +133,23 @@ interactive_fails()
 }
 
 # Each rank needs an LWK CPU more, for UCX.
-@test "MPICH: four ranks on one LWK" {
+# bats test_tags=nightly
+@test "four ranks of MPICH run on one LWK" {
 	run -0 as user1 timeout 300 srun -Q -w node1 -n4 --exclusive --mem=900 --lwk --mpi=pmi2 \
 		"$programs/mpi-pairs" 20
 	echo "$output"
 	[[ $output == *' MB/s'* && $output == *'4 ranks'* ]]
 }
 
-# Of the pairs of ranks one is on node1, and one has a rank on each node. eth0 leads elsewhere.
-@test "MPICH: ranks on two nodes' LWKs talk over TCP" {
+# One pair of ranks is on node1, one has a rank on each node. eth0 does not lead to the other node.
+@test "ranks of MPICH on the LWKs of two nodes talk over TCP" {
 	run -0 as user1 env UCX_NET_DEVICES=eth1 timeout 900 srun -Q -N2 -n4 -m plane=3 --exclusive --mem=600 \
 		--lwk --mpi=pmi2 "$programs/mpi-pairs" 10
 	echo "$output"
 	[[ $output == *' MB/s'* && $output == *'4 ranks'* ]]
 }
 
-@test "a program's exit status on one node is the step's and the job's" {
+@test "a program's exit status on one node is that of its step and its job" {
 	run -9 as user1 srun -N2 -n2 -c2 --mem=256 --lwk "$programs/exit-with" 9
 	job=$(both user1 --wrap 'exec srun -N1 -n1 -w node2 /opt/lwk-tests/exit-with 5')
 	wait_for_job "$job"
@@ -174,11 +174,13 @@ interactive_fails()
 	[[ $(grep -c 'signal 15 came' <<<"$output") == 2 ]]
 }
 
-@test "scancel while one node still switches" {
-	module_loads_by 2 'sleep 6; modprobe -i lwkpart'
+@test "scancel ends a job while one of its nodes still switches" {
+	on 2 rm -f /run/lwk-tests.go
+	module_loads_by 2 'until test -e /run/lwk-tests.go; do sleep 0.2; done; modprobe -i lwkpart'
 	job=$(both user1 --wrap 'echo the script runs')
 	wait_for 30 on 1 grep -qs '"state":"active"' "/run/slurm-lwk/jobs/$job.json"
 	as user1 scancel "$job"
+	on 2 touch /run/lwk-tests.go
 	wait_for_job "$job"
 	job_is "$job" JobState=CANCELLED
 	run as user1 cat "$job.out"
@@ -186,7 +188,7 @@ interactive_fails()
 	both_are_clean
 }
 
-# By node1's clock alone, which is slurmctld's too: the two nodes' are not the same.
+# All times are by the clock of node1, which slurmctld reads, too; the clock of node2 differs.
 @test "a script waits for a node that takes longer to switch" {
 	module_loads_by 2 'sleep 8; modprobe -i lwkpart'
 	job=$(both user1 --wrap 'date +%s; srun /opt/lwk-tests/hello')
@@ -199,7 +201,7 @@ interactive_fails()
 	((lines[0] - start >= 8))
 }
 
-@test "slurmd of one node is killed and comes back while the job runs" {
+@test "a job goes on while slurmd of one of its nodes is killed and comes back" {
 	job=$(both user1 --wrap 'srun /opt/lwk-tests/nap 10; srun /opt/lwk-tests/hello')
 	wait_for 60 as user1 sh -c "[ \"\$(grep -c kernel= $job.out)\" = 2 ]"
 	on 2 sh -s <<-'EOS'
@@ -215,7 +217,7 @@ interactive_fails()
 	both_are_clean
 }
 
-@test "node2 has a bad image: sbatch, srun, salloc" {
+@test "a bad image on node2 fails sbatch, srun and salloc" {
 	bad_image 2
 	batch_fails 'wanted an ELF file'
 	interactive_fails 'wanted an ELF file' srun -N2 -n2 -c2 --mem=256 --lwk "$programs/hello"
@@ -223,18 +225,18 @@ interactive_fails()
 		salloc -N2 -n2 -c2 --mem=256 --lwk sh -c "echo kernel=; srun $programs/hello"
 }
 
-@test "node2 has no lwk.conf" {
+@test "a missing lwk.conf on node2 fails the job" {
 	on 2 rm /etc/slurm/lwk.conf
 	batch_fails '/etc/slurm/lwk.conf'
 }
 
-@test "node2 cannot give so much memory" {
+@test "too little memory on node2 fails the job" {
 	on 2 sh -c 'dd if=/dev/zero of=/dev/shm/full bs=1M count=500 status=none'
 	batch_fails 'memory' --mem=800
 }
 
-@test "node2 needs its CPUs for deadlines that it has promised" {
-	# A second: on a busy host Linux 6.1 can lose itself in deadlines that it misses all the time.
+@test "CPUs of node2 that are promised to deadline tasks fail the job" {
+	# Periods of a second: with short ones Linux 6.1 on a busy host does nothing but miss deadlines.
 	on 2 sh -c 'for i in 1 2 3 4; do
 		setsid chrt -d -T 900000000 -D 1000000000 -P 1000000000 0 sleep 299 </dev/null >/dev/null 2>&1 &
 	done'
@@ -242,12 +244,12 @@ interactive_fails()
 	batch_fails 'CPU'
 }
 
-@test "node2 says only after a while that it cannot" {
+@test "a node2 that fails late fails the job" {
 	module_loads_by 2 'sleep 4; false'
 	batch_fails 'kernel module lwkpart cannot be loaded'
 }
 
-@test "node1, the batch host, cannot" {
+@test "a bad image on node1, the batch host, fails the job" {
 	bad_image 1
 	job=$(both user1 --wrap 'echo the script runs')
 	wait_for_job "$job"
@@ -258,7 +260,7 @@ interactive_fails()
 	both_are_clean
 }
 
-@test "a heterogeneous job: one component cannot" {
+@test "a heterogeneous job fails when one component cannot switch" {
 	bad_image 2
 	job=$(submit user1 -w node1 -n2 --mem=256 --lwk : -w node2 -n2 --mem=256 --lwk \
 		--wrap 'echo the script runs')
@@ -271,7 +273,7 @@ interactive_fails()
 	both_are_clean
 }
 
-@test "a heterogeneous job: each component on its own LWK" {
+@test "each component of a heterogeneous job runs on an LWK of its own" {
 	job=$(submit user1 -w node1 -n3 --mem=256 --lwk : -w node2 -n2 --mem=256 --lwk \
 		--wrap 'srun --het-group=0,1 -n1 /opt/lwk-tests/hello')
 	wait_for_job "$job"

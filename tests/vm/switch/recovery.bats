@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
 #
-# The library alone, without Slurm's hooks (switch-once.c): switches that are killed, that
-# collide, that cannot be; and what lwkctl does about what they leave.
+# Switches by the library alone (switch-once.c), without Slurm's hooks, that are killed, collide or
+# cannot be done; and lwkctl, which cleans up after them.
 
 load ../helpers
 
@@ -13,11 +13,11 @@ setup_file()
 	testbed put "$top/build/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
 }
 
-# Each memory block's state and zone, each interrupt's CPUs.
+# A command that prints state and zone of each memory block and the CPUs of each interrupt.
 zones='grep -H . /sys/devices/system/memory/memory*/state /sys/devices/system/memory/memory*/valid_zones \
 	/proc/irq/*/smp_affinity_list'
 
-# record_has JOB TEXT...
+# record_has JOB TEXT...: true when the node's record of the job has each text.
 record_has()
 {
 	local job=$1
@@ -31,8 +31,8 @@ record_has()
 
 @test "a switch that is killed at any moment is undone from its journal" {
 	before=$(bed sh -c "$zones")
-	run -0 bed bash -s <<-'EOF'
-	for i in {1..12}; do
+	run -0 bed bash -s "$(times 4 12)" <<-'EOF'
+	for ((i = 1; i <= $1; i++)); do
 		switch-once on 200 1000 4-7 1000M >/dev/null &
 		sleep "$((RANDOM % 2)).$((RANDOM % 90 + 10))"
 		kill -9 $! 2>/dev/null
@@ -47,13 +47,14 @@ record_has()
 }
 
 @test "a switch that is asked to end undoes itself and says why" {
-	run ! bed bash -c 'switch-once on 201 1000 4-7 1000M & sleep 0.3; kill $!; wait $!'
+	run ! bed bash -c 'switch-once on 201 1000 4-7 1000M &
+		until [[ -s /run/slurm-lwk/jobs/201.journal ]]; do sleep 0.02; done; kill $!; wait $!'
 	record_has 201 '"state":"refused"' 'cancelled by a signal'
 	bed switch-once off 201
 	node_is_clean
 }
 
-@test "two at once take turns" {
+@test "two switches at once take turns" {
 	bed bash -c 'switch-once on 202 1000 1-3 400M & switch-once on 203 1001 4-7 400M & wait'
 	record_has 202 '"state":"active"' '"lwk_cpus":"2-3"' '"nodes":"0"'
 	record_has 203 '"state":"active"' '"lwk_cpus":"5-7"' '"nodes":"1"'
@@ -63,7 +64,7 @@ record_has()
 	node_is_clean
 }
 
-@test "what the allocation or the machine does not have" {
+@test "a request for what allocation or machine do not have is refused" {
 	bed switch-once on 204 1000 4-7 64G
 	record_has 204 '"state":"refused"' 'wanted 65472 MB of memory' 'this machine can give away'
 	bed switch-once on 205 1000 4-99 400M
@@ -100,7 +101,7 @@ record_has()
 	node_is_clean
 }
 
-@test "the plan of lwkctl is what the switch does" {
+@test "the switch does what lwkctl plan prints" {
 	run -0 bed lwkctl plan --cpus 4-7 --mem 600M --json
 	[[ $output == *'"lwk_cpus":"5-7"'*'"linux_cpus":"4"'*'"bytes":562036736'* ]]
 	bed switch-once on 210 1000 4-7 600M
@@ -109,7 +110,7 @@ record_has()
 	node_is_clean
 }
 
-@test "anybody may ask for the status, only root may change it" {
+@test "any user may ask for the status, only root may change it" {
 	bed switch-once on 211 1000 4-7 400M
 	run -0 as user1 lwkctl status
 	[[ $output == *'job 211 of user 1000: active'* ]]
@@ -122,7 +123,7 @@ record_has()
 	node_is_clean
 }
 
-@test "a wrong command line is refused with what was wanted and found" {
+@test "a wrong command line of lwkctl is refused with what was wanted and found" {
 	for line in '' bogus 'status extra' 'plan --cpus 4-7' 'plan --cpus 7-4 --mem 1G' \
 		'plan --cpus 4-7 --mem 1' 'kmsg' 'kmsg -1' 'reset all' 'status --cpus 3'; do
 		# shellcheck disable=SC2086  # words
@@ -132,7 +133,7 @@ record_has()
 	done
 }
 
-@test "lwkctl check finds nothing here, and a plugin that is only optional" {
+@test "lwkctl check finds a plugin that is only optional, and nothing else" {
 	run -0 bed lwkctl check
 	[[ ${lines[-1]} == '0 problems' ]]
 	bed sh -c 'cp -p /etc/slurm/plugstack.conf /root/plugstack.before

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# KeepWarm=: the next LWK job boots on what the last one had; nobody else ever misses it.
+# With KeepWarm= the next LWK job boots on the CPUs and memory of the last one, and no other job ever
+# lacks them.
 
 load ../helpers
 
@@ -25,29 +26,29 @@ teardown()
 	bed lwkctl cool
 }
 
-# keep SECONDS
+# keep SECONDS: sets KeepWarm=.
 keep()
 {
 	bed sed -i -e '/^KeepWarm/d' -e "s/^SwitchTimeout.*/&\nKeepWarm = $1/" /etc/slurm/lwk.conf
 }
 
-# lwk_job USER CPUS PROGRAM...: its record's steps must name what $wanted says.
+# lwk_job USER CPUS PROGRAM...: runs an LWK job to its end; $output is the program's.
 lwk_job()
 {
 	local user=$1 cpus=$2
 	shift 2
 
-	run -0 as "$user" timeout 90 srun --ntasks=1 --cpus-per-task="$cpus" --mem=512 --lwk "$@"
+	run -0 as "$user" timeout 240 srun --ntasks=1 --cpus-per-task="$cpus" --mem=512 --lwk "$@"
 	wait_for 60 bed sh -c '[ -z "$(squeue -h)" ] && [ "$(sinfo -h -o %T)" != completing ]'
 }
 
-# steps_of JOB: their names.
+# steps_of JOB: prints the names of its switch's steps.
 steps_of()
 {
 	bed cat "/run/slurm-lwk/jobs/$1.json" | jq -r '[.steps[].name] | join(" ")'
 }
 
-# warm_job: its id; fails when none is warm.
+# warm_job: prints the id of the job whose partition is warm; fails when there is none.
 warm_job()
 {
 	bed lwkctl status --json | jq -er '.jobs[] | select(.state == "warm") | .job_id'
@@ -58,7 +59,7 @@ is_warm()
 	warm_job >/dev/null
 }
 
-@test "the next job takes over what the last one had, and boots at once" {
+@test "the next job takes over the warm partition and boots without taking memory" {
 	lwk_job user1 4 "$programs/hello"
 	first=$(warm_job)
 	run -0 bed lwkctl status
@@ -76,7 +77,7 @@ is_warm()
 	node_is_clean
 }
 
-@test "nothing of one user's memory is there for the next" {
+@test "the next user finds nothing of the last one's memory" {
 	lwk_job user1 4 "$programs/secret" leave 300
 	[[ $output == *'left 300 MB of 0x5e'* ]]
 	lwk_job user2 4 "$programs/secret" look 300
@@ -95,7 +96,7 @@ is_warm()
 	node_is_clean
 }
 
-@test "a bigger LWK job gets what it asked for" {
+@test "an LWK job that is larger than the warm partition gets what it asked for" {
 	lwk_job user1 3 "$programs/hello"
 	is_warm
 	lwk_job user2 6 "$programs/hello"
@@ -114,7 +115,7 @@ is_warm()
 	node_is_clean
 }
 
-@test "its time ends, on a drained node too" {
+@test "a warm partition goes back when its time ends, on a drained node too" {
 	keep 4
 	lwk_job user1 4 "$programs/hello"
 	bed scontrol update nodename=node1 state=drain reason=test
@@ -124,11 +125,12 @@ is_warm()
 	node_is_clean
 }
 
-@test "nobody watches its time: check finds it, and the next job ends it" {
-	keep 3
+@test "lwkctl check finds a warm partition whose watcher was killed, and the next job ends it" {
+	keep 15
 	lwk_job user1 4 "$programs/hello"
 	bed pkill -9 -x lwkctl
-	sleep 4
+	is_warm
+	wait_for 20 bed sh -c 'lwkctl check | grep "problem warm"'
 	keep 600
 	is_warm
 	run -1 bed lwkctl check
@@ -138,7 +140,7 @@ is_warm()
 	node_is_clean
 }
 
-@test "slurmd starts anew: everything is Linux's" {
+@test "slurmd that restarts gives the warm partition back" {
 	lwk_job user1 4 "$programs/hello"
 	is_warm
 	bed sh -s <<-'EOF'
@@ -151,7 +153,7 @@ is_warm()
 	node_is_clean
 }
 
-@test "reset ends it, and a requeued job of the same number" {
+@test "lwkctl reset gives a warm partition back, and a requeued job switches again" {
 	bed switch-once on 902 1000 4-7 600M
 	bed switch-once ended 902
 	run -0 bed lwkctl reset 902
@@ -165,7 +167,7 @@ is_warm()
 	node_is_clean
 }
 
-@test "of two that end, one is kept" {
+@test "of two partitions only one is kept warm" {
 	bed switch-once on 904 1000 1-3 400M
 	bed switch-once on 905 1001 4-7 400M
 	bed switch-once ended 904
@@ -176,10 +178,10 @@ is_warm()
 	node_is_clean
 }
 
-@test "killed at any moment, while it is kept and while it is taken over" {
-	run -0 bed bash -s <<-'EOF'
+@test "a switch that is killed while it keeps or takes over a partition is undone" {
+	run -0 bed bash -s "$(times 2 6)" <<-'EOF'
 	clean() { [ "$(lwkctl status --json | tr -d ' \n')" = '{"jobs":[],"lent":[]}' ]; }
-	for i in {1..6}; do
+	for ((i = 1; i <= $1; i++)); do
 		switch-once on 906 1000 4-7 400M >/dev/null || exit 1
 		switch-once ended 906 >/dev/null &
 		sleep "0.$((RANDOM % 900 + 100))"
@@ -192,7 +194,7 @@ is_warm()
 		sleep "0.$((RANDOM % 250 + 10))"
 		kill -9 $! 2>/dev/null
 		wait $! 2>/dev/null
-		# As Slurm does: the killed job's epilog, then the next job's prolog.
+		# Slurm runs the killed job's epilog, then the next job's prolog.
 		switch-once ended 908 >/dev/null && lwkctl cool >/dev/null && clean ||
 			{ echo "taken over, round $i"; lwkctl status; exit 1; }
 	done
