@@ -5,6 +5,8 @@ endif
 
 job_container_job_container_lwk_la_SOURCES = \
 	job_container/plugin.c \
+	libmodeswitch/base/cgroup.c libmodeswitch/base/cgroup.h \
+	libmodeswitch/base/files.c libmodeswitch/base/files.h \
 	job_container/os_cores.c job_container/os_cores.h \
 	job_container/view.c job_container/view.h \
 	job_container/restore.c job_container/restore.h \

@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <limits.h>
-#include <mntent.h>
 #include <slurm/spank.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/cgroup.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
@@ -19,31 +20,6 @@ static int fail(uint32_t job_id, const char *what)
 	slurm_error("lwk: job %u: cannot put its Linux side on the OS cores: %s: %s", job_id, what,
 		    strerror(errno));
 	return -1;
-}
-
-/* This process's cgroup with the cpusets, below its mount point; "" when there is none. */
-static void own_cgroup(char *path, size_t size, bool version_1)
-{
-	FILE *file = fopen("/proc/self/cgroup", "re");
-	char line[PATH_MAX + 256];
-
-	*path = '\0';
-	while (file && !*path && fgets(line, sizeof(line), file)) {
-		char *controllers = strchr(line, ':');
-		char *group = controllers ? strchr(controllers + 1, ':') : NULL;
-
-		if (!group)
-			continue;
-		*group++ = '\0';
-		group[strcspn(group, "\n")] = '\0';
-		controllers++;
-		for (char *rest = controllers, *name; !*path && (name = strsep(&rest, ","));) {
-			if (strcmp(name, version_1 ? "cpuset" : "") == 0)
-				snprintf(path, size, "%s", group);
-		}
-	}
-	if (file)
-		fclose(file);
 }
 
 /* A cpuset that says nothing has its parent's CPUs. */
@@ -69,45 +45,31 @@ static int add_cpus(const char *directory, const char *cpus)
 	return fclose(file) == 0 && ret > 0 ? 0 : -1;
 }
 
-/* The job's cpuset and those below it that this process is in. */
-static int widen_cpusets(uint32_t job_id, const char *mount, bool version_1, const char *cpus)
+/* Adds CPUs to the job's cpuset and to those below it that this process is in. */
+static int widen_cpusets(uint32_t job_id, const char *cpus)
 {
-	char group[PATH_MAX], whole[2 * PATH_MAX], job[32];
-	char *at;
+	char path[2 * PATH_MAX], job[32], *at;
+	struct hierarchy cpusets;
+	int error = hierarchy_find("cpuset", &cpusets);
 
-	own_cgroup(group, sizeof(group), version_1);
-	snprintf(whole, sizeof(whole), "%s%s/", mount, group);
+	if (error == -ENOENT)
+		return 0;
+	if (error) {
+		errno = -error;
+		return fail(job_id, "/proc/self/mounts");
+	}
+	if (hierarchy_path_of_process(&cpusets, getpid(), path, sizeof(path) - 1) < 0)
+		return 0;
+	strcat(path, "/");
 	snprintf(job, sizeof(job), "/job_%u/", job_id);
-	at = strstr(whole, job);
+	at = strstr(path, job);
 	for (at = at ? strchr(at + 1, '/') : NULL; at; at = strchr(at + 1, '/')) {
-		int error;
-
 		*at = '\0';
-		error = add_cpus(whole, cpus);
-		if (error)
-			return fail(job_id, whole);
+		if (add_cpus(path, cpus) < 0)
+			return fail(job_id, path);
 		*at = '/';
 	}
 	return 0;
-}
-
-static int widen_all(uint32_t job_id, const char *cpus)
-{
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	struct mntent *mount;
-	int ret = 0;
-
-	if (!mounts)
-		return fail(job_id, "/proc/self/mounts");
-	while (ret == 0 && (mount = getmntent(mounts))) {
-		bool version_1 = strcmp(mount->mnt_type, "cgroup") == 0;
-
-		if ((version_1 && hasmntopt(mount, "cpuset")) ||
-		    strcmp(mount->mnt_type, "cgroup2") == 0)
-			ret = widen_cpusets(job_id, mount->mnt_dir, version_1, cpus);
-	}
-	endmntent(mounts);
-	return ret;
 }
 
 /* Without cpusets this is all there is to keep it there. */
@@ -138,7 +100,7 @@ static int enter(uint32_t job_id)
 	}
 	if (hwloc_bitmap_list_asprintf(&cpus, config->os_cpus) < 0)
 		fail(job_id, "memory");
-	else if (widen_all(job_id, cpus) == 0)
+	else if (widen_cpusets(job_id, cpus) == 0)
 		ret = bind_process(job_id, config->os_cpus);
 	free(cpus);
 	ms_config_free(config);

@@ -33,12 +33,12 @@ void cgroups_remove_empty(uint32_t job_id)
 {
 	__nftw_func_t visit = remove_directory;
 
-	job_cgroups(job_id, walk, &visit);
+	job_cgroups_each(job_id, walk, &visit);
 }
 
 void cgroups_take(uint32_t job_id)
 {
 	__nftw_func_t visit = take;
 
-	job_cgroups(job_id, walk, &visit);
+	job_cgroups_each(job_id, walk, &visit);
 }

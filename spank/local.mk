@@ -11,6 +11,7 @@ spank_lwk_la_SOURCES = \
 	spank/command_option.c spank/command_option.h \
 	libmodeswitch/base/cgroup.c libmodeswitch/base/cgroup.h \
 	libmodeswitch/base/clock.c libmodeswitch/base/clock.h \
+	libmodeswitch/base/files.c libmodeswitch/base/files.h \
 	spank/cpu_binding.c spank/cpu_binding.h \
 	spank/memory_binding.c spank/memory_binding.h \
 	spank/options.c spank/options.h \

@@ -28,8 +28,9 @@ CLEANFILES += $(bench_programs)
 # ---- unit tests: no root, no virtual machine; one folder for each room of the library ----
 if HAVE_CMOCKA
 check_PROGRAMS += \
-	tests/unit/base/test-parse \
+	tests/unit/base/test-cgroup \
 	tests/unit/base/test-child \
+	tests/unit/base/test-parse \
 	tests/unit/config/test-configuration \
 	tests/unit/config/test-image \
 	tests/unit/driver/test-counters \

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "limits/controllers.h"
@@ -168,7 +169,7 @@ int limits_make(uint32_t job_id, const struct ms_limits *limits, struct ms_error
 {
 	int ret = controllers_check(limits, err);
 
-	if (ret < 0 || limits_version_2())
+	if (ret < 0 || cgroup2_is_used())
 		return ret;
 	for (size_t i = 0; ret == 0 && i < LIMITS_MAX_GROUPS; i++) {
 		char *mount = controller_mount(controllers[i]);
@@ -187,7 +188,7 @@ int limits_open(uint32_t job_id, const struct ms_limits *limits, int fds[LIMITS_
 	char name[NAME_SIZE], path[PATH_SIZE];
 	int n = 0;
 
-	if (limits_version_2())
+	if (cgroup2_is_used())
 		return 0;
 	name_of(job_id, is_shared(limits), name);
 	for (size_t i = 0; i < LIMITS_MAX_GROUPS; i++) {
@@ -261,7 +262,7 @@ int limits_remove(uint32_t job_id, struct ms_error *err)
 {
 	int ret = 0;
 
-	if (limits_version_2() || cgroup_init() != 0)
+	if (cgroup2_is_used() || cgroup_init() != 0)
 		return 0;
 	for (size_t i = 0; i < LIMITS_MAX_GROUPS; i++) {
 		char *mount = controller_mount(controllers[i]);
@@ -297,7 +298,7 @@ int limits_remove_all(struct ms_error *err)
 {
 	int ret = 0;
 
-	if (limits_version_2() || cgroup_init() != 0)
+	if (cgroup2_is_used() || cgroup_init() != 0)
 		return 0;
 	for (size_t i = 0; i < LIMITS_MAX_GROUPS; i++) {
 		char *mount = controller_mount(controllers[i]);

@@ -6,13 +6,13 @@
 #include "limits/cgroup_v2.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
 
+#include "base/cgroup.h"
 #include "base/files.h"
 #include "limits/limits.h"
 #include "modeswitch/config.h"
@@ -20,7 +20,6 @@
 #include "modeswitch/job.h"
 #include "modeswitch/limits.h"
 
-#define MOUNT "/sys/fs/cgroup"
 #define PERIOD_US 100000
 #define PATH_SIZE 4096
 
@@ -33,24 +32,23 @@ struct place {
 
 static int find_place(uint32_t job_id, pid_t pid, struct place *place, struct ms_error *err)
 {
-	char text[PATH_SIZE], job[32], *path, *at, *step;
+	static const struct hierarchy hierarchy = { .mount = CGROUP2_MOUNT, .version_2 = true };
+	char path[PATH_SIZE], job[32], *at, *step;
 
-	if (kernel_read(text, sizeof(text), "/proc/%d/cgroup", (int)pid) < 0)
+	if (hierarchy_path_of_process(&hierarchy, pid, path, sizeof(path)) < 0)
 		return ms_fail(err, "the cgroup of process %d cannot be read", (int)pid);
-	path = strncmp(text, "0::/", 4) == 0 ? text + 3 : NULL;
 	snprintf(job, sizeof(job), "/job_%u/", job_id);
-	at = path ? strstr(path, job) : NULL;
+	at = strstr(path, job);
 	step = at ? strstr(at + strlen(job), "/") : NULL;
 	if (!step || strncmp(at + strlen(job), "step_", 5) != 0)
 		return ms_fail(err,
-			       "wanted process %d in a cgroup of Slurm's for job %u; found \"%s\"; "
+			       "wanted process %d in a cgroup of Slurm's for job %u; found %s; "
 			       "the administrator's remedy is ProctrackType=proctrack/cgroup in "
 			       "slurm.conf",
-			       (int)pid, job_id, text);
-	snprintf(place->scope, sizeof(place->scope), MOUNT "%.*s", (int)(at - path), path);
-	snprintf(place->job, sizeof(place->job), MOUNT "%.*s", (int)(at + strlen(job) - 1 - path),
-		 path);
-	snprintf(place->tasks, sizeof(place->tasks), MOUNT "%.*s/user", (int)(step - path), path);
+			       (int)pid, job_id, path);
+	snprintf(place->scope, sizeof(place->scope), "%.*s", (int)(at - path), path);
+	snprintf(place->job, sizeof(place->job), "%.*s", (int)(at + strlen(job) - 1 - path), path);
+	snprintf(place->tasks, sizeof(place->tasks), "%.*s/user", (int)(step - path), path);
 	return 0;
 }
 
@@ -109,22 +107,29 @@ static bool shares(const struct ms_job *job)
 	return job->state == MS_JOB_ACTIVE && job->proxies.cpu_percent;
 }
 
-/* A job that has no cgroup yet gets its share with its first step. */
-static void set_share(uint32_t job_id, unsigned percent, unsigned weight)
-{
-	char pattern[PATH_SIZE], text[64], weight_text[16];
-	glob_t found;
+struct share {
+	char max[32], weight[16];
+};
 
-	snprintf(pattern, sizeof(pattern), MOUNT "/system.slice/*slurmstepd.scope/job_%u", job_id);
-	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
-		return;
-	snprintf(text, sizeof(text), "%u %u", percent * (PERIOD_US / 100), PERIOD_US);
-	snprintf(weight_text, sizeof(weight_text), "%u", weight);
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		kernel_write(text, "%s/cpu.max", found.gl_pathv[i]);
-		kernel_write(weight_text, "%s/cpu.weight", found.gl_pathv[i]);
+static int set_share(const struct job_cgroup *cgroup, void *context)
+{
+	const struct share *share = context;
+
+	if (cgroup->version_2) {
+		kernel_write(share->max, "%s/cpu.max", cgroup->path);
+		kernel_write(share->weight, "%s/cpu.weight", cgroup->path);
 	}
-	globfree(&found);
+	return 0;
+}
+
+/* A job that has no cgroup yet gets its share with its first step. */
+static void give_share(uint32_t job_id, unsigned percent, unsigned weight)
+{
+	struct share share;
+
+	snprintf(share.max, sizeof(share.max), "%u %u", percent * (PERIOD_US / 100), PERIOD_US);
+	snprintf(share.weight, sizeof(share.weight), "%u", weight);
+	job_cgroups_each(job_id, set_share, &share);
 }
 
 void ms_limits_share(void)
@@ -134,14 +139,14 @@ void ms_limits_share(void)
 	unsigned sharing = 0;
 	size_t n;
 
-	if (!limits_version_2() || ms_job_list(&jobs, &n, &ignored) < 0)
+	if (!cgroup2_is_used() || ms_job_list(&jobs, &n, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < n; i++)
 		sharing += shares(&jobs[i]);
 	for (size_t i = 0; i < n; i++) {
 		if (shares(&jobs[i]))
-			set_share(jobs[i].job_id, MAX(jobs[i].proxies.cpu_percent / sharing, 1),
-				  jobs[i].proxies.weight_percent);
+			give_share(jobs[i].job_id, MAX(jobs[i].proxies.cpu_percent / sharing, 1),
+				   jobs[i].proxies.weight_percent);
 	}
 	ms_job_list_free(jobs, n);
 }
@@ -151,7 +156,7 @@ int ms_limits_step(const struct ms_job *job, pid_t pid, bool is_step, struct ms_
 	const struct ms_limits *limits = &job->proxies;
 	struct place place;
 
-	if (!limits_version_2() || !limits->memory)
+	if (!cgroup2_is_used() || !limits->memory)
 		return 0;
 	if (find_place(job->job_id, pid, &place, err) < 0)
 		return limits->required ? -1 : 0;

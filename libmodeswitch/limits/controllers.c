@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgroup.h"
 #include "base/files.h"
 #include "modeswitch/config.h"
 
-#define CONTROLLERS "/sys/fs/cgroup/cgroup.controllers"
+#define CONTROLLERS CGROUP2_MOUNT "/cgroup.controllers"
 
 const char *const controllers[LIMITS_MAX_GROUPS] = { "cpuset", "cpu", "memory", "pids" };
 
@@ -23,13 +24,6 @@ char *controller_mount(const char *controller)
 	char *path = NULL;
 
 	return cgroup_get_subsys_mount_point(controller, &path) == 0 ? path : NULL;
-}
-
-bool limits_version_2(void)
-{
-	char ignored[1024];
-
-	return kernel_read(ignored, sizeof(ignored), CONTROLLERS) >= 0;
 }
 
 static bool has_word(const char *words, const char *word)
@@ -64,7 +58,7 @@ static void find_missing(char *missing, size_t size)
 
 int limits_look(char *missing, size_t size, struct ms_error *err)
 {
-	int error = limits_version_2() ? 0 : cgroup_init();
+	int error = cgroup2_is_used() ? 0 : cgroup_init();
 
 	if (error && error != ECGROUPNOTMOUNTED)
 		return ms_fail(err, "libcgroup cannot begin: %s", cgroup_error_text(error));

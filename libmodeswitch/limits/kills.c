@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgroup.h"
 #include "base/files.h"
 #include "limits/cgroup_v1.h"
 #include "limits/cgroup_v2.h"
@@ -33,7 +34,7 @@ uint64_t ms_limits_kills(const struct ms_job *job, pid_t pid)
 
 	if (!job->proxies.memory)
 		return 0;
-	if (limits_version_2()) {
+	if (cgroup2_is_used()) {
 		if (cgroup_v2_read(job->job_id, pid, "memory.events", text, sizeof(text)) < 0)
 			return 0;
 		/* "oom" counts where the limit was, not below. */

@@ -22,9 +22,6 @@
 
 #define LIMITS_MAX_GROUPS 4
 
-/* Is the hierarchy of version 2 the one to look at? */
-bool limits_version_2(void);
-
 /* Which controllers this node lacks: "memory, pids"; "" when it has all. */
 int limits_look(char *missing, size_t size, struct ms_error *err);
 

@@ -11,8 +11,8 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "migrate/context.h"
-#include "migrate/targets.h"
 #include "store/state.h"
 
 #define SUFFIX ".away"

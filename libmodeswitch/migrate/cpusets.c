@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fts.h>
 #include <limits.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,34 +26,6 @@
 
 /* ---- which cpusets ---- */
 
-struct hierarchy {
-	char mount[PATH_MAX];
-	bool v2;
-};
-
-/* Where cpusets are; 0 when there are none. */
-static int find_hierarchy(struct hierarchy *hierarchy)
-{
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	struct mntent *mount;
-	int found = 0;
-
-	while (mounts && (mount = getmntent(mounts))) {
-		bool v1 = strcmp(mount->mnt_type, "cgroup") == 0 && hasmntopt(mount, "cpuset");
-
-		if (!v1 && (found || strcmp(mount->mnt_type, "cgroup2") != 0))
-			continue;
-		snprintf(hierarchy->mount, sizeof(hierarchy->mount), "%s", mount->mnt_dir);
-		hierarchy->v2 = !v1;
-		found = 1;
-		if (v1)
-			break;
-	}
-	if (mounts)
-		endmntent(mounts);
-	return found;
-}
-
 static bool is_cpuset(const char *directory)
 {
 	char path[PATH_MAX];
@@ -63,44 +34,15 @@ static bool is_cpuset(const char *directory)
 	       access(path, F_OK) == 0;
 }
 
-/* A line of /proc/PID/cgroup is "N:controllers:/path"; those of version 2 name none. */
-static const char *path_in_line(char *line, bool v2)
-{
-	char *controllers = strchr(line, ':'), *path, *one;
-
-	path = controllers ? strchr(++controllers, ':') : NULL;
-	if (!path)
-		return NULL;
-	*path++ = '\0';
-	if (v2)
-		return *controllers ? NULL : path;
-	while ((one = strsep(&controllers, ","))) {
-		if (strcmp(one, "cpuset") == 0)
-			return path;
-	}
-	return NULL;
-}
-
 /* The process's cpuset. 0, or -1 when it has none or is gone. */
 static int find_cpuset(const struct hierarchy *hierarchy, pid_t pid, char *path, size_t size)
 {
-	char text[8192], *rest = text, *line;
-
-	if (kernel_read(text, sizeof(text), "/proc/%d/cgroup", pid) < 0)
+	if (hierarchy_path_of_process(hierarchy, pid, path, size) < 0)
 		return -1;
-	while ((line = strsep(&rest, "\n"))) {
-		const char *found = path_in_line(line, hierarchy->v2);
-
-		if (!found)
-			continue;
-		if (snprintf(path, size, "%s%s", hierarchy->mount, found) >= (int)size)
-			return -1;
-		/* A group that only has its parent's nodes has no file to say so. */
-		while (!is_cpuset(path) && strlen(path) > strlen(hierarchy->mount))
-			*strrchr(path, '/') = '\0';
-		return strlen(path) > strlen(hierarchy->mount) + 1 ? 0 : -1;
-	}
-	return -1;
+	/* A group that only has its parent's nodes has no file to say so. */
+	while (!is_cpuset(path) && strlen(path) > strlen(hierarchy->mount))
+		*strrchr(path, '/') = '\0';
+	return strlen(path) > strlen(hierarchy->mount) + 1 ? 0 : -1;
 }
 
 static bool is_target(const struct migration *migration, pid_t pid)
@@ -200,9 +142,9 @@ static int list_of_job(const struct job_cgroup *cgroup, void *context)
 {
 	const struct job_search *search = context;
 
-	if (strcmp(cgroup->mount->mnt_dir, search->hierarchy->mount) != 0)
+	if (strcmp(cgroup->mount, search->hierarchy->mount) != 0)
 		return 0;
-	return list_tree(search->migration, cgroup->path, search->hierarchy->v2);
+	return list_tree(search->migration, cgroup->path, search->hierarchy->version_2);
 }
 
 static int list_of_processes(struct migration *migration, const struct hierarchy *hierarchy)
@@ -217,7 +159,7 @@ static int list_of_processes(struct migration *migration, const struct hierarchy
 			continue;
 		else if (!is_ours_alone(migration, path))
 			shared++;
-		else if (list_tree(migration, path, hierarchy->v2) < 0)
+		else if (list_tree(migration, path, hierarchy->version_2) < 0)
 			return -1;
 	}
 	if (none)
@@ -239,13 +181,13 @@ static int list_cpusets(struct migration *migration)
 	struct job_search search = { .migration = migration };
 	struct hierarchy hierarchy;
 
-	if (!find_hierarchy(&hierarchy))
+	if (hierarchy_find("cpuset", &hierarchy) < 0)
 		return 0;
 	search.hierarchy = &hierarchy;
-	if (request->job_id && job_cgroups(request->job_id, list_of_job, &search) < 0)
+	if (request->job_id && job_cgroups_each(request->job_id, list_of_job, &search) < 0)
 		return -1;
 	if (request->cgroup && is_cpuset(request->cgroup) && request->cgroup[0] == '/' &&
-	    list_tree(migration, request->cgroup, hierarchy.v2) < 0)
+	    list_tree(migration, request->cgroup, hierarchy.version_2) < 0)
 		return -1;
 	return migration->n_cpusets ? 0 : list_of_processes(migration, &hierarchy);
 }

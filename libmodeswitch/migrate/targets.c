@@ -274,24 +274,6 @@ static int add_cgroup(const struct job_cgroup *cgroup, void *search)
 	return add_tree(search, cgroup->path);
 }
 
-uint32_t job_of_process(pid_t pid)
-{
-	char text[8192], rest;
-	const char *part;
-	uint32_t job;
-
-	if (kernel_read(text, sizeof(text), "/proc/%d/cgroup", pid) < 0)
-		return 0;
-	/* As in job_cgroups.c, before what a step has below its job. */
-	for (part = strstr(text, "/job_"); part; part = strstr(part + 1, "/job_")) {
-		rest = '\n'; /* the end of the last line */
-		if (sscanf(part, "/job_%" SCNu32 "%c", &job, &rest) >= 1 &&
-		    (rest == '/' || rest == '\n'))
-			return job;
-	}
-	return 0;
-}
-
 /* ---- those that are named, if they are still the same ---- */
 
 static int find_selected(struct migration *migration, struct ms_error *err)
@@ -334,7 +316,7 @@ int targets_find(struct migration *migration, struct ms_error *err)
 			return -1;
 		return add_tree(&search, request->cgroup) < 0 ? -1 : search.found;
 	}
-	error = job_cgroups(request->job_id, add_cgroup, &search);
+	error = job_cgroups_each(request->job_id, add_cgroup, &search);
 	if (error > 0)
 		return ms_fail(err,
 			       "wanted the cgroups of job %u; found: no /proc/self/mounts (%s)",

@@ -7,8 +7,6 @@
 #define TARGETS_H
 
 #include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
 
 #include "modeswitch/error.h"
 
@@ -17,8 +15,6 @@ struct migration;
 
 /* Adds processes that are not known yet. The number added, or -1. */
 int targets_find(struct migration *migration, struct ms_error *err);
-/* The job of Slurm in whose cgroup a process is; 0: none. */
-uint32_t job_of_process(pid_t pid);
 /* Has the process ended? Then its PID may be another's. */
 bool target_gone(struct migrate_process *process);
 void targets_free(struct migration *migration);

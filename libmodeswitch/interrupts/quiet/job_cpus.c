@@ -33,17 +33,16 @@ static bool add_cpus_of(const char *directory, hwloc_bitmap_t cpus)
 
 static int add_job(const struct job_cgroup *cgroup, void *context)
 {
-	bool cpusets = cgroup->version_2 || hasmntopt(cgroup->mount, "cpuset");
 	struct search *search = context;
 
-	if (strcmp(search->place, cgroup->mount->mnt_dir) != 0) {
-		snprintf(search->place, sizeof(search->place), "%s", cgroup->mount->mnt_dir);
+	if (strcmp(search->place, cgroup->mount) != 0) {
+		snprintf(search->place, sizeof(search->place), "%s", cgroup->mount);
 		search->n = 0;
 	}
 	search->n++;
 	if (search->n > search->n_most)
 		search->n_most = search->n;
-	if (!cpusets)
+	if (!cgroup->has_cpusets)
 		return 0;
 	if (search->n > search->n_constrained)
 		search->n_constrained = search->n;
@@ -59,6 +58,7 @@ void job_cpus(hwloc_bitmap_t cpus)
 
 	hwloc_bitmap_zero(cpus);
 	/* Or Slurm follows jobs, but not by cpusets. */
-	if (job_cgroups(ALL_JOBS, add_job, &search) != 0 || search.n_most > search.n_constrained)
+	if (job_cgroups_each(ALL_JOBS, add_job, &search) != 0 ||
+	    search.n_most > search.n_constrained)
 		hwloc_bitmap_fill(cpus);
 }

@@ -5,6 +5,7 @@
  */
 #include <hwloc.h>
 
+#include "base/cgroup.h"
 #include "interrupts/affinity.h"
 #include "limits/limits.h"
 #include "modeswitch/config.h"
@@ -30,7 +31,7 @@ void check_limits(struct checking *checking)
 	else
 		check_tell(checking, MS_FINE, "limits", NULL,
 			   "there are cgroup controllers for the proxies' limits (version %d)",
-			   limits_version_2() ? 2 : 1);
+			   cgroup2_is_used() ? 2 : 1);
 }
 
 /* Those of CPUs that jobs may have. */

@@ -4,49 +4,25 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/files.h"
 
-#define CGROUP2 "/sys/fs/cgroup"
 #define GROUP "slurm-lwk-system"
-
-bool has_cgroup2(void)
-{
-	return access(CGROUP2 "/cgroup.controllers", F_OK) == 0;
-}
-
-/* Where the version 1 cpusets are mounted. */
-static bool find_cpusets(char *path, size_t size)
-{
-	struct mntent *mount, buffer;
-	char text[8192];
-	bool found = false;
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-
-	while (mounts && !found && (mount = getmntent_r(mounts, &buffer, text, sizeof(text)))) {
-		found = strcmp(mount->mnt_type, "cgroup") == 0 && hasmntopt(mount, "cpuset");
-		if (found)
-			snprintf(path, size, "%s", mount->mnt_dir);
-	}
-	if (mounts)
-		endmntent(mounts);
-	return found;
-}
 
 const char *cpusets_base(char *path, size_t size)
 {
-	if (find_cpusets(path, size))
-		return path;
-	if (!has_cgroup2())
+	struct hierarchy cpusets;
+
+	if (hierarchy_find("cpuset", &cpusets) < 0 || (cpusets.version_2 && !cgroup2_is_used()))
 		return NULL;
-	snprintf(path, size, CGROUP2);
+	snprintf(path, size, "%s", cpusets.version_2 ? CGROUP2_MOUNT : cpusets.mount);
 	return path;
 }
 
@@ -129,15 +105,15 @@ int keep_by_cpuset(const char *base, const char *cpus, const char *nodes, unsign
 	int error;
 
 	snprintf(path, sizeof(path), "%s/" GROUP, base);
-	if (has_cgroup2())
-		kernel_write("+cpuset", CGROUP2 "/cgroup.subtree_control");
+	if (cgroup2_is_used())
+		kernel_write("+cpuset", CGROUP2_MOUNT "/cgroup.subtree_control");
 	if (mkdir(path, 0755) < 0 && errno != EEXIST)
 		return ms_fail(err, "%s: %m", path);
 	error = kernel_write(cpus, "%s/cpuset.cpus", path);
 	if (!error)
 		error = kernel_write(nodes, "%s/cpuset.mems", path);
 	/* What they have already moves too; version 2 does so always. */
-	if (!error && !has_cgroup2())
+	if (!error && !cgroup2_is_used())
 		error = kernel_write("1", "%s/cpuset.memory_migrate", path);
 	if (error)
 		return ms_fail(err,

@@ -5,13 +5,9 @@
 #ifndef PREPARE_CPUSET_H
 #define PREPARE_CPUSET_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "modeswitch/error.h"
-
-/* Is the hierarchy of cgroup version 2 where systemd mounts it? */
-bool has_cgroup2(void);
 
 /* The mount point of the hierarchy with cpusets, in 'path'; NULL when there is none. */
 const char *cpusets_base(char *path, size_t size);

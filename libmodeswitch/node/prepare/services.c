@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/cgroup.h"
 #include "node/prepare/cpuset.h"
 #include "node/prepare/systemd.h"
 
@@ -13,7 +14,7 @@ static const char *keep(const char *cpus, const char *nodes, bool dry_run, unsig
 	char path[PATH_MAX];
 	const char *base = NULL;
 
-	if (!has_systemd() || !has_cgroup2())
+	if (!has_systemd() || !cgroup2_is_used())
 		base = cpusets_base(path, sizeof(path));
 	if (!has_systemd() && !base) {
 		ms_fail(err, "there is neither systemd nor a hierarchy of cpusets; start the "
@@ -26,7 +27,7 @@ static const char *keep(const char *cpus, const char *nodes, bool dry_run, unsig
 		return NULL;
 	if (!has_systemd())
 		return "a cpuset; it has what runs now, and what that starts";
-	if (!has_cgroup2())
+	if (!cgroup2_is_used())
 		return "systemd, services started from now on; what runs now by a cpuset";
 	return "systemd, all services but slurmd";
 }

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/files.h"
-#include "node/prepare/cpuset.h"
 
 #define UNITS "/run/systemd/system"
 #define SYSTEMCTL "/usr/bin/systemctl"
@@ -42,7 +42,7 @@ static void drop_in_text(const struct drop_in *drop_in, const char *cpus, const 
 {
 	if (drop_in->left_out)
 		cpus = nodes = "";
-	if (has_cgroup2())
+	if (cgroup2_is_used())
 		snprintf(text, size, "[%s]\nAllowedCPUs=%s\nAllowedMemoryNodes=%s\n",
 			 drop_in->section, cpus, nodes);
 	else
@@ -53,7 +53,7 @@ static void drop_in_text(const struct drop_in *drop_in, const char *cpus, const 
 /* Version 1 knows no memory nodes of slices and scopes, only the services' own policy. */
 static bool applies(const struct drop_in *drop_in)
 {
-	return has_cgroup2() || strcmp(drop_in->section, "Service") == 0;
+	return cgroup2_is_used() || strcmp(drop_in->section, "Service") == 0;
 }
 
 static int write_drop_in(const struct drop_in *drop_in, const char *text, unsigned *changed,
@@ -133,7 +133,7 @@ int release_systemd(struct ms_error *err)
 	char path[PATH_MAX];
 	bool any = false;
 
-	if (access(UNITS "/service.d/10-slurm-lwk.conf", F_OK) == 0 && has_cgroup2() &&
+	if (access(UNITS "/service.d/10-slurm-lwk.conf", F_OK) == 0 && cgroup2_is_used() &&
 	    widen(err) < 0)
 		return -1;
 	for (size_t i = 0; i < N_DROP_INS; i++) {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unit/unit.h"
+
+#include <errno.h>
+
+#include "base/cgroup.h"
+#include "base/files.h"
+
+#define PID 4711
+#define PROCESS "proc/4711/cgroup"
+#define MOUNTS "proc/self/mounts"
+#define CPUSET "cgroup /c/cpuset cgroup rw,cpuset,noprefix 0 0\n"
+#define MEMORY "cgroup /c/memory cgroup rw,memory 0 0\n"
+#define UNIFIED "cgroup2 /sys/fs/cgroup cgroup2 rw,nsdelegate 0 0\n"
+#define OTHERS "proc /proc proc rw 0 0\ntmpfs /tmp tmpfs rw,cpuset 0 0\n"
+
+static int setup(void **state)
+{
+	if (unit_setup(state) < 0)
+		return -1;
+	files_root = unit_dir;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	files_root = "";
+	return unit_teardown(state);
+}
+
+static void version_2_is_told_by_its_controllers(void **state)
+{
+	assert_false(cgroup2_is_used());
+	unit_file("sys/fs/cgroup/cgroup.controllers", "cpuset cpu\n");
+	assert_true(cgroup2_is_used());
+}
+
+static void a_controller_s_hierarchy_is_found(void **state)
+{
+	static const struct {
+		const char *mounts, *mount;
+		bool version_2;
+	} cases[] = {
+		{ OTHERS MEMORY CPUSET, "/c/cpuset", false },
+		{ OTHERS UNIFIED, "/sys/fs/cgroup", true },
+		{ UNIFIED CPUSET, "/c/cpuset", false },
+		{ CPUSET UNIFIED, "/c/cpuset", false },
+		{ UNIFIED "cgroup2 /second cgroup2 rw 0 0\n", "/sys/fs/cgroup", true },
+		{ OTHERS MEMORY, NULL, false },
+		{ "", NULL, false },
+	};
+	struct hierarchy found;
+
+	assert_int_equal(hierarchy_find("cpuset", &found), -ENOENT);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		unit_file(MOUNTS, "%s", cases[i].mounts);
+		assert_int_equal(hierarchy_find("cpuset", &found), cases[i].mount ? 0 : -ENOENT);
+		if (!cases[i].mount)
+			continue;
+		assert_string_equal(found.mount, cases[i].mount);
+		assert_int_equal(found.version_2, cases[i].version_2);
+	}
+}
+
+static void a_process_s_cgroup_is_found(void **state)
+{
+	const struct hierarchy cpuset = { "/c/cpuset", false, "cpuset" };
+	const struct hierarchy unified = { "/sys/fs/cgroup", true, "cpuset" };
+	char path[64], little[16];
+
+	assert_int_equal(hierarchy_path_of_process(&cpuset, PID, path, sizeof(path)), -ENOENT);
+	unit_file(PROCESS, "9:memory:/m\n8:cpu,cpuset:/a:b/c\n0::/scope/d\n");
+	assert_int_equal(hierarchy_path_of_process(&cpuset, PID, path, sizeof(path)), 0);
+	assert_string_equal(path, "/c/cpuset/a:b/c");
+	assert_int_equal(hierarchy_path_of_process(&unified, PID, path, sizeof(path)), 0);
+	assert_string_equal(path, "/sys/fs/cgroup/scope/d");
+	assert_int_equal(hierarchy_path_of_process(&unified, PID, little, sizeof(little)),
+			 -ENAMETOOLONG);
+	unit_file(PROCESS, "9:memory:/m\n1:name=cpuset:/n\n");
+	assert_int_equal(hierarchy_path_of_process(&cpuset, PID, path, sizeof(path)), -ENOENT);
+	assert_int_equal(hierarchy_path_of_process(&unified, PID, path, sizeof(path)), -ENOENT);
+}
+
+static void a_process_s_job_is_told_by_its_cgroups(void **state)
+{
+	static const struct {
+		const char *cgroups;
+		uint32_t job;
+	} cases[] = {
+		{ "4:freezer:/slurm/uid_1000/job_17/step_0\n0::/x\n", 17 },
+		{ "0::/system.slice/slurmstepd.scope/job_17/step_0/user/job_18\n", 17 },
+		{ "0::/system.slice/slurmstepd.scope/job_17\n", 17 },
+		{ "0::/user.slice/job_17x/job_\n", 0 },
+		{ "0::/init.scope\n", 0 },
+	};
+
+	assert_int_equal(job_of_process(PID), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		unit_file(PROCESS, "%s", cases[i].cgroups);
+		assert_int_equal(job_of_process(PID), cases[i].job);
+	}
+}
+
+static int list(const struct job_cgroup *cgroup, void *context)
+{
+	char *text = context;
+
+	sprintf(text + strlen(text), "%s of %s%s%s; ", cgroup->path, cgroup->mount,
+		cgroup->version_2 ? " v2" : "", cgroup->has_cpusets ? " cpusets" : "");
+	return 0;
+}
+
+static int stop(const struct job_cgroup *cgroup, void *context)
+{
+	++*(int *)context;
+	return -EBUSY;
+}
+
+static void a_job_s_cgroups_are_root_s_in_every_hierarchy(void **state)
+{
+	char text[1024] = "";
+	int calls = 0;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(job_cgroups_each(17, list, text), ENOENT);
+	unit_file(MOUNTS, OTHERS MEMORY CPUSET UNIFIED);
+	unit_file("c/memory/slurm_n1/uid_1000/job_17/tasks", "\n");
+	unit_file("c/cpuset/slurm/uid_1000/job_17/tasks", "\n");
+	unit_file("c/cpuset/slurm/uid_1000/job_171/tasks", "\n");
+	unit_file("c/cpuset/slurm/uid_1000/job_x/tasks", "\n");
+	unit_file("sys/fs/cgroup/system.slice/n1_slurmstepd.scope/job_17/cgroup.procs", "\n");
+	assert_int_equal(job_cgroups_each(17, list, text), 0);
+	assert_string_equal(text, "/c/memory/slurm_n1/uid_1000/job_17 of /c/memory; "
+				  "/c/cpuset/slurm/uid_1000/job_17 of /c/cpuset cpusets; "
+				  "/sys/fs/cgroup/system.slice/n1_slurmstepd.scope/job_17 of "
+				  "/sys/fs/cgroup v2 cpusets; ");
+	assert_int_equal(job_cgroups_each(17, stop, &calls), -EBUSY);
+	assert_int_equal(calls, 1);
+
+	unit_file(MOUNTS, CPUSET);
+	*text = '\0';
+	assert_int_equal(job_cgroups_each(ALL_JOBS, list, text), 0);
+	assert_has(text, "job_17 ");
+	assert_has(text, "job_171 ");
+	assert_null(strstr(text, "job_x"));
+
+	*text = '\0';
+	snprintf(text, sizeof(text), "%s/c/cpuset/slurm/uid_1000/job_17", unit_dir);
+	assert_int_equal(chown(text, 1000, 1000), 0);
+	*text = '\0';
+	assert_int_equal(job_cgroups_each(17, list, text), 0);
+	assert_string_equal(text, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(version_2_is_told_by_its_controllers, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_controller_s_hierarchy_is_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_process_s_cgroup_is_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_process_s_job_is_told_by_its_cgroups, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_job_s_cgroups_are_root_s_in_every_hierarchy,
+						setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
