@@ -34,7 +34,7 @@ void report_init(const char *path)
 void report_resume(const char *path, const char *text, int file)
 {
 	head = text;
-	/* The session's file of the device is closed by the time the report is made. */
+	/* The report is made when the session's own file of the device is closed. */
 	device = descriptor_keep(open(path, O_RDWR | O_CLOEXEC));
 	out = fdopen(descriptor_keep(file), "w");
 }

@@ -24,7 +24,7 @@ static void *begin(void *argument)
 	sigset_t none;
 
 	newcomer->error = error;
-	/* The other thread frees the newcomer then. */
+	/* The newcomer is gone after this: it is on the stack of the thread that waits. */
 	sem_post(&newcomer->known);
 	if (error)
 		return NULL;

@@ -14,10 +14,10 @@
 #include "lwkexec/instance/session.h"
 
 #define PAGE 4096UL
-/* For a limit (ulimit -s) that the LWK has no memory for, and the least. */
+/* The size without a limit (ulimit -s), or with one above a quarter of the LWK's memory. */
 #define STACK_DEFAULT (64UL << 20)
 #define STACK_MIN (128UL << 10)
-/* As Linux does, keeps arguments and environment below a quarter of the stack. */
+/* As on Linux, arguments and environment get at most a quarter of the stack. */
 #define ARGUMENTS_SHARE 4
 
 uint64_t stack_size(void)
