@@ -13,15 +13,15 @@
 /* CPU time for looks at use, as a share of the CPU time for moving pages. */
 #define SCAN_SHARE 0.1
 
-/* What adaptive knows. */
 struct use {
-	struct refs order;  /* all waiting pages, those most in use first */
-	size_t at;	    /* the next of them */
-	uint64_t known;	    /* pages of 4 KB from there on that were seen in use */
-	double cost, looks; /* CPU seconds: of a look; of all after the first */
+	struct refs order; /* all waiting pages, those most in use first */
+	size_t at;	   /* the next page of these to move */
+	uint64_t known;	   /* pages of 4 KB from there on that were seen in use */
+	double cost;	   /* CPU seconds of the last look */
+	double looks;	   /* CPU seconds of all looks after the first */
 };
 
-/* Orders the waiting pages. */
+/* Sorts the waiting pages by score, by counting. 0, or -1 without memory. */
 static int order_by_use(struct migration *migration, struct use *use)
 {
 	size_t *place = calloc(MAX_SCORE + 2, sizeof(*place)), n = 0;
@@ -57,7 +57,7 @@ static int order_by_use(struct migration *migration, struct use *use)
 	return order->all ? 0 : -1;
 }
 
-/* Looks which pages were used since the last look, and orders them anew. */
+/* Looks which pages were used since the last look, and sorts the waiting pages anew. */
 static int look(struct migration *migration, struct use *use, struct ms_error *err)
 {
 	int64_t now = clock_ns();
@@ -74,8 +74,8 @@ static int look(struct migration *migration, struct use *use, struct ms_error *e
 }
 
 /*
- * The shorter the time in which a page is seen in use, the hotter it is: so the first look comes
- * as soon as a round's worth of pages was used, or when time is up. A sample tells when that is.
+ * A page is the hotter, the shorter the time in which it is seen in use. So the first look comes as
+ * soon as a sample shows that a round's worth of pages was used, or when the window is over.
  */
 static int learn(struct migration *migration, struct use *use, struct ms_error *err)
 {
@@ -95,9 +95,9 @@ static int learn(struct migration *migration, struct use *use, struct ms_error *
 }
 
 /*
- * Is it time to look again? Only when no full round is left of what is known to be in use, and a
- * sample shows that more is. Half of the CPU time for looks can be used up at the beginning; the
- * rest comes as pages move, for what becomes hot later.
+ * Is it time to look again? Only when less than a full round is known to be in use, and a sample
+ * shows that more is. Half of the CPU time for looks can be used from the beginning; the other half
+ * becomes available as pages move, for pages that become hot later.
  */
 static bool shall_look(struct migration *migration, struct use *use)
 {

@@ -101,7 +101,7 @@ static int compare_lines(const void *a, const void *b)
 	return x->range.start < y->range.start ? -1 : x->range.start > y->range.start;
 }
 
-/* A last line that was not written to its end tells nothing: its pages had not moved. */
+/* A last line without an end is skipped: its pages had not moved when writing was broken off. */
 int away_list_read(uint32_t lwk_job, struct away_lines *lines, struct ms_error *err)
 {
 	int dir = state_open_jobs_readonly(), fd = -1;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where new pages of the processes come from: their cpusets, if nobody else is in them.
- * With that, memory policies that name nodes follow as far as the kernel lets them; the
- * policies themselves only a process can change, and only its own.
+ * Changes the nodes of cpusets, so that new pages of the processes come from the nodes to move to.
+ * Only cpusets without other processes change. Memory policies that name nodes follow their cpuset
+ * as far as the kernel lets them; a policy itself can be changed by its process only.
  *
- * A cpuset of version 2 moves all pages at once when nodes are taken from it. So nodes
- * are added before the pages move and taken away after. With version 1 that can be
- * switched off, and new pages come from the right nodes from the start.
+ * A cpuset of version 2 moves all pages at once when it loses nodes. So it gets the new nodes before
+ * the pages move and loses the others after. With version 1 that can be switched off, and new
+ * pages come from the right nodes from the start.
  */
 #include "migrate/cpusets.h"
 
@@ -24,7 +24,7 @@
 #include "migrate/context.h"
 #include "modeswitch/config.h"
 
-/* ---- which cpusets ---- */
+/* ---- the cpusets of the processes ---- */
 
 static bool is_cpuset(const char *directory)
 {
@@ -34,12 +34,12 @@ static bool is_cpuset(const char *directory)
 	       access(path, F_OK) == 0;
 }
 
-/* The process's cpuset. 0, or -1 when it has none or is gone. */
+/* Finds the cpuset of a process. 0, or -1 when it has none of its own or is gone. */
 static int find_cpuset(const struct hierarchy *hierarchy, pid_t pid, char *path, size_t size)
 {
 	if (hierarchy_path_of_process(hierarchy, pid, path, size) < 0)
 		return -1;
-	/* A group that only has its parent's nodes has no file to say so. */
+	/* A group without cpuset files has the nodes of its parent. */
 	while (!is_cpuset(path) && strlen(path) > strlen(hierarchy->mount))
 		*strrchr(path, '/') = '\0';
 	return strlen(path) > strlen(hierarchy->mount) + 1 ? 0 : -1;
@@ -54,7 +54,7 @@ static bool is_target(const struct migration *migration, pid_t pid)
 	return false;
 }
 
-/* Are all processes in it, and below, among those that are migrated? */
+/* Are all processes in the cpuset and below it migrated? */
 static bool is_ours_alone(const struct migration *migration, const char *directory)
 {
 	char *const paths[] = { (char *)directory, NULL };
@@ -116,7 +116,7 @@ static int list(struct migration *migration, const char *path, bool v2)
 	return 0;
 }
 
-/* The cpuset and those below it, parents first. */
+/* Lists the cpuset and those below it, parents first. 0, or -1 without memory. */
 static int list_tree(struct migration *migration, const char *path, bool v2)
 {
 	char *const paths[] = { (char *)path, NULL };
@@ -192,9 +192,9 @@ static int list_cpusets(struct migration *migration)
 	return migration->n_cpusets ? 0 : list_of_processes(migration, &hierarchy);
 }
 
-/* ---- changing them ---- */
+/* ---- changing cpusets ---- */
 
-/* What is written: the nodes it has, plus 'to', and without 'from' when 'narrow'. */
+/* Writes the nodes of the cpuset plus 'to', and without 'from' when 'narrow'. 0 or -errno. */
 static int write_mems(struct migration *migration, const struct migrate_cpuset *cpuset, bool narrow)
 {
 	hwloc_bitmap_t mems = hwloc_bitmap_alloc();
@@ -213,7 +213,7 @@ static int write_mems(struct migration *migration, const struct migrate_cpuset *
 	if (kernel_read(now, sizeof(now), "%s/cpuset.mems", cpuset->path) < 0 ||
 	    strcmp(now, text) != 0)
 		error = kernel_write(text, "%s/cpuset.mems", cpuset->path);
-	/* One that went with its last process needs nothing. */
+	/* A cpuset that was removed with its last process needs nothing. */
 	if (error == -ENOENT || error == -ENODEV)
 		error = 0;
 out:
@@ -222,9 +222,9 @@ out:
 	return error;
 }
 
+/* With version 2, a cpuset that is not set has the nodes of its parent. */
 static bool is_unset(const struct migrate_cpuset *cpuset)
 {
-	/* Of version 2: it has the nodes of the one above it, whatever these are. */
 	return !*cpuset->mems;
 }
 
@@ -245,7 +245,7 @@ static int widen_all(struct migration *migration)
 	return error;
 }
 
-/* Children first: a parent cannot lose what a child has. */
+/* Children come first: a parent cannot lose a node that a child has. */
 static int narrow_all(struct migration *migration)
 {
 	int error = 0, failed;
@@ -270,7 +270,7 @@ static void free_all(struct migration *migration)
 	migration->n_cpusets = 0;
 }
 
-/* As they were: all nodes first, for the sake of the order, then each its own. */
+/* Gives each cpuset the nodes that it had; widen_all() has been called. */
 static void restore_all(struct migration *migration)
 {
 	for (size_t i = migration->n_cpusets; i-- > 0;) {

@@ -7,13 +7,13 @@
 #include "base/files.h"
 #include "migrate/context.h"
 
-/* Left free on a node: nobody gains when its programs must reclaim. */
+/* Stays free on a node, so that its programs need not reclaim. */
 #define ROOM_BYTES (32UL << 20)
-/* How long kswapd may take to make room where files' pages are in the way. */
+/* kswapd gets so long to make room where pages of files are in the way. */
 #define KSWAPD_MS 500
 #define KSWAPD_LOOK_MS 10
 
-/* What a node can take: what is free, and files' pages that nobody used lately. */
+/* Bytes that a node can take: free memory, and pages of files that nobody used lately. */
 static uint64_t room_on(unsigned node)
 {
 	char text[8192];
@@ -23,7 +23,6 @@ static uint64_t room_on(unsigned node)
 	return meminfo_bytes(text, "MemFree") + meminfo_bytes(text, "Inactive(file)");
 }
 
-/* Takes the fullest node off the list of those to move to. */
 int destinations_drop_fullest(struct migration *migration, struct ms_error *err)
 {
 	unsigned fullest = 0;
@@ -44,10 +43,10 @@ int destinations_drop_fullest(struct migration *migration, struct ms_error *err)
 }
 
 /*
- * What must stay free on a node: below its "min" watermarks an allocation for a page that moves
- * waits for reclaim, and if that finds nothing it fails, with a call trace in the kernel's log.
- * Halfway to "low", where kswapd begins to reclaim, so that kswapd is woken. The largest of all
- * nodes'.
+ * Bytes that must stay free on a node. Below the "min" watermarks the allocation of a page that
+ * moves waits for reclaim, and when that finds nothing it fails, with a call trace in the kernel's
+ * log. The floor is halfway to "low", where kswapd wakes up and reclaims. One value, the largest,
+ * serves all nodes.
  */
 static uint64_t watermark_floor(void)
 {
@@ -71,7 +70,7 @@ static uint64_t watermark_floor(void)
 	return floor / 2 * PAGE_BYTES;
 }
 
-/* Bytes that may be taken at once, above the floor; waits for kswapd if that is less than wanted. */
+/* Bytes free above the floor; waits for kswapd while that is less than wanted. */
 static uint64_t free_on(struct migration *migration, unsigned node, uint64_t wanted)
 {
 	uint64_t room = 0;
@@ -111,7 +110,7 @@ int destinations_check_room(struct migration *migration, uint64_t bytes, struct 
 		least = room < least ? room : least;
 		i++;
 	}
-	/* Others take memory too: look again before ours can have filled it. */
+	/* Other programs take memory, too: the next check comes long before ours has filled it. */
 	migration->room_until = migration->state.moved + (least > 4 * bytes ? least / 4 : bytes);
 	return 0;
 }

@@ -10,8 +10,8 @@
 #include "migrate/throttle.h"
 
 /*
- * Enters what the walk found; into 'refs' all of it, or only what is referenced. Whenever
- * there are n pages it pauses for a round; with small pages that is at the end.
+ * Adds pages that a walk found to the list of the process, and to 'refs' all of them or only those
+ * that are referenced. Runs a round whenever 'refs' has n pages.
  */
 static int collect(struct migration *migration, size_t process, const uint64_t *words, ssize_t n,
 		   bool referenced_only, struct refs *refs, struct ms_error *err)
@@ -36,7 +36,7 @@ static int collect(struct migration *migration, size_t process, const uint64_t *
 	return 0;
 }
 
-/* The page walk. It looks no further than a round needs, so that it knows what is in use then. */
+/* The page walk. It looks no further than a round needs, so that it sees the use at that time. */
 static int walk(struct migration *migration, bool referenced_only, struct refs *refs,
 		struct ms_error *err)
 {
@@ -59,7 +59,7 @@ static int walk(struct migration *migration, bool referenced_only, struct refs *
 	return ret;
 }
 
-/* The walk of Severe and Mild. */
+/* The page walk of Severe and Mild. */
 static int walk_referenced(struct migration *migration, struct refs *refs, struct ms_error *err)
 {
 	if (scan_forget_use(migration, err) < 0)
@@ -103,7 +103,7 @@ int run_severe(struct migration *migration, struct refs *refs, struct ms_error *
 	if (walk_referenced(migration, refs, err) < 0)
 		return -1;
 	while (!migration_stopped(migration)) {
-		/* What the walk left of the list comes after what is found now. */
+		/* The list begins anew: pages that are in use now come first. */
 		refs->n = refs->pages = 0;
 		if (page_list_update(migration, false, 0, err) < 0)
 			return -1;

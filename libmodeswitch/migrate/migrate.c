@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The run of a migration from its request to its state, and the three that begin one.
+ * The run of a migration: checks, targets, cpusets, the method, and what came meanwhile.
  */
 #include "migrate/migrate.h"
 
@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "abi/lwkpart.h"
 #include "base/clock.h"
 #include "migrate/adaptive.h"
 #include "migrate/context.h"
@@ -23,9 +24,12 @@
 #include "migrate/scan.h"
 #include "migrate/targets.h"
 
-/* Looks after the end for what came meanwhile; a program can make pages for ever. */
+/* After the method it looks for new pages so many times: a program can make pages for ever. */
 #define LAST_PASSES 8
-/* Sleeping between its batches, it would go before others as if it were interactive. */
+/*
+ * The niceness of a migration with limits. It sleeps between its calls, so the scheduler would
+ * prefer it to other programs as if it were interactive.
+ */
 #define NICE 10
 
 static int (*const methods[MS_MIGRATE_METHODS])(struct migration *migration, struct refs *refs,
@@ -47,7 +51,7 @@ static size_t count_waiting(const struct migration *migration)
 	return n;
 }
 
-/* Pages that were in use by a device or the kernel, or closed, may be free to go now. */
+/* Pages that a device or the kernel used, or that nobody could access, may be able to move now. */
 static void try_again(struct migration *migration)
 {
 	for (size_t i = 0; i < migration->n_processes; i++) {
@@ -61,13 +65,13 @@ static void try_again(struct migration *migration)
 	}
 }
 
-/* What came into being meanwhile: processes, and pages of those that are known. */
+/* Moves what has appeared since the start: processes, and pages of known processes. */
 static int finish(struct migration *migration, struct refs *refs, struct ms_error *err)
 {
 	int passes;
 
 	refs->n = refs->pages = 0;
-	/* What others put there meanwhile is not a switch's business. */
+	/* A switch does not wait for programs that go on taking memory there. */
 	passes = migration->every_process ? 1 : LAST_PASSES;
 	for (int pass = 0; pass < passes && !migration_stopped(migration); pass++) {
 		if (targets_find(migration, err) < 0 ||
@@ -83,7 +87,7 @@ static int finish(struct migration *migration, struct refs *refs, struct ms_erro
 	return 0;
 }
 
-/* Adds up what is left where it was, and why. */
+/* Adds up the bytes that have not moved, by reason. */
 static void sum_up(struct migration *migration)
 {
 	struct ms_migrate_state *state = &migration->state;
@@ -107,7 +111,7 @@ static void sum_up(struct migration *migration)
 	migration_take_times(migration);
 }
 
-/* Takes those out that are not ours to touch, and says so. */
+/* Leaves processes of other users out, with a note. */
 static void leave_foreign(struct migration *migration)
 {
 	size_t n = 0;
@@ -123,6 +127,7 @@ static void leave_foreign(struct migration *migration)
 			       "%zu processes are another user's, and stay where they are", n);
 }
 
+/* A switch takes the pages by address; the method of the request is not used. */
 static int vacate(struct migration *migration, struct refs *refs, struct ms_error *err)
 {
 	if (page_list_update(migration, false, 0, err) < 0)
@@ -147,11 +152,11 @@ static int work(struct migration *migration, struct ms_error *err)
 	struct refs refs = { 0 };
 	int ret;
 
-	/* Processes that come and go with NUMA nodes keep the cpusets that they have. */
+	/* migrate_vacate() and migrate_selected() leave cpusets as they are. */
 	if (!migration->every_process && !migration->selections && cpusets_open(migration, err) < 0)
 		return -1;
 	if (migration->request->dry_run) {
-		/* The kernel counts all pages for it, which is too much in the other case. */
+		/* For this the kernel counts all pages, which takes too long in a real run. */
 		policies_note(migration);
 		ret = page_list_update(migration, false, 0, err);
 	} else {
@@ -160,9 +165,7 @@ static int work(struct migration *migration, struct ms_error *err)
 		free(refs.all);
 	}
 	if (ret == 0 && migration->scan_error)
-		return ms_fail(err,
-			       "wanted the pages of the processes; found that they cannot be "
-			       "listed: %s",
+		return ms_fail(err, "the pages of the processes cannot be listed: %s",
 			       strerror(migration->scan_error));
 	return ret;
 }
@@ -184,8 +187,8 @@ static int find_targets(struct migration *migration, struct ms_error *err)
 }
 
 /*
- * One with limits lets others go before it. Returns how nice the thread was. Only root can take it
- * back, so nobody else is made nice.
+ * Lowers the priority of a migration with limits; returns the niceness before. Only root can raise
+ * the priority again, so only root's is lowered.
  */
 static int be_nice(const struct migration *migration, const struct ms_migrate_request *request)
 {
@@ -213,8 +216,9 @@ static int run(struct migration *migration, struct ms_migrate_state *state, stru
 	nice = be_nice(migration, &request);
 	scan_open(migration);
 	if (migration->n_physical && migration->device < 0)
-		ms_fail(err, "wanted lwkpart.ko, to find what is in a range of memory; found it "
-			     "not to be had; load it (modprobe lwkpart)");
+		ms_fail(err,
+			"wanted lwkpart.ko, to find the pages in a range of memory; found no " LWKPART_DEVICE
+			" that can be opened; load it (modprobe lwkpart)");
 	else if (find_targets(migration, err) == 0)
 		ret = work(migration, err);
 	migration->state.complete = ret == 0 && !migration->state.stopped && !request.dry_run;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Moves some pages of one process, by lwkpart.ko where that can, else by move_pages(2), and finds out
- * what became of each. That call itself tells little: it stops at the first list of pages of which one could
- * not be moved, without a status for them and for all that follow; and with NUMA
- * balancing it does not find pages at all that are closed to be noticed when used.
+ * Moves pages by lwkpart.ko where that can, else by move_pages(2), and finds out what became of
+ * each. move_pages() itself tells little: when one page of a list cannot be moved, it stops without
+ * a status for that list and for all that follow. And it does not find pages to which NUMA balancing
+ * has closed access in order to notice their use.
  */
 #include "migrate/move.h"
 
@@ -23,15 +23,15 @@
 #include "migrate/scan.h"
 #include "migrate/targets.h"
 
-/* Not a status: the kernel did not say. */
+/* A page without a status from the kernel. */
 #define NOT_TOLD INT_MIN
-/* A page that is just being written or read is tried again. */
+/* A page that is being written or read just now is tried again. */
 #define TRIES 3
 #define MOST_TRIES 30
 #define RETRY_US 1000
 
 struct batch {
-	struct migrate_page **pages; /* those whose fate is open */
+	struct migrate_page **pages; /* not settled yet */
 	size_t n;
 	void **addresses;
 	int *nodes, *status;
@@ -98,18 +98,15 @@ static void settle_all(struct migration *migration, struct batch *batch, int sta
 }
 
 /*
- * NUMA balancing closes no pages that are shared; and to read one that awaits its copy on
- * write would make that copy.
+ * Only pages that NUMA balancing has closed need it. It closes no shared pages, and to read a
+ * shared page that is copied on write would copy it.
  */
 static bool can_touch(const struct migrate_page *page)
 {
 	return (page->word & LWKPART_PAGE_HINTED) && !(page->word & LWKPART_PAGE_SHARED);
 }
 
-/*
- * Makes pages accessible again that NUMA balancing has closed, by reading a byte of each
- * in the process's stead.
- */
+/* Opens pages that NUMA balancing has closed, by reading a byte of each for the process. */
 static void touch(const struct migrate_process *process, const struct batch *batch)
 {
 	struct iovec remote[IOV_MAX], local;
@@ -121,7 +118,7 @@ static void touch(const struct migrate_process *process, const struct batch *bat
 			remote[n++] = (struct iovec){ batch->addresses[i], 1 };
 		if (n < IOV_MAX && i + 1 < batch->n)
 			continue;
-		/* It ends at the first page that cannot be read: then go on behind it. */
+		/* process_vm_readv() ends at a page that cannot be read: the next call begins behind it. */
 		for (size_t at = 0; at < n;) {
 			ssize_t got;
 
@@ -142,13 +139,13 @@ static void choose_nodes(struct migration *migration, struct batch *batch)
 		uint64_t address = page_address(batch->pages[i]);
 
 		batch->addresses[i] = (void *)(uintptr_t)address;
-		/* Several nodes take turns, by pieces that can be huge pages. */
+		/* Several nodes take turns, by 2 MB: a huge page stays whole. */
 		batch->nodes[i] = migration->to[(address >> 21) % migration->n_to];
 		batch->status[i] = NOT_TOLD;
 	}
 }
 
-/* Asks where those pages are of which the kernel did not tell. */
+/* Asks for the nodes of the pages without a status. */
 static void ask(const struct migrate_process *process, struct batch *batch)
 {
 	void **addresses = calloc(batch->n, sizeof(*addresses));
@@ -170,7 +167,7 @@ static void ask(const struct migrate_process *process, struct batch *batch)
 	free(status);
 }
 
-/* What the status of a page means; PAGE_WAITING: worth another try. */
+/* The new state of a page by its status; PAGE_WAITING: worth another try. */
 static int judge(struct migration *migration, const struct migrate_process *process,
 		 const struct batch *batch, size_t i, bool last)
 {
@@ -185,7 +182,7 @@ static int judge(struct migration *migration, const struct migrate_process *proc
 			return PAGE_GONE;
 		if (status == -EFAULT)
 			return PAGE_LEFT + MS_LEFT_SPECIAL;
-		/* One that was known to be closed has been touched already, in vain. */
+		/* A page that was known to be closed has been touched already, in vain. */
 		return batch->pages[i]->word & (LWKPART_PAGE_HINTED | LWKPART_PAGE_SHARED)
 			       ? PAGE_LEFT + MS_LEFT_INACCESSIBLE
 			       : PAGE_WAITING;
@@ -193,7 +190,7 @@ static int judge(struct migration *migration, const struct migrate_process *proc
 	return last ? PAGE_LEFT + MS_LEFT_PINNED : PAGE_WAITING;
 }
 
-/* Settles what can be; the others stay in the batch. */
+/* Settles the pages whose state is final; the others stay in the batch. */
 static void sort_out(struct migration *migration, const struct migrate_process *process,
 		     struct batch *batch, bool last)
 {
@@ -213,7 +210,7 @@ static void sort_out(struct migration *migration, const struct migrate_process *
 	batch->n = open;
 }
 
-/* The kernel refused the whole call, or broke it off. 0 when the pages can be tried again. */
+/* The kernel refused the whole call or broke it off. 0: the pages left in the batch can be tried again. */
 static int refused(struct migration *migration, struct migrate_process *process,
 		   struct batch *batch, int error, struct ms_error *err)
 {
@@ -240,16 +237,13 @@ static int refused(struct migration *migration, struct migrate_process *process,
 		return ms_fail(
 			err,
 			"wanted to move memory of process %d; found that its cpuset does not "
-			"allow it memory there; add the nodes to its cpuset.mems",
+			"allow memory on these nodes; add them to its cpuset.mems",
 			process->pid);
 	}
 	return ms_fail(err, "process %d: move_pages: %s", process->pid, strerror(error));
 }
 
-/*
- * Takes out pages that were moved with another process that has them too, after they
- * were found in both.
- */
+/* Takes out shared pages that have moved with another process since both were scanned. */
 static void leave_moved(struct migration *migration, struct migrate_process *process,
 			struct batch *batch)
 {
@@ -275,14 +269,14 @@ static void leave_moved(struct migration *migration, struct migrate_process *pro
 	batch->n = open;
 }
 
-/* Anything but the plainest kind is move_pages(2)'s. */
+/* Can lwkpart.ko move the page? It moves only private pages of 4 KB; move_pages(2) moves all. */
 static bool is_plain(const struct migrate_page *page)
 {
 	return !(page->word & (LWKPART_PAGE_HUGE | LWKPART_PAGE_SHARED | LWKPART_PAGE_FILE |
 			       LWKPART_PAGE_KSM | LWKPART_PAGE_MLOCKED));
 }
 
-/* Lists the plain pages that shall go to 'node'. */
+/* Lists the plain pages that go to 'node'. */
 static size_t choose_plain(struct batch *batch, unsigned node, uint64_t *addresses, size_t *places)
 {
 	size_t n = 0;
@@ -297,8 +291,8 @@ static size_t choose_plain(struct batch *batch, unsigned node, uint64_t *address
 }
 
 /*
- * By lwkpart.ko, which takes less time; what it leaves stays in the batch. Only after the kernel
- * has moved some of the process itself, and so has looked whether it may have memory there.
+ * Moves plain pages by lwkpart.ko, which takes less time; pages that it leaves stay in the batch.
+ * lwkpart.ko does not check cpusets, so move_pages(2) must have moved pages of the process before.
  */
 static void move_plain(struct migration *migration, const struct migrate_process *process,
 		       struct batch *batch)
@@ -351,7 +345,7 @@ static bool told_any(const struct batch *batch)
 static int move_batch(struct migration *migration, struct migrate_process *process,
 		      struct batch *batch, struct ms_error *err)
 {
-	/* As the kernel's own migration does it: shared pages only with the privilege to. */
+	/* Only root moves shared pages, as in the kernel's own migration. */
 	int flags = migration->root ? MPOL_MF_MOVE_ALL : MPOL_MF_MOVE;
 	bool broken_off;
 
@@ -368,7 +362,7 @@ static int move_batch(struct migration *migration, struct migrate_process *proce
 				 batch->status, flags);
 		error = ret < 0 ? errno : 0;
 		process->allowed |= ret == 0;
-		/* At a page that it cannot even take, the kernel moves those before it first. */
+		/* Before a page that it cannot even isolate, the kernel moves those before it. */
 		broken_off = ret > 0 && told_any(batch) && try < MOST_TRIES;
 		if (ret)
 			ask(process, batch);
@@ -400,7 +394,7 @@ int pages_move(struct migration *migration, struct migrate_process *process,
 		ret = -1;
 	else
 		ret = move_batch(migration, process, &batch, err);
-	/* What is open now was not tried to the end: it is where it was. */
+	/* The pages that are left were not tried to the end: they are where they were. */
 	if (migration->full) {
 		for (size_t i = 0; i < batch.n; i++)
 			batch.pages[i]->state = PAGE_LEFT + MS_LEFT_FULL;

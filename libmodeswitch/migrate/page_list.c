@@ -8,13 +8,13 @@
 #include "migrate/scan.h"
 
 #define MOST_WEIGHT 32768
-/* A sample is about so many pieces, of so many pages each. */
+/* A sample has about so many pieces, of so many pages each. */
 #define SAMPLE_PIECES 64
 #define SAMPLE_PIECE 16
 
 /*
- * How much a page is in use is the inverse of the shortest time in which it was seen to
- * be; a look without use sets an upper bound. So what is hot now comes before what was.
+ * The score of a page is the inverse of the shortest window in which it was seen in use; a look
+ * without use sets an upper bound. So pages that are hot now come before pages that were hot.
  */
 static void score_use(struct migration *migration, struct migrate_page *page, unsigned window_ms)
 {
@@ -51,7 +51,7 @@ struct migrate_page *page_list_add(struct migration *migration, struct migrate_p
 {
 	struct migrate_page *page;
 
-	/* A huge page that came into being meanwhile can begin before what was listed. */
+	/* A huge page that has formed since the last scan can begin before pages that are listed. */
 	if (process->n &&
 	    (word & ~(PAGE_BYTES - 1)) <= page_address(&process->pages[process->n - 1]))
 		return NULL;
@@ -63,7 +63,7 @@ struct migrate_page *page_list_add(struct migration *migration, struct migrate_p
 	return page;
 }
 
-/* The page is on the nodes still, or again. */
+/* The scan has found a listed page: it is on the nodes still, or again. */
 static void update(struct migration *migration, struct migrate_page *page, uint64_t word)
 {
 	uint64_t before = page_bytes(page);
@@ -71,16 +71,16 @@ static void update(struct migration *migration, struct migrate_page *page, uint6
 	page->word = word;
 	if (page->state == PAGE_MOVED)
 		page->state = PAGE_LEFT + MS_LEFT_RETURNED;
-	/* Another one at the same address. */
+	/* A new page at the same address. */
 	if (page->state == PAGE_GONE) {
 		page->state = PAGE_WAITING;
 		before = 0;
 	}
-	/* It may have been made huge, or split. */
+	/* The page may have become huge, or may have been split. */
 	migration->state.found += page_bytes(page) - before;
 }
 
-/* Not there any more. Those that moved are kept as they are: they shall not move twice. */
+/* The scan has not found a listed page. One that has moved stays so: it must not move twice. */
 static void page_went(struct migration *migration, struct migrate_page *page)
 {
 	if (page->state == PAGE_MOVED || page->state == PAGE_LEFT + MS_LEFT_RETURNED)
@@ -91,8 +91,8 @@ static void page_went(struct migration *migration, struct migrate_page *page)
 }
 
 /*
- * Enters a scan's words into the list as far as they are in it: nearly always all are. Returns how
- * many; *at is the place in the list where the next one would be.
+ * Enters the words of a scan into the list up to the first that is not listed; nearly always all
+ * are. Returns how many were; *at is the place in the list for the next one.
  */
 static size_t merge_known(struct migration *migration, struct migrate_process *process,
 			  const uint64_t *words, size_t n, unsigned window_ms, size_t *at)
@@ -117,7 +117,7 @@ static size_t merge_known(struct migration *migration, struct migrate_process *p
 	return j;
 }
 
-/* Enters what a scan of all the process's memory found. */
+/* Enters the words of a scan of the whole process. 0, or -1 without memory. */
 static int merge(struct migration *migration, struct migrate_process *process,
 		 const uint64_t *words, size_t n, unsigned window_ms)
 {
@@ -171,7 +171,7 @@ int page_list_update(struct migration *migration, bool clear, unsigned window_ms
 		struct migrate_process *process = &migration->processes[i];
 
 		ret = scan_process(migration, process, clear, &words, &room, &n);
-		/* A scan that was broken off has not seen what it does not list. */
+		/* After a scan that was broken off, a page that was not found may still be there. */
 		if (ret == 0 && !migration_stopped(migration))
 			ret = merge(migration, process, words, n, window_ms);
 	}
@@ -180,7 +180,7 @@ int page_list_update(struct migration *migration, bool clear, unsigned window_ms
 	return ret < 0 ? ms_fail(err, "out of memory") : 0;
 }
 
-/* Of the pages from one of them on, adds up those that are on the nodes, and those in use. */
+/* Of a piece of the list, adds up the bytes that are on the nodes, and the bytes in use. */
 static void sample_piece(struct migration *migration, struct migrate_process *process, size_t first,
 			 uint64_t *there, uint64_t *used)
 {
@@ -209,7 +209,7 @@ uint64_t page_list_sample(struct migration *migration)
 	for (size_t i = 0; i < migration->n_processes; i++) {
 		struct migrate_process *process = &migration->processes[i];
 
-		/* Not at regular distances: what programs use often is. */
+		/* Random distances, because programs often use memory at regular ones. */
 		for (; at < process->n; at += every / 2 + random() % every)
 			sample_piece(migration, process, at, &there, &used);
 		at -= process->n;

@@ -20,9 +20,10 @@
 #include "modeswitch/migrate.h"
 #include "store/state.h"
 
-/* How often it looks whether a switch has ended, before which nothing moves. */
+/* Nothing moves during a switch: microseconds between two looks whether it has ended. */
 #define LOOK_US 200000
 
+/* A job with a journal still has its memory, or may have. */
 static bool has_journal(uint32_t lwk_job)
 {
 	int dir = state_open_jobs_readonly();
@@ -60,7 +61,7 @@ void ms_rehome_resume(void)
 	rehome_start();
 }
 
-/* A switch goes before: its pages move the other way. */
+/* A switch has precedence, because its pages move the other way. */
 static bool switch_is_on(void *context)
 {
 	const int *lock = context;
@@ -100,7 +101,7 @@ static int move_home(const struct ms_config *config, unsigned node,
 	return ret;
 }
 
-/* The lines of one node, from *at on. */
+/* Brings back the pages of one node: lines from *at on, which becomes the next node's. 0 or -1. */
 static int bring_node(const struct ms_config *config, const struct away_lines *lines, size_t *at,
 		      int lock, struct ms_migrate_state *state, struct ms_error *err)
 {
@@ -130,7 +131,7 @@ static int bring_node(const struct ms_config *config, const struct away_lines *l
 	return ret;
 }
 
-/* 1: done; 0: a switch has begun meanwhile; -1: it cannot be. */
+/* Brings back all pages in a job's file. 1: done; 0: a switch has begun meanwhile; -1: error. */
 static int bring_job(const struct ms_config *config, uint32_t lwk_job, int lock, ms_say say,
 		     void *context, struct ms_error *err)
 {
@@ -184,7 +185,7 @@ static void go_to_os_cpus(const struct ms_config *config)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* The first error is told; the others go on, and the file of what failed stays. */
+/* After an error it goes on with the next job, and the file stays. *err has the first error. */
 static int bring_all(const struct ms_config *config, int lock, ms_say say, void *context,
 		     struct ms_error *err)
 {
@@ -220,7 +221,7 @@ int ms_rehome(const struct ms_config *config, ms_say say, void *context, struct 
 	close(dir);
 	lock = open_lock("lock", err);
 	turn = lock < 0 ? -1 : open_lock("rehome.lock", err);
-	/* Whoever has come with new ones waits for the one before. */
+	/* One process at a time brings pages back; the next one waits. */
 	while (turn >= 0 && (ret = flock(turn, LOCK_EX)) < 0 && errno == EINTR)
 		;
 	if (turn >= 0 && ret < 0)

@@ -14,7 +14,7 @@
 #define DEFAULT_PAGES 5000
 #define DEFAULT_SLEEP_MS 100
 #define DEFAULT_CPU_PERCENT 10
-/* Pages of 4 KB in the first call; each call that took little time doubles it. */
+/* Pages of 4 KB in the first call; rounds.c adapts the number to the time that calls take. */
 #define FIRST_SLICE 512U
 /* The window of use when the request gives no sleep. */
 #define USE_WINDOW_MS 250U
@@ -56,7 +56,7 @@ static int check_limits(const struct ms_migrate_request *request, struct ms_erro
 	if (request->sleep_ms < -1 || request->sleep_ms > MS_MIGRATE_MAX_SLEEP_MS)
 		return ms_fail(err, "wanted a sleep of 0 to %d ms; found %d",
 			       MS_MIGRATE_MAX_SLEEP_MS, request->sleep_ms);
-	/* Written so that NaN fails. */
+	/* NaN fails this condition, too. */
 	if (!(request->cpu_percent >= 0 && request->cpu_percent <= 100))
 		return ms_fail(err,
 			       "wanted a CPU limit above 0 and up to 100 percent of one CPU, which "
@@ -70,7 +70,7 @@ static int check_target(const struct ms_migrate_request *request, struct ms_erro
 	if (request->pid < 0 || !request->pid + !request->job_id + !request->cgroup != 2)
 		return ms_fail(err, "wanted one of: a process, a job, a cgroup; found none or "
 				    "several");
-	/* No pages: only the kernel's look at who we are and whether it is there. */
+	/* Without pages the call only checks permission, and whether the process exists. */
 	if (request->pid && move_pages(request->pid, 0, NULL, NULL, NULL, 0) < 0) {
 		if (errno == EPERM || errno == EACCES)
 			return ms_fail(err,
@@ -94,7 +94,7 @@ int request_check(const struct migration *migration, struct ms_error *err)
 		return -1;
 	if (hwloc_bitmap_intersects(request->from, request->to))
 		return ms_fail(err, "wanted --from and --to without a common node; found one; "
-				    "name only nodes that shall be left with --from");
+				    "name only the nodes to be left with --from");
 	if (request->method >= MS_MIGRATE_METHODS)
 		return ms_fail(err, "wanted a method; found number %d", request->method);
 	if (check_limits(request, err) < 0)
@@ -131,7 +131,7 @@ unsigned request_use_window_ms(const struct ms_migrate_request *request)
 {
 	unsigned window = request->sleep_ms / 8;
 
-	/* With limits there is no sleep, and everything takes long. */
+	/* With limits there is no sleep to go by, and everything takes long. */
 	if (request->cpu_percent > 0 || request->bandwidth)
 		return USE_WINDOW_MS;
 	window = window < USE_WINDOW_MS ? window : USE_WINDOW_MS;

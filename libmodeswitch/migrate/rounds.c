@@ -9,9 +9,9 @@
 #include "migrate/move.h"
 #include "migrate/throttle.h"
 
-/* A call that moves pages cannot be stopped: it may take this long. */
+/* One call that moves pages may take so long: nobody can stop it meanwhile. */
 #define SLICE_NS 100000000LL
-/* With limits, the work between two sleeps is what is due in so much time. */
+/* With limits, the work between two sleeps is what they allow in so much time. */
 #define LIMITED_SECONDS 0.1
 
 static struct migrate_page *page_of(const struct migration *migration, struct ref ref)
@@ -35,7 +35,7 @@ int refs_add(struct migration *migration, struct refs *refs, size_t process, siz
 	return 0;
 }
 
-/* So many pages as can be moved before somebody who wants to stop it gets impatient. */
+/* Adapts the pages of one call to the time that the last one took. */
 static void adapt_slice(struct migration *migration, uint64_t pages, int64_t took)
 {
 	const struct throttle *throttle = &migration->throttle;
@@ -50,7 +50,7 @@ static void adapt_slice(struct migration *migration, uint64_t pages, int64_t too
 	migration->slice = fmax(slice, MS_MIGRATE_MIN_PAGES);
 }
 
-/* The pages of one process, as many as make a slice, from refs->all[*at] on. */
+/* Takes waiting pages of one process, from refs->all[*at] on, up to a slice of them. */
 static size_t take_slice(struct migration *migration, const struct refs *refs, size_t *at,
 			 struct migrate_page **pages, uint64_t *weight)
 {
@@ -64,7 +64,7 @@ static size_t take_slice(struct migration *migration, const struct refs *refs, s
 
 		if (page->state != PAGE_WAITING)
 			continue;
-		/* Those of hugetlbfs go alone: what fails for them says nothing of others. */
+		/* Pages of hugetlbfs go apart: they can fail where other pages do not. */
 		if (n && (*weight + more > migration->slice ||
 			  hugetlb != !!(page->word & LWKPART_PAGE_HUGETLB)))
 			break;
@@ -75,7 +75,7 @@ static size_t take_slice(struct migration *migration, const struct refs *refs, s
 	return n;
 }
 
-/* Moves what is in the list, and empties it. 0 also when it was stopped. */
+/* Moves the pages in the list, and empties it. 0, also when it was stopped; or -1. */
 static int move_refs(struct migration *migration, struct refs *refs, struct ms_error *err)
 {
 	struct migrate_page **pages = calloc(refs->n + 1, sizeof(*pages));
@@ -100,7 +100,6 @@ static int move_refs(struct migration *migration, struct refs *refs, struct ms_e
 	return ret;
 }
 
-/* A round: moves what is in the list, then sleeps. */
 int run_round(struct migration *migration, struct refs *refs, struct ms_error *err)
 {
 	if (!refs->n)
@@ -112,7 +111,6 @@ int run_round(struct migration *migration, struct refs *refs, struct ms_error *e
 	return 0;
 }
 
-/* All pages that wait, n at a time, in order. */
 int move_waiting(struct migration *migration, struct refs *refs, struct ms_error *err)
 {
 	for (size_t i = 0; i < migration->n_processes; i++) {

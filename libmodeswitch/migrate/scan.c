@@ -27,7 +27,7 @@
 #define PAGEMAP_EXCLUSIVE (1ULL << 56)
 #define PAGEMAP_SOFT_DIRTY (1ULL << 55)
 #define PAGEMAP_PFN ((1ULL << 55) - 1)
-/* Entries of pagemap, and pages asked for their nodes, at a time. */
+/* Entries of pagemap that are read at a time, and whose nodes are asked for in one call. */
 #define PAGEMAP_CHUNK 4096
 /* clear_refs takes this for the soft-dirty bits. */
 #define CLEAR_SOFT_DIRTY "4"
@@ -48,10 +48,10 @@ void scan_open(struct migration *migration)
 	migration->state.source = "soft-dirty";
 	migration_note(
 		migration,
-		"only what is written is known to be in use (soft-dirty bits), not what is "
-		"read: for that, run it as root with lwkpart.ko loaded (modprobe lwkpart); %s",
+		"only what is written is known to be in use (soft-dirty bits), not what is read: "
+		"run it as root with lwkpart.ko loaded (modprobe lwkpart) to know both; %s",
 		access(DAMON_DIR, F_OK) == 0
-			? "this kernel's DAMON is not used, it knows regions and not pages"
+			? "this kernel's DAMON does not help: it knows regions, not pages"
 			: "this kernel has no DAMON");
 }
 
@@ -139,7 +139,7 @@ static int read_mappings(struct migrate_process *process)
 	return 0;
 }
 
-/* Keeps the pages that are on the nodes; what is closed to look-ups is taken to be. */
+/* Keeps the pages that are on the nodes, and pages whose node the kernel does not tell. */
 static ssize_t keep_wanted(struct migration *migration, struct migrate_process *process,
 			   uint64_t *words, size_t n)
 {
@@ -221,7 +221,7 @@ static void clear_soft_dirty(struct migrate_process *process)
 
 	if (fd < 0)
 		return;
-	/* When it cannot be cleared, every page counts as used: no order, but no error. */
+	/* Without clearing, every page counts as used: the order is lost, but nothing fails. */
 	if (write(fd, CLEAR_SOFT_DIRTY, 1) < 0)
 		process->gone = target_gone(process);
 	close(fd);
@@ -229,17 +229,17 @@ static void clear_soft_dirty(struct migrate_process *process)
 
 /* ---- by either ---- */
 
-/* Both are sorted. */
-static size_t keep_only(const struct migrate_selection *home, uint64_t *words, size_t n)
+/* Keeps the pages of the selection; both are sorted. */
+static size_t keep_only(const struct migrate_selection *selection, uint64_t *words, size_t n)
 {
 	size_t kept = 0, range = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t address = words[i] & ~(PAGE_BYTES - 1);
 
-		while (range < home->n && home->ranges[range].end <= address)
+		while (range < selection->n && selection->ranges[range].end <= address)
 			range++;
-		if (range < home->n && address >= home->ranges[range].start)
+		if (range < selection->n && address >= selection->ranges[range].start)
 			words[kept++] = words[i];
 	}
 	return kept;
@@ -260,7 +260,7 @@ static bool is_in(const struct migration *migration, uint64_t physical)
 	return low < migration->n_physical && physical >= migration->physical[low].start;
 }
 
-/* Of what a scan found between the ends of the physical ranges, what is in them. */
+/* Keeps the pages in the physical ranges; the scan knew only the ends of them all. */
 static ssize_t keep_physical(const struct migration *migration,
 			     const struct migrate_process *process, uint64_t *words, size_t n)
 {
@@ -306,7 +306,6 @@ ssize_t scan_part(struct migration *migration, struct migrate_process *process, 
 	return n;
 }
 
-/* All of one process; 'words' is a buffer that grows. */
 int scan_process(struct migration *migration, struct migrate_process *process, bool clear,
 		 uint64_t **words, size_t *room, size_t *n)
 {

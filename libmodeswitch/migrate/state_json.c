@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a migration is and did, in words and as JSON.
+ * The state of a migration as JSON, and words for its parts.
  */
 #include <stdio.h>
 
@@ -54,7 +54,7 @@ static void add_seconds(struct json_object *object, const char *key, double seco
 	json_object_object_add(object, key, json_object_new_double_s(seconds, text));
 }
 
-/* Only what there is any of. */
+/* Members that are 0 are left out. */
 static struct json_object *by_word(const uint64_t *bytes, const char *const *words, int n)
 {
 	struct json_object *object = json_object_new_object();

@@ -25,7 +25,7 @@
 
 #define PF_KTHREAD 0x00200000
 
-/* What /proc/PID/stat says. */
+/* A process in /proc/PID/stat. */
 struct status {
 	pid_t pid, parent;
 	unsigned flags;
@@ -41,7 +41,7 @@ static int read_status(pid_t pid, struct status *status)
 	*status = (struct status){ .pid = pid };
 	if (kernel_read(text, sizeof(text), "/proc/%d/stat", pid) < 0)
 		return -1;
-	/* The name before it can hold anything. */
+	/* The program's name ends at the last parenthesis; it can contain anything. */
 	rest = strrchr(text, ')');
 	return rest && sscanf(rest + 1,
 			      " %*c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
@@ -70,7 +70,7 @@ static bool is_known(const struct migration *migration, const struct status *sta
 	return false;
 }
 
-/* 1: added; 0: not one for us, or gone; -1: no memory. */
+/* Adds a process. 1: added; 0: it is known, a kernel thread or gone; -1: error. */
 static int add(struct migration *migration, pid_t pid, struct ms_error *err)
 {
 	struct migrate_process *processes, *process;
@@ -88,7 +88,7 @@ static int add(struct migration *migration, pid_t pid, struct ms_error *err)
 					 "open files (ulimit -n)",
 					 pid)
 			       : 0;
-	/* Still the one whose status was read? */
+	/* The PID may be another process's since its status was read. */
 	if (read_status(pid, &again) < 0 || again.started != status.started) {
 		close(pidfd);
 		return 0;
@@ -106,14 +106,14 @@ static int add(struct migration *migration, pid_t pid, struct ms_error *err)
 	return 1;
 }
 
-/* What is being found. */
+/* The state of a search that calls back. */
 struct search {
 	struct migration *migration;
 	struct ms_error *err;
 	int found;
 };
 
-/* The processes that a file of the kernel lists. */
+/* Adds the processes that a file of the kernel lists. 0 or -1. */
 static int add_listed(struct search *search, const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -132,8 +132,9 @@ static int add_listed(struct search *search, const char *path)
 /* ---- a process and its descendants ---- */
 
 /*
- * For the beginning: as soon as the tree is, on a machine with thousands of others. The kernel
- * may leave out a child while one of its brothers ends.
+ * Finds the tree of processes at first. It takes time for the processes of the tree only, however
+ * many others there are. find_tree() finds later any child that the kernel leaves out here, which
+ * it may do while a sibling ends.
  */
 static int find_children(struct migration *migration, struct ms_error *err)
 {
@@ -156,7 +157,7 @@ static int find_children(struct migration *migration, struct ms_error *err)
 	return got < 0 ? -1 : search.found;
 }
 
-/* Every process there is; free() it. */
+/* Reads the status of all processes; free() it. */
 static struct status *read_all(size_t *n)
 {
 	struct status *all = NULL, *more, one;
@@ -179,7 +180,7 @@ static struct status *read_all(size_t *n)
 	return all;
 }
 
-/* Was it chosen, now or earlier? A parent that has ended is not among 'all' any more. */
+/* Was the process chosen? One that has ended is not among 'all' any more. */
 static bool is_chosen(const struct status *all, size_t n, pid_t pid)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -274,7 +275,7 @@ static int add_cgroup(const struct job_cgroup *cgroup, void *search)
 	return add_tree(search, cgroup->path);
 }
 
-/* ---- those that are named, if they are still the same ---- */
+/* ---- a selection ---- */
 
 static int find_selected(struct migration *migration, struct ms_error *err)
 {

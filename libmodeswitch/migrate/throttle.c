@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * After some work the migrator sleeps until the limits allow the work done in the time passed.
- */
 #include "migrate/throttle.h"
 
 #include <stdio.h>
@@ -15,11 +12,11 @@
 
 #define NS_PER_MS 1000000LL
 #define NS_PER_SECOND 1000000000LL
-/* Time that was not used is lost after this: no rush after a pause. */
+/* Unused time counts for so long: there is no rush after a pause. */
 #define CREDIT_NS (250 * NS_PER_MS)
-/* No sleep is longer, so that a stop is noticed. */
+/* No single sleep is longer, so that a stop is noticed. */
 #define NAP_NS (100 * NS_PER_MS)
-/* Programs that wait for a CPU for more than this share of the time are disturbed. */
+/* Programs are disturbed when they wait for a CPU for more than this share of the time. */
 #define PRESSURE_LIMIT 0.1
 #define LEAST_PRESSURE_FACTOR 0.125
 
@@ -72,7 +69,7 @@ static int64_t advance(int64_t due, int64_t by, int64_t now)
 	return due < now - CREDIT_NS ? now - CREDIT_NS : due;
 }
 
-/* Enters the work done since the last call, and tells when its time has passed. */
+/* Enters the work done since the last call; returns the time at which the limits allow it. */
 static int64_t next_due(struct throttle *throttle, uint64_t bytes, int64_t now)
 {
 	int64_t cpu = thread_cpu_ns(), due = now;

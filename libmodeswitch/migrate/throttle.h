@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps a migration within its limits of CPU time and bandwidth.
+ * Keeps a migration within its limits of CPU time and bandwidth: after some work it sleeps until
+ * the limits allow the work done in the time passed.
  */
 #ifndef THROTTLE_H
 #define THROTTLE_H
