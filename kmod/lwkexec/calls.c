@@ -9,7 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "abi/lwkpart.h"
+#include "abi/device/process.h"
+#include "abi/shared/calls.h"
 #include "lwkexec/base/descriptors.h"
 #include "lwkexec/instance/copy.h"
 #include "lwkexec/instance/linux_call.h"

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "abi/lwkshared.h"
+#include "abi/shared/channel.h"
 
 /* Returns the result or a negative errno. */
 int64_t calls_execute(const struct lwk_packet *request);

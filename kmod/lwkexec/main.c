@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "abi/shared/calls.h"
 #include "lwkexec/base/fail.h"
 #include "lwkexec/calls.h"
 #include "lwkexec/instance/channel.h"

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "abi/lwkpart.h"
+#include "abi/device/serve.h"
+#include "abi/shared/calls.h"
 #include "lwkexec/base/descriptors.h"
 #include "lwkexec/instance/session.h"
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "abi/lwkshared.h"
+#include "abi/shared/channel.h"
 
 /* What is done with packets from the LWK. */
 struct channel_server {

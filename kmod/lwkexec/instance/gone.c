@@ -7,7 +7,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "abi/lwkpart.h"
+#include "abi/control/kmsg.h"
+#include "abi/device/watch.h"
+#include "abi/state.h"
 #include "lwkexec/base/fail.h"
 
 #define CONSOLE_LINES 10

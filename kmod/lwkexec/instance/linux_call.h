@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "abi/lwkshared.h"
+#include "abi/shared/channel.h"
 
 /*
  * Linux's result or a negative errno. -EINTR without the call when the LWK thread has a signal that

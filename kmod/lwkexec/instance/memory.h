@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "abi/lwkshared.h"
+#include "abi/shared/statistics.h"
 
 /* Counts of the LWK process that this proxy stands for. */
 const struct lwk_cpu_memory *memory_of_process(void);

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "abi/lwkpart.h"
-#include "abi/lwkshared.h"
+#include "abi/device/watch.h"
+#include "abi/shared/status.h"
 #include "lwkexec/base/descriptors.h"
 
 #define ENV_REPORT "LWK_REPORT"

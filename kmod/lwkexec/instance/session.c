@@ -12,6 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "abi/device/device.h"
+#include "abi/device/process.h"
+#include "abi/device/watch.h"
 #include "lwkexec/base/descriptors.h"
 #include "lwkexec/base/fail.h"
 #include "lwkexec/instance/gone.h"

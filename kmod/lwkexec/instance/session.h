@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "abi/lwkpart.h"
-#include "abi/lwkshared.h"
+#include "abi/shared/channel.h"
+#include "abi/shared/status.h"
 #include "lwkexec/base/numbers.h"
 
 struct session {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "abi/lwkpart.h"
-#include "abi/lwkshared.h"
+#include "abi/device/device.h"
+#include "abi/shared/layout.h"
 
 static int map_at(int device, uint64_t start, uint64_t size, int how)
 {

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "abi/lwkshared.h"
+#include "abi/shared/calls.h"
 #include "lwkexec/base/descriptors.h"
 #include "lwkexec/base/fail.h"
 #include "lwkexec/instance/channel.h"

@@ -11,8 +11,9 @@
 #include <sys/shm.h>
 #include <sys/vfs.h>
 
-#include "abi/lwkpart.h"
-#include "abi/lwkshared.h"
+#include "abi/device/serve.h"
+#include "abi/shared/calls.h"
+#include "abi/shared/layout.h"
 #include "lwkexec/base/descriptors.h"
 #include "lwkexec/instance/session.h"
 #include "lwkexec/instance/window.h"

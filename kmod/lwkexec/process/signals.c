@@ -14,7 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "abi/lwkshared.h"
+#include "abi/shared/channel.h"
 #include "lwkexec/base/fail.h"
 #include "lwkexec/instance/channel.h"
 #include "lwkexec/instance/linux_call.h"

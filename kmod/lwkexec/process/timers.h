@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "abi/lwkshared.h"
+#include "abi/shared/channel.h"
 
 /* Carry out timer_create(2) and timer_delete(2): the result or a negative errno. */
 int64_t timers_create(const struct lwk_packet *request);

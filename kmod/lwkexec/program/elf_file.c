@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "abi/lwkshared.h"
+#include "abi/shared/layout.h"
 #include "lwkexec/base/fail.h"
 
 #define PAGE 4096UL

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "abi/lwkshared.h"
+#include "abi/shared/calls.h"
 #include "lwkexec/base/fail.h"
 #include "lwkexec/instance/channel.h"
 #include "lwkexec/instance/memory.h"

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "abi/lwkshared.h"
+#include "abi/shared/layout.h"
 #include "lwkexec/program/program.h"
 
 /* The end of the stack. */

@@ -7,7 +7,8 @@
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 
-#include "abi/lwkshared.h"
+#include "abi/shared/calls.h"
+#include "abi/shared/layout.h"
 #include "lwkexec/program/mapped_files.h"
 #include "lwkexec/program/stack.h"
 

@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "abi/lwkshared.h"
+#include "abi/shared/calls.h"
 #include "lwkexec/view/lwk.h"
 #include "lwkexec/view/maps.h"
 #include "lwkexec/view/status.h"

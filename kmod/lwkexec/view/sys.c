@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "abi/lwkpart.h"
+#include "abi/device/watch.h"
 #include "lwkexec/instance/session.h"
 
 #define TREES "/run/slurm-lwk/jobs"
