@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests lwkpart.ko through /dev/lwkpart alone: every ioctl with good and with bad
- * arguments, the life of an instance, LWKs that panic or hang, and what is left when
- * the program that lent things is killed.
+ * Tests the user ABI of lwkpart.ko, without libmodeswitch: every ioctl with good and with bad
+ * arguments, the life of an instance, LWKs that panic or hang, and what is left when the program
+ * that lent CPUs and memory is killed.
  *
  *	lwkpart-abi IMAGE
  *
- * IMAGE is the bundled LWK. Needs root, the module loaded with nothing lent, two
- * CPUs beside CPU 0, and about 512 MB that Linux can spare. Prints TAP; exit status 0
- * when every check passed. It leaves the machine as it was, whatever happens.
+ * IMAGE is the bundled LWK. The program needs root, the module loaded with nothing lent, two CPUs
+ * beside CPU 0, and about 512 MB that Linux can spare. It prints TAP, and exits with status 0 when
+ * every check passed. It leaves the machine as it was, also after a failure.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of this program share: TAP output, the requests to /dev/lwkpart, the machine's
- * CPUs and memory, LWK images, and the tests of each group of ioctls.
+ * The files of this program share TAP output, requests to /dev/lwkpart, the machine's CPUs and
+ * memory, and LWK images. Each group of ioctls has a file of tests.
  */
 #ifndef LWKPART_TEST_ABI_H
 #define LWKPART_TEST_ABI_H
@@ -21,7 +21,7 @@
 extern int device;				       /* /dev/lwkpart, or -1 */
 extern unsigned int cpu_a, cpu_b;		       /* the two CPUs that are lent */
 extern unsigned int node;			       /* their NUMA node, and that of the memory */
-extern struct lwkpart_ledger_entry ledger[MAX_LEDGER]; /* as get_ledger() found it */
+extern struct lwkpart_ledger_entry ledger[MAX_LEDGER]; /* filled by get_ledger() */
 
 /* ---- tap.c ---- */
 extern unsigned int checks, failures;
@@ -96,7 +96,7 @@ int set_block(__u64 start, const char *state);
 __u64 offline_block(void);
 /* Describes the machine's CPUs and memory. */
 void read_machine(char *text, size_t size);
-/* Can the module be unloaded? If so, it is. */
+/* Tries to unload the module, which works only when nothing is lent. */
 bool can_unload(void);
 
 /* ---- images.c ---- */
@@ -115,13 +115,13 @@ struct image make_image(const char *code, const char *end);
 char *read_image(const char *path, size_t *size);
 
 /* ---- partition.c ---- */
-/* What is lent for an instance with two CPUs. */
+/* An instance with cpu_a and cpu_b, and the memory lent to it (block: 0 for none). */
 struct partition {
 	__u32 instance;
 	__u64 contig, block;
 };
 
-/* Lends and assigns; false, with a failed check, when something does not work. */
+/* Lends and assigns it all. False, after a failed check, when something does not work. */
 bool set_up(struct partition *partition);
 
 /* ---- the tests ---- */

@@ -35,7 +35,7 @@ static const struct command {
 	{ "MOVE", LWKPART_MOVE },
 };
 
-/* As nobody: what open() and each ioctl on root's file say. The exit status counts faults. */
+/* Tries open() and each ioctl on root's open file as user nobody. Returns the number of faults. */
 static int be_nobody(void)
 {
 	char argument[1024] = { 0 };

@@ -11,8 +11,8 @@
 #include "abi.h"
 
 /*
- * LWKs of a few instructions. They are never run here, only copied into an image; what
- * they get in RDI and RSI is in lwkshared.h.
+ * The code of LWKs. This program never runs it, but copies it into images. lwkshared.h describes
+ * RDI and RSI at the entry.
  */
 __asm__(".pushsection .rodata\n"
 	".globl spinning_lwk, spinning_lwk_end\n"
@@ -23,20 +23,22 @@ __asm__(".pushsection .rodata\n"
 
 __attribute__((used)) static void code_of_panicking_lwk(void)
 {
-	__asm__ volatile(".pushsection .rodata\n"
-			 ".globl panicking_lwk, panicking_lwk_end\n"
-			 "panicking_lwk:\n"
-			 "	mov %c0(%%rdi), %%rax\n"
-			 "	movabs %1, %%rcx\n"
-			 "	movl %3, %c2(%%rax, %%rcx)\n"
-			 "	movl %5, %c4(%%rax, %%rcx)\n"
-			 "1:	hlt\n"
-			 "	jmp 1b\n"
-			 "panicking_lwk_end:\n"
-			 ".popsection\n" ::"i"(offsetof(struct lwk_boot_params, status)),
-			 "i"(LWK_DIRECT_MAP), "i"(offsetof(struct lwk_status, message)),
-			 "i"('o' | 'h' << 8 | '\033' << 16), /* an escape has no place in a log */
-			 "i"(offsetof(struct lwk_status, state)), "i"(LWK_STATE_PANIC));
+	__asm__ volatile(
+		".pushsection .rodata\n"
+		".globl panicking_lwk, panicking_lwk_end\n"
+		"panicking_lwk:\n"
+		"	mov %c0(%%rdi), %%rax\n"
+		"	movabs %1, %%rcx\n"
+		"	movl %3, %c2(%%rax, %%rcx)\n"
+		"	movl %5, %c4(%%rax, %%rcx)\n"
+		"1:	hlt\n"
+		"	jmp 1b\n"
+		"panicking_lwk_end:\n"
+		".popsection\n" ::"i"(offsetof(struct lwk_boot_params, status)),
+		"i"(LWK_DIRECT_MAP), "i"(offsetof(struct lwk_status, message)),
+		"i"('o' | 'h' << 8 |
+		    '\033' << 16), /* "oh" and an escape character, which must not get into a log */
+		"i"(offsetof(struct lwk_status, state)), "i"(LWK_STATE_PANIC));
 }
 
 struct image make_image(const char *code, const char *end)

@@ -83,7 +83,7 @@ void test_beside(const char *image, size_t size)
 	check(undo(), "all is undone");
 }
 
-/* Lends, boots, and waits to be killed in the middle of it. */
+/* Carries out the first steps of lending and booting, and waits to be killed. */
 static void leave_a_mess(const char *image, size_t size, unsigned int steps)
 {
 	struct partition partition = { 0 };
@@ -115,7 +115,7 @@ void test_killed(const char *image, size_t size)
 
 	fflush(stdout);
 	for (steps = 0; steps <= 7; steps++) {
-		bool spins = steps == 7; /* then it dies while LWKPART_BOOT waits */
+		bool spins = steps == 7; /* killed while LWKPART_BOOT waits */
 
 		child = fork();
 		if (child == 0)

@@ -8,7 +8,7 @@
 
 #include "abi.h"
 
-/* A good image with one number in it replaced. */
+/* A good image in which one number is replaced. */
 static const struct bad_image {
 	const char *what;
 	size_t offset, size;

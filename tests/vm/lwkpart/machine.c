@@ -14,7 +14,7 @@
 
 unsigned int cpu_a, cpu_b, node;
 
-/* Writes a word to a file; 0 or an errno. */
+/* Writes a word to a file: 0 or an errno. */
 static int write_file(const char *path, const char *word)
 {
 	int fd = open(path, O_WRONLY);
@@ -111,7 +111,7 @@ __u64 offline_block(void)
 			highest = number;
 	if (directory)
 		closedir(directory);
-	/* Not the highest: the last block of a node rarely goes. */
+	/* Not the highest block: the last one of a node can rarely go off-line. */
 	for (number = highest; number-- > 1 && number + 16 > highest && !found;) {
 		snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/memory%lu/state",
 			 node, number);
@@ -135,7 +135,7 @@ bool can_unload(void)
 {
 	bool unloaded;
 
-	/* An open file would keep the module too. */
+	/* An open file keeps the module, too. */
 	close(device);
 	unloaded = syscall(SYS_delete_module, "lwkpart", O_NONBLOCK) == 0;
 	device = open(LWKPART_DEVICE, O_RDWR | O_CLOEXEC);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests MOVE.
+ * Tests MOVE, with a thread that writes to the pages meanwhile.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,10 @@ static int move_to(unsigned int where, __u32 count)
 	return call(LWKPART_MOVE, &request);
 }
 
-/* Returns what it was. While it is on, move_pages(2) finds no page that it looks after just now. */
+/*
+ * Switches NUMA balancing on ('1') or off ('0'). Returns what it was. While it is on, move_pages(2)
+ * does not find pages that it has unmapped for a moment.
+ */
 static char balancing(char on)
 {
 	int fd = open("/proc/sys/kernel/numa_balancing", O_RDWR);
@@ -45,7 +48,7 @@ static char balancing(char on)
 	return was;
 }
 
-/* Those that move_to() left; all pages are in the kernel's lists then. */
+/* Moves the pages that move_to() left, by move_pages(2), which puts all into the LRU lists. */
 static void let_kernel_move(unsigned int where)
 {
 	int nodes[MOVE_PAGES], status[MOVE_PAGES];
@@ -55,7 +58,7 @@ static void let_kernel_move(unsigned int where)
 	syscall(SYS_move_pages, 0, MOVE_PAGES, move_addresses, nodes, status, 2);
 }
 
-/* How many pages the kernel says are on a node. */
+/* The number of pages that are on a node, as move_pages(2) tells. */
 static unsigned int pages_on(unsigned int where)
 {
 	int nodes[MOVE_PAGES];
@@ -76,7 +79,7 @@ static unsigned int count_status(__s32 wanted)
 	return n;
 }
 
-/* Counts in every page, whatever becomes of it meanwhile. */
+/* A thread that increments a counter in every page, until move_over. */
 static void *count_on(void *rounds)
 {
 	for (; !move_over; ++*(unsigned long *)rounds)
@@ -146,7 +149,7 @@ static void test_move_kinds(void)
 	waitpid(child, NULL, 0);
 	munmap(move_memory + 4096, 4096);
 	mprotect(move_memory + 2 * 4096, 4096, PROT_NONE);
-	/* A page that is just on its way into the kernel's lists is left out, too. */
+	/* MOVE also leaves out a page that is not in an LRU list yet. */
 	for (unsigned int i = 0; !error && moved <= MOVE_PAGES / 2 && i < MOVE_ROUNDS; i++) {
 		let_kernel_move(node);
 		error = move_to(0, MOVE_PAGES);
@@ -186,7 +189,7 @@ void test_move(void)
 	pthread_join(thread, NULL);
 	balancing(balanced);
 	check(!wrong, "MOVE moves the pages that it says");
-	/* A round may find many that are not in their list yet. */
+	/* In some rounds many pages are not in an LRU list yet. */
 	check(moved > MOVE_ROUNDS * MOVE_PAGES / 2, "MOVE moves most pages");
 	for (i = wrong = 0; i < MOVE_PAGES; i++)
 		wrong += *(unsigned long *)(move_memory + i * 4096UL) != counted;

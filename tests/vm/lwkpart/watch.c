@@ -127,7 +127,7 @@ void test_watching(void)
 	close(fd);
 }
 
-/* Whatever hardware there is: the LWK takes it, and goes on. */
+/* The LWK accepts counters that its hardware does not have, and goes on. */
 void test_counters(__u32 instance)
 {
 	static const struct lwk_counter wild[] = {
@@ -159,7 +159,7 @@ void test_counters(__u32 instance)
 	request = (struct lwk_counters){ .command = LWK_COUNTERS_SET };
 	check_result(call_instance(fd, LWK_COUNTERS, &request), 0, "COUNTERS to be removed");
 	check(!request.count && has_state(instance, LWK_STATE_RUNNING), "the LWK goes on");
-	/* Left to the end of the instance. */
+	/* Counters that are set until the end of the instance. */
 	request = (struct lwk_counters){ .command = LWK_COUNTERS_SET, .count = 1 };
 	request.counters[0] = wild[2];
 	check_result(call_instance(fd, LWK_COUNTERS, &request), 0, "COUNTERS that are left");
