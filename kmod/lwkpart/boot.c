@@ -4,12 +4,13 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
+#include "boot.h"
+
 #include <linux/delay.h>
 #include <linux/io.h>
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 
-#include "boot.h"
 #include "instance/counters.h"
 #include "instance/doorbell.h"
 #include "instance/state.h"

@@ -3,6 +3,8 @@
  * /dev/lwkpart: each ioctl is a row of a table. This file copies its argument in, checks it, and
  * copies it out; other files do the work.
  */
+#include "control.h"
+
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/memory.h>
@@ -10,7 +12,12 @@
 #include <linux/module.h>
 #include <linux/uaccess.h>
 
-#include "control.h"
+#include "abi/control/device.h"
+#include "abi/control/dump.h"
+#include "abi/control/instance.h"
+#include "abi/control/kmsg.h"
+#include "abi/control/ledger.h"
+#include "abi/control/pages.h"
 #include "instances.h"
 #include "lending/cpu.h"
 #include "lending/ledger.h"

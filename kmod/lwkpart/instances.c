@@ -5,6 +5,8 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
+#include "instances.h"
+
 #include <linux/cpumask.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -21,7 +23,6 @@
 #include "instance/instance.h"
 #include "instance/reserve.h"
 #include "instance/state.h"
-#include "instances.h"
 #include "lending/cpu.h"
 #include "lending/ledger.h"
 #include "process/device.h"

@@ -6,7 +6,9 @@
 #ifndef LWKPART_INSTANCES_H
 #define LWKPART_INSTANCES_H
 
-#include "abi/lwkpart.h"
+#include "abi/control/dump.h"
+#include "abi/control/instance.h"
+#include "abi/control/kmsg.h"
 
 unsigned int instance_count(void);
 int instance_create(struct lwkpart_create *request);

@@ -6,10 +6,13 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
+#include "watch.h"
+
+#include "abi/device/watch.h"
+#include "abi/shared/console.h"
 #include "instance/console.h"
 #include "instance/state.h"
 #include "process/follow.h"
-#include "watch.h"
 
 /* A panic must be noticed within a second, even when its doorbell is lost. */
 #define WATCH_INTERVAL (HZ / 2)

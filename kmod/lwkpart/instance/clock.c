@@ -3,12 +3,12 @@
  * Keeps an LWK's clock with Linux's: the LWK's CPUs scale their TSCs, and are told from time to
  * time by which factors.
  */
+#include "instance/clock.h"
+
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <asm/tsc.h>
-
-#include "instance/clock.h"
 
 /* Readings of both clocks at a time. The closest pair counts, as an interrupt may come between. */
 #define LOOKS 5

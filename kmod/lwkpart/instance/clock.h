@@ -2,9 +2,9 @@
 #ifndef LWKPART_CLOCK_H
 #define LWKPART_CLOCK_H
 
-#include "abi/lwkshared.h"
-
 #include <linux/types.h>
+
+#include "abi/shared/clock.h"
 
 /* The TSC and Linux's monotonic clock at one moment. */
 struct clock_reading {

@@ -6,12 +6,12 @@
  * The program that prepared the instance has opened the cgroups' files (cgroup.procs). They are
  * written with the credentials of that program.
  */
+#include "instance/confine.h"
+
 #include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
-
-#include "instance/confine.h"
 
 static bool is_cgroup_file(const struct file *file)
 {

@@ -6,7 +6,7 @@
 #include <linux/fs.h>
 #include <linux/mutex.h>
 
-#include "abi/lwkpart.h"
+#include "abi/control/instance.h"
 
 struct confinement {
 	struct mutex mutex;			 /* protects 'groups' */

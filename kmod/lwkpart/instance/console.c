@@ -3,10 +3,12 @@
  * Copies console text for Linux's users. The LWK may write anything: each byte is read once,
  * lengths are bounded, and the text is made printable.
  */
+#include "instance/console.h"
+
 #include <linux/ctype.h>
 #include <linux/uaccess.h>
 
-#include "instance/console.h"
+#include "abi/shared/console.h"
 
 #define CHUNK 256
 

@@ -3,6 +3,7 @@
 #ifndef LWKPART_CONSOLE_H
 #define LWKPART_CONSOLE_H
 
+#include "abi/control/kmsg.h"
 #include "instance/instance.h"
 
 /* LWKPART_KMSG and LWK_KMSG: 0 or -EFAULT. Takes rwsem. */

@@ -3,11 +3,12 @@
  * Tells the LWK's CPUs which counters to run. A command interrupts them; their counts are read
  * from the status area, which does not.
  */
+#include "instance/counters.h"
+
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 
-#include "instance/counters.h"
 #include "instance/doorbell.h"
 #include "instance/state.h"
 

@@ -3,6 +3,7 @@
 #ifndef LWKPART_COUNTERS_H
 #define LWKPART_COUNTERS_H
 
+#include "abi/device/counters.h"
 #include "instance/instance.h"
 
 /* LWK_COUNTERS: 0, -EINVAL, -EHOSTDOWN, -ETIMEDOUT, -EINTR. Takes rwsem. */

@@ -9,6 +9,8 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
+#include "instance/doorbell.h"
+
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irqdomain.h>
@@ -17,7 +19,6 @@
 #include <asm/irqdomain.h>
 #include <asm/smp.h>
 
-#include "instance/doorbell.h"
 #include "instance/state.h"
 
 static struct fwnode_handle *fwnode;

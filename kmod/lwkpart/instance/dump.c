@@ -3,13 +3,14 @@
  * Copies an LWK kernel's own memory, for a dump. Memory that the LWK never used is left out: it
  * may hold data of earlier users, another job for example.
  */
+#include "instance/dump.h"
+
 #include <linux/delay.h>
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "instance/dump.h"
 #include "lending/cpu.h"
 
 /* How long CPUs may take to answer an NMI, and how often that is checked. */

@@ -3,6 +3,7 @@
 #ifndef LWKPART_DUMP_H
 #define LWKPART_DUMP_H
 
+#include "abi/control/dump.h"
 #include "instance/instance.h"
 
 /* LWKPART_DUMP_LAYOUT: 0 or -ENODATA. */

@@ -2,11 +2,11 @@
 /*
  * Keeps the eventfds that listen for what happens to an instance, and signals them.
  */
+#include "instance/event.h"
+
 #include <linux/eventfd.h>
 #include <linux/slab.h>
 #include <linux/version.h>
-
-#include "instance/event.h"
 
 struct listener {
 	struct list_head link;

@@ -6,7 +6,7 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 
-#include "abi/lwkpart.h"
+#include "abi/device/watch.h"
 
 /* The listeners of one instance. */
 struct events {

@@ -3,6 +3,7 @@
 #ifndef LWKPART_FREEZE_H
 #define LWKPART_FREEZE_H
 
+#include "abi/device/freeze.h"
 #include "instance/instance.h"
 
 /* Why a process stands still: bits of struct lwk_control.freeze. */

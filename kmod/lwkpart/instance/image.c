@@ -5,13 +5,13 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
+#include "instance/image.h"
+
 #include <linux/elf.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/string.h>
 #include <asm/io.h>
-
-#include "instance/image.h"
 
 int image_check(const void *file, u64 size)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "instance/instance.h"
+
 #include <linux/cpumask.h>
 #include <linux/mm.h>
-
-#include "instance/instance.h"
 
 static void release(struct kref *kref)
 {

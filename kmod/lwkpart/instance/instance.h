@@ -20,8 +20,12 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "abi/lwkpart.h"
-#include "abi/lwkshared.h"
+#include "abi/control/dump.h"
+#include "abi/control/instance.h"
+#include "abi/shared/boot.h"
+#include "abi/shared/counters.h"
+#include "abi/shared/status.h"
+#include "abi/state.h"
 #include "instance/clock.h"
 #include "instance/confine.h"
 #include "instance/event.h"

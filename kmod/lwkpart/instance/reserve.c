@@ -6,6 +6,8 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
+#include "instance/reserve.h"
+
 #include <linux/mm.h>
 #include <linux/sort.h>
 #include <linux/string.h>
@@ -15,8 +17,14 @@
 #include <asm/processor.h>
 #include <asm/tsc.h>
 
+#include "abi/control/ledger.h"
+#include "abi/shared/channel.h"
+#include "abi/shared/clock.h"
+#include "abi/shared/console.h"
+#include "abi/shared/grant.h"
+#include "abi/shared/orders.h"
+#include "abi/shared/status.h"
 #include "instance/image.h"
-#include "instance/reserve.h"
 #include "instance/tables.h"
 
 #define RESERVE_MIN (8UL << 20)

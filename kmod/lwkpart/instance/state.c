@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define pr_fmt(fmt) "lwkpart: " fmt
 
+#include "instance/state.h"
+
 #include <linux/ktime.h>
 #include <linux/timekeeping.h>
 
-#include "instance/state.h"
+#include "abi/device/watch.h"
 #include "instance/text.h"
 
 void instance_set_state(struct instance *instance, enum lwk_state state)

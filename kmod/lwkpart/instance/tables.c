@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "instance/tables.h"
+
 #include <linux/mm.h>
 #include <linux/string.h>
 #include <asm/apic.h>
@@ -7,7 +9,6 @@
 #include <asm/msr.h>
 #include <asm/processor.h>
 
-#include "instance/tables.h"
 #include "lending/cpu.h"
 
 #define ENTRY_ADDRESS 0x000ffffffffff000UL

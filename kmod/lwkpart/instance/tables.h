@@ -5,7 +5,8 @@
 
 #include <linux/types.h>
 
-#include "abi/lwkshared.h"
+#include "abi/shared/boot.h"
+#include "abi/shared/layout.h"
 
 /* The reserve while it is being filled from its start; physical addresses. */
 struct layout {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "instance/text.h"
+
 #include <linux/compiler.h>
 #include <linux/ctype.h>
-
-#include "instance/text.h"
 
 void copy_lwk_text(char *to, const char *from, size_t size)
 {

@@ -3,6 +3,8 @@
  * Copies the status area, which the LWK may write at any time. Each group is copied between two
  * looks at its sequence count, at most GROUP_TRIES times.
  */
+#include "instance/usage.h"
+
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -10,7 +12,6 @@
 #include <asm/tsc.h>
 
 #include "instance/text.h"
-#include "instance/usage.h"
 
 /* An LWK writes a group in tens of instructions; so many tries take much longer. */
 #define GROUP_TRIES 64

@@ -3,6 +3,7 @@
 #ifndef LWKPART_USAGE_H
 #define LWKPART_USAGE_H
 
+#include "abi/device/watch.h"
 #include "instance/instance.h"
 
 /* LWK_GET_USAGE: 0, -ENODATA, -ENOSPC, -EFAULT, -ENOMEM. Takes rwsem. */

@@ -10,6 +10,8 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
+#include "lending/cpu.h"
+
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
@@ -31,7 +33,6 @@
 #include <asm/special_insns.h>
 #include <asm/trapnr.h>
 
-#include "lending/cpu.h"
 #include "lending/cpuset.h"
 #include "lending/ledger.h"
 #include "lending/park.h"

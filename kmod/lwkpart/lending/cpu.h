@@ -3,7 +3,7 @@
 #ifndef LWKPART_CPU_H
 #define LWKPART_CPU_H
 
-#include "abi/lwkshared.h"
+#include "abi/shared/boot.h"
 
 /* How a CPU enters an LWK (lwkshared.h). Addresses are the LWK's, except page_root. */
 struct cpu_entry {

@@ -18,9 +18,9 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
-#include <linux/cgroup.h>
-
 #include "lending/cpuset.h"
+
+#include <linux/cgroup.h>
 
 #ifdef CONFIG_CPUSETS
 /* The version 1 hierarchy of the cpusets, with a reference; or NULL. */

@@ -8,12 +8,12 @@
  * not take the mutex, which is held around remove_cpu(), which waits for them: they take
  * ledger_lock only.
  */
+#include "lending/ledger.h"
+
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
-
-#include "lending/ledger.h"
 
 DEFINE_MUTEX(lwkpart_mutex);
 

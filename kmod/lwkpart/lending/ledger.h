@@ -11,7 +11,8 @@
 #include <linux/mutex.h>
 #include <linux/types.h>
 
-#include "abi/lwkpart.h"
+#include "abi/control/device.h"
+#include "abi/control/ledger.h"
 
 /* Serialises everything that is done through /dev/lwkpart. */
 extern struct mutex lwkpart_mutex;

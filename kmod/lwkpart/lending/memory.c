@@ -8,6 +8,8 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
+#include "lending/memory.h"
+
 #include <linux/memory.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
@@ -15,7 +17,6 @@
 #include <linux/sizes.h>
 
 #include "lending/ledger.h"
-#include "lending/memory.h"
 
 #define ALIGN_PFNS (LWKPART_MEM_ALIGN >> PAGE_SHIFT)
 /* The first search is for runs at multiples of this, or of their size if that is smaller. */

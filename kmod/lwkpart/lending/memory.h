@@ -3,7 +3,7 @@
 #ifndef LWKPART_MEMORY_H
 #define LWKPART_MEMORY_H
 
-#include "abi/lwkpart.h"
+#include "abi/control/ledger.h"
 
 int memory_init(void);
 void memory_exit(void);

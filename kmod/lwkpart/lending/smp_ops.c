@@ -7,6 +7,8 @@
  *                          the next kernel uses.
  *   send_call_func_ipi     Keeps Linux's broadcasts away from lent CPUs.
  */
+#include "lending/smp_ops.h"
+
 #include <linux/cpu.h>
 #include <linux/rcupdate.h>
 #include <asm/apic.h>
@@ -15,7 +17,6 @@
 
 #include "lending/cpu.h"
 #include "lending/ledger.h"
-#include "lending/smp_ops.h"
 
 static struct smp_ops linux_ops; /* as they were before smp_ops_hook() */
 

@@ -7,6 +7,8 @@
  * move neighbouring pages together, and unmap a page through the table that it was found in
  * instead of searching for its mappings. Pages of special kinds are left to move_pages(2).
  */
+#include "pages/move.h"
+
 #include <linux/highmem.h>
 #include <linux/ksm.h>
 #include <linux/migrate.h>
@@ -17,7 +19,6 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "pages/move.h"
 #include "pages/walk.h"
 
 #ifdef CONFIG_DEVICE_MIGRATION

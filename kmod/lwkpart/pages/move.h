@@ -2,7 +2,7 @@
 #ifndef LWKPART_MOVE_H
 #define LWKPART_MOVE_H
 
-#include "abi/lwkpart.h"
+#include "abi/control/pages.h"
 
 /* LWKPART_MOVE, with its errors. Checks all fields; needs no lock. */
 int move_pages_of(struct lwkpart_move *request);

@@ -6,6 +6,8 @@
  * Linux's exported walker stops with a warning at a huge page, so the upper levels are walked
  * here, and the walker gets tables of small pages only.
  */
+#include "pages/scan.h"
+
 #include <linux/hugetlb_inline.h>
 #include <linux/mm.h>
 #include <linux/page_idle.h>
@@ -18,7 +20,6 @@
 
 #include <asm/tlbflush.h>
 
-#include "pages/scan.h"
 #include "pages/walk.h"
 
 /*

@@ -2,12 +2,12 @@
 /*
  * Finds the memory of a process, and entries of its page tables.
  */
+#include "pages/walk.h"
+
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
-
-#include "pages/walk.h"
 
 pmd_t *walk_find_pmd(struct mm_struct *mm, unsigned long address, unsigned long end,
 		     unsigned long *next, pud_t **giant)

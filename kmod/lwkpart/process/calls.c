@@ -11,6 +11,8 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
+#include "process/calls.h"
+
 #include <linux/kprobes.h>
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
@@ -19,17 +21,16 @@
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 
-#include "process/calls.h"
 #include "process/channel.h"
 
 /* Is it a descriptor of the program? The proxy's own ones must stay open. */
-static bool closes_programs(const struct lwk_packet *packet, const struct lwk_serve *serve)
+static bool closes_program_file(const struct lwk_packet *packet, const struct lwk_serve *serve)
 {
 	return packet->args[0] < serve->keep_from;
 }
 
 /* Not a path below /proc or /sys: some of these the proxy answers itself. */
-static bool path_is_linuxs(u64 address)
+static bool is_linux_path(u64 address)
 {
 	char start[sizeof("/proc")];
 
@@ -38,14 +39,14 @@ static bool path_is_linuxs(u64 address)
 	       strncmp(start, "/sys", strlen("/sys")) != 0;
 }
 
-static bool opens_linuxs_path(const struct lwk_packet *packet, const struct lwk_serve *serve)
+static bool opens_linux_path(const struct lwk_packet *packet, const struct lwk_serve *serve)
 {
-	return path_is_linuxs(packet->args[0]);
+	return is_linux_path(packet->args[0]);
 }
 
-static bool opens_linuxs_path_at(const struct lwk_packet *packet, const struct lwk_serve *serve)
+static bool opens_linux_path_at(const struct lwk_packet *packet, const struct lwk_serve *serve)
 {
-	return path_is_linuxs(packet->args[1]);
+	return is_linux_path(packet->args[1]);
 }
 
 static struct {
@@ -57,9 +58,9 @@ static struct {
 } calls[] = {
 	[__NR_read] = { "__x64_sys_read" },
 	[__NR_write] = { "__x64_sys_write" },
-	[__NR_open] = { "__x64_sys_open", opens_linuxs_path },
-	[__NR_openat] = { "__x64_sys_openat", opens_linuxs_path_at },
-	[__NR_close] = { "__x64_sys_close", closes_programs },
+	[__NR_open] = { "__x64_sys_open", opens_linux_path },
+	[__NR_openat] = { "__x64_sys_openat", opens_linux_path_at },
+	[__NR_close] = { "__x64_sys_close", closes_program_file },
 	[__NR_fstat] = { "__x64_sys_newfstat" },
 	[__NR_lseek] = { "__x64_sys_lseek" },
 	[__NR_pread64] = { "__x64_sys_pread64" },

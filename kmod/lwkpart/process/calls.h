@@ -3,6 +3,7 @@
 #ifndef LWKPART_CALLS_H
 #define LWKPART_CALLS_H
 
+#include "abi/device/serve.h"
 #include "process/thread.h"
 
 /* Finds Linux's functions. Logs those that it does not find. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "instance/doorbell.h"
 #include "process/channel.h"
+
+#include "instance/doorbell.h"
 
 /* Are there signals that the LWK has not taken yet? */
 static bool signals_wait(const struct lwk_channel *channel)
@@ -57,7 +58,7 @@ long channel_ring(struct lwk_thread *thread)
 	down_read(&instance->rwsem);
 	if (serves(instance) && thread->channel) {
 		if (READ_ONCE(thread->channel->lwk_sleeps) || signals_wait(thread->channel))
-			doorbell_ring(instance, thread->index);
+			doorbell_ring(instance, thread->slot);
 		error = 0;
 	}
 	up_read(&instance->rwsem);

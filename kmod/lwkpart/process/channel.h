@@ -3,6 +3,7 @@
 #ifndef LWKPART_CHANNEL_H
 #define LWKPART_CHANNEL_H
 
+#include "abi/shared/channel.h"
 #include "process/thread.h"
 
 enum mail {

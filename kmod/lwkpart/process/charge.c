@@ -7,6 +7,8 @@
  * They are bounded by the time that has passed and by the memory of the partition, whatever the
  * LWK wrote.
  */
+#include "process/charge.h"
+
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/cputime.h>
@@ -16,19 +18,18 @@
 #include <asm/tsc.h>
 
 #include "instance/usage.h"
-#include "process/charge.h"
 
 /* TSC cycles that a slot has spent in programs, and in the LWK's kernel for them. */
 struct spent {
 	u64 user, system;
 };
 
-static bool read_spent(const struct instance *instance, unsigned int index, struct spent *spent)
+static bool read_spent(const struct instance *instance, unsigned int slot, struct spent *spent)
 {
 	struct lwk_cpu_times times;
 	u64 now;
 
-	usage_copy_group(&times, &instance->status->cpu[index].times, sizeof(times));
+	usage_copy_group(&times, &instance->status->cpu[slot].times, sizeof(times));
 	now = rdtsc_ordered();
 	if (times.seq & 1)
 		return false;
@@ -59,12 +60,12 @@ static u64 take_delta(u64 total, u64 *done, u64 *room)
 	return ns;
 }
 
-void charge_begin(const struct instance *instance, unsigned int index, struct charge *charge)
+void charge_begin(const struct instance *instance, unsigned int slot, struct charge *charge)
 {
 	/* If the times cannot be read now, the first charge is 0 and begins there. */
 	struct spent spent = { U64_MAX, U64_MAX };
 
-	read_spent(instance, index, &spent);
+	read_spent(instance, slot, &spent);
 	charge->user = spent.user;
 	charge->system = spent.system;
 	charge->when_ns = ktime_get_ns();
@@ -114,12 +115,12 @@ static void enforce_cpu_limit(void)
 		kill_pid(task_tgid(current), SIGXCPU, 1);
 }
 
-void charge_cpu_time(const struct instance *instance, unsigned int index, struct charge *charge)
+void charge_cpu_time(const struct instance *instance, unsigned int slot, struct charge *charge)
 {
 	u64 now, room, user, system;
 	struct spent spent;
 
-	if (!read_spent(instance, index, &spent))
+	if (!read_spent(instance, slot, &spent))
 		return;
 	/* Read after the times, so that the time the LWK has spent fits into the time that has passed. */
 	now = ktime_get_ns();
@@ -161,12 +162,12 @@ static void account_memory(struct charge *charge, long pages, unsigned long peak
 	spin_unlock(&charge->lock);
 }
 
-void charge_memory(const struct instance *instance, unsigned int index, struct charge *charge)
+void charge_memory(const struct instance *instance, unsigned int slot, struct charge *charge)
 {
 	struct lwk_cpu_memory memory;
 	long pages;
 
-	usage_copy_group(&memory, &instance->status->cpu[index].memory, sizeof(memory));
+	usage_copy_group(&memory, &instance->status->cpu[slot].memory, sizeof(memory));
 	if (memory.seq & 1)
 		return;
 	pages = bounded_pages(instance, memory.pages_4k) +
@@ -197,11 +198,11 @@ void charge_close(struct charge *charge, struct mm_struct *mm)
 	spin_unlock(&charge->lock);
 }
 
-void charge_proxy(const struct instance *instance, unsigned int index, struct charge *charge)
+void charge_proxy(const struct instance *instance, unsigned int slot, struct charge *charge)
 {
 	if (ktime_get_ns() - charge->when_ns < NSEC_PER_SEC)
 		return;
-	charge_cpu_time(instance, index, charge);
+	charge_cpu_time(instance, slot, charge);
 	enforce_cpu_limit();
-	charge_memory(instance, index, charge);
+	charge_memory(instance, slot, charge);
 }

@@ -3,6 +3,8 @@
  * /dev/lwk/N: its file operations. Each ioctl is a row of a table; the row's function copies
  * arguments in and results out, and other files do the work.
  */
+#include "process/device.h"
+
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -10,13 +12,18 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "abi/control/kmsg.h"
+#include "abi/device/counters.h"
+#include "abi/device/freeze.h"
+#include "abi/device/process.h"
+#include "abi/device/serve.h"
+#include "abi/device/watch.h"
 #include "instance/console.h"
 #include "instance/counters.h"
 #include "instance/freeze.h"
 #include "instance/usage.h"
 #include "process/calls.h"
 #include "process/channel.h"
-#include "process/device.h"
 #include "process/grant.h"
 #include "process/mmap.h"
 #include "process/process.h"

@@ -2,10 +2,11 @@
 /*
  * Makes LWK processes stand still while their proxies are stopped, and go on with them.
  */
+#include "process/follow.h"
+
 #include <linux/sched/signal.h>
 
 #include "instance/freeze.h"
-#include "process/follow.h"
 #include "process/thread.h"
 
 /* Is it stopped, by a signal or by the freezer of cgroup v1 or v2? Slurm suspends jobs so. */

@@ -10,6 +10,8 @@
  * A page stays pinned until the LWK says that it no longer uses it; at the end of the process,
  * until its slots have let go; and if they do not, until their CPUs have been stopped.
  */
+#include "process/grant.h"
+
 #include <linux/io.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
@@ -18,7 +20,8 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
-#include "process/grant.h"
+#include "abi/device/serve.h"
+#include "abi/shared/grant.h"
 
 /* A page that another process has pinned for a moment cannot be moved to where it may stay. */
 #define PIN_TRIES 50
@@ -133,7 +136,7 @@ void grants_release_stranded(struct instance *instance)
 /* Takes the request of a thread that has its slot: 0, or -EINVAL: none. With rwsem held. */
 static int take_wish(struct lwk_thread *thread, struct wish *wish)
 {
-	struct lwk_grant *grant = &thread->process->instance->grants[thread->index];
+	struct lwk_grant *grant = &thread->process->instance->grants[thread->slot];
 
 	/* Read first: if another program comes in between, the request is void. */
 	wish->generation = READ_ONCE(thread->process->grants_generation);
@@ -277,7 +280,7 @@ static void answer(struct lwk_thread *thread, const struct wish *wish, struct pa
 	mutex_lock(&process->grants_mutex);
 	if (!process->grants_closed && process->grants_generation == wish->generation &&
 	    has_slot(thread)) {
-		grant = &process->instance->grants[thread->index];
+		grant = &process->instance->grants[thread->slot];
 		WRITE_ONCE(grant->result, n < 0 ? n : fulfil(process, grant, wish, pages, n));
 		smp_store_release(&grant->state, LWK_GRANT_DONE);
 		n = 0;
@@ -299,7 +302,7 @@ long grants_serve(struct lwk_process *process)
 	if (task_tgid(current) != smp_load_acquire(&process->proxy))
 		return -EPERM;
 	down_read(&instance->rwsem);
-	n = READ_ONCE(thread->index) >= 0 && has_slot(thread) ? take_wish(thread, &wish) : -EIO;
+	n = READ_ONCE(thread->slot) >= 0 && has_slot(thread) ? take_wish(thread, &wish) : -EIO;
 	up_read(&instance->rwsem);
 	if (n)
 		return n;

@@ -2,10 +2,14 @@
 /*
  * mmap(2) of /dev/lwk/N: the status area, the channels, and the WINDOW.
  */
+#include "process/mmap.h"
+
 #include <linux/io.h>
 #include <linux/mm.h>
 
-#include "process/mmap.h"
+#include "abi/device/device.h"
+#include "abi/shared/channel.h"
+#include "abi/shared/status.h"
 #include "process/window.h"
 
 static vm_fault_t insert_page(struct vm_fault *vmf, void *area)
@@ -73,7 +77,7 @@ int process_mmap(struct file *file, struct vm_area_struct *vma)
 		vma->vm_ops = &status_ops;
 		break;
 	case LWK_MMAP_CHANNEL:
-		if (thread->index < 0 || size != sizeof(struct lwk_channel))
+		if (thread->slot < 0 || size != sizeof(struct lwk_channel))
 			return -EINVAL;
 		vma->vm_private_data = thread;
 		vma->vm_ops = &channel_ops;

@@ -3,13 +3,15 @@
  * The life of an LWK process: it begins, gets threads, gets another program, and ends. An open file
  * of /dev/lwk/N has at most one process, which ends when the file is closed.
  */
+#include "process/process.h"
+
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "abi/shared/orders.h"
 #include "process/channel.h"
 #include "process/grant.h"
-#include "process/process.h"
 #include "process/slot.h"
 #include "process/window.h"
 
@@ -28,28 +30,28 @@ static int takes_processes(struct instance *instance)
 }
 
 /* Begins a process on a free slot: 0 or a negative error. With rwsem and process_mutex held. */
-static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_create *create)
+static int begin(struct lwk_process *process, struct lwk_proc_create *create)
 {
 	struct instance *instance = process->instance;
-	int index, error = takes_processes(instance);
+	int slot, error = takes_processes(instance);
 
 	if (error)
 		return error;
-	if (process->first.index >= 0)
+	if (process->first.slot >= 0)
 		return -EALREADY;
-	index = slot_find_idle(instance, -1);
-	if (index < 0 && create->flags & LWK_PROC_SHARE)
-		index = slot_find_on(instance, create->index % instance->n_cpus);
-	if (index < 0)
+	slot = slot_find_idle(instance, -1);
+	if (slot < 0 && create->flags & LWK_PROC_SHARE)
+		slot = slot_find_on(instance, create->index % instance->n_cpus);
+	if (slot < 0)
 		return -EAGAIN;
-	instance->controls[index].freeze = 0;
-	error = slot_take(instance, index, &process->first, LWK_ORDER_PROCESS, create->pid);
+	instance->controls[slot].freeze = 0;
+	error = slot_take(instance, slot, &process->first, LWK_ORDER_PROCESS, create->pid);
 	if (error)
 		return error;
 	instance->n_processes++;
 	smp_store_release(&process->proxy, get_task_pid(current, PIDTYPE_TGID));
-	create->index = index;
-	create->cpu = instance->cpus[index % instance->n_cpus].linux_cpu;
+	create->index = slot;
+	create->cpu = instance->cpus[slot % instance->n_cpus].linux_cpu;
 	return 0;
 }
 
@@ -57,15 +59,15 @@ static int create_on_free_cpu(struct lwk_process *process, struct lwk_proc_creat
  * Ends the process of the file and begins another one on its first slot: 0 or a negative error.
  * Sets *hung when a CPU does not let go. With rwsem and process_mutex held.
  */
-static int create_again(struct lwk_process *process, struct lwk_proc_create *create, bool *hung)
+static int begin_again(struct lwk_process *process, struct lwk_proc_create *create, bool *hung)
 {
 	struct instance *instance = process->instance;
-	int index = process->first.index, error = takes_processes(instance);
+	int slot = process->first.slot, error = takes_processes(instance);
 	struct lwk_thread *thread;
 
 	if (error)
 		return error;
-	if (index < 0 || instance->threads[index] != &process->first)
+	if (slot < 0 || instance->threads[slot] != &process->first)
 		return -EINVAL;
 	if (task_tgid(current) != process->proxy)
 		return -EPERM;
@@ -74,17 +76,17 @@ static int create_again(struct lwk_process *process, struct lwk_proc_create *cre
 	for (thread = process->first.next; thread; thread = thread->next)
 		*hung |= !slot_release(thread);
 	*hung |= !slot_release(&process->first);
-	instance->controls[index].freeze = 0;
+	instance->controls[slot].freeze = 0;
 	error = *hung ? -EIO : grants_renew(process);
 	if (!error)
-		error = slot_take(instance, index, &process->first, LWK_ORDER_PROCESS, create->pid);
+		error = slot_take(instance, slot, &process->first, LWK_ORDER_PROCESS, create->pid);
 	if (error) {
 		instance->n_processes--;
 		return error;
 	}
 	process->hidden = false;
-	create->index = index;
-	create->cpu = instance->cpus[index % instance->n_cpus].linux_cpu;
+	create->index = slot;
+	create->cpu = instance->cpus[slot % instance->n_cpus].linux_cpu;
 	return 0;
 }
 
@@ -102,8 +104,8 @@ long process_create(struct lwk_process *process, struct lwk_proc_create *create)
 		return error;
 	down_read(&instance->rwsem);
 	mutex_lock(&instance->process_mutex);
-	error = create->flags & LWK_PROC_AGAIN ? create_again(process, create, &hung)
-					       : create_on_free_cpu(process, create);
+	error = create->flags & LWK_PROC_AGAIN ? begin_again(process, create, &hung)
+					       : begin(process, create);
 	mutex_unlock(&instance->process_mutex);
 	up_read(&instance->rwsem);
 	if (hung)
@@ -115,7 +117,7 @@ long process_create(struct lwk_process *process, struct lwk_proc_create *create)
 static int take_slot_for(struct lwk_process *process, struct lwk_thread *thread)
 {
 	struct instance *instance = process->instance;
-	int leader = process->first.index, index, error;
+	int leader = process->first.slot, slot, error;
 	struct lwk_control *control;
 
 	if (!serves(instance))
@@ -126,16 +128,16 @@ static int take_slot_for(struct lwk_process *process, struct lwk_thread *thread)
 		return -EPERM;
 	if (current->pid == current->tgid || thread_of_caller(process) != &process->first)
 		return -EALREADY;
-	index = slot_find_idle(instance, leader % instance->n_cpus);
-	if (index < 0)
-		index = slot_find_shared(process);
-	if (index < 0)
+	slot = slot_find_idle(instance, leader % instance->n_cpus);
+	if (slot < 0)
+		slot = slot_find_shared(process);
+	if (slot < 0)
 		return -EAGAIN;
-	control = &instance->controls[index];
+	control = &instance->controls[slot];
 	control->leader = leader;
 	/* A thread of a process that stands still begins so. */
 	control->freeze = instance->controls[leader].freeze;
-	error = slot_take(instance, index, thread, LWK_ORDER_THREAD, task_pid_vnr(current));
+	error = slot_take(instance, slot, thread, LWK_ORDER_THREAD, task_pid_vnr(current));
 	if (error)
 		return error;
 	thread->proxy = get_task_pid(current, PIDTYPE_PID);
@@ -160,8 +162,8 @@ long process_add_thread(struct lwk_process *process, struct lwk_thread_create *c
 	mutex_lock(&instance->process_mutex);
 	error = take_slot_for(process, thread);
 	if (!error) {
-		create->index = thread->index;
-		create->cpu = instance->cpus[thread->index % instance->n_cpus].linux_cpu;
+		create->index = thread->slot;
+		create->cpu = instance->cpus[thread->slot % instance->n_cpus].linux_cpu;
 	}
 	mutex_unlock(&instance->process_mutex);
 	up_read(&instance->rwsem);
@@ -176,13 +178,13 @@ unsigned int process_end(struct lwk_process *process)
 	struct lwk_thread *thread;
 	bool hung = false, had_process;
 	unsigned int left;
-	int index;
+	int slot;
 
 	grants_close(process);
 	down_read(&instance->rwsem);
 	mutex_lock(&instance->process_mutex);
-	index = process->first.index;
-	had_process = index >= 0 && instance->threads[index] == &process->first;
+	slot = process->first.slot;
+	had_process = slot >= 0 && instance->threads[slot] == &process->first;
 	/* The process's memory belongs to its first slot, so this one is released last. */
 	for (thread = process->first.next; thread; thread = thread->next)
 		hung |= !slot_release(thread);

@@ -3,6 +3,7 @@
 #ifndef LWKPART_PROCESS_H
 #define LWKPART_PROCESS_H
 
+#include "abi/device/process.h"
 #include "process/thread.h"
 
 /* LWK_PROC_CREATE and LWK_THREAD_CREATE: 0, or their errors. Take rwsem. */

@@ -3,13 +3,14 @@
  * LWK_SERVE: waits for packets of an LWK process in its proxy's context, carries out the calls that
  * need no proxy (calls.c), and charges the proxy meanwhile.
  */
+#include "process/serve.h"
+
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
 #include <linux/uaccess.h>
 
 #include "process/calls.h"
 #include "process/channel.h"
-#include "process/serve.h"
 
 /* How often a proxy that waits is charged. */
 #define CHARGE_INTERVAL (2 * HZ)
@@ -42,7 +43,7 @@ static void charge(struct lwk_thread *thread)
 	thread->next_charge = jiffies + CHARGE_INTERVAL;
 	down_read(&instance->rwsem);
 	if (has_slot(thread))
-		charge_proxy(instance, thread->index, &thread->charge);
+		charge_proxy(instance, thread->slot, &thread->charge);
 	up_read(&instance->rwsem);
 	mutex_unlock(&thread->charge_mutex);
 }
@@ -58,7 +59,7 @@ static void adapt_spin(struct lwk_thread *thread, u64 waited)
 /* Sleeps until there is a packet, or a signal: then *left is -ERESTARTSYS. */
 static enum mail sleep_for_mail(struct lwk_thread *thread, long *left)
 {
-	wait_queue_head_t *wait = &thread->process->instance->wait[thread->index];
+	wait_queue_head_t *wait = &thread->process->instance->wait[thread->slot];
 	enum mail mail = MAIL_NONE;
 
 	while (mail == MAIL_NONE && *left >= 0) {
@@ -120,7 +121,7 @@ long serve(struct lwk_thread *thread, struct lwk_serve __user *arg)
 
 	if (copy_from_user(&serve, arg, sizeof(serve)))
 		return -EFAULT;
-	if (serve.flags & ~LWK_SERVE_CALLS || READ_ONCE(thread->index) < 0)
+	if (serve.flags & ~LWK_SERVE_CALLS || READ_ONCE(thread->slot) < 0)
 		return -EINVAL;
 	calls_here = serve.flags & LWK_SERVE_CALLS && !thread->process->instance->proxy_calls &&
 		     task_tgid(current) == thread->process->proxy;

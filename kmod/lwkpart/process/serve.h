@@ -2,6 +2,7 @@
 #ifndef LWKPART_SERVE_H
 #define LWKPART_SERVE_H
 
+#include "abi/device/serve.h"
 #include "process/thread.h"
 
 /* LWK_SERVE, with its errors. */

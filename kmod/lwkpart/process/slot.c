@@ -2,37 +2,41 @@
 /*
  * Finds free slots of an instance, and orders the LWK to run a thread in a slot or to let it go.
  */
+#include "process/slot.h"
+
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 
+#include "abi/shared/channel.h"
+#include "abi/shared/grant.h"
+#include "abi/shared/orders.h"
 #include "instance/doorbell.h"
 #include "process/channel.h"
-#include "process/slot.h"
 
 /* How long a slot may take to obey an order. */
 #define OBEY_TIMEOUT (5 * HZ)
 
 /* Has the slot carried out the order? */
-static bool obeyed(struct instance *instance, unsigned int index, u32 order)
+static bool obeyed(struct instance *instance, unsigned int slot, u32 order)
 {
-	return smp_load_acquire(&instance->controls[index].obeyed) == order;
+	return smp_load_acquire(&instance->controls[slot].obeyed) == order;
 }
 
-static bool give_order(struct instance *instance, unsigned int index, u32 order)
+static bool give_order(struct instance *instance, unsigned int slot, u32 order)
 {
 	unsigned long deadline = jiffies + OBEY_TIMEOUT;
 	unsigned int i;
 
-	smp_store_release(&instance->controls[index].order, order);
+	smp_store_release(&instance->controls[slot].order, order);
 	do {
-		doorbell_ring(instance, index);
+		doorbell_ring(instance, slot);
 		for (i = 0; i < 100; i++) {
-			if (obeyed(instance, index, order))
+			if (obeyed(instance, slot, order))
 				return true;
 			usleep_range(20, 100);
 		}
 	} while (time_before(jiffies, deadline) && serves(instance));
-	return obeyed(instance, index, order);
+	return obeyed(instance, slot, order);
 }
 
 /* The number of threads that a CPU has. */
@@ -103,25 +107,25 @@ int slot_find_shared(struct lwk_process *process)
 	return found;
 }
 
-int slot_take(struct instance *instance, unsigned int index, struct lwk_thread *thread, u32 order,
+int slot_take(struct instance *instance, unsigned int slot, struct lwk_thread *thread, u32 order,
 	      u32 pid)
 {
-	struct lwk_control *control = &instance->controls[index];
+	struct lwk_control *control = &instance->controls[slot];
 
-	memset(&instance->channels[index], 0, sizeof(instance->channels[index]));
+	memset(&instance->channels[slot], 0, sizeof(instance->channels[slot]));
 	control->fault_state = LWK_FAULT_IDLE;
-	instance->grants[index].state = LWK_GRANT_IDLE;
+	instance->grants[slot].state = LWK_GRANT_IDLE;
 	control->pid = pid;
-	if (!give_order(instance, index, order)) {
+	if (!give_order(instance, slot, order)) {
 		smp_store_release(&control->order, LWK_ORDER_NONE);
 		return -EIO;
 	}
-	charge_begin(instance, index, &thread->charge);
+	charge_begin(instance, slot, &thread->charge);
 	thread->stuck = true;
-	instance->threads[index] = thread;
-	WRITE_ONCE(thread->index, index);
+	instance->threads[slot] = thread;
+	WRITE_ONCE(thread->slot, slot);
 	spin_lock(&thread->lock);
-	thread->channel = &instance->channels[index];
+	thread->channel = &instance->channels[slot];
 	spin_unlock(&thread->lock);
 	return 0;
 }
@@ -129,20 +133,20 @@ int slot_take(struct instance *instance, unsigned int index, struct lwk_thread *
 bool slot_release(struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;
-	int index = thread->index;
+	int slot = thread->slot;
 	bool obeys = true;
 
 	channel_forget(thread);
-	if (index < 0 || instance->threads[index] != thread)
+	if (slot < 0 || instance->threads[slot] != thread)
 		return true;
 	if (serves(instance) && task_tgid(current) == thread->process->proxy)
-		charge_cpu_time(instance, index, &thread->charge);
+		charge_cpu_time(instance, slot, &thread->charge);
 	if (serves(instance)) {
-		obeys = give_order(instance, index, LWK_ORDER_NONE);
+		obeys = give_order(instance, slot, LWK_ORDER_NONE);
 		thread->stuck = !obeys;
 	}
-	instance->threads[index] = NULL;
+	instance->threads[slot] = NULL;
 	/* The serving Linux thread may be waiting for packets. */
-	wake_up_all(&instance->wait[index]);
+	wake_up_all(&instance->wait[slot]);
 	return obeys;
 }

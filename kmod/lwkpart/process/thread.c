@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <linux/sched.h>
-
 #include "process/thread.h"
+
+#include <linux/sched.h>
 
 void thread_init(struct lwk_thread *thread, struct lwk_process *process)
 {
 	thread->process = process;
-	thread->index = -1;
+	thread->slot = -1;
 	mutex_init(&thread->fault_mutex);
 	mutex_init(&thread->charge_mutex);
 	spin_lock_init(&thread->charge.lock);

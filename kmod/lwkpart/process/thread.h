@@ -23,9 +23,9 @@ struct lwk_thread {
 	struct mutex fault_mutex;    /* one request for a page at a time */
 	spinlock_t lock;	     /* protects 'channel' */
 	struct lwk_channel *channel; /* NULL: none, or revoked */
-	int index;		     /* slot, or -1; under instance->process_mutex */
+	int slot;		     /* or -1; under instance->process_mutex */
 	bool stuck;		     /* the slot still has the process; under process_mutex */
-	/* The serving Linux thread. NULL for the first one: all that no other one names. */
+	/* The Linux thread that serves the slot. NULL for the first slot, which all others serve. */
 	struct pid *proxy;
 	struct mutex charge_mutex; /* protects 'charge' */
 	struct charge charge;
@@ -39,7 +39,7 @@ struct lwk_process {
 	struct instance *instance;
 	struct list_head link;	       /* instance->files */
 	struct address_space *mapping; /* of this file */
-	struct pid *proxy;	       /* the Linux process; valid when first.index is */
+	struct pid *proxy;	       /* the Linux process; valid when first.slot is */
 	struct rw_semaphore shown;     /* held for writing: no page is being shown in the WINDOW */
 	bool hidden;		       /* no page is shown any more; under 'shown' */
 	struct mutex grants_mutex;     /* protects the next three */
@@ -55,12 +55,12 @@ static inline bool serves(struct instance *instance)
 	return state_has_processes(instance_state(instance));
 }
 
-/* Does the thread have a slot that answers? With rwsem held, and index not -1. */
+/* Does the thread have a slot that answers? With rwsem held, and slot not -1. */
 static inline bool has_slot(const struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;
 
-	return serves(instance) && READ_ONCE(instance->threads[thread->index]) == thread;
+	return serves(instance) && READ_ONCE(instance->threads[thread->slot]) == thread;
 }
 
 void thread_init(struct lwk_thread *thread, struct lwk_process *process);

@@ -7,13 +7,16 @@
  * the instance's memory, and what is shown must lie outside the LWK kernel's reserve
  * (lwkshared.h).
  */
+#include "process/window.h"
+
 #include <linux/delay.h>
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 
+#include "abi/device/device.h"
+#include "abi/shared/orders.h"
 #include "instance/doorbell.h"
-#include "process/window.h"
 
 /* How long the LWK may take to make a page. */
 #define FAULT_TIMEOUT (10 * HZ)
@@ -47,9 +50,9 @@ struct view {
 };
 
 /* Finds the page at addr; false when there is none, or when a table lies outside the partition. */
-static bool walk(struct instance *instance, int index, unsigned long addr, struct view *view)
+static bool walk(struct instance *instance, int slot, unsigned long addr, struct view *view)
 {
-	u64 table = READ_ONCE(instance->status->cpu[index].page_root);
+	u64 table = READ_ONCE(instance->status->cpu[slot].page_root);
 	unsigned int level = pgtable_l5_enabled() ? 5 : 4;
 
 	for (;; level--) {
@@ -79,7 +82,7 @@ static vm_fault_t show(struct lwk_process *process, struct vm_area_struct *vma, 
 	u64 phys;
 	pgprot_t prot;
 
-	if (!walk(instance, process->first.index, addr, &view) ||
+	if (!walk(instance, process->first.slot, addr, &view) ||
 	    (write && !(view.value & _PAGE_RW)))
 		return VM_FAULT_RETRY;
 	phys = (view.value & PTE_PFN_MASK & ~(u64)(view.size - 1)) | (addr & (view.size - 1));
@@ -128,12 +131,12 @@ static bool ask(struct lwk_process *process, unsigned long addr, bool write)
 			up_read(&instance->rwsem);
 			break;
 		}
-		control = &instance->controls[thread->index];
+		control = &instance->controls[thread->slot];
 		if (tries == 0) {
 			control->fault_addr = addr;
 			control->fault_write = write;
 			smp_store_release(&control->fault_state, LWK_FAULT_ASKED);
-			doorbell_ring(instance, thread->index);
+			doorbell_ring(instance, thread->slot);
 		}
 		state = smp_load_acquire(&control->fault_state);
 		up_read(&instance->rwsem);
@@ -190,7 +193,7 @@ static vm_fault_t window_write(struct vm_fault *vmf)
 	bool writable;
 
 	down_read(&instance->rwsem);
-	writable = has_slot(&process->first) && walk(instance, process->first.index, addr, &view) &&
+	writable = has_slot(&process->first) && walk(instance, process->first.slot, addr, &view) &&
 		   view.value & _PAGE_RW;
 	up_read(&instance->rwsem);
 	return writable ? 0 : VM_FAULT_SIGSEGV;
@@ -211,7 +214,7 @@ static void window_close(struct vm_area_struct *vma)
 	/* The last chance to charge the memory of a short program, for wait4(2) of its proxy. */
 	down_read(&process->instance->rwsem);
 	if (vma->vm_mm == current->mm && has_slot(&process->first))
-		charge_memory(process->instance, process->first.index, &process->first.charge);
+		charge_memory(process->instance, process->first.slot, &process->first.charge);
 	up_read(&process->instance->rwsem);
 	charge_close(&process->first.charge, vma->vm_mm);
 }
@@ -231,7 +234,7 @@ static bool is_window(const struct vm_area_struct *vma, u64 offset)
 
 int window_attach(struct lwk_process *process, struct vm_area_struct *vma, u64 offset)
 {
-	if (process->first.index < 0 || !is_window(vma, offset))
+	if (process->first.slot < 0 || !is_window(vma, offset))
 		return -EINVAL;
 	vma->vm_private_data = process;
 	vma->vm_ops = &window_ops;

@@ -3,6 +3,7 @@
 #ifndef LWKPART_WINDOW_H
 #define LWKPART_WINDOW_H
 
+#include "abi/device/process.h"
 #include "process/thread.h"
 
 /* Makes a mapping of /dev/lwk/N at file offset 'offset' a part of the WINDOW. 0 or -EINVAL. */
