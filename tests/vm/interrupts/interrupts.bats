@@ -195,9 +195,9 @@ bind() { bed sh -c 'echo i8042 >/sys/bus/platform/drivers/i8042/bind'; }
 @test "a job that is cancelled while interrupts are being steered" {
 	before=$(affinities)
 	for lwk in --lwk --quiet-irqs; do
-		for pause in 0.2 0.5 0.8 1.1; do
+		for ((i = 0; i < $(times 2 6); i++)); do
 			job=$(submit user1 -n3 --mem=256 "$lwk" --wrap 'sleep 600')
-			sleep "$pause"
+			sleep "$((RANDOM % 2)).$((RANDOM % 10))"
 			bed scancel "$job"
 			wait_for_job "$job"
 		done
@@ -321,7 +321,8 @@ expand()
 	bed pkill -KILL -x lwkctl
 	bed sh -c 'echo 3 >/proc/irq/4/smp_affinity_list'
 	# slurmd starts it anew.
-	bed sh -c 'kill -9 $(cat /run/slurmd.pid); sleep 1; setsid slurmd </dev/null >/dev/null 2>&1'
+	bed sh -c 'pid=$(cat /run/slurmd.pid); kill -9 $pid
+		while kill -0 $pid 2>/dev/null; do sleep 0.1; done; setsid slurmd </dev/null >/dev/null 2>&1'
 	wait_for 60 bed pgrep -x lwkctl
 	wait_for 40 none_on 0-3
 	bed pkill -KILL -x lwkctl
@@ -339,9 +340,10 @@ expand()
 
 	quiet_job
 	bed sh -s "$job" <<-'END'
-	kill -9 "$(cat /run/slurmd.pid)" $(pgrep slurmstepd) $(pgrep -u user1) $(pgrep -x sleep)
+	pid=$(cat /run/slurmd.pid)
+	kill -9 "$pid" $(pgrep slurmstepd) $(pgrep -u user1) $(pgrep -x sleep)
 	scancel "$1"
-	sleep 1
+	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
 	setsid slurmd </dev/null >/dev/null 2>&1
 	END
 	wait_for_job "$job"
@@ -353,8 +355,8 @@ expand()
 
 @test "--quiet-irqs: killed at any write, the next pass goes on from there" {
 	before=$(affinities)
-	run -0 bed bash -s <<-'EOF'
-	for n in {1..23..2}; do
+	run -0 bed bash -s "$(times 6 2)" <<-'EOF'
+	for ((n = 1; n <= 23; n += $1)); do
 		strace -o /dev/null -e trace=none -e inject=write:signal=SIGKILL:when=$n \
 			switch-once quiet 900 1000 1-6 >/dev/null 2>&1
 		lwkctl reset >/dev/null || exit
@@ -453,10 +455,11 @@ leaves_alone()
 	quiet_job
 	bed sh -c "lwkctl irqs $job --watch --interval 1 >/tmp/watch; echo \$? >/tmp/watched" &
 	watching=$!
-	run -0 bed bash -c 'lwkctl irqs --watch --interval 1 & sleep 3.5; kill -INT $!; wait $!'
-	[[ $(grep -c '^SOURCE' <<<"$output") -ge 2 ]]
+	run -0 bed bash -c 'lwkctl irqs --watch --interval 1 >/tmp/watch.all & watching=$!
+		until (($(grep -c ^SOURCE /tmp/watch.all) >= 2)); do sleep 0.2; done
+		kill -INT $watching; wait $watching'
+	wait_for 30 bed sh -c "[ \$(grep -c 'job $job, quiet on CPUs' /tmp/watch) -ge 2 ]"
 	end_job "$job"
 	wait "$watching"
 	[[ $(bed cat /tmp/watched) == 0 ]]
-	[[ $(bed grep -c "job $job, quiet on CPUs" /tmp/watch) -ge 2 ]]
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
 #
-# What a node has lent and could lend, against what Linux and the ledger say.
+# lwkctl node tells what a node has lent and could lend, and agrees with Linux and the ledger.
 
 load ../helpers
 
@@ -11,7 +11,7 @@ setup_file()
 	prepare
 }
 
-# One test's job must not be the next one's.
+# The jobs of a test must not be there in the next test.
 teardown()
 {
 	bed sh -c 'squeue -h -o %A | xargs -r scancel'
@@ -23,18 +23,18 @@ teardown_file()
 	node_is_clean
 }
 
-# node FILTER: of lwkctl node --json, through jq.
+# node FILTER: prints what jq finds in lwkctl node --json.
 node()
 {
 	bed lwkctl node --json | jq -r "$1"
 }
 
-@test "an idle node has lent nothing, and could lend what Linux has free" {
+@test "an idle node has lent nothing and could lend what Linux has free" {
 	[[ $(node '"\(.instances) \(.lent_cpus) \(.lent) \([.nodes[].lent] | add)"') == '0  0 0' ]]
 	os_cpus=$(bed awk -F= '/^OsCpus/ { gsub(" ", "", $2); print $2 }' /etc/slurm/lwk.conf)
 	run -0 bed cat /sys/devices/system/cpu/online
 	[[ $output == 0-* && $(node .free_cpus) == "$((${os_cpus##*-} + 1))-${output#*-}" ]]
-	# Large pages are part of all pages, and a node has no more than there is.
+	# Free large pages are counted among the free small ones, and no node has more free than in all.
 	node '.nodes[] | select(.free_2m > .free_4k or .free_1g > .free_2m or .free_4k > .total
 		or .largest_free > .free_2m)' | grep . && return 1
 	# Free pages are most of what could be lent just after boot; blocks with holes are left out.
@@ -47,8 +47,8 @@ node()
 	[[ $output == *'lent        to 0 LWK instances: CPUs none, 0 MB'*'0* '*'* kept for the system'* ]]
 }
 
-@test "what a job gets was free before, is lent while it runs, and is back" {
-	# The switch drops clean caches; so that before and after can be compared, they go now.
+@test "the memory of a job is free before, lent while it runs, and free again afterwards" {
+	# The switch drops clean caches; they go now, too, so that before and after can be compared.
 	bed sh -c 'sync; echo 3 >/proc/sys/vm/drop_caches'
 	before=$(node '.nodes[1].free_4k')
 	job=$(submit user1 -n4 --mem=576 --lwk --wrap 'sleep 300')
@@ -58,7 +58,7 @@ node()
 	[[ $(jq -r '"\(.instances) \(.lent_cpus) \(.lent) \(.nodes[1].lent) \(.nodes[1].lent_cpus)"' <<<"$info") == \
 		"1 $(jq -r '"\(.lwk_cpus) \(.memory) \(.memory) \(.lwk_cpus)"' <<<"$record")" ]]
 	[[ $(jq '.nodes[1].largest_lent' <<<"$info") == $(jq .largest_run <<<"$record") ]]
-	# 512 MB fewer; but a block counts only as long as nothing in it is unmovable.
+	# It is about 512 MB less, because a block counts only while nothing in it is unmovable.
 	after=$(jq '.nodes[1].free_4k' <<<"$info")
 	echo "free before $before, with the job $after"
 	((before - after > 320 << 20 && before - after < 1 << 30))
@@ -84,7 +84,7 @@ node()
 	bed lwkctl prepare --undo >/dev/null || true
 }
 
-@test "only root, and only with a configuration" {
+@test "lwkctl node refuses users other than root and a missing configuration" {
 	run -1 as user1 lwkctl node
 	[[ $output == *'wanted to run as root'* ]]
 	run -1 bed lwkctl node --config /nonexistent

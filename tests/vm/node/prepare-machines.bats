@@ -3,7 +3,7 @@
 # bed: second
 #
 # lwkctl prepare on other machines than the usual one, each in a test bed of its own: one NUMA
-# node, one divided by numa=fake=, and systemd, where the unit runs it early in boot.
+# node, one divided by numa=fake=, and one with systemd, whose unit runs it early in boot.
 
 load ../helpers
 
@@ -17,7 +17,12 @@ teardown()
 	testbed down
 }
 
-@test "one NUMA node: nothing to separate, and it says what to boot with" {
+movable_blocks()
+{
+	bed sh -c 'grep -lx Movable /sys/devices/system/memory/memory*/valid_zones | wc -l'
+}
+
+@test "with one NUMA node prepare changes nothing and says what to boot with" {
 	testbed up --nodes 1 --mem 1024
 	run -0 bed lwkctl prepare
 	[[ $output == *'one NUMA node'*'nothing is changed'*'numa=fake=N'* ]]
@@ -28,19 +33,22 @@ teardown()
 	[[ $output == *'not prepared'*'numa=fake=N'* ]]
 }
 
-@test "one node divided by numa=fake=4: the first is the system's" {
+@test "of a node divided by numa=fake=4 the first part is the system's" {
 	testbed up --nodes 1 --mem 3072 --append numa=fake=4
 	run -0 bed lwkctl prepare --json
 	[[ $(jq -c '[.usable, .system_nodes, .job_nodes]' <<<"$output") == '[true,"0","1-3"]' ]]
 	run -0 bed lwkctl prepare --undo
 }
 
-# For cgroup v2 with systemd, as Debian has it.
+# Debian's systemd uses cgroup version 2.
 @test "the systemd unit prepares the node before slurmd starts, and undoes it when stopped" {
 	testbed up --init systemd --cgroup v2 --append systemd.wants=slurm-lwk-prepare.service
 	run -0 bed systemctl is-active slurm-lwk-prepare.service
+	# The kernel may keep a block at first: a second run may complete the first, and undoes nothing.
+	before=$(movable_blocks)
 	run -0 bed lwkctl prepare --json
-	[[ $(jq -c '[.usable, .nodes[0].changed, .services.changed]' <<<"$output") == '[true,0,0]' ]]
+	[[ $(jq -c '[.usable, .services.changed]' <<<"$output") == '[true,0]' ]]
+	(($(jq '.nodes[0].changed' <<<"$output") == $(movable_blocks) - before))
 	[[ $(bed cat /sys/fs/cgroup/system.slice/slurmctld.service/cpuset.mems.effective) == 0 ]]
 	[[ $(bed cat /sys/fs/cgroup/system.slice/slurmd.service/cpuset.mems.effective) == 0-1 ]]
 	run -0 as user1 srun -n4 grep Mems_allowed_list /proc/self/status
@@ -51,7 +59,7 @@ teardown()
 	[[ $output == *'memory 1024 MB on NUMA nodes 1, 1 run,'* ]]
 	wait_for 60 bed sh -c '[ -z "$(ls /run/slurm-lwk/jobs)" ]'
 	bed systemctl stop slurm-lwk-prepare.service
-	[[ $(bed sh -c 'grep -lx Movable /sys/devices/system/memory/memory*/valid_zones | wc -l') == 0 ]]
+	[[ $(movable_blocks) == 0 ]]
 	[[ $(bed cat /sys/fs/cgroup/system.slice/slurmctld.service/cpuset.mems.effective) == 0-1 ]]
 	bed test ! -e /run/systemd/system/service.d/10-slurm-lwk.conf
 }

@@ -1,16 +1,18 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
+# tests: in order
 #
-# Counters on an LWK's CPUs: registered, started, stopped, read and removed, beside what the
-# LWK's statistics tell of the same.
+# Counters on an LWK's CPUs are registered, started, stopped, read and removed, and agree with the
+# LWK's statistics.
 
 load ../helpers
 
 setup_file()
 {
 	prepare
-	# Each time the file "go" comes, calls of the kernel; in the end, only computing.
+	# A program that makes system calls runs each time the file "go" comes; at the end, one that only
+	# computes.
 	job=$(submit user1 -n3 --mem=512 --lwk <<-EOF
 	#!/bin/bash
 	while [ ! -e over.\$SLURM_JOB_ID ]; do
@@ -37,14 +39,14 @@ counters()
 	as user1 lwkctl counters "$job" "$@"
 }
 
-# value EVENT: of all CPUs.
+# value EVENT: prints the sum over all CPUs.
 value()
 {
 	counters --json | jq --arg event "$1" '(.events | index($event)) as $i |
 		if any(.cpus[]; .torn) then error("torn") else [.cpus[].values[$i]] | add end'
 }
 
-# stat EXPRESSION: of all CPUs.
+# stat EXPRESSION: prints what jq finds in the LWK's statistics.
 stat()
 {
 	bed lwkctl stat "$job" --json | jq "$1"
@@ -55,13 +57,13 @@ ended()
 	[[ $(bed lwkctl info "$job" --json | jq .processes) == 0 ]]
 }
 
-# hammered N: the program has ended N times.
+# hammered N: true when the program has ended N times.
 hammered()
 {
 	(($(as user1 grep -c '^calls' "$job.out") == $1)) && ended
 }
 
-# hammer: from its start to its end.
+# hammer: runs the program from its start to its end.
 hammer()
 {
 	local before
@@ -71,7 +73,7 @@ hammer()
 	wait_for 60 hammered $((before + 1))
 }
 
-@test "they count what the LWK's statistics count" {
+@test "counters count what the LWK's statistics count" {
 	counters set page-faults interrupts local-calls delegated-calls processes
 	all='[.faults, (.interrupts | add), .local_calls, (.delegated_calls | add), .processes]'
 	before=$(stat "$all")
@@ -80,7 +82,7 @@ hammer()
 	after=$(stat "$all")
 	counters stop
 	run -0 counters --json
-	# But for the interrupts that started them, one of each CPU.
+	# The interrupts that started the counters, one for each CPU, are in the statistics only.
 	jq -e --argjson before "$before" --argjson after "$after" '
 		[.events[] | . == "interrupts"] as $own | (.cpus | length) as $n | .cpus as $cpus |
 		[range(5) as $i | [$cpus[].values[$i]] | add] ==
@@ -90,7 +92,7 @@ hammer()
 	((calls > 0 && $(value delegated-calls) >= calls))
 }
 
-@test "stopped ones stand still, go on from there, and others begin at 0" {
+@test "stopped counters stand still and go on from there, new ones begin at 0" {
 	counters set processes delegated-calls
 	[[ $(value processes) == 0 ]]
 	hammer
@@ -119,7 +121,7 @@ hammer()
 	done
 }
 
-@test "hardware counters: they count, or it is said that there are none" {
+@test "hardware counters count, or are refused where the CPUs have none" {
 	counters set page-faults
 	if bed grep -qw arch_perfmon /proc/cpuinfo; then
 		counters set instructions:u cycles branches
@@ -138,7 +140,7 @@ hammer()
 	counters remove
 }
 
-@test "what is no event, too much, or somebody else's" {
+@test "unknown events, too many counters and other users' jobs are refused" {
 	for event in nonsense r12345 page-faults:u ''; do
 		run -1 counters set interrupts "$event"
 		[[ $output == *'wanted an event: cycles,'*"found \"$event\""* ]]
@@ -159,7 +161,7 @@ hammer()
 	[[ $(counters) == 'no counters' ]]
 }
 
-@test "while the LWK is frozen they can be set, and count when it goes on" {
+@test "counters that are set on a frozen LWK count when it goes on" {
 	as user1 lwkctl freeze "$job"
 	counters set processes
 	counters start
@@ -169,7 +171,7 @@ hammer()
 	bed lwkctl counters "$job" remove
 }
 
-@test "a program computes on while others set, start, stop and remove them" {
+@test "a program computes on while counters are set, started, stopped and removed" {
 	as user1 touch "over.$job"
 	hammer
 	wait_for 30 has_printed user1 "$job" spinning
@@ -196,7 +198,7 @@ hammer()
 	counters remove
 }
 
-@test "an instance that ends meanwhile: an answer, or a reason" {
+@test "counters of an instance that ends give an answer or a reason" {
 	id=$(submit user1 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/hello; srun -n1 $programs/nap 3")
 	wait_for 60 has_printed user1 "$id" 'LWK'
 	run -0 bed bash -c 'while [[ -e /run/slurm-lwk/jobs/$1.json ]]; do

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
 #
-# Dumps of an LWK's kernel: what gdb finds in them, and that nothing is in the way of the node
-# when one cannot be kept.
+# Dumps of an LWK: gdb reads them, and a dump that cannot be written does not hold up the node.
 
 load ../helpers
 
@@ -27,13 +26,13 @@ teardown_file()
 	node_is_clean
 }
 
-# keep_in DIRECTORY: from now on.
+# keep_in DIRECTORY: sets DumpOnPanic=.
 keep_in()
 {
 	bed sed -i "/^DumpOnPanic/d; s:^OsCpus:DumpOnPanic = $1\n&:" /etc/slurm/lwk.conf
 }
 
-# fails IMAGE: an srun on it; sets told to its output, and job to its number.
+# fails IMAGE: runs an srun on it that fails; $told is its output, $job its number.
 fails()
 {
 	run ! as user1 srun --lwk="$1" -n1 -c3 --mem=256M "$programs/hello"
@@ -43,7 +42,7 @@ fails()
 	node_is_clean
 }
 
-# debug CORE COMMAND...: gdb with a dump of the machine's.
+# debug CORE COMMAND...: runs gdb's commands on a dump that lies in the machine.
 debug()
 {
 	local core=$BATS_TEST_TMPDIR/core commands=() command
@@ -61,7 +60,7 @@ debug()
 	fails fault
 	run -0 bed find /var/dumps -type f -printf '%p %m %u\n'
 	[[ $output == "/var/dumps/lwk-$job.core 600 root"* && $output != *part* ]]
-	# Whoever ran the job is told, once.
+	# The user is told once.
 	[[ $told == *"lwk: job $job: the LWK of job $job is in PANIC: CPU 0: page fault"*"its dump is /var/dumps/lwk-$job.core"* ]]
 	[[ $(grep -c 'its dump is' <<<"$told") == 1 ]]
 	run -0 debug "/var/dumps/lwk-$job.core" 'info registers rip' bt 'print status->message' \
@@ -71,20 +70,20 @@ debug()
 	[[ $output =~ rip\ +0xffffffff800[0-9a-f]+.*process_run ]]
 	[[ $output == *'#0 '*'start ('*'*(volatile u32 *)LWK_IMAGE_LIMIT = 0;'*'process_run ()'*'slot_loop ()'* ]]
 	[[ $output == *'"CPU 0: page fault (vector 14'*"= $job"* ]]
-	# The other CPU, which halted.
+	# The other CPU has halted.
 	[[ $output == *'thread 2'*'halt_with_interrupts'*'slot_sleep'*'slot_loop ()'* ]]
 	run -0 bed cat /root/dump.log
 	[[ $output == *"the LWK of job $job is in PANIC: CPU 0: page fault"*"its dump is /var/dumps/lwk-$job.core"* ]]
 }
 
-@test "and where it panicked by itself" {
+@test "gdb shows where the LWK panicked by itself" {
 	keep_in /var/dumps
 	fails panic
 	run -0 debug "/var/dumps/lwk-$job.core" bt 'print status->message'
 	[[ $output == *'#0 '*'panic (format='*'"injected"'*'process_run ()'*'$1 = "injected"'* ]]
 }
 
-@test "a hanging LWK leaves its memory, and where its CPUs are" {
+@test "the dump of a hanging LWK shows where its CPUs are" {
 	keep_in /var/dumps
 	bed sed -i 's/^HangTimeout.*/HangTimeout = 3/' /etc/slurm/lwk.conf
 	fails hang
@@ -93,12 +92,12 @@ debug()
 	run -0 debug "/var/dumps/lwk-$job.core" 'print status->cpus_up' 'print boot->job_id' 'thread apply all bt'
 	echo "$output"
 	[[ $output == *'$1 = 2'*"= $job"* ]]
-	# One hangs where it was told to, and the other one halts.
+	# One CPU hangs where inject=hang makes it, the other one halts.
 	[[ $output == *'#0 '*'process_run ()'* && $output == *'#0 '*'halt_with_interrupts'*'slot_sleep'* ]]
 	[[ $output == *'Thread 2'* ]]
 }
 
-@test "no dump without a fault, and none without DumpOnPanic=" {
+@test "without a fault, or without DumpOnPanic=, there is no dump" {
 	keep_in /var/dumps
 	before=$(bed ls -A /var/dumps)
 	run -0 as user1 srun --lwk -n1 -c3 --mem=256M "$programs/hello"
@@ -107,7 +106,7 @@ debug()
 	[[ $(bed ls -A /var/dumps) == "$before" ]]
 }
 
-@test "a full disk: it says so, nothing of a file stays, and the node goes on" {
+@test "on a full disk no part of a dump stays, the log says why, and the node goes on" {
 	keep_in /var/small
 	fails panic
 	[[ -z $(bed ls -A /var/small) && $told == *"a dump of job $job's LWK was to be kept in /var/small"*'there is no room for it'* ]]
@@ -115,7 +114,7 @@ debug()
 	[[ $output == *"a dump of job $job's LWK was to be kept in /var/small"*'there is no room for it'* ]]
 }
 
-@test "links do not lead anywhere, and others' directories are not used" {
+@test "a dump follows no links and goes to no directory that others can write" {
 	keep_in /var/dumps
 	next=$(($(bed scontrol show config | sed -n 's/^NEXT_JOB_ID *= //p')))
 	bed sh -c "echo precious >/root/precious; cd /var/dumps
@@ -130,7 +129,7 @@ debug()
 	bed chmod 755 /var/stuck
 }
 
-@test "a file system that does not answer does not keep the node, nor the lock" {
+@test "a file system that does not answer holds up neither the node nor the lock" {
 	truncate -s 16M "$BATS_TEST_TMPDIR/stuck.img"
 	PATH=$PATH:/usr/sbin mke2fs -q -t ext4 "$BATS_TEST_TMPDIR/stuck.img"
 	testbed put "$BATS_TEST_TMPDIR/stuck.img" /root/stuck.img
@@ -146,7 +145,7 @@ debug()
 	bed sh -c 'umount /var/stuck || { sleep 2; umount /var/stuck; }; rm /root/stuck.img'
 }
 
-@test "a panic is seen while it is watched for, and told with its time" {
+@test "lwkctl events tells of a panic with its time" {
 	keep_in no
 	# The job's Linux side outlives its program, and so does the instance.
 	id=$(submit user1 -n3 --mem=512 --lwk=panic --wrap "while [ ! -e go.\$SLURM_JOB_ID ]; do sleep 0.2; done
@@ -160,13 +159,13 @@ debug()
 	told=$(as user1 sed -n 's/^\([^ ]* [^ ]*\) panic: .*/\1/p' "events.$id")
 	told=$(bed date -d "$told" +%s%N)
 	echo "panicked at $panicked, seen $(((seen - panicked) / 1000)) us later, told $(((told - panicked) / 1000)) us later"
-	# How soon, tests/bench/disturbance measures. The time in events is to a millisecond.
+	# tests/bench/disturbance measures how soon. Times of events are in milliseconds.
 	((panicked > 0 && seen >= panicked && told >= panicked - 1000000))
 	as user1 scancel "$id"
 	wait_for_job "$id"
 }
 
-@test "an LWK that runs is dumped and goes on" {
+@test "an LWK that runs goes on after its dump" {
 	id=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/spin")
 	wait_for 60 has_printed user1 "$id" 'spinning'
 	run -0 bed lwkctl dump "$id" /var/dumps/live

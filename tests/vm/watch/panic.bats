@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
+# tests: in order
 #
-# A fault of the LWK itself: the job ends with the reason, Linux and the node go on.
+# A fault of the LWK itself ends its job with the reason; Linux and the node go on.
 
 load ../helpers
 
@@ -17,7 +18,7 @@ teardown_file()
 	bed mv /root/lwk.conf.before /etc/slurm/lwk.conf
 }
 
-@test "the user reads that the LWK has panicked, and why" {
+@test "srun says that the LWK has panicked, and why" {
 	refused 'the LWK is in panic: CPU 0: page fault' -- \
 		as user1 srun --lwk=faulty --ntasks=1 --cpus-per-task=2 --mem=256M "$programs/hello"
 }
@@ -35,7 +36,7 @@ teardown_file()
 	node_is_clean
 }
 
-@test "the job's output has the console's last lines" {
+@test "the job's output has the last lines of the LWK's console" {
 	run as user1 srun --lwk=faulty --ntasks=1 --cpus-per-task=2 --mem=256M "$programs/hello"
 	[[ $output == *"the LWK's console ends with:"*'PANIC: CPU 0: page fault'* ]]
 	node_is_clean

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
 #
-# What is left of an LWK job when it has ended: its report, its record, its events.
+# An LWK job that has ended leaves its report, its record and its events.
 
 load ../helpers
 
@@ -11,7 +11,7 @@ setup_file()
 	prepare
 }
 
-@test "--lwk-report: one line, when the last program has ended" {
+@test "--lwk-report prints one line when the last program has ended" {
 	run --separate-stderr -0 as user1 salloc -n3 --mem=512 --lwk --lwk-report srun -n2 "$programs/nap" 3
 	# shellcheck disable=SC2154  # bats sets it
 	[[ $(grep -c '^lwk: job' <<<"$stderr") == 1 ]]
@@ -20,13 +20,13 @@ setup_file()
 	[[ $stderr != *'lwk: job'* ]]
 }
 
-@test "--lwk-report of a program that closes its standard error" {
+@test "--lwk-report reaches the user also when the program closes its standard error" {
 	run --separate-stderr -0 as user1 srun -n1 -c2 --mem=512 --lwk --lwk-report \
 		busybox sh -c 'exec 2>&-; echo closed'
 	[[ $output == closed && $stderr == *'lwk: job '* ]]
 }
 
-@test "the record of a job that has ended" {
+@test "jobs.json has the record of a job that has ended" {
 	job=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/nap 2")
 	wait_for_job "$job"
 	node_is_clean
@@ -37,14 +37,14 @@ setup_file()
 	[[ $(bed stat -c '%a %U' /var/log/slurm-lwk/jobs.json) == '640 root' ]]
 }
 
-# record_lines: of the file system that is full but for some bytes, each a whole record.
+# record_lines: prints the number of records; fails when a part of one is there.
 record_lines()
 {
 	bed sh -c 'test ! -e /var/log/slurm-lwk/jobs.json || cat /var/log/slurm-lwk/jobs.json' |
 		jq -s length
 }
 
-@test "a full file system for the record: jobs end, and no part of a record is left" {
+@test "with a full file system jobs end, and no part of a record is left" {
 	bed sh -c 'mount -t tmpfs -o size=16k,mode=755 none /var/log/slurm-lwk
 		busybox syslogd -O /root/record.log
 		dd if=/dev/zero of=/var/log/slurm-lwk/filler bs=4096 2>/dev/null || true
@@ -53,7 +53,7 @@ record_lines()
 	node_is_clean
 	[[ $(record_lines) == 0 ]]
 	run -0 bed grep -c "could not be written to /var/log/slurm-lwk/jobs.json: No space left" /root/record.log
-	# Room for part of one, and of another one.
+	# Now there is room for part of a record.
 	bed sh -c 'truncate -s 8192 /var/log/slurm-lwk/filler; head -c 4000 /dev/zero | tr "\0" " " >/var/log/slurm-lwk/jobs.json
 		dd if=/dev/zero of=/var/log/slurm-lwk/filler2 bs=4096 2>/dev/null || true'
 	run -0 as user1 srun --lwk -n2 --mem=256M "$programs/hello"
@@ -66,7 +66,7 @@ record_lines()
 	bed sh -c 'umount /var/log/slurm-lwk; kill $(cat /var/run/syslogd.pid); rm /root/record.log'
 }
 
-@test "a program that needs more memory than there is: an event, a reason, and it is counted" {
+@test "a program that runs out of memory makes an event, a reason, and a count in the record" {
 	job=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/nap 8; srun -n1 $programs/eat-memory; srun -n1 $programs/nap 3")
 	wait_for 60 bed sh -c "lwkctl list | grep -q $job"
 	as user1 timeout 120 lwkctl events "$job" >"$BATS_TEST_TMPDIR/events" || true

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# Looking at jobs while they run: what lwkctl tells of an LWK, and that the LWK does not
-# notice.
+# lwkctl looks at jobs while they run, and the LWK does not notice.
 
 load ../helpers
 
@@ -22,25 +21,25 @@ teardown_file()
 	node_is_clean
 }
 
-# of_cpu FIELD: of the LWK CPU that spins.
+# of_cpu FIELD: prints it of the LWK CPU that spins.
 of_cpu()
 {
 	bed lwkctl stat "$job" --json | jq "[.cpus[] | select(.doing == \"user\")][0]$1"
 }
 
-# total FIELD ID: of all CPUs.
+# total FIELD ID: prints the sum over all CPUs.
 total()
 {
 	bed lwkctl stat "$2" --json | jq ".$1"
 }
 
-# grows FIELD THAN ID
+# grows FIELD THAN ID: true when the sum over all CPUs is above THAN.
 grows()
 {
 	(($(total "$1" "$3") > $2))
 }
 
-# a_cpu_is WORD ID
+# a_cpu_is WORD ID: true when a CPU of the job's LWK does this.
 a_cpu_is()
 {
 	bed lwkctl stat "$2" --json | jq -e "[.cpus[].doing] | index(\"$1\")"
@@ -55,7 +54,7 @@ a_cpu_is()
 	[[ $(jq -r '.[0] | "\(.job_id) \(.instance_state) \(.processes)"' <<<"$output") == "$job running 1" ]]
 }
 
-@test "what is somebody else's, unknown or no interval is refused, and says so" {
+@test "other users' jobs, unknown jobs and bad intervals are refused" {
 	run -1 as user2 lwkctl stat "$job"
 	[[ $output == *"job $job belongs to user 1001"* ]]
 	run -1 as user2 lwkctl freeze "$job"
@@ -69,14 +68,12 @@ a_cpu_is()
 	run -2 as user1 lwkctl info
 }
 
-@test "a program that never enters the kernel is seen to compute" {
-	before=$(of_cpu .user_ns)
-	sleep 2
-	after=$(of_cpu .user_ns)
-	((before + 1000000000 < after))
+@test "lwkctl stat sees a program compute that never enters the kernel" {
+	before=$(total user_ns "$job")
+	wait_for 10 grows user_ns $((before + 1000000000)) "$job"
 	run -0 as user1 lwkctl stat "$job" --interval 0.5 --count 3
-	# One of the two CPUs computes, the other halts.
-	[[ $(tail -n1 <<<"$output" | awk '{ print $1, $2, $3, $4, $5 }') == '1 50 0 0 50' ]]
+	# One of the two CPUs computes, the other halts; the columns are percentages.
+	tail -n1 <<<"$output" | awk '{ exit !($1 == 1 && $2 > 40 && $2 <= 50 && $5 > 40 && $5 <= 50) }'
 }
 
 @test "watching every 10 ms causes no interrupt, no call and no kernel entry on the LWK" {
@@ -100,15 +97,15 @@ a_cpu_is()
 }
 
 # shellcheck disable=SC2016  # text for another shell
-@test "50 freezes at random moments lose nothing" {
+@test "a pipe through a program that is frozen at random moments loses nothing" {
 	id=$(submit user1 -n2 --mem=256 --lwk --wrap 'id=$SLURM_JOB_ID
 		while [ ! -e stop.$id ]; do head -c 10000 /dev/urandom; sleep 0.02; done | tee in.$id |
 			srun -n1 busybox cat >out.$id
 		cmp in.$id out.$id && echo the same, $(stat -c %s in.$id) bytes')
 	wait_for 60 as user1 test -s "out.$id"
-	bed bash -ec 'for ((i = 0; i < 50; i++)); do
+	bed bash -ec 'for ((i = 0; i < $2; i++)); do
 			lwkctl freeze "$1"; sleep 0.0$((RANDOM % 10)); lwkctl thaw "$1"; sleep 0.0$((RANDOM % 10)); done
-		lwkctl info "$1"' - "$id" | grep 'processes  1'
+		lwkctl info "$1"' - "$id" "$(times 20 50)" | grep 'processes  1'
 	as user1 touch "stop.$id"
 	wait_for_job "$id"
 	run -0 job_output user1 "$id"
@@ -130,13 +127,13 @@ a_cpu_is()
 }
 
 # shellcheck disable=SC2030
-@test "the LWK's console is in the node's log, with the job" {
+@test "the LWK's console is in the node's log, with the job's number" {
 	run -0 as user1 lwkctl kmsg "$job"
 	[[ $output == *'slurm-lwk '*" job $job"* ]]
 	wait_for 5 bed sh -c "dmesg | grep 'lwkpart: job $job: .* LWK: 2 CPUs'"
 }
 
-# top_ends COMMAND...: lwkctl top runs on a terminal of its own, COMMAND ends it, and it says 0.
+# top_ends COMMAND...: true when lwkctl top, on a terminal of its own, ends by COMMAND with status 0.
 # shellcheck disable=SC2016,SC2031  # text for another shell; run sets output
 top_ends()
 {
@@ -147,7 +144,7 @@ top_ends()
 		tty=/dev/\$(ps -o tty= -C lwkctl | tr -d ' ')
 		$*
 		wait \$script; status=\$?; kill \$holder; exit \$status"
-	# It gave the terminal back as it was: the alternate screen is left.
+	# It has left the alternate screen, so the terminal is as before.
 	run -0 bed cat -v /tmp/top.out
 	[[ $output == *"job $job"*'[?1049l'* ]]
 }
@@ -160,7 +157,7 @@ top_ends()
 	[[ $output == *'wanted a terminal'* ]]
 }
 
-# charged SECONDS ID: so much CPU time sstat sees, at least.
+# charged SECONDS ID: true when sstat sees at least so much CPU time.
 charged()
 {
 	local text
@@ -178,14 +175,14 @@ charged()
 	((seconds >= 6 && seconds * 1000000000 <= $(total user_ns "$job") + 1000000000))
 }
 
-@test "the most memory that was used, by size of page" {
-	# Of a node with large pages; what was used at most is no less than what is used.
+@test "lwkctl stat tells the peak of memory by size of page" {
+	# No peak is below the present use.
 	run -0 bed sh -c "lwkctl stat $job --json | tr -d '\n'"
 	jq -e '.nodes | map(select(.peak_4k < .bytes_4k or .peak_2m < .bytes_2m or .peak > .peak_4k + .peak_2m)) == []' <<<"$output"
 	jq -e '.nodes | map(.peak_4k) | add > 0' <<<"$output"
 }
 
-@test "where CPUs have no hardware counters, that is said" {
+@test "lwkctl info says whether the CPUs have hardware counters" {
 	run -0 as user1 lwkctl info "$job"
 	if bed grep -qw arch_perfmon /proc/cpuinfo; then
 		[[ $output =~ counters\ +[1-9][0-9]*\ of ]]
@@ -195,7 +192,7 @@ charged()
 	fi
 }
 
-@test "metrics for Prometheus" {
+@test "lwkctl metrics prints the job's state and CPU time for Prometheus" {
 	run -0 bed lwkctl metrics
 	[[ $output == *"lwk_state{job=\"$job\",uid=\"1001\",image=\"lwk\",state=\"running\"} 1"* ]]
 	[[ $output =~ lwk_cpu_seconds_total\{job=\"$job\"[^}]*mode=\"user\"\}\ [1-9] ]]
@@ -203,7 +200,7 @@ charged()
 }
 
 # shellcheck disable=SC2016  # text for another shell
-@test "an instance that ends while it is asked: an answer, or a reason" {
+@test "each verb of lwkctl gives an answer or a reason while its instance ends" {
 	id=$(submit user1 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/hello; srun -n1 $programs/nap 3")
 	wait_for 60 has_printed user1 "$id" 'LWK'
 	run -0 bed bash -c 'while [[ -e /run/slurm-lwk/jobs/$1.json ]]; do
@@ -219,7 +216,7 @@ charged()
 	wait_for_job "$id"
 }
 
-@test "an instance that ends while it is watched" {
+@test "events, kmsg and stat follow an instance to its end" {
 	id=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/hello; srun -n1 $programs/nap 5")
 	wait_for 60 has_printed user1 "$id" 'LWK'
 	as user1 sh -c "timeout 60 lwkctl events $id >events.$id & timeout 60 lwkctl kmsg $id --follow >kmsg.$id &
