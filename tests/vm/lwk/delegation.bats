@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# System calls that travel to Linux: whoever carries them out there, a program sees what it would
-# see on Linux.
+# Programs see the results of delegated calls that they would see on Linux, whether the module or the
+# proxy carries the calls out.
 
 load ../helpers
 
@@ -26,7 +26,7 @@ teardown_file()
 	node_is_clean
 }
 
-# file_calls HOW [COMMAND]...: what the calls say in the user's home, on tmpfs, and with a quota.
+# file_calls HOW [COMMAND]...: prints the results of calls in the user's home, on tmpfs and under a quota.
 file_calls()
 {
 	local how=$1 directory
@@ -42,14 +42,14 @@ file_calls()
 	done
 }
 
-# kernel_calls [VARIABLE=VALUE]...: how many the module has carried out for a small program.
+# kernel_calls [VARIABLE=VALUE]...: prints how many calls of a small program the module carried out.
 kernel_calls()
 {
 	as user1 env "$@" srun --lwk -n1 -c2 --mem=256 \
 		busybox cat /etc/hostname{,,,,,} /proc/self/lwk 2>/dev/null | sed -n 's/^kernel_calls //p'
 }
 
-@test "calls on files give what they give on Linux, by the module and by the proxy" {
+@test "calls on files return what they return on Linux, by the module and by the proxy" {
 	file_calls linux >"$BATS_TEST_TMPDIR/linux"
 	grep -q 'EPIPE and SIGPIPE' "$BATS_TEST_TMPDIR/linux"
 	grep -q EDQUOT "$BATS_TEST_TMPDIR/linux"
@@ -59,15 +59,15 @@ kernel_calls()
 	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/proxy"
 }
 
-@test "a seccomp filter counts for calls of the LWK too" {
+@test "a seccomp filter applies to calls of the LWK, too" {
 	file_calls linux "$programs/with-seccomp" >"$BATS_TEST_TMPDIR/linux"
 	grep -q 'lseek(fd, 0, SEEK_SET): EPERM' "$BATS_TEST_TMPDIR/linux"
 	file_calls kernel "$programs/with-seccomp" >"$BATS_TEST_TMPDIR/kernel"
 	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/kernel"
 }
 
-@test "bad pointers in every delegated call give what they give on Linux" {
-	# With all arguments 0 semctl and msgctl remove what has the number 0, once.
+@test "bad pointers in delegated calls return what they return on Linux" {
+	# With all arguments 0 semctl and msgctl remove the object with the number 0, once.
 	bed ipcrm --all
 	local -a where=(--input=none -n1 -c2 --mem=256)
 
@@ -78,7 +78,7 @@ kernel_calls()
 	node_is_clean
 }
 
-@test "it is the module that carries them out, unless it shall not" {
+@test "the module carries calls out, unless LWK_CALLS or KernelCalls= turn that off" {
 	run -0 kernel_calls
 	echo "kernel_calls: $output"
 	[[ $output -ge 4 ]]
@@ -93,7 +93,7 @@ kernel_calls()
 	[[ $output == 0 ]]
 }
 
-@test "a proxy that is stopped, or killed, in the middle of a call" {
+@test "a proxy may be stopped in the middle of a call, and killed" {
 	reader='^/usr/bin/lwkexec cat'
 	job=$(submit user1 -n2 --mem=256 --lwk --wrap 'srun -n1 busybox cat /run/lwk-tests.pipe')
 	bed sh -c 'rm -f /run/lwk-tests.pipe; mkfifo -m 644 /run/lwk-tests.pipe'
@@ -113,7 +113,7 @@ kernel_calls()
 	node_is_clean
 }
 
-@test "while strace looks at a proxy it makes its calls itself, and all goes on" {
+@test "a proxy that strace traces makes its calls itself, and the program goes on" {
 	job=$(submit user1 -n2 --mem=256 --lwk --wrap 'srun -n1 busybox cat /run/lwk-tests.pipe')
 	bed sh -c 'rm -f /run/lwk-tests.pipe; mkfifo -m 644 /run/lwk-tests.pipe'
 	wait_for 60 bed pgrep -f '^/usr/bin/lwkexec cat'
@@ -140,7 +140,7 @@ kernel_calls()
 	node_is_clean
 }
 
-@test "a proxy that scribbles over its channel harms nobody else" {
+@test "a proxy that scribbles over its channel harms its own program only" {
 	run as user1 srun --lwk --lwk-launch=none -n1 -c3 --mem=256 sh -c \
 		'$1/evil-proxy /dev/lwk/[0-9]* && lwkexec $1/hello && lwkexec $1/hello' - "$programs"
 	echo "$output"
@@ -148,7 +148,7 @@ kernel_calls()
 	node_is_clean
 }
 
-@test "the CPU that carries calls out goes off-line, and comes back" {
+@test "calls go on while the CPU that carries them out is off-line" {
 	job=$(submit user1 -n2 --mem=256 --lwk --wrap \
 		'srun -n1 busybox dd if=/dev/zero of=/dev/null bs=1 count=100000')
 	wait_for 60 bed pgrep -f '^/usr/bin/lwkexec dd'

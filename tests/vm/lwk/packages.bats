@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# Packages of the distribution on the LWK: lwk-programs(7) says what works, and this is where it is
-# found out.
+# Packages of the distribution work on the LWK as lwk-programs(7) says.
 
 load ../helpers
 
@@ -18,13 +17,13 @@ teardown_file()
 	node_is_clean
 }
 
-# The rows of the man page: NAME VERDICT.
+# documented: prints NAME and VERDICT of each row of the man page.
 documented()
 {
 	sed -n 's/^\.It \([a-z0-9-]*\) Ta \(works\|differs\|fails\) Ta.*/\1 \2/p' "$top/doc/lwk-programs.7"
 }
 
-@test "each program of lwk-programs(7) does what it says there" {
+@test "each program of lwk-programs(7) does what the page says" {
 	as user1 srun --quiet --lwk --lwk-launch=none -n1 -c6 --mem=900 \
 		env programs="$programs" "$programs/table" >"$BATS_TEST_TMPDIR/found"
 	(($(wc -l <"$BATS_TEST_TMPDIR/found") > 10))
@@ -34,8 +33,8 @@ documented()
 	}
 }
 
-@test "MPICH: ranks on one LWK talk through shared memory alone" {
-	# A CPU for each rank, and for the thread that each starts.
+@test "ranks of MPICH on one LWK talk through shared memory alone" {
+	# Each rank has a CPU, and so has the thread that each starts.
 	run -0 as user1 env UCX_TLS=posix,self timeout 300 srun --quiet --lwk -n2 -c3 --mem=900 --mpi=pmi2 \
 		"$programs/mpi-pairs"
 	[[ $output == *' MB/s'* && $output == *'2 ranks'* ]]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# Programs on the LWK that start others: fork(2), execve(2), wait(2), and what shells make of them.
+# Programs on the LWK start others by fork(2), execve(2) and wait(2), and so do shells.
 
 load ../helpers
 
@@ -16,7 +16,7 @@ teardown_file()
 	node_is_clean
 }
 
-# here COMMAND...: on Linux, as a task of a job; there: the same on an LWK of four CPUs.
+# here COMMAND...: runs it on Linux as a task of a job; there: the same on an LWK of four CPUs.
 here()
 {
 	as user1 srun -Q -n1 -c5 --mem=600 "$@"
@@ -27,7 +27,7 @@ there()
 	as user1 srun -Q --lwk -n1 -c5 --mem=600 "$@"
 }
 
-# same COMMAND...: it says the same, and ends the same, on Linux and there.
+# same COMMAND...: true when output and status are the same on Linux and on the LWK.
 same()
 {
 	local linux
@@ -46,14 +46,14 @@ export top bed_name
 	node_is_clean
 }
 
-@test "the same when every call goes by the proxy" {
+@test "fork, execve and wait work also when the proxy carries out every call" {
 	run -0 as user1 env LWK_CALLS=proxy srun --lwk -n1 -c5 --mem=600 --lwk-launch=none \
 		lwkexec "$programs/processes"
 	echo "$output"
 	[[ $output != *wrong* ]]
 }
 
-@test "a bash script: substitutions, pipelines, many programs, jobs in the background, traps" {
+@test "a bash script with pipelines, traps and background jobs does what it does on Linux" {
 	bed sh -c 'cat >/tmp/script.sh && chmod 755 /tmp/script.sh' <<-'EOF'
 	#!/bin/bash
 	exec 2>&1
@@ -79,14 +79,14 @@ export top bed_name
 	node_is_clean
 }
 
-@test "perl and busybox start programs, too" {
+@test "perl and busybox start programs" {
 	# shellcheck disable=SC2016  # perl's
 	same perl -e 'print `echo back`, system("exit 4") >> 8, "\n"; open P, "-|", "echo", "list"; print <P>;
 		$p = fork // die; if (!$p) { exit 9 } waitpid $p, 0; print $? >> 8, "\n"; exec "echo", "end"'
 	same busybox sh -c 'echo $(busybox seq 3 | busybox wc -l); busybox true && busybox echo done'
 }
 
-@test "a child is a child of its parent's proxy, in the job's cgroup, and LWK memory is charged to it" {
+@test "the proxy of a child is a child of its parent's proxy, in the same cgroup" {
 	# shellcheck disable=SC2016  # the job's shells expand these
 	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none sh -c '
 		lwkexec sh -c "sleep 20; true" & p=$!
@@ -100,24 +100,24 @@ export top bed_name
 	[[ ${lines[2]} == '"processes":2' && ${lines[3]} == '"processes":0' ]]
 }
 
-@test "200 children, and the LWK has all its memory back" {
+@test "after 200 children the LWK has all its memory back" {
 	run -0 there "$programs/fork-limits" many 200
 	echo "$output"
 	[[ $output == '200 children, and all is free that was' ]]
 }
 
-@test "endless fork: EAGAIN, the console says why, and all goes on" {
+@test "endless fork gets EAGAIN, the console says why, and the LWK goes on" {
 	# shellcheck disable=SC2016  # the job's shell expands these
 	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none sh -c '
 		lwkexec "$0" endless; lwkctl kmsg "$SLURM_JOB_ID"' "$programs/fork-limits"
 	echo "$output"
-	# Three CPUs, and 15 places on the parent's.
+	# The other three CPUs take one child each, the parent's CPU takes 15.
 	[[ $output == *'18 children, then EAGAIN'* ]]
 	[[ $output == *'each of the 4 has a thread, and this one all 16 that it can have'* ]]
 	node_is_clean
 }
 
-@test "a fork bomb in a job harms nobody, and ends with the job" {
+@test "a fork bomb ends with its job and leaves a clean node" {
 	job=$(submit user1 --lwk -n1 -c5 --mem=600 <<-'EOF'
 		#!/bin/bash
 		echo begun
@@ -132,7 +132,7 @@ export top bed_name
 	run -0 there "$programs/hello"
 }
 
-@test "fork without enough memory: ENOMEM, and the parent goes on" {
+@test "fork without enough memory gets ENOMEM, and the parent goes on" {
 	# shellcheck disable=SC2016  # the job's shell expands these
 	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none sh -c '
 		lwkexec "$0" memory; lwkctl kmsg "$SLURM_JOB_ID"' "$programs/fork-limits"
@@ -141,11 +141,12 @@ export top bed_name
 	[[ $output == *'fork wants '*' MB for a copy of the process'* ]]
 }
 
-@test "parents and children killed at any time leave nothing behind" {
+@test "parents and children that are killed at any time leave nothing behind" {
+	rounds=$(times 8 25)
 	# shellcheck disable=SC2016  # the job's shell expands these
 	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none bash -c '
 		free=$(lwkexec "$0" free)
-		for ((i = 0; i < 25; i++)); do
+		for ((i = 0; i < $1; i++)); do
 			setsid lwkexec "$0" storm 60 & session=$!
 			for ((k = 0; k < 4; k++)); do
 				sleep 0.$((RANDOM % 4))$((RANDOM % 10))
@@ -159,9 +160,9 @@ export top bed_name
 		echo "$i rounds"
 		lwkctl list --json | tr -d " \n" | grep -o "\"processes\":[0-9]*"
 		[[ $(lwkexec "$0" free) == "$free" ]] || echo "free: $(lwkexec "$0" free), and was $free"
-		lwkexec "$0" many 3' "$programs/fork-limits"
+		lwkexec "$0" many 3' "$programs/fork-limits" "$rounds"
 	echo "$output"
-	[[ ${lines[0]} == '25 rounds' && ${lines[1]} == '"processes":0' ]]
+	[[ ${lines[0]} == "$rounds rounds" && ${lines[1]} == '"processes":0' ]]
 	[[ ${lines[2]} == '3 children, and all is free that was' ]]
 	node_is_clean
 }

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
 #
-# The bundled LWK: what it promises to programs, and what it survives. One allocation
-# for all; each program is started with lwkexec by hand.
+# The bundled LWK keeps its promises to programs and survives bad ones. All tests share one allocation,
+# and start their programs with lwkexec.
 
 load ../helpers
 
-# hardware COMMAND...: what sysfs says of each CPU, by a shell that COMMAND starts.
+# hardware COMMAND...: prints what sysfs says of each CPU, by a shell that COMMAND starts.
 hardware()
 {
 	"$@" bash -c 'grep -H . /sys/devices/system/cpu/cpu[0-9]*/topology/*_id \
@@ -31,7 +31,7 @@ teardown_file()
 	wait_for_job "$job"
 }
 
-# In the allocation, by a shell on its Linux side.
+# inside COMMAND...: runs it on the Linux side of the allocation.
 inside()
 {
 	as user1 timeout 120 srun --jobid "$job" --overlap --ntasks=1 --lwk-launch=none "$@"
@@ -47,7 +47,7 @@ inside()
 	[[ $output == *'all of it is right'* ]]
 }
 
-@test "programs as gcc links them by default" {
+@test "programs run as gcc links them by default" {
 	for program in memory-calls-dynamic memory-calls-no-pie; do
 		run -0 inside lwkexec "$programs/$program"
 		[[ $output == *'all of it is right'* ]]
@@ -58,7 +58,7 @@ inside()
 	[[ $output == *'libnone.so: cannot open shared object file: No such file or directory'* ]]
 }
 
-# same PROGRAM [ARGUMENT]... <INPUT: on the LWK it does what it does on Linux.
+# same PROGRAM [ARGUMENT]... <INPUT: true when output and status are the same on LWK and Linux.
 same()
 {
 	local input
@@ -72,7 +72,7 @@ same()
 		diff /tmp/linux-same /tmp/lwk-same && cat /tmp/lwk-same' sh "$input" "$@"
 }
 
-@test "threads: as many as there are LWK CPUs" {
+@test "a program has as many threads as there are LWK CPUs" {
 	for program in thread-calls thread-calls-static; do
 		run -0 inside lwkexec "$programs/$program" 3
 		[[ $output == 'all of it is right' ]]
@@ -81,26 +81,26 @@ same()
 	[[ $output == 'all of it is right' ]]
 }
 
-# right OUTPUT: what share-cpu says when all is well.
+# right OUTPUT: true when share-cpu found nothing wrong.
 right()
 {
 	[[ $1 == *'token: right'*'time_used: right' && $1 != *wrong* ]]
 }
 
-@test "more threads than LWK CPUs: one goes on when another waits" {
+@test "of more threads than LWK CPUs one goes on when another waits" {
 	for n in 4 25; do
 		run -0 inside lwkexec "$programs/share-cpu" "$n"
 		echo "$output"
 		right "$output"
 	done
-	# 16 on each CPU, and the first of the program is one of them.
+	# Each of three CPUs has 16 slots, and the program's first thread has one of these.
 	run -0 inside lwkexec "$programs/share-cpu" 8 endless
 	[[ $output == '47 threads' ]]
 	run -0 bed lwkctl kmsg "$job"
 	[[ $output == *'no thread more than its 48: each of its CPUs has all 16 that it can have'* ]]
 }
 
-@test "many threads on an LWK of one CPU" {
+@test "an LWK of one CPU runs many threads" {
 	run -0 as user1 srun -Q --lwk -n1 -c2 --mem=400 "$programs/share-cpu" 10
 	echo "$output"
 	right "$output"
@@ -122,7 +122,8 @@ print(sum(done.get() for _ in range(100)))'
 	[[ $output == 328350 ]]
 }
 
-# endings PROGRAM [ARGUMENT]...: how signals end it once it has said a line, and has stood still.
+# endings PROGRAM [ARGUMENT]...: prints how signals end it after it has printed a line and has been
+# stopped and continued.
 endings()
 {
 	# shellcheck disable=SC2016
@@ -138,7 +139,7 @@ endings()
 		done 2>/dev/null' sh "$@"
 }
 
-@test "threads that share CPUs end with their process, however it ends" {
+@test "threads that share CPUs end with their process" {
 	run -0 endings "$programs/share-cpu" 20 hold
 	echo "$output"
 	[[ $output == *'TERM: all wait, status 143'*'KILL: all wait, status 137'*'SEGV: all wait, status 139'* ]]
@@ -146,7 +147,7 @@ endings()
 	[[ $output == *'token: right' ]]
 }
 
-@test "clocks are Linux's, never go back, and programs read them without a call" {
+@test "clocks agree with Linux, never go back, and are read without a call" {
 	run -0 inside lwkexec "$programs/clocks"
 }
 
@@ -159,7 +160,7 @@ endings()
 	[[ $output == '7 threads of 3, sum '* ]]
 }
 
-@test "threads that compute end with their process, however it ends" {
+@test "threads that compute end with their process" {
 	run -0 endings "$programs/spin-threads" 3
 	echo "$output"
 	[[ $output == *'TERM: all of them, status 143'*'KILL: all of them, status 137'*'SEGV: all of them, status 139'* ]]
@@ -171,24 +172,24 @@ endings()
 	[[ $output == *'3 threads of 3, sum '* ]]
 }
 
-@test "C++: iostream, exceptions, thread_local" {
+@test "C++ programs use iostream, exceptions and thread_local" {
 	for program in exceptions exceptions-static; do
 		run -0 same "$programs/$program" <<<$'one three two'
 		[[ $output == $'from the depth, 11 destroyed\nbad cast\nbad alloc\none 1\nthree 0\ntwo 2\nff tls\nstatus 0' ]]
 	done
 }
 
-@test "Fortran: formatted, unformatted and internal files" {
+@test "Fortran programs use formatted, unformatted and internal files" {
 	run -0 same "$programs/fortran-io" <<<'17'
 	[[ $output == *'42 in a string'*'read'*17*'status 0' ]]
 }
 
-@test "/proc/self/maps says what is mapped, and glibc finds the stack in it" {
+@test "/proc/self/maps lists the mappings, and glibc finds the stack in it" {
 	run -0 same "$programs/own-maps" </dev/null
 	[[ $output == $'all as it says\nstatus 0' ]]
 }
 
-@test "/sys and /proc are about the LWK's CPUs and memory" {
+@test "/sys and /proc describe the LWK's CPUs and memory" {
 	local record cpus node bytes n paths wanted
 	local -a all
 
@@ -204,10 +205,10 @@ endings()
 		lwkexec sed -n "s/^\(Cpus\|Mems\)_allowed_list:\t//p" /proc/self/status
 		lwkexec lscpu -p=CPU,NODE | grep -v "#"'
 	echo "$output"
-	# One more than the highest number, as on Linux.
+	# nproc --all prints one more than the highest number, as on Linux.
 	[[ $output == "$(printf '%s\n' "$n" "$n" "$((${cpus#*-} + 1))" "$n" "$n" "$cpus" "$node" "${all[@]/%/,$node}")" ]]
 
-	# By hand and by libhwloc, with what the kernel says of the same CPUs on Linux.
+	# By hand and by libhwloc the CPUs look as the same CPUs look on Linux.
 	paths=$(printf '/cpu%s/\n' "${all[@]}")
 	wanted=$(grep -F "$paths" "$BATS_FILE_TMPDIR/hardware" | sort)
 	[[ $wanted == *"cpu${all[0]}/topology/core_id:"* ]]
@@ -233,7 +234,7 @@ node $node: "*" kB, cpus $cpus" ]]
 	[[ $output == *'No such file'* ]]
 }
 
-@test "… whatever asks for a path there" {
+@test "every call that takes a path sees the LWK's /sys and /proc" {
 	run -0 inside sh -c 'lwkexec python3 - && lwkexec stat -c "%F %a" /sys/devices/system/cpu/online' <<-'EOF'
 	import os
 	cpus = '/sys/devices/system/cpu'
@@ -264,7 +265,7 @@ node $node: "*" kB, cpus $cpus" ]]
 	[[ $output == 'regular file 444' ]]
 }
 
-@test "coreutils, awk and perl as the distribution builds them" {
+@test "coreutils, awk and perl of the distribution do what they do on Linux" {
 	run -0 same ls -lR /etc/slurm </dev/null
 	[[ $output == *lwk.conf*'status 0' ]]
 	run -0 same cat /etc/hostname /nonexistent </dev/null
@@ -309,7 +310,8 @@ node $node: "*" kB, cpus $cpus" ]]
 	run -7 inside lwkexec sh -c '/bin/true && exit 7'
 }
 
-# mutant NAME OFFSET BYTES [SIZE]: /bin/true with other bytes there (printf's octal ones), or cut off.
+# mutant NAME OFFSET BYTES [SIZE]: makes a copy of /bin/true with other bytes at OFFSET, in printf's
+# octal numbers, or cut off at SIZE.
 mutant()
 {
 	bed sh -c 'mkdir -p /tmp/mutants && cd /tmp/mutants && cp /bin/true "$1" &&
@@ -317,7 +319,7 @@ mutant()
 		{ [ -z "$4" ] || truncate -s "$4" "$1"; }' - "$@"
 }
 
-# The first program header that has this type, and the place of a field in it.
+# field TYPE OFFSET: prints where in /bin/true this field of the first program header of TYPE is.
 field()
 {
 	bed perl -e 'open F, "/bin/true"; read F, $f, 4096;
@@ -326,7 +328,7 @@ field()
 		"$1" "$2"
 }
 
-@test "an ELF file with absurd headers is refused, and says why" {
+@test "an ELF file with absurd headers is refused with the reason" {
 	local load interpreter ff='\377\377\377\377\377\377\377\377'
 	load=$(field 1 0)
 	interpreter=$(field 3 0)
@@ -368,20 +370,20 @@ field()
 	[[ $output == *' LWK'* ]]
 }
 
-# Of the file's first program header at that place: where it is in the file (p_offset).
+# field_value HEADER: prints p_offset of the program header that lies there in /bin/true.
 field_value()
 {
 	bed perl -e 'open F, "/bin/true"; seek F, $ARGV[0] + 8, 0; read F, $f, 8; print unpack "Q", $f' "$1"
 }
 
-@test "signals, handlers, masks and restarted calls" {
+@test "signals, handlers, masks and restarted calls work as on Linux" {
 	run inside lwkexec "$programs/signal-calls"
 	echo "$output"
 	[[ $output == *'all of it is right'*'Aborted'* ]]
 	((status == 134))
 }
 
-@test "signals tell who sent them, and with what" {
+@test "a signal tells its sender and its value" {
 	run -0 same "$programs/signal-info" </dev/null
 	echo "$output"
 	[[ $output == *'another program: right'*'status 0' && $output != *wrong* ]]
@@ -389,7 +391,7 @@ field_value()
 	[[ $output == *'a signal 36 is lost'* ]]
 }
 
-@test "signals that come while the LWK stands still wait with Linux" {
+@test "signals to a frozen LWK wait in Linux" {
 	# shellcheck disable=SC2016
 	inside sh -c 'mkfifo /tmp/flood.$$
 		lwkexec "$1/signal-info" outside 100 >/tmp/flood.$$ & proxy=$!
@@ -412,7 +414,7 @@ field_value()
 	[[ $(<"$BATS_TEST_TMPDIR/flood") == $'100 from its parent\nand the last' ]]
 }
 
-@test "busybox as the distribution builds it" {
+@test "busybox of the distribution runs" {
 	run -0 inside lwkexec busybox uname -srv
 	[[ $output == 'Linux '*'+lwk slurm-lwk '*' LWK' ]]
 	run -0 inside sh -c 'lwkexec busybox sha256sum /bin/busybox; sha256sum /bin/busybox'
@@ -421,7 +423,7 @@ field_value()
 	[[ $output == $'a\nb\n/etc/slurm/lwk.conf' ]]
 }
 
-@test "an unlimited stack" {
+@test "a program runs with an unlimited stack" {
 	run -0 inside sh -c "ulimit -s unlimited && lwkexec $programs/hello"
 	[[ $output == *' LWK'* ]]
 }
@@ -446,7 +448,7 @@ field_value()
 	[[ $output != *PANIC* ]]
 }
 
-@test "more programs than LWK CPUs: the one too many reads why" {
+@test "a program that finds no free LWK CPU says so" {
 	run inside sh -c 'mkfifo /tmp/both.$$
 		lwkexec "$1/spin" >/tmp/both.$$ & first=$!
 		lwkexec "$1/spin-threads" 2 >/tmp/both.$$ & second=$!
@@ -462,7 +464,7 @@ field_value()
 	((status == 125))
 }
 
-@test "a proxy that is killed takes its program along, and frees the CPU" {
+@test "a killed proxy takes its program along and frees the CPU" {
 	run -0 inside sh -c 'for i in 1 2 3; do
 			lwkexec "$1/spin" & proxy=$!
 			sleep 1
@@ -479,7 +481,7 @@ field_value()
 	[[ $output == 'disturbances 0' ]]
 }
 
-@test "each system call of Linux is in lwk-calls(7), and is taken as it says there" {
+@test "each system call of Linux is in lwk-calls(7) and does what the page says" {
 	sed -n 's/^\.It \([0-9]*\) Ta \(\w*\) Ta \(\w*\).*/\1 \2 \3/p' "$top/doc/lwk-calls.7" >"$BATS_TEST_TMPDIR/table"
 	sed -n 's/^#define __NR_\(\w*\) \([0-9]*\)$/\2 \1/p' /usr/include/x86_64-linux-gnu/asm/unistd_64.h >"$BATS_TEST_TMPDIR/linux"
 	diff <(cut -d' ' -f1,2 "$BATS_TEST_TMPDIR/table") "$BATS_TEST_TMPDIR/linux"
@@ -487,10 +489,10 @@ field_value()
 	# shellcheck disable=SC2016  # the job's shell expands these
 	run -0 --separate-stderr as user1 srun --lwk --lwk-launch=none -n1 -c2 --mem=256 \
 		sh -c 'lwkexec "$0" "$1"; lwkctl kmsg "$SLURM_JOB_ID" >&2' "$programs/every-call" "$last"
-	# Calls that leave the program do not come back to tell: 15, 60 and 231.
+	# Calls 15, 60 and 231 leave the program and have no result.
 	diff <(awk '$1 != 15 && $1 != 60 && $1 != 231 { print $1, $3 }' "$BATS_TEST_TMPDIR/table") \
 		<(awk 'NR == FNR { named[$1]; next } $1 in named' "$BATS_TEST_TMPDIR/linux" - <<<"$output")
-	# Beyond the table there is nothing, and the console tells of what was refused.
+	# Numbers that are not in the table are refused, and the console names refused calls.
 	[[ $(awk 'NR == FNR { named[$1]; next } !($1 in named) { print $2 }' "$BATS_TEST_TMPDIR/linux" - <<<"$output" |
 		sort -u) == refused ]]
 	[[ $stderr == *'system call 101 is not on this LWK'* && $stderr != *'system call 334 is'* ]]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# Memory that programs on the LWK share with others: of one job, of Linux; and that nothing of it
-# stays pinned, however they end.
+# Programs on the LWK share memory with programs of their job on the LWK and on Linux; none of it stays
+# pinned, however they end.
 
 load ../helpers
 
@@ -23,10 +23,10 @@ setup()
 	bed sh -c 'rm -f /dev/shm/lwk-test*'
 }
 
-# How many pages are pinned for long in the whole machine.
+# pinned: prints how many pages are pinned for long in the whole machine.
 pinned()
 {
-	# Each CPU counts for itself; stat_refresh adds it up.
+	# Each CPU counts for itself; stat_refresh adds the counts up.
 	# shellcheck disable=SC2016
 	bed sh -c 'echo >/proc/sys/vm/stat_refresh
 		awk "/^nr_foll_pin_acquired/ { n += \$2 } /^nr_foll_pin_released/ { n -= \$2 } END { print n }" /proc/vmstat'
@@ -37,13 +37,13 @@ nothing_is_pinned()
 	[[ $(pinned) == 0 ]]
 }
 
-# in_job SCRIPT: on the Linux side of a job with three LWK CPUs; the programs are "$programs".
+# in_job SCRIPT: runs it on the Linux side of a job with three LWK CPUs.
 in_job()
 {
-	as user1 timeout 60 srun --quiet --lwk --lwk-launch=none -n1 -c4 --mem=400 env programs="$programs" bash -c "$1"
+	as user1 timeout 180 srun --quiet --lwk --lwk-launch=none -n1 -c4 --mem=400 env programs="$programs" bash -c "$1"
 }
 
-@test "a shared mapping is what it is on Linux, bad requests too" {
+@test "calls on shared mappings return what they return on Linux" {
 	run -0 as user1 "$programs/shared-memory" calls /dev/shm
 	[[ $output == 'all of it is right' ]]
 	# shellcheck disable=SC2016
@@ -53,18 +53,18 @@ in_job()
 	nothing_is_pinned
 }
 
-@test "tasks of a step, and a process of Linux beside them, share memory and wait for each other" {
+@test "tasks of a step and a process on Linux share memory and wait for each other" {
 	# shellcheck disable=SC2016
 	run -0 in_job 'for i in 1 2; do lwkexec $programs/shared-memory with /dev/shm/lwk-test 3 & done
 		$programs/shared-memory with /dev/shm/lwk-test 3 && wait'
 	[[ $output == $'all 3 agree\nall 3 agree\nall 3 agree' ]]
 	bed rm /dev/shm/lwk-test
-	run -0 as user1 timeout 60 srun --quiet --lwk -n2 -c2 --mem=400 "$programs/shared-memory" with /dev/shm/lwk-test 2
+	run -0 as user1 timeout 180 srun --quiet --lwk -n2 -c2 --mem=400 "$programs/shared-memory" with /dev/shm/lwk-test 2
 	[[ $output == $'all 2 agree\nall 2 agree' ]]
 	nothing_is_pinned
 }
 
-@test "children share what their parent shares, and the program it becomes does not" {
+@test "a child shares its parent's mappings, and loses them by execve" {
 	run -0 as user1 "$programs/shared-memory" fork /dev/shm/lwk-test 2
 	[[ $output == $'2 children share it\n1' ]]
 	bed rm /dev/shm/lwk-test
@@ -85,7 +85,7 @@ in_job()
 			awk "/^nr_foll_pin_acquired/ { n += \$2 } /^nr_foll_pin_released/ { n -= \$2 } END { print (n > 8000) }" /proc/vmstat
 			tail -c 3 /dev/shm/lwk-test; echo
 			kill -$signal $proxy
-			# The last one is left to the end of the job.
+			# The end of the job ends the stopped program.
 			[ $signal = STOP ] || wait $proxy
 		done 2>/dev/null'
 	echo "$output"
@@ -101,7 +101,7 @@ in_job()
 	nothing_is_pinned
 }
 
-@test "a proxy that lies about pages harms nobody but its program" {
+@test "a proxy that lies about pages harms its own program only" {
 	# shellcheck disable=SC2016
 	run -0 in_job '$programs/without-grants lwkexec $programs/shared-memory hold /dev/shm/lwk-test 8192
 		echo "status $?"
@@ -113,7 +113,7 @@ in_job()
 	nothing_is_pinned
 }
 
-@test "files that are not on tmpfs: shared mappings are for reading only" {
+@test "a shared mapping of a file that is not on tmpfs is for reading only" {
 	# shellcheck disable=SC2016
 	run -1 in_job 'lwkexec $programs/shared-memory calls $HOME; status=$?
 		lwkctl kmsg $SLURM_JOB_ID >&2; exit $status'

@@ -12,7 +12,7 @@ setup_file()
 	testbed put "$top/build/tests/vm/lwkpart/abi" /root/lwkpart-abi
 }
 
-@test "every ioctl does what lwkpart.h says, and refuses what it says" {
+@test "every ioctl does and refuses what lwkpart.h says" {
 	bed modprobe lwkpart
 	run bed /root/lwkpart-abi /usr/lib/slurm-lwk/lwk.elf
 	grep '^not ok' <<<"$output" || true
@@ -21,7 +21,7 @@ setup_file()
 	node_is_clean
 }
 
-@test "the module leaves when nothing is lent, and comes again" {
+@test "the module unloads when nothing is lent, and loads again" {
 	bed rmmod lwkpart
 	bed modprobe lwkpart
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# lwkctl migrate: what moves, what does not and why, whose memory, and what goes wrong.
+# lwkctl migrate moves the memory of processes, cgroups and jobs, and tells what it leaves and why.
 
 load ../helpers
 
@@ -13,7 +13,7 @@ setup_file()
 	testbed put "$top/build/tests/bench/migrate-load" /usr/local/bin/migrate-load
 	bed chmod 755 /usr/local/bin/page-kinds /usr/local/bin/migrate-load
 	bed modprobe lwkpart
-	# It would move pages too. One test has it on.
+	# NUMA balancing would move pages, too. One test turns it on.
 	bed sysctl -q kernel.numa_balancing=0
 }
 
@@ -29,7 +29,7 @@ teardown()
 		true'
 }
 
-# start USER WORD...: runs a program that says "ready PID"; its words come to $directory/out.
+# start USER COMMAND...: runs a program until it prints "ready PID", to /tmp/USER.out, and sets pid.
 start()
 {
 	local user=$1
@@ -45,7 +45,7 @@ start()
 	pid=$(bed sed -n 's/^ready //p' "/tmp/$user.out")
 }
 
-# kinds: where page-kinds has its pages now, "KIND NODE0 NODE1 OTHER" a line.
+# kinds: prints where page-kinds has its pages now, "KIND NODE0 NODE1 OTHER" a line.
 kinds()
 {
 	bed bash -c ': >/tmp/root.out; echo >/tmp/root.in
@@ -55,7 +55,7 @@ kinds()
 		done; grep -av end /tmp/root.out | tr -d "\0"'
 }
 
-# The pages of 4 KB that a process has on a node, anonymous ones in a mapping of many.
+# on_node PID NODE: prints how many anonymous pages of 4 KB the process has there in large mappings.
 on_node()
 {
 	bed sed -n "s/.* anon=[0-9]\{4,\} .* N$2=\([0-9]*\) .*/\1/p" "/proc/$1/numa_maps"
@@ -93,19 +93,19 @@ move_every_kind()
 	bed sh -c '! dmesg | grep -E "WARNING:|BUG:|Oops"'
 }
 
-@test "every kind of page moves whole, or is left and the reason told: periodical" {
+@test "periodical moves every kind of page whole, or tells why it is left" {
 	move_every_kind periodical
 }
 
-@test "... severe" {
+@test "severe moves every kind of page whole, or tells why it is left" {
 	move_every_kind severe
 }
 
-@test "... mild" {
+@test "mild moves every kind of page whole, or tells why it is left" {
 	move_every_kind mild
 }
 
-@test "... adaptive" {
+@test "adaptive moves every kind of page whole, or tells why it is left" {
 	move_every_kind adaptive
 }
 
@@ -114,7 +114,7 @@ move_every_kind()
 		cd /sys/kernel/debug/sched/numa_balancing && echo 50 >scan_delay_ms && echo 50 >scan_period_min_ms
 		echo 100 >scan_period_max_ms; echo 1 >/proc/sys/kernel/numa_balancing'
 	before=$(bed sed -n 's/numa_pte_updates //p' /proc/vmstat)
-	# The half that is not used stays closed.
+	# The half that the program does not use stays closed.
 	start root migrate-load 64 0 1 half small
 	wait_for 60 bed sh -c "test \$(sed -n 's/numa_pte_updates //p' /proc/vmstat) -gt $((before + 8000))"
 	run --separate-stderr bed lwkctl migrate --pid "$pid" --from 0 --to 1 --method periodical "${fast[@]}" --json
@@ -123,9 +123,10 @@ move_every_kind()
 	[[ $(on_node "$pid" 1) -ge 16384 ]]
 }
 
-@test "a process and its descendants, those that are made meanwhile too" {
-	start root bash -c 'migrate-load 32 0 1 half small >/dev/null & migrate-load 32 0 1 half small >/dev/null &
-		sleep 2; echo ready $$; while :; do sleep 0.5; done'
+@test "--pid moves a process and its descendants, also those that start meanwhile" {
+	start root bash -c 'for i in 1 2; do migrate-load 32 0 1 half small >/tmp/descendant.$i & done
+		for i in 1 2; do until grep -q ready /tmp/descendant.$i; do sleep 0.2; done; done
+		echo ready $$; while :; do sleep 0.5; done'
 	run --separate-stderr bed lwkctl migrate --pid "$pid" --from 0 --to 1 --method mild --pages 500 --sleep 50 --json
 	echo "$output"
 	((status == 0))
@@ -136,7 +137,7 @@ move_every_kind()
 	done
 }
 
-@test "a cgroup: its pages move once, and its new pages come from the new node" {
+@test "--cgroup moves its pages once, and its new pages come from the new node" {
 	bed sh -c 'mkdir -p /sys/fs/cgroup/cpuset/migrate-test/part
 		for d in /sys/fs/cgroup/cpuset/migrate-test /sys/fs/cgroup/cpuset/migrate-test/part; do
 			echo 0-7 >$d/cpuset.cpus; echo 0 >$d/cpuset.mems; echo 1 >$d/cpuset.memory_migrate
@@ -150,7 +151,7 @@ move_every_kind()
 	[[ $(bed cat /sys/fs/cgroup/cpuset/migrate-test/{,part/}cpuset.{mems,memory_migrate} | tr '\n' ' ') == '1 1 1 1 ' ]]
 }
 
-@test "a job of Slurm" {
+@test "--job moves the memory of a Slurm job" {
 	as user1 cp /usr/local/bin/migrate-load .
 	id=$(submit user1 --wrap 'exec ./migrate-load 48 0 0 half small')
 	wait_for 60 has_printed user1 "$id" ready
@@ -165,7 +166,7 @@ move_every_kind()
 	[[ $output == *"wanted processes of job $id; found no cgroup"* ]]
 }
 
-@test "users move their own programs' memory, without the module, and nobody else's" {
+@test "users move memory of their own programs, without the module, and of nobody else" {
 	start user1 migrate-load 32 0 1 half small
 	run --separate-stderr as user1 lwkctl migrate --pid "$pid" --from 0 --to 1 --method mild "${fast[@]}" --json
 	echo "$output"
@@ -180,7 +181,7 @@ move_every_kind()
 	[[ $(on_node "$pid" 1) -ge 8192 ]]
 }
 
-@test "root without the module moves all pages too, huge ones whole" {
+@test "without the module root moves all pages, too, huge ones whole" {
 	bed rmmod lwkpart
 	start root migrate-load 64 0 1 half huge
 	run --separate-stderr bed lwkctl migrate --pid "$pid" --from 0 --to 1 --method mild "${fast[@]}" --json
@@ -192,7 +193,7 @@ move_every_kind()
 	bed grep -q 'AnonHugePages: *655' "/proc/$pid/smaps_rollup"
 }
 
-@test "SIGINT stops it soon, with a summary and the cpuset as before" {
+@test "SIGINT stops a migration with a summary and with the cpuset as before" {
 	bed sh -c 'mkdir -p /sys/fs/cgroup/cpuset/migrate-test
 		cd /sys/fs/cgroup/cpuset/migrate-test; echo 0-7 >cpuset.cpus; echo 0 >cpuset.mems'
 	start root bash -c 'echo $$ >/sys/fs/cgroup/cpuset/migrate-test/cgroup.procs; exec migrate-load 64 0 0 half small'
@@ -207,7 +208,7 @@ move_every_kind()
 	[[ $(bed cat /tmp/stopped) == '130 '* ]]
 }
 
-@test "after SIGINT no more pages are begun, however much there is to do" {
+@test "after SIGINT a migration begins no more pages" {
 	start root migrate-load 256 0 1 still small
 	bed bash -c "strace -o /tmp/trace -e trace=move_pages,ioctl,exit_group lwkctl migrate --pid $pid --from 0 --to 1 \
 		--method periodical --sleep 0 --json >/tmp/stopped & while ! grep -qs MPOL_MF_MOVE /tmp/trace; do :; done
@@ -222,7 +223,7 @@ move_every_kind()
 	[[ $output == *SIGINT*exit_group* && $output != *MPOL_MF_MOVE* && $output != *'0xb7, 0x14'* ]]
 }
 
-@test "a node that fills up: it stops and says so, and the program runs on" {
+@test "a migration stops and says so when the node is full, and the program runs on" {
 	start root migrate-load 512 0 0 half small
 	target=$pid
 	bed sh -c 'free=$(sed -n "s/.*MemFree: *\([0-9]*\) kB/\1/p" /sys/devices/system/node/node1/meminfo)
@@ -238,7 +239,7 @@ move_every_kind()
 	bed kill -0 "$target"
 }
 
-@test "a program that ends meanwhile is no error" {
+@test "a program that ends during its migration is no error" {
 	start root migrate-load 64 0 1 half small
 	run --separate-stderr bed bash -c "(until grep -q 'anon=[0-9]\{4,\} .* N1=' /proc/$pid/numa_maps; do sleep 0.1; done; kill $pid) &
 		lwkctl migrate --pid $pid --from 0 --to 1 --pages 500 --sleep 500 --method mild --json"
@@ -247,7 +248,7 @@ move_every_kind()
 	(($(json .gone) > 0))
 }
 
-@test "a dry run tells and changes nothing" {
+@test "--dry-run tells what would move and changes nothing" {
 	start root page-kinds /tmp/mapped
 	run --separate-stderr bed lwkctl migrate --pid "$pid" --from 0 --to 1 --dry-run
 	echo "$output"
@@ -257,7 +258,7 @@ move_every_kind()
 }
 
 # shellcheck disable=SC2030  # each test has its own
-@test "calibration tells what each setting takes" {
+@test "--calibrate tells the CPU time and bandwidth of each setting" {
 	run --separate-stderr bed lwkctl migrate --calibrate --from 0 --to 1 --memory 8M --json
 	echo "$output"
 	((status == 0))
@@ -266,7 +267,7 @@ move_every_kind()
 	[[ $(json '.cells[0].cpu_percent > .cells[5].cpu_percent') == true ]]
 }
 
-# bad STATUS TEXT WORD...: lwkctl migrate WORD... fails and says TEXT.
+# bad STATUS TEXT ARGUMENT...: true when lwkctl migrate fails with this status and says TEXT.
 bad()
 {
 	local wanted=$1 text=$2
@@ -281,7 +282,7 @@ bad()
 	}
 }
 
-@test "bad requests are refused, with what to do" {
+@test "lwkctl migrate refuses bad requests with what to do" {
 	bad 2 'one of --pid, --job, --cgroup and --calibrate' --from 0 --to 1
 	bad 2 'one of --pid, --job, --cgroup and --calibrate' --pid 1 --job 1 --from 0 --to 1
 	bad 2 '--from NODES and --to NODES' --pid 1 --from 0

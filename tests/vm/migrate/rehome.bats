@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# A Linux job has memory on the NUMA node that an LWK job takes: it is moved away before, within
-# the limits of lwk.conf, and comes home afterwards, whatever happens in between.
+# Memory of a Linux job on the NUMA node that an LWK job takes moves away before, within the limits of
+# lwk.conf, and comes home afterwards, whatever happens in between.
 
 load ../helpers
 
@@ -12,9 +12,9 @@ setup_file()
 	prepare
 	testbed put "$top/build/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
 	bed modprobe lwkpart
-	# So that the LWK can have all of node 1, and the memory of a job there has to go.
+	# The LWK can have all of a prepared node 1, so that the memory of a job there has to go.
 	bed lwkctl prepare >/dev/null || true
-	# It would move pages, too.
+	# NUMA balancing would move pages, too.
 	bed sysctl -q kernel.numa_balancing=0
 	bed cp /etc/slurm/lwk.conf /tmp/lwk.conf.before
 }
@@ -26,11 +26,11 @@ teardown_file()
 
 setup()
 {
-	# With the default, 10 %, it takes minutes on an emulated machine.
+	# With the default of 10 % the way home takes minutes on an emulated machine.
 	configure RehomeCpu=100%
 }
 
-# What an LWK gets: of node 1 so much that most of a job's memory there is in the way.
+# lwk_size: prints so much of node 1 that most of a job's memory there has to go.
 lwk_size()
 {
 	bed awk '/MemTotal/ { printf "%dM\n", $4 / 1024 - 380 }' /sys/devices/system/node/node1/meminfo
@@ -43,7 +43,7 @@ teardown()
 	node_is_clean
 }
 
-# configure LINE...: of section [node], until the end of the test.
+# configure LINE...: sets lines of section [node] until the end of the test.
 configure()
 {
 	local line
@@ -53,7 +53,7 @@ configure()
 	done
 }
 
-# linux_job MEGABYTES: a job of Linux with so much memory on node 1; sets id and pid.
+# linux_job MEGABYTES: starts a Linux-only job with so much memory on node 1; sets id and pid.
 linux_job()
 {
 	id=$(submit user1 -c1 --mem=$(($1 + 100)) --wrap "exec $programs/keep-memory $1 1")
@@ -63,7 +63,7 @@ linux_job()
 	[[ $(on_node 1) -ge $pages ]]
 }
 
-# on_node N: pages of 4 KB that the job has there, in its large mapping.
+# on_node N: prints how many pages of 4 KB of its large mapping the job has there.
 on_node()
 {
 	bed awk -v node="$1" '/anon=/ { for (i = 3; i <= NF; i++) { split($i, part, "=")
@@ -76,7 +76,7 @@ is_home()
 	(($(on_node 1) >= pages)) && bed sh -c '! ls /run/slurm-lwk/jobs/*.away'
 }
 
-# The job computes on, and has computed right all the time.
+# True when the job still computes and has computed right all the time.
 ends_right()
 {
 	as user1 scancel --full --signal=TERM "$id"
@@ -91,14 +91,14 @@ ends_right()
 	run --separate-stderr bed switch-once on 300 1000 4-7 "$(lwk_size)"
 	echo "$output"
 	[[ $(jq -r .state <<<"$output") == active ]]
-	# It is told how much went; in the step of that name.
+	# The record tells how much went, and has the step.
 	(($(jq .vacated <<<"$output") > 100 << 20))
 	[[ $(jq '[.steps[] | select(.name == "vacate")] | length' <<<"$output") -ge 1 ]]
 	run -0 bed lwkctl status
 	[[ $output == *'moved away for it: '*' MB of other programs'* ]]
 	away=$(on_node 0)
 	((away > pages / 4))
-	# As long as the LWK job has the node, nothing comes home.
+	# While the LWK job has the node, nothing comes home.
 	bed lwkctl rehome
 	(($(on_node 0) == away))
 	bed switch-once off 300
@@ -106,7 +106,7 @@ ends_right()
 	ends_right
 }
 
-@test "... also when the switch is killed while it moves, or after it" {
+@test "memory comes home also when the switch is killed while it moves, or after it" {
 	linux_job 450
 	configure VacateRate=30M
 	# shellcheck disable=SC2016  # the machine's shell expands these
@@ -122,19 +122,19 @@ ends_right()
 	configure VacateRate=0
 	bed switch-once on 302 1000 4-7 "$(lwk_size)"
 	(($(on_node 0) > pages / 4))
-	# Whoever brings it home is killed; whoever next gives something back begins again.
+	# The process that brings memory home is killed; the next lwkctl that gives back begins again.
 	bed bash -c 'switch-once off 302 >/dev/null; sleep 1; pkill -9 -x -f ".*lwkctl rehome"; true'
 	bed lwkctl reset
 	wait_for 90 is_home
 	ends_right
 }
 
-@test "what leaves keeps to VacateRate=" {
+@test "memory leaves no faster than VacateRate=" {
 	linux_job 450
 	configure VacateRate=100M
 	run --separate-stderr bed switch-once on 303 1000 4-7 "$(lwk_size)"
 	echo "$output"
-	# What went at that rate took at least so long: no upper bound, the host may be busy.
+	# There is no upper bound, because the host may be busy.
 	jq -e '.vacated > 100 * 1048576 and ([.steps[] | select(.name == "vacate") | .us] | add) / 1000000
 		>= 0.9 * (.vacated / 1048576 / 100 - 0.5)' <<<"$output"
 	bed switch-once off 303
@@ -142,7 +142,7 @@ ends_right()
 	ends_right
 }
 
-@test "with Rehome=no it stays where it went" {
+@test "with Rehome=no memory stays where it went" {
 	linux_job 450
 	configure Rehome=no
 	bed switch-once on 304 1000 4-7 "$(lwk_size)"
@@ -155,7 +155,7 @@ ends_right()
 	ends_right
 }
 
-@test "a job that ends meanwhile, and a partition that is kept warm" {
+@test "memory stays away for a warm partition, and a job that ends leaves nothing to bring home" {
 	linux_job 450
 	configure KeepWarm=600
 	size=$(lwk_size)

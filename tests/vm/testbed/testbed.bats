@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
 #
-# The test bed itself, as one uses it at the prompt. The test bed `default`
-# must be up: contrib/testbed/testbed up
+# The test bed does at the prompt what testbed --help says. The bed's name is $LWK_TESTBED, or
+# `default`, and it is up.
 
 # shellcheck disable=SC2016,SC2154  # text for other shells; bats sets stderr
 
@@ -12,16 +12,18 @@ bats_require_minimum_version 1.5.0
 setup()
 {
 	testbed=$BATS_TEST_DIRNAME/../../../contrib/testbed/testbed
+	bed_name=${LWK_TESTBED:-default}
 	here=$BATS_TEST_TMPDIR
 	there=/tmp/testbed-bats.$BATS_TEST_NUMBER
 }
 
+# testbed VERB ARGUMENT...
 testbed()
 {
-	"$testbed" "$@"
+	"$testbed" "$1" --name "$bed_name" "${@:2}"
 }
 
-# Says which answer to a wrong command line was expected, and which came.
+# refused TEXT ARGUMENT...: true when this command line is refused with TEXT.
 refused()
 {
 	local wanted=$1
@@ -34,7 +36,7 @@ refused()
 
 @test "the test bed is up, and status says so" {
 	run -0 testbed status
-	[[ ${lines[0]} == 'default: up since '* ]]
+	[[ ${lines[0]} == "$bed_name: up since "* ]]
 	[[ $output == *'node1: 8 CPUs in 2 NUMA nodes, 4096 MB; ssh port '* ]]
 	[[ $output == *'node1 idle'* || $output == *'node1 mixed'* || $output == *'node1 allocated'* ]]
 }
@@ -42,7 +44,7 @@ refused()
 @test "a second up does nothing" {
 	before=$(testbed exec -- cat /proc/sys/kernel/random/boot_id)
 	run -0 testbed up
-	[[ $output == *"'default' is up already"*'nothing done'* ]]
+	[[ $output == *"'$bed_name' is up already"*'nothing done'* ]]
 	[[ $(testbed exec -- cat /proc/sys/kernel/random/boot_id) == "$before" ]]
 }
 
@@ -75,10 +77,10 @@ refused()
 }
 
 @test "exec does not keep the caller's pipe open" {
-	run -0 timeout 60 bash -c '"$1" exec --user user2 -- true 2>&1 | cat' - "$testbed"
+	run -0 timeout 60 bash -c '"$1" exec --name "$2" --user user2 -- true 2>&1 | cat' - "$testbed" "$bed_name"
 }
 
-@test "twenty commands at once" {
+@test "exec runs twenty commands at once" {
 	for i in {1..20}; do
 		testbed exec -- echo "$i" >"$here/$i" 3>&- &
 	done
@@ -132,7 +134,7 @@ refused()
 	testbed exec -- rm -r "$there"
 }
 
-@test "what cannot be copied is said, and nothing is left" {
+@test "put and get name what they cannot copy, and leave nothing" {
 	run -1 testbed put "$here/none" "$there"
 	[[ $output == *"$here/none"* ]]
 	run ! testbed get /no/such/file "$here/none"
@@ -151,7 +153,7 @@ refused()
 	[[ $output == *'JobState=COMPLETED'* ]]
 }
 
-@test "a wrong command line is refused with what was wanted and found" {
+@test "a wrong command line of testbed is refused with what was wanted and found" {
 	refused 'a verb' dance
 	refused '--cgroup as one of: v1 v2' up --cgroup v3
 	refused '--init as one of: tiny systemd' up --init upstart
@@ -181,7 +183,7 @@ refused()
 	refused "'now'" down now
 }
 
-@test "a test bed that is not up says what to do" {
+@test "each verb says what to do when the test bed is not up" {
 	run -1 testbed exec --name no-such -- true
 	[[ $output == *'testbed up --name no-such'* ]]
 	run -1 testbed status --name no-such
