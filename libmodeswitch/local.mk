@@ -28,7 +28,10 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/driver/lwkpart/usage.c libmodeswitch/driver/lwkpart/usage.h \
 	libmodeswitch/driver/lwkpart/watch.c \
 	libmodeswitch/machine/memory.c libmodeswitch/machine/memory.h \
-	libmodeswitch/machine/sysview.h libmodeswitch/machine/sysview/job.c \
+	libmodeswitch/machine/sysview.h \
+	libmodeswitch/machine/sysview/job.c \
+	libmodeswitch/machine/sysview/machine.c \
+	libmodeswitch/machine/sysview/tree.c libmodeswitch/machine/sysview/tree.h \
 	libmodeswitch/machine/topology.c libmodeswitch/machine/topology.h \
 	libmodeswitch/plan/cpus.c \
 	libmodeswitch/plan/make.c libmodeswitch/plan/make.h \
