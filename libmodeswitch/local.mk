@@ -17,6 +17,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/base/signals.c libmodeswitch/base/signals.h \
 	libmodeswitch/config/configuration.c libmodeswitch/config/configuration.h \
 	libmodeswitch/config/image.c libmodeswitch/config/image.h \
+	libmodeswitch/config/keys.c libmodeswitch/config/keys.h \
 	libmodeswitch/store/journal.c libmodeswitch/store/journal.h \
 	libmodeswitch/store/record.c libmodeswitch/store/record.h \
 	libmodeswitch/store/state.c libmodeswitch/store/state.h \
@@ -25,6 +26,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/driver/driver.c libmodeswitch/driver/driver.h \
 	libmodeswitch/driver/lwkpart/driver.c \
 	libmodeswitch/driver/lwkpart/dump.c \
+	libmodeswitch/driver/lwkpart/lwkpart.h \
 	libmodeswitch/driver/lwkpart/usage.c libmodeswitch/driver/lwkpart/usage.h \
 	libmodeswitch/driver/lwkpart/watch.c \
 	libmodeswitch/machine/memory.c libmodeswitch/machine/memory.h \

@@ -123,8 +123,6 @@ struct driver {
 };
 
 extern const struct driver driver_lwkpart;
-extern const struct watching watching_lwkpart;
-extern const struct dumping dumping_lwkpart;
 
 const struct driver *driver_find(const char *name);
 /* "lwkpart, ihk" */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "abi/lwkpart.h"
-#include "driver/driver.h"
+#include "driver/lwkpart/lwkpart.h"
 #include "modeswitch/job.h"
 
 static int request(int dev, unsigned long code, void *argument)

@@ -10,7 +10,7 @@
 
 #include "abi/lwkpart.h"
 #include "abi/lwkshared.h"
-#include "driver/driver.h"
+#include "driver/lwkpart/lwkpart.h"
 
 static int read_layout(int dev, unsigned instance, uint32_t job_id, struct dump_layout *layout)
 {

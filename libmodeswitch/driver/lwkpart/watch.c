@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "abi/lwkpart.h"
-#include "driver/driver.h"
+#include "driver/lwkpart/lwkpart.h"
 #include "driver/lwkpart/usage.h"
 #include "modeswitch/counters.h"
 #include "modeswitch/watch.h"
