@@ -51,7 +51,7 @@ void fail_with_state(int device)
 	if (status.state == LWK_STATE_PANIC || status.state == LWK_STATE_HUNG)
 		print_console_tail(device);
 	status.message[sizeof(status.message) - 1] = '\0';
-	fail(EXIT_LWK, "the LWK is %s%s%s; tell your administrator if that was not to be expected",
+	fail(EXIT_LWK, "the LWK is %s%s%s; tell your administrator if you did not expect this",
 	     status.state < LWK_STATE_COUNT ? states[status.state] : "in an unknown state",
 	     status.message[0] ? ": " : "", status.message);
 }

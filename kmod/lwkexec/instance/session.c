@@ -83,7 +83,7 @@ static void create_or_fail(const char *device, uint32_t flags)
 	if (error == -EHOSTDOWN)
 		session_gone();
 	if (error)
-		fail(EXIT_LWK, "%s: no process can be made: %s", device, strerror(-error));
+		fail(EXIT_LWK, "%s: cannot make an LWK process: %s", device, strerror(-error));
 }
 
 static int map_channel(void)
