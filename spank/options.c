@@ -182,9 +182,9 @@ static void option_variable(enum option_id id, char *text, size_t size)
 }
 
 /*
- * Slurm hands a job's SPANK options down to everything that is started inside the job. --lwk belongs
- * to one allocation: a Linux-only job that is submitted from an LWK job's script must not become an
- * LWK job by that.
+ * Slurm hands a job's SPANK options down to everything that is started inside the job. --lwk
+ * belongs to one allocation: a Linux-only job that is submitted from an LWK job's script must not
+ * become an LWK job by that.
  */
 static void forget_inherited(void)
 {

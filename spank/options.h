@@ -22,7 +22,10 @@ bool options_lwk(spank_t sp, const char **image);
 bool options_lwk_step(void);
 bool options_maybe_lwk_step(void);
 
-/* What --lwk-mem, --lwk-numa and --lwk-proxy-mem were given, or NULL. Unchecked text of the user's, too. */
+/*
+ * What --lwk-mem, --lwk-numa and --lwk-proxy-mem were given, or NULL. Unchecked text of the
+ * user's, too.
+ */
 const char *options_memory(spank_t sp);
 const char *options_numa(spank_t sp);
 const char *options_proxy_memory(spank_t sp);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a node has lent and could lend.
+ * Tells what this node has lent and could lend.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,12 @@
 
 #define GIANT_PAGE (1UL << 30)
 
-/* The memory of a NUMA node, while it is looked at piece by piece. */
+/* A look at the memory of a NUMA node, piece by piece. */
 struct survey {
 	struct ms_numa_info *numa;
 	const struct ms_lent *lent;
 	size_t n_lent;
-	uint64_t run_start, run_end; /* of whole large pages; the last one so far */
+	uint64_t run_start, run_end; /* the last run of whole large pages so far */
 };
 
 static bool is_lent(const struct survey *survey, uint64_t start)
@@ -42,7 +42,7 @@ static void survey_piece(uint64_t start, uint64_t bytes, void *context)
 	struct ms_numa_info *numa = survey->numa;
 	uint64_t giant;
 
-	/* What was taken as a run is on-line to Linux. */
+	/* Memory that was taken as a run is still on-line to Linux. */
 	if (is_lent(survey, start))
 		return;
 	numa->free_4k += bytes;
@@ -59,7 +59,7 @@ static void survey_piece(uint64_t start, uint64_t bytes, void *context)
 		numa->free_1g += GIANT_PAGE;
 }
 
-/* Blocks that can never be taken are left out, though a smaller run in them may be found. */
+/* Leaves out blocks that can never be taken, though a smaller run in them may be found. */
 static void survey_memory(struct ms_numa_info *numa, const struct ms_lent *lent, size_t n_lent)
 {
 	struct survey survey = { .numa = numa, .lent = lent, .n_lent = n_lent };
@@ -82,7 +82,7 @@ static struct ms_numa_info *find_numa(struct ms_node_info *info, unsigned node)
 	return NULL;
 }
 
-/* The ledger has memory by its address. */
+/* Adds up what the ledger has, which is sorted by address. */
 static void add_lent(struct ms_node_info *info, const struct ms_lent *lent, size_t n)
 {
 	hwloc_bitmap_t instances = hwloc_bitmap_alloc();
@@ -131,7 +131,7 @@ static int list_numa(hwloc_topology_t topology, hwloc_const_bitmap_t system_node
 	return 0;
 }
 
-/* A CPU belongs to one node here, the one that a plan takes for its own. */
+/* Gives each CPU to the one NUMA node that a plan takes for the CPU's own. */
 static void divide_cpus(hwloc_topology_t topology, struct ms_node_info *info)
 {
 	int cpu;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Gathers what a plan needs, which is the topology and what can be lent, and has the plan made.
+ * Gathers the topology and what can be lent, and has the plan made from them.
  */
 #ifndef PLAN_MAKE_H
 #define PLAN_MAKE_H

@@ -45,7 +45,7 @@ static const struct step *find_step(const struct step *const *steps, struct json
 	return *steps;
 }
 
-/* A step of version 0.1.0; a journal of it may outlive an upgrade. Now lwkpart.ko sees to it. */
+/* A journal of version 0.1.0 may have this step. lwkpart.ko does its work now. */
 static bool is_retired(struct json_object *entry)
 {
 	return strcmp(journal_text(entry, "step"), "cpusets") == 0;

@@ -8,12 +8,15 @@
 #include "modeswitch/error.h"
 #include "switch/steps/step.h"
 
-/* Does them in order; stops at the first that fails, and at a signal or the deadline. */
+/*
+ * Runs the steps in order, each after its entry in the journal. -1 at the first step that fails,
+ * at a signal, or at the deadline; nothing is undone then.
+ */
 int steps_run(const struct step *const *steps, struct switching *switching, struct ms_error *err);
 
 /*
- * Undoes what the journal says, newest first, and goes on after a failure. The error tells the
- * first one: what it was about is still lent.
+ * Undoes every entry of the journal, newest first, and goes on after a failure; then has each step
+ * check that nothing is left. -1: something is still lent, and the error tells the first failure.
  */
 int steps_undo(const struct step *const *steps, struct switching *switching, struct ms_error *err);
 

@@ -21,7 +21,7 @@ static void add_instance(struct json_object *report, uint32_t job_id)
 	struct ms_instance_info info;
 	struct ms_watch *watch;
 	struct ms_usage usage;
-	struct ms_error ignored; /* the rest of the record is worth having without it */
+	struct ms_error ignored; /* the report is useful without this part, too */
 
 	if (ms_watch_open(job_id, &watch, &ignored) < 0)
 		return;
@@ -52,7 +52,7 @@ struct json_object *report_take(uint32_t job_id)
 	return report;
 }
 
-/* A regular file of ours, in a directory of ours. */
+/* Opens the file in report_dir, which is made if need be, and follows no link. */
 static int open_log(void)
 {
 	int dir, fd;
@@ -67,7 +67,7 @@ static int open_log(void)
 	return fd;
 }
 
-/* A whole line or nothing: a disk that is full must not leave half of one. */
+/* Appends the whole line or nothing: a full disk must not leave half a line. */
 static int append(int fd, const char *line, size_t length)
 {
 	off_t before = lseek(fd, 0, SEEK_END);
@@ -91,7 +91,7 @@ static int write_line(struct json_object *report)
 	int fd = line ? open_log() : -1, ret = -1, error;
 
 	if (fd >= 0) {
-		line[length] = '\n'; /* in place of the end, which append() does not need */
+		line[length] = '\n'; /* append() needs no terminating zero */
 		ret = append(fd, line, length + 1);
 	}
 	error = errno;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an LWK job was, for whoever asks when it is over: one line of JSON in report_dir/jobs.json.
+ * The report of an LWK job that is over: one line of JSON in report_dir/jobs.json.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -10,16 +10,16 @@
 
 #include "modeswitch/job.h"
 
-extern const char *report_dir; /* MS_LOG_DIR, but for tests */
+extern const char *report_dir; /* MS_LOG_DIR; tests change it */
 
 /*
- * Reads what there is to say of a job whose LWK still runs; NULL when it has none, or had.
- * report_write() frees it.
+ * Begins the report of a job whose LWK still runs. NULL: the job has no LWK now. report_write()
+ * frees the report.
  */
 struct json_object *report_take(uint32_t job_id);
 /*
- * Adds how the job was switched off (times: NULL when nobody measured), and writes it. A record that cannot be written is no reason
- * to fail: syslog(3) tells. NULL is nothing to write.
+ * Adds how the job was switched off, and writes the report. 'times' may be NULL; so may 'report',
+ * and then nothing is written. A failure goes to syslog(3) and nowhere else.
  */
 void report_write(struct json_object *report, const struct ms_times *times, bool switched_off);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Gives back what crashes left: the jobs that are over, and, for the administrator, all.
+ * Gives back what crashes have left: the shares of jobs that are over, and for 'lwkctl reset'
+ * everything.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 #include "switch/steps/memory/give_back.h"
 #include "switch/undo.h"
 
-/* All jobs that have a journal or a record, ascending, each once; -1 on error. */
+/* Lists the jobs that have a journal or a record, ascending, each once. Their number, or -1. */
 static ssize_t known_jobs(uint32_t **out, struct ms_error *err)
 {
 	uint32_t *journals, *records = NULL, *all;
@@ -91,7 +92,7 @@ static int give_back_cpu(const struct switching *all, unsigned cpu, struct ms_er
 	return 0;
 }
 
-/* Nobody knows any more in which zone the blocks were: Linux chooses. */
+/* Linux chooses the zone: no journal tells any more in which zone the blocks were. */
 static int give_back_blocks(const struct switching *all, const struct ms_lent *lent,
 			    struct ms_error *err)
 {
@@ -110,7 +111,7 @@ static int give_back_blocks(const struct switching *all, const struct ms_lent *l
 	return 0;
 }
 
-/* What the ledger has: no journal names it any more. */
+/* Gives back what is in the ledger: no journal names it any more. */
 static int give_back_leftovers(struct switching *all, struct ms_error *err)
 {
 	struct ms_lent *lent = NULL;
@@ -137,8 +138,8 @@ static int give_back_leftovers(struct switching *all, struct ms_error *err)
 }
 
 /*
- * A journal that cannot be read whole was undone as far as it can; when nothing at all is lent any
- * more, it has served.
+ * Removes a damaged journal, which has been undone as far as it can be read. The caller has found
+ * that nothing at all is lent any more.
  */
 static int forget_damaged(const struct switching *all, uint32_t job_id, struct ms_error *err)
 {

@@ -59,7 +59,7 @@ static int compare_starts(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Neighbours that were taken one by one are one run. */
+/* Tells the record how much memory was taken. Neighbouring ranges are one run. */
 static void measure_memory(struct switching *switching, struct ms_job *job)
 {
 	struct ms_lent *memory = switching->memory;
@@ -278,7 +278,7 @@ int ms_switch_on(const struct ms_config *config, const struct ms_request *reques
 	return ret;
 }
 
-/* Each job of the node ends with this call, and most have never had an LWK. */
+/* Each job of the node ends with this call. Most of them have never had an LWK. */
 static int switch_off(uint32_t job_id, bool may_keep, struct ms_times *times, struct ms_error *err)
 {
 	struct json_object *report;

@@ -13,28 +13,29 @@
 #include "modeswitch/job.h"
 #include "switch/steps/step.h"
 
-/* An undo waits so long for the lock: another switch may have to undo itself. */
+/* Milliseconds that an undo waits for the lock: another switch may have to undo itself. */
 #define UNDO_LOCK_MS 120000
 
 /* Undoes the steps in switching->journal and removes the journal. */
 int undo_switching(struct switching *switching, struct ms_error *err);
 
 /*
- * Does the same for the job's journal, if it has one; on failure its record is MS_JOB_STUCK.
- * 'times' are begun by the caller and get the parts; NULL: nobody wants to know.
+ * Undoes the job's journal, if it has one; on failure the job's record is MS_JOB_STUCK. 'times',
+ * which the caller has begun, gets how long each step took, and 'say' hears what is given back;
+ * both may be NULL.
  */
 int undo_job(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
 	     struct ms_error *err);
 
-/* Does the same and removes the job's record. */
+/* Undoes the job's journal and removes its record. */
 int undo_and_forget(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
 		    struct ms_error *err);
 
-/* Does the same and writes the job's report (report.h). */
+/* Undoes the job's journal, removes its record and writes its report (report.h). */
 int switch_off_locked(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
 		      struct ms_error *err);
 
-/* Publishes, if it can, that the job is MS_JOB_STUCK, with the reason in 'err'. */
+/* Publishes that the job is MS_JOB_STUCK, with the reason in 'err'; ignores a failure. */
 void publish_stuck(uint32_t job_id, uid_t uid, const struct ms_error *err);
 
 #endif

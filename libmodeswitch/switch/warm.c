@@ -14,7 +14,7 @@
 #include "switch/steps/table.h"
 #include "switch/undo.h"
 
-/* The first warm job; 1: found, 0: none, -1: error. */
+/* Finds the first warm job. 1: found; 0: there is none; -1: error. */
 static int find_job(struct ms_job *job, struct ms_error *err)
 {
 	struct ms_job *jobs;
@@ -38,7 +38,7 @@ static int64_t seconds_left(const struct ms_job *job)
 {
 	int64_t left = job->since + job->keep_warm - time(NULL);
 
-	/* More than there was at the start: the clock has been set back. */
+	/* More is left than there was at first when the clock has been set back. */
 	return left > (int64_t)job->keep_warm ? 0 : left;
 }
 
@@ -55,7 +55,7 @@ int64_t ms_warm_left(void)
 	return left > 0 ? left : 0;
 }
 
-/* Leaves in 'lent' what the instance has. */
+/* Reads the ledger, and keeps in 'lent' what the instance has. */
 static int read_holdings(const struct driver *driver, int dev, int instance, struct ms_lent **lent,
 			 size_t *n, struct ms_error *err)
 {
@@ -126,14 +126,14 @@ bool warm_fits(const struct warm *warm, const struct ms_plan *plan)
 	return cpus == plan->n_cpus && bytes == plan->bytes;
 }
 
-/* What of a journal goes on to be true for the next job. */
+/* Do this step's entries stay true for the next job? */
 static bool is_kept(const char *step)
 {
 	return strcmp(step, step_interrupts.name) == 0 || strcmp(step, step_cpus.name) == 0 ||
 	       strcmp(step, step_memory.name) == 0;
 }
 
-/* What undoes the taking of CPUs and memory, from the old job's journal. */
+/* Copies the entries that undo the taking of CPUs and memory from the old job's journal. */
 static int copy_journal(struct switching *switching, uint32_t from, struct ms_error *err)
 {
 	struct journal *old;
@@ -157,7 +157,7 @@ int warm_adopt(struct switching *switching, const struct warm *warm, struct ms_e
 {
 	int error;
 
-	/* Both journals name the same things until the old one is gone: undoing twice is harmless. */
+	/* Both journals name the same CPUs and memory for a while; undoing twice is harmless. */
 	if (copy_journal(switching, warm->job_id, err) < 0)
 		return -1;
 	error = switching->driver->destroy(switching->dev, warm->instance);
@@ -177,7 +177,10 @@ int warm_adopt(struct switching *switching, const struct warm *warm, struct ms_e
 	return record_remove(warm->job_id, err);
 }
 
-/* An instance that holds all, with the CPUs parked: they go through Linux once for that. */
+/*
+ * Makes an instance that holds the partition. Its CPUs are parked; they go through Linux once for
+ * that.
+ */
 static int hold(struct switching *switching, const struct ms_lent *lent, size_t n,
 		struct ms_error *err)
 {
@@ -190,7 +193,7 @@ static int hold(struct switching *switching, const struct ms_lent *lent, size_t 
 		return ms_fail(err, "out of memory");
 	}
 	for (size_t i = 0; i < n; i++) {
-		/* CPU 0 always stays with Linux; nobody rings. */
+		/* The doorbells go to CPU 0, which always stays with Linux, and nobody rings. */
 		if (lent[i].is_cpu)
 			plan.cpus[plan.n_cpus++] = (struct ms_plan_cpu){ .cpu = lent[i].cpu };
 		else
@@ -213,13 +216,13 @@ static int end_lwk_and_hold(struct switching *switching, struct ms_error *err)
 
 	if (instance < 0)
 		return ms_fail(err, "job %u has no LWK instance", switching->job_id);
-	/* Its journal knows whether a dump is to be kept. */
+	/* The undo of a failed LWK's journal keeps its dump. */
 	if (switching->driver->info(switching->dev, instance, &info) < 0 || info.failed)
 		return ms_fail(err, "job %u's LWK has failed", switching->job_id);
 	ret = read_holdings(switching->driver, switching->dev, instance, &lent, &n, err);
 	if (ret == 0)
 		ret = step_instance.undo(switching, NULL, err);
-	/* Proxies are not kept warm, and there are no programs. */
+	/* There are no proxies and no programs now. */
 	if (ret == 0)
 		ret = step_limits.undo(switching, NULL, err);
 	if (ret == 0)
@@ -232,7 +235,7 @@ static int end_lwk_and_hold(struct switching *switching, struct ms_error *err)
 	return ret;
 }
 
-/* May this job's partition be kept? Then its record is in *job. */
+/* May this job's partition be kept? If so, *job has the job's record. */
 static bool is_wanted(uint32_t job_id, struct ms_job *job)
 {
 	struct ms_error ignored;
@@ -278,7 +281,7 @@ static int keep(struct ms_job *job, struct ms_times *times, struct ms_error *err
 	ret = end_lwk_and_hold(&switching, err);
 	switching.driver->close(switching.dev);
 	free(switching.memory);
-	/* Parking took its time. */
+	/* KeepWarm= counts from here: parking took a while. */
 	job->since = time(NULL);
 	if (ret == 0)
 		ret = record_publish(job, err);
@@ -320,7 +323,7 @@ int ms_cool(bool over, ms_say say, void *context, struct ms_error *err)
 {
 	int lock, ret;
 
-	/* Every job of the node begins with this call. */
+	/* Each job of the node begins with this call, so it is quick when nothing is warm. */
 	if (ms_warm_left() < 0)
 		return 0;
 	lock = state_lock(UNDO_LOCK_MS, err);

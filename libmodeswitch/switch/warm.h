@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * KeepWarm=: the partition of an LWK job that is over stays lent for a while, so that another LWK
- * job that wants just that one can boot at once.
+ * job that wants just this partition can boot at once.
  *
- * At most one partition of a node is warm. It is held by an instance of the old job's that belongs
- * to root and has no kernel, its journal stays, and its record says MS_JOB_WARM; so all that undoes
- * a job undoes it too. Its time is watched over by 'lwkctl cool', a process of its own; should
- * that be killed, whatever looks at the node's jobs next finds the partition.
+ * At most one partition of a node is warm. An instance without a kernel, which belongs to root and
+ * has the old job's id, holds it. The old job's journal stays, and its record says MS_JOB_WARM, so
+ * everything that undoes a job undoes the partition, too. The process 'lwkctl cool' gives it back
+ * when its time is over; if that process is killed, the next job on the node does.
  *
- * All with the lock of switching held.
+ * The caller of each function holds the lock of switching.
  */
 #ifndef WARM_H
 #define WARM_H
@@ -26,31 +26,31 @@
 
 struct warm {
 	uint32_t job_id;
-	int instance;	      /* that holds it; MS_NO_INSTANCE: something is amiss */
-	struct ms_lent *lent; /* what it holds */
+	int instance;	      /* holds the partition; MS_NO_INSTANCE: it is gone */
+	struct ms_lent *lent; /* the instance's CPUs and memory */
 	size_t n;
 };
 
 /*
- * Keeps what the job has, whose LWK is ended. -1: that cannot be, and the job must be switched
- * off, whatever has been done of it.
+ * Ends the job's LWK and keeps its partition. -1: the partition is not wanted or cannot be kept,
+ * and the caller must switch the job off, however far this got.
  */
 int warm_keep(uint32_t job_id, struct ms_times *times, struct ms_error *err);
 
-/* The warm partition. 1: found, warm_release() it; 0: there is none; -1: error. */
+/* Finds the warm partition. 1: found, warm_release() it; 0: there is none; -1: error. */
 int warm_find(const struct driver *driver, int dev, struct warm *warm, struct ms_error *err);
 void warm_release(struct warm *warm);
 
-/* Is it what the plan wants to take? */
+/* Does the plan want to take exactly this partition? */
 bool warm_fits(const struct warm *warm, const struct ms_plan *plan);
 
 /*
- * Makes it the switching job's, whose journal is there and empty: afterwards nothing but its LWK
- * is missing, and the old job is forgotten.
+ * Gives the partition to the switching job, whose journal is there and empty, and forgets the old
+ * job. Afterwards only warm_steps are left to do.
  */
 int warm_adopt(struct switching *switching, const struct warm *warm, struct ms_error *err);
 
-/* Gives it back to Linux, also if there are several; 'over': only if its time is. */
+/* Gives every warm partition back to Linux; 'over': only one whose time is over. */
 int warm_end(bool over, ms_say say, void *context, struct ms_error *err);
 
 #endif

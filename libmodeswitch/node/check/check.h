@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of ms_check() share. */
+/*
+ * The parts of ms_check(), one file each, and what they share. Each part tells its findings by
+ * check_tell().
+ */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -15,14 +18,17 @@ struct checking {
 	void (*hear)(const struct ms_finding *finding, void *context);
 	void *context;
 	int problems;
-	struct ms_config *config; /* NULL: it is not valid */
-	/* What "scontrol --oneliner show" says; NULL: it does not answer. */
-	char *slurm;	  /* of config */
-	char *node;	  /* of this node */
-	char *partitions; /* of all */
+	struct ms_config *config; /* NULL: lwk.conf is not valid */
+	/* The output of "scontrol --oneliner show"; NULL: scontrol does not answer. */
+	char *slurm;	  /* show config */
+	char *node;	  /* show node, this one */
+	char *partitions; /* show partition, all of them */
 };
 
-/* What is the matter with one subject, and what to do; 'to_do' is NULL when all is well. */
+/*
+ * Tells a finding about one subject. 'level' is ms_finding's; 'to_do' is the remedy, NULL with
+ * MS_FINE; 'format' is what was found.
+ */
 void check_tell(struct checking *checking, int level, const char *subject, const char *to_do,
 		const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks for what jobs that are over have left.
+ * Looks for what switches have left: stuck jobs, journals of nobody, a warm partition that is
+ * overdue.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ void check_jobs(struct checking *checking)
 		check_tell(checking, MS_FINE, "jobs", NULL, "%zu known, none stuck", n);
 }
 
-/* A journal of a switch that nobody is doing, and whose record says that somebody is. */
+/* A journal is stale when nobody holds the lock and its job's record says that a switch goes on. */
 void check_journals(struct checking *checking)
 {
 	struct ms_error ignored;

@@ -25,16 +25,16 @@ void check_limits(struct checking *checking)
 		check_tell(checking, required ? MS_PROBLEM : MS_NOTE, "limits",
 			   "mount these controllers (cgroup version 1), or boot without "
 			   "cgroup_disable= (version 2)",
-			   "this node lacks %s, cgroup controllers; %s", missing,
+			   "this node lacks %s (cgroup controllers); %s", missing,
 			   required ? "ProxyLimits=require wants them for every LWK job"
-				    : "proxies are not limited in that");
+				    : "proxies are not limited in these");
 	else
 		check_tell(checking, MS_FINE, "limits", NULL,
 			   "there are cgroup controllers for the proxies' limits (version %d)",
 			   cgroup2_is_used() ? 2 : 1);
 }
 
-/* Those of CPUs that jobs may have. */
+/* Looks at the interrupts of CPUs that jobs may have. */
 void check_interrupts(struct checking *checking)
 {
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc_full();
@@ -49,7 +49,7 @@ void check_interrupts(struct checking *checking)
 				"nothing need be done: they leave with the LWK's CPUs; to have "
 				"them on OS CPUs only, give the device fewer queues (its driver's "
 				"or the hypervisor's option), or boot with isolcpus=managed_irq,LIST",
-				"the kernel itself places these and nobody can move them: %s",
+				"the kernel itself places these interrupts, and nobody can move them: %s",
 				names);
 		else
 			check_tell(checking, MS_FINE, "interrupts", NULL,

@@ -14,7 +14,9 @@
 #include "modeswitch/plan.h"
 #include "node/check/check.h"
 
-/* None when nobody can tell, or when there are none. */
+/*
+ * The NUMA nodes kept for the system; none, too, when that cannot be told. The caller frees them.
+ */
 static hwloc_bitmap_t find_system_nodes(struct checking *checking)
 {
 	hwloc_bitmap_t system = hwloc_bitmap_alloc();
@@ -49,7 +51,7 @@ static void check_node_memory(struct checking *checking, unsigned node, bool is_
 			   node);
 		return;
 	}
-	/* All of it may be lent. */
+	/* Off-line blocks count as prepared: they may be lent. */
 	check_tell(
 		checking, movable || offline ? MS_FINE : MS_NOTE, "memory",
 		movable || offline ? NULL
@@ -87,7 +89,7 @@ void check_memory(struct checking *checking)
 	hwloc_bitmap_free(nodes);
 }
 
-/* What lwk.conf says about NUMA nodes must be true of this machine. */
+/* The NUMA nodes that lwk.conf names must exist on this machine. */
 void check_numa(struct checking *checking)
 {
 	static const char to_do[] =
@@ -102,7 +104,9 @@ void check_numa(struct checking *checking)
 	if (!config)
 		return;
 	if (ms_topology_load(NULL, &topology, &err) < 0) {
-		check_tell(checking, MS_PROBLEM, "numa", "look after hwloc", "%s", err.text);
+		check_tell(checking, MS_PROBLEM, "numa",
+			   "see whether 'lstopo', which uses hwloc too, works here", "%s",
+			   err.text);
 		return;
 	}
 	nodes = hwloc_bitmap_alloc();
@@ -113,7 +117,7 @@ void check_numa(struct checking *checking)
 					    hwloc_topology_get_topology_nodeset(topology))) {
 		hwloc_bitmap_list_snprintf(list, sizeof(list), config->numa.nodes);
 		check_tell(checking, MS_PROBLEM, "numa", to_do,
-			   "Numa=bind=%s names NUMA nodes that this machine has not", list);
+			   "Numa=bind=%s names NUMA nodes that this machine does not have", list);
 	} else {
 		hwloc_bitmap_list_snprintf(list, sizeof(list), nodes);
 		check_tell(checking, MS_FINE, "numa", NULL, "NUMA nodes kept for the system: %s",

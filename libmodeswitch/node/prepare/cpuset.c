@@ -26,7 +26,7 @@ const char *cpusets_base(char *path, size_t size)
 	return path;
 }
 
-/* The name and the parent of a process; false: there is none, or it is of the kernel. */
+/* Reads a process's name and parent. False: it has ended, or is a kernel thread. */
 static bool read_process(pid_t pid, char name[32], pid_t *parent)
 {
 	unsigned long flags;
@@ -38,15 +38,18 @@ static bool read_process(pid_t pid, char name[32], pid_t *parent)
 	if (!end || !strchr(text, '('))
 		return false;
 	snprintf(name, 32, "%.*s", (int)(end - strchr(text, '(') - 1), strchr(text, '(') + 1);
-	/* proc(5): after the name come state, parent, group, session, terminal, its group, flags. */
+	/*
+	 * proc(5): after the name come state, parent, group, session, terminal, its group, flags.
+	 */
 	if (sscanf(end + 1, " %*c %d %*d %*d %*d %*d %lu", parent, &flags) != 2)
 		return false;
 	return !(flags & 0x00200000); /* PF_KTHREAD */
 }
 
 /*
- * Jobs are below slurmd. What the administrator starts from a shell (slurmd, say) must not be
- * bound, nor what the first process starts: so those stay where they are, and all below sshd.
+ * Must the process stay where it is? Jobs are below slurmd. The administrator may start slurmd from
+ * a shell, so everything below sshd and login stays, and so does the first process, whose children
+ * would be bound, too.
  */
 static bool is_left_out(pid_t pid, const char *name, pid_t parent)
 {
@@ -73,7 +76,9 @@ static bool is_number(const char *text)
 	return isdigit((unsigned char)*text) && !text[strspn(text, "0123456789")];
 }
 
-/* Moves processes from 'from' to 'to', both below 'base'; all, or those that may be bound. */
+/*
+ * Moves processes from 'from' to 'to', both below 'base': all of them, or those that may be bound.
+ */
 static unsigned move_processes(const char *base, const char *from, const char *to, bool all)
 {
 	char path[PATH_MAX], name[32], line[32];
@@ -90,7 +95,7 @@ static unsigned move_processes(const char *base, const char *from, const char *t
 		if (!is_number(line) || !read_process(pid, name, &parent) ||
 		    (!all && is_left_out(pid, name, parent)))
 			continue;
-		/* It may have ended meanwhile. */
+		/* The process may have ended meanwhile. */
 		moved += kernel_write(line, "%s%s/cgroup.procs", base, to) == 0;
 	}
 	if (processes)
@@ -112,7 +117,7 @@ int keep_by_cpuset(const char *base, const char *cpus, const char *nodes, unsign
 	error = kernel_write(cpus, "%s/cpuset.cpus", path);
 	if (!error)
 		error = kernel_write(nodes, "%s/cpuset.mems", path);
-	/* What they have already moves too; version 2 does so always. */
+	/* The memory that they have moves, too; with version 2 it always does. */
 	if (!error && !cgroup2_is_used())
 		error = kernel_write("1", "%s/cpuset.memory_migrate", path);
 	if (error)
@@ -131,7 +136,7 @@ int release_cpuset(struct ms_error *err)
 	if (!cpusets_base(base, sizeof(base)))
 		return 0;
 	snprintf(path, sizeof(path), "%s/" GROUP, base);
-	/* Until none has been forked while the others were moved. */
+	/* A process may have been forked while the others were moved. */
 	while (access(path, F_OK) == 0 && rmdir(path) < 0) {
 		if (clock_ms() >= deadline)
 			return ms_fail(err, "%s cannot be removed: %m", path);

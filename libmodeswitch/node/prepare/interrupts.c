@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Moves device interrupts to the OS CPUs, and back.
+ * Moves device interrupts to the OS CPUs when a node is prepared, and back.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "node/prepare/preparing.h"
 #include "store/journal.h"
 
-/* "was" stays what the first call found. */
+/* Does an earlier call's entry tell where the interrupt was? That entry must stay. */
 static bool is_known(struct json_object *interrupts, const char *irq)
 {
 	for (size_t i = 0; i < json_object_array_length(interrupts); i++) {
@@ -32,7 +32,7 @@ static void add_kept_interrupt(struct json_object *kept, struct json_object *int
 	json_object_array_add(kept, item);
 }
 
-/* 1: moved; 0: it refuses; -1: stop. */
+/* 1: the interrupt is moved; 0: it cannot be moved; -1: stop. */
 static int steer_interrupt(struct preparing *p, struct json_object *interrupt,
 			   struct json_object *kept)
 {
@@ -49,7 +49,7 @@ static int steer_interrupt(struct preparing *p, struct json_object *interrupt,
 		return 1;
 	if (is_new)
 		json_object_array_del_idx(known, json_object_array_length(known) - 1, 1);
-	/* Without a handler it is of no interest. */
+	/* An interrupt without a name has no handler, and nobody needs to know of it. */
 	if (*journal_text(interrupt, "name"))
 		add_kept_interrupt(kept, interrupt, error);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Puts memory blocks of job nodes into ZONE_MOVABLE, where the kernel never has pages of its own,
- * and back.
+ * and puts them back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static bool is_changed(struct preparing *p, unsigned long index)
 	return false;
 }
 
-/* The block's entry, in which its undo is. Every on-line block was put there by the kernel. */
+/* Makes the entry of a block that is changed. The kernel had put the block on-line itself. */
 static struct json_object *new_entry(unsigned long block)
 {
 	struct json_object *entry = json_object_new_object();
@@ -34,7 +34,7 @@ static struct json_object *new_entry(unsigned long block)
 	return entry;
 }
 
-/* A call that was killed may have left its block off-line, or movable without saying so. */
+/* A call that was killed may have left its block off-line, or movable without an entry. */
 void finish_pending_block(struct preparing *p)
 {
 	struct json_object *pending;
@@ -72,7 +72,7 @@ static void add_kept(struct json_object *kept, const struct memory_block *block)
 	json_object_array_add(kept, item);
 }
 
-/* 1: now movable; 0: it stays as it is; -1: stop. */
+/* 1: the block is movable now; 0: it stays as it is; -1: stop. */
 static int make_movable(struct preparing *p, const struct memory_block *block)
 {
 	int error;
@@ -85,7 +85,7 @@ static int make_movable(struct preparing *p, const struct memory_block *block)
 		return signal_is_pending() ? ms_fail(p->err, "cancelled by a signal") : 0;
 	error = memory_block_return(block->index, "online_movable");
 	if (error) {
-		/* A node without ZONE_MOVABLE, say: back to where it was. */
+		/* The NUMA node may have no ZONE_MOVABLE; the block goes back to where it was. */
 		memory_block_return(block->index, "online_kernel");
 		return 0;
 	}
@@ -151,12 +151,12 @@ static int separate_node(struct preparing *p, unsigned node, struct json_object 
 
 	json_object_array_add(nodes, item);
 	ret = try_blocks(p, blocks, n, &changed);
-	/* A page on its way through a cache of the kernel's goes the next time. */
+	/* A page that was in a cache of the kernel's may be gone at the second try. */
 	if (ret == 0 && !p->dry_run)
 		ret = try_blocks(p, blocks, n, &changed);
 	json_object_object_del(p->state, "pending");
 	describe_node(item, node, changed, blocks, n);
-	/* There are nodes without memory. */
+	/* A NUMA node may have no memory. */
 	if (n && !number_of_movable(blocks, n))
 		p->incomplete = true;
 	free(blocks);
@@ -179,12 +179,12 @@ int separate_memory(struct preparing *p, hwloc_const_bitmap_t job_nodes)
 	return 0;
 }
 
-/* NULL, or why the block stays movable. */
+/* Puts a block back into the kernel's zone. Returns NULL, or why the block stays movable. */
 static const char *give_block_back(struct json_object *entry)
 {
 	unsigned long block = journal_number(entry, "block");
 
-	/* Somebody else has put it off-line or elsewhere, or an undo that was broken off. */
+	/* An undo that was broken off, or somebody else, has put it elsewhere. */
 	if (!memory_block_is_movable(block))
 		return NULL;
 	if (memory_linux_can_spare() < memory_block_bytes())

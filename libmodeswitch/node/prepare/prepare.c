@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Separates the NUMA nodes for jobs from those for the system, so that memory for LWKs stays
- * contiguous however long the node runs. Follows the paper on LWK batch operation (2017): there
- * a changed kernel makes the memory of job nodes movable; here its blocks are put off-line and
- * on-line again, which kernels allow today.
+ * contiguous however long the node runs. This follows the paper on LWK batch operation (2017): a
+ * changed kernel makes the memory of job nodes movable there; here each block goes off-line and
+ * comes on-line again as movable, which today's kernels allow.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -60,7 +60,7 @@ static int check_nothing_is_lent(struct ms_error *err)
 		       n_lent, n);
 }
 
-/* A machine with nothing to separate is as good as it gets. */
+/* Reports that there is nothing to separate, which is no failure. */
 static void say_why_not(struct preparing *p, int n_nodes)
 {
 	if (n_nodes < 2)

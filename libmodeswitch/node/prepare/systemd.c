@@ -18,8 +18,8 @@
 #define SYSTEMCTL_MS 120000
 
 /*
- * Drop-ins of all directories are read in the order of their file names, and what comes later
- * wins: so slurmd, which is a service too, is left out.
+ * systemd reads the drop-ins of all directories in the order of their file names, and the last one
+ * wins. So slurmd's drop-in takes back for slurmd what all services get.
  */
 static const struct drop_in {
 	const char *dir, *file, *section;
@@ -50,7 +50,7 @@ static void drop_in_text(const struct drop_in *drop_in, const char *cpus, const 
 			 drop_in->section, cpus, *nodes ? "bind" : "", nodes);
 }
 
-/* Version 1 knows no memory nodes of slices and scopes, only the services' own policy. */
+/* With cgroup version 1 only services can be bound, not slices and scopes. */
 static bool applies(const struct drop_in *drop_in)
 {
 	return cgroup2_is_used() || strcmp(drop_in->section, "Service") == 0;
@@ -106,7 +106,7 @@ int keep_by_systemd(const char *cpus, const char *nodes, unsigned *changed, stru
 	return *changed ? reload_systemd(err) : 0;
 }
 
-/* The kernel's own list, "" when it has none. */
+/* Reads a list of the kernel's; "" when it cannot be read. */
 static const char *all_of(const char *path, char *text, size_t size)
 {
 	if (kernel_read(text, size, "%s", path) < 0)
@@ -115,8 +115,8 @@ static const char *all_of(const char *path, char *text, size_t size)
 }
 
 /*
- * A cpuset of version 2 that has processes can be widened, but not be made empty again, which
- * would mean "as the parent": so it gets all there is.
+ * A cpuset of version 2 that has processes cannot be made empty again, which would mean the
+ * parent's CPUs and nodes. So it gets all CPUs and nodes of the machine.
  */
 static int widen(struct ms_error *err)
 {
@@ -142,7 +142,7 @@ int release_systemd(struct ms_error *err)
 			any = true;
 		else if (errno != ENOENT)
 			return ms_fail(err, "%s: %m", path);
-		/* Others may have drop-ins there. */
+		/* The directory stays when others have drop-ins there. */
 		rmdir(drop_ins[i].dir);
 	}
 	return any ? reload_systemd(err) : 0;

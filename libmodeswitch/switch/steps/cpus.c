@@ -93,7 +93,7 @@ static int give_back(struct switching *switching, unsigned cpu, const struct ms_
 	return 0;
 }
 
-/* The lent CPU in the ledger, or NULL. */
+/* Finds a lent CPU in the ledger; NULL: it is not lent. */
 static const struct ms_lent *find_cpu(const struct ms_lent *ledger, size_t n, unsigned cpu)
 {
 	for (size_t i = 0; i < n; i++) {

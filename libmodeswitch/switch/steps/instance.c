@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the LWK instance, gives it what was taken, and boots it. Destroying the instance
- * undoes all of that.
+ * Makes the LWK instance, gives it the CPUs and memory that were taken, loads the LWK image and
+ * boots it. Destroying the instance undoes all of that.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 static int create(struct switching *switching, struct ms_error *err)
 {
-	/* One that only keeps what it has runs nothing, and whoever makes it has no lwk.conf. */
+	/* An instance that only holds a warm partition runs nothing and needs no lwk.conf. */
 	bool kernel_calls = switching->config && switching->config->kernel_calls;
 
 	switching->instance = switching->driver->create(switching->dev, switching->job_id,
@@ -34,7 +34,7 @@ static int create(struct switching *switching, struct ms_error *err)
 	return 0;
 }
 
-/* Who undoes it need not have read lwk.conf. */
+/* The journal has what a dump needs: the process that undoes may not have read lwk.conf. */
 static struct json_object *remember_dump(struct switching *switching)
 {
 	const struct ms_config *config = switching->config;
@@ -48,7 +48,7 @@ static struct json_object *remember_dump(struct switching *switching)
 	return details;
 }
 
-/* By the job id, which the instance carries: a crash may have come before anybody knew its number. */
+/* Finds the instance by its job: a crash may have come before its number was known. */
 static int destroy(struct switching *switching, struct json_object *entry, struct ms_error *err)
 {
 	struct ms_error told;
@@ -59,7 +59,7 @@ static int destroy(struct switching *switching, struct json_object *entry, struc
 	instance = driver_instance_of_job(switching->driver, switching->dev, switching->job_id);
 	if (instance < 0)
 		return 0;
-	/* The switch back goes on whatever becomes of it. */
+	/* The undo goes on whatever becomes of the dump. */
 	if (dump_if_failed(switching->driver, switching->dev, instance, switching->job_id, entry,
 			   &told))
 		switching_say(switching, "%s", told.text);
@@ -129,7 +129,7 @@ static int load(struct switching *switching, struct ms_error *err)
 	}
 }
 
-/* One printable line. */
+/* Makes one printable line of the text. */
 static void flatten(char *text)
 {
 	char *to = text;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Moves device interrupts from the LWK's CPUs to OS CPUs near their devices, before these CPUs
- * leave; and back, after they have returned. Linux would move them too when a CPU goes, but
- * anywhere, and an interrupt that had no other CPU would have all of them for ever.
+ * Moves device interrupts from the LWK's CPUs to OS CPUs near their devices before these CPUs
+ * leave, and back after they have returned. Linux, too, moves interrupts when a CPU leaves, but to
+ * any CPU, and an interrupt that had no other CPU is then allowed on all CPUs for ever.
  *
- * An interrupt that refuses is no reason to refuse the job: it goes where Linux puts it when the
- * CPU leaves. 'lwkctl check' names such interrupts.
+ * An interrupt that cannot be moved is no reason to refuse the job: Linux moves it when the CPU
+ * leaves. 'lwkctl check' names such interrupts.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,8 +21,8 @@
 #include "switch/steps/table.h"
 
 /*
- * "banned": what irqbalance shall leave alone from now on; "added": as much of it as is by our
- * will, and will not be afterwards.
+ * Adds the CPUs that irqbalance must leave alone: "banned" has all of them, and "added" those that
+ * this switch bans and its undo allows again.
  */
 static void add_ban(hwloc_const_bitmap_t cpus, struct json_object *object)
 {
@@ -38,7 +38,7 @@ static void add_ban(hwloc_const_bitmap_t cpus, struct json_object *object)
 	hwloc_bitmap_free(added);
 }
 
-/* What was put on the job's CPUs for other jobs' quiet must find another place. */
+/* Interrupts that --quiet-irqs jobs have sent to this job's CPUs get another place. */
 static void look_after_quiet(const struct ms_plan *plan)
 {
 	hwloc_bitmap_t taken = hwloc_bitmap_alloc();
@@ -100,16 +100,16 @@ static int change_ban(struct json_object *entry, const char *key,
 
 static int run(struct switching *switching, struct ms_error *err)
 {
-	/* While Linux still knows these CPUs. */
+	/* Linux can measure these CPUs only before they leave. */
 	interrupts_measure(switching->plan->lwk_cpus, &switching->irqs_before);
-	/* First: else it would put them back. */
+	/* irqbalance comes first: it would put the interrupts back. */
 	if (change_ban(own_entry(switching), "banned", irqbalance_ban, err) < 0)
 		return -1;
 	set_all(switching);
 	return 0;
 }
 
-/* Drivers may have chosen anew as CPUs left: from all that stay, not near OS CPUs. */
+/* Drivers may have placed interrupts anew as CPUs left, on any CPU that stays. */
 static int run_again(struct switching *switching, struct ms_error *err)
 {
 	set_all(switching);
@@ -135,7 +135,7 @@ static int undo(struct switching *switching, struct json_object *entry, struct m
 				      journal_text(interrupt, "irq"),
 				      journal_text(interrupt, "now"), strerror(-error));
 	}
-	/* Interrupts have their CPUs; what irqbalance does not take is not worth a stuck node. */
+	/* The interrupts are back; an irqbalance that refuses is not worth a stuck node. */
 	if (change_ban(entry, "added", irqbalance_allow, &why) < 0)
 		switching_say(switching, "%s", why.text);
 	return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the cgroups that limit the job's proxies, and has the driver put proxies into them.
+ * Makes the cgroups that limit the job's proxies, and has the driver put the proxies into them.
  */
 #include <errno.h>
 #include <string.h>

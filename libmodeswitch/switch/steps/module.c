@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loads the driver's kernel module when it is not there. It is never unloaded: that
- * would help nobody, and what it has lent must outlive us.
+ * Loads the driver's kernel module if need be. Nothing ever unloads it, because what it has lent
+ * must outlive the switch.
  */
 #include <errno.h>
 #include <string.h>

@@ -23,51 +23,51 @@ struct switching {
 	uint32_t job_id;
 	uid_t uid;
 	const struct driver *driver;
-	int dev; /* of the driver; -1 when its module is not loaded */
+	int dev; /* the driver's file descriptor; -1 when its module is not loaded */
 	struct journal *journal;
-	struct ms_times *times; /* NULL: nobody wants to know */
-	/* Says what is undone; NULL: nobody wants to know. */
-	ms_say say;
+	struct ms_times *times; /* gets how long each step takes; may be NULL */
+	ms_say say;		/* hears what is given back; may be NULL */
 	void *say_context;
 
-	/* Only while switching on. */
+	/* The rest is set only while switching on. */
 	const struct ms_config *config;
 	struct ms_plan *plan;
 	int64_t deadline; /* clock_ms() */
 	void *image;	  /* the file */
 	size_t image_size;
-	struct ms_lent *memory; /* taken so far */
+	struct ms_lent *memory; /* the memory taken so far */
 	size_t n_memory;
-	uint64_t vacated; /* bytes of other programs that were moved away for it */
-	int instance;
+	uint64_t vacated; /* bytes of other programs that were moved out of it */
+	int instance;	  /* its number */
 	struct ms_irq_spread irqs_before;
 };
 
 struct step {
 	const char *name;
-	/* What undo needs to know, for the journal; NULL: nothing. */
+	/* Makes what undo needs to know, for the journal. NULL: undo needs nothing. */
 	struct json_object *(*details)(struct switching *switching);
 	int (*run)(struct switching *switching, struct ms_error *err);
 	/*
-	 * Undoes one entry of the journal; NULL when there is nothing to undo, and then
-	 * nothing is recorded. The entry may have been undone before, or never been done.
+	 * Undoes one entry of the journal, which may have been undone before, or never been done.
+	 * NULL: the step needs no undoing, and the journal gets no entry of it.
 	 */
 	int (*undo)(struct switching *switching, struct json_object *entry, struct ms_error *err);
-	/* After all undoing: is nothing of that entry left? */
+	/* Called after all undoing; -1 when something of that entry is left. May be NULL. */
 	int (*check)(struct switching *switching, struct json_object *entry, struct ms_error *err);
 };
 
-/* -1 with a reason when a signal has come or time is over. */
+/* 0; or -1 with a reason when a signal has come or the deadline is over. */
 int switching_may_go_on(const struct switching *switching, struct ms_error *err);
 
+/* Tells switching->say one line. */
 void switching_say(const struct switching *switching, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Who has what the ledger names. */
+/* Tells who has a CPU or range of memory that is in the ledger. */
 enum owner { OWNER_NOBODY, OWNER_THIS_JOB, OWNER_OTHER_JOB };
 enum owner switching_owner(const struct switching *switching, const struct ms_lent *lent);
 
-/* The ledger, empty when the module is not loaded; free(). */
+/* Reads the ledger, which is empty when the module is not loaded; free() *lent. 0 or -1. */
 int switching_ledger(const struct switching *switching, struct ms_lent **lent, size_t *n,
 		     struct ms_error *err);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes what programs on the LWK see of its CPUs and memory in /sys.
+ * Makes the part of /sys that tells the LWK's programs about its CPUs and memory.
  */
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ static struct sysview_node *use_node(struct sysview_node *nodes, unsigned number
 	return nodes[number].cpus ? &nodes[number] : NULL;
 }
 
-/* False: out of memory. */
+/* Gives each NUMA node its CPUs and bytes. False when out of memory. */
 static bool fill_nodes(const struct switching *switching, struct sysview_node *nodes)
 {
 	const struct ms_plan *plan = switching->plan;

@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 /*
- * None overlaps another. CPUs and memory blocks cannot: Linux does one such thing at a time (its
- * device_hotplug_lock), so two would only take turns. Contiguous runs could, but on the test bed
- * CPUs and a run at once took no less time than one after the other.
+ * Steps run one after the other. CPUs and memory blocks cannot be taken at once, because Linux's
+ * device_hotplug_lock lets one such change happen at a time. CPUs and contiguous runs can, but on
+ * the test bed that took no less time.
  */
 const struct step *const all_steps[] = {
 	&step_module, &step_interrupts, &step_limits,	&step_cpus,   &step_settle,

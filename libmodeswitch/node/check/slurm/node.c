@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks for what in Slurm's view of this node would break jobs that share it: its partitions,
+ * Looks for what Slurm knows of this node and what would break jobs that share it: its partitions,
  * the CPUs kept for the system, the memory promised to jobs.
  */
 #include <ctype.h>
@@ -17,10 +17,10 @@
 #include "node/check/slurm/scontrol.h"
 
 #define MB (1UL << 20)
-/* Linux's own, whatever jobs have: about what it needs to stay alive and to boot jobs. */
+/* Linux needs about so much to stay alive and to start jobs, whatever memory jobs have. */
 #define LINUX_NEEDS (128 * MB)
 
-/* The line of "show partition" of that name; NULL when there is none. */
+/* Finds the partition's line in the output of "show partition"; NULL: there is none. */
 static const char *find_partition(const char *lines, const char *name, size_t length)
 {
 	static const char key[] = "PartitionName=";
@@ -42,7 +42,7 @@ static void check_partition(struct checking *checking, const char *name, const c
 
 	check_setting(text, "OverSubscribe", value, sizeof(value));
 	check_setting(text, "PreemptMode", mode, sizeof(mode));
-	/* One job at a time is none that shares. */
+	/* "FORCE:1" and "YES:1" allow one job at a time, so nothing is shared. */
 	forced = strncasecmp(value, "FORCE", 5) == 0 && strcasecmp(value, "FORCE:1") != 0;
 	asked = strncasecmp(value, "YES", 3) == 0 && strcasecmp(value, "YES:1") != 0;
 	if (forced || asked)
@@ -97,7 +97,7 @@ static uint64_t memory_of_machine(void)
 	return bytes;
 }
 
-/* config_overrides makes Slurm believe whatever slurm.conf says. */
+/* With config_overrides Slurm believes whatever RealMemory= says. */
 static void check_real_memory(struct checking *checking)
 {
 	uint64_t has = memory_of_machine() / MB, promised;
@@ -120,7 +120,7 @@ static void check_real_memory(struct checking *checking)
 			   "RealMemory promises no more than Linux can spare");
 }
 
-/* CPU 0 never goes; a job that gets it just has less for its LWK. */
+/* CPU 0 never leaves Linux; a job that gets it has one CPU less for its LWK. */
 static void check_cpu_0(struct checking *checking, hwloc_const_bitmap_t reserved, const char *list)
 {
 	if (hwloc_bitmap_isset(reserved, 0))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks whether Slurm loads the SPANK plugin, and minds what it refuses.
+ * Looks whether Slurm loads the SPANK plugin, and as a required one.
  */
 #include <glob.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include "node/check/slurm/scontrol.h"
 
 /*
- * Looks for our plugin in plugstack.conf and what it includes. Of an optional plugin Slurm
- * ignores the refusals: a job that cannot have its LWK would run on Linux without a word.
+ * Is the plugin required in this plugstack.conf, or in a file that it includes? Slurm ignores the
+ * refusals of an optional plugin: a job that cannot have its LWK would silently run on Linux.
  */
 static bool stack_has_plugin(const char *path, int depth)
 {

@@ -10,7 +10,7 @@
 
 #include "node/check/check.h"
 
-/* Stores what scontrol answers in 'checking'; the caller frees it. */
+/* Stores the answers of scontrol in 'checking'; the caller frees them. */
 void check_ask_slurm(struct checking *checking);
 
 /*
@@ -18,9 +18,9 @@ void check_ask_slurm(struct checking *checking);
  * of "show node"; "" when it is not there.
  */
 const char *check_setting(const char *text, const char *key, char *value, size_t size);
-/* The same as a number; 0 when it is not there, or none. */
+/* The value as a number; 0 when there is no such value, or it is no number. */
 unsigned long check_number(const char *text, const char *key);
-/* Is 'word' one of the comma-separated ones, in upper or lower case? */
+/* Does the comma-separated list have this word, in upper or lower case? */
 bool check_has_word(const char *list, const char *word);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks for what in Slurm's settings would break LWK jobs, or Linux-only jobs beside them.
+ * Looks for Slurm's settings that would break LWK jobs, or Linux-only jobs beside them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static const struct word_rule word_rules[] = {
 	{ MS_PROBLEM, true, "SlurmdParameters", "config_overrides",
 	  "write SlurmdParameters=config_overrides in slurm.conf",
 	  "a node that has lent CPUs or memory would be drained when slurmd registers" },
-	/* The SPANK plugin sees to it for srun. */
+	/* For srun the SPANK plugin does that (cpu_binding.c). */
 	{ MS_NOTE, true, "TaskPluginParam", "none", "write TaskPluginParam=none in slurm.conf",
 	  "other launchers than srun may bind tasks to CPUs that an LWK has" },
 	{ MS_NOTE, true, "TaskPlugin", "task/cgroup",
@@ -66,7 +66,7 @@ static void check_words(struct checking *checking)
 	}
 }
 
-/* task/affinity needs a CPU of the job that is on-line, or every launch fails (FACTS.md 3). */
+/* task/affinity fails every launch of a job that has no CPU on-line. */
 static void check_task_plugin(struct checking *checking)
 {
 	char value[512];
@@ -142,7 +142,7 @@ static void check_select(struct checking *checking)
 		check_tell(checking, MS_FINE, "slurm", NULL, "jobs get whole cores");
 }
 
-/* A batch job that does not start in this time is given up while its LWK still boots. */
+/* Slurm gives a batch job up that does not start in this time, though its LWK still boots. */
 static void check_timeouts(struct checking *checking)
 {
 	static const char *const keys[] = { "BatchStartTimeout", "PrologEpilogTimeout" };
@@ -155,7 +155,7 @@ static void check_timeouts(struct checking *checking)
 		snprintf(to_do, sizeof(to_do),
 			 "write %s=%u in slurm.conf, or a lower SwitchTimeout= in lwk.conf",
 			 keys[i], 2 * ours);
-		/* 0: no number, no limit */
+		/* 0 stands for no number, which is no limit. */
 		if (!seconds || seconds > ours)
 			check_tell(checking, MS_FINE, "slurm", NULL, "%s leaves time for a switch",
 				   keys[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the taking of a switch's memory goes: what it has got, and how much longer it may take.
+ * The state of taking memory for a switch: what has been got, and how much longer it may take.
  */
 #ifndef MEMORY_ATTEMPT_H
 #define MEMORY_ATTEMPT_H
@@ -12,8 +12,10 @@
 #include "modeswitch/node.h"
 #include "switch/steps/step.h"
 
-/* A block of which programs use less than 1/CRUMB has only pinned pages left, and a gain of less
- * than that is not worth waiting for once there is enough. */
+/*
+ * A part of 1/CRUMB of a block is small: what is left in a block that is used less than that is
+ * pinned, and a gain of less than that is not worth waiting for once there is enough.
+ */
 #define CRUMB 16
 
 struct attempt {
@@ -25,19 +27,20 @@ struct attempt {
 	bool no_room;	 /* more would make Linux short of memory */
 };
 
+/* All bytes that the switch has taken so far. */
 uint64_t bytes_taken(const struct switching *switching);
 
 /*
- * The time, by clock_ms(), until which memory is taken. Once the plan has what it must have, that
- * is as long as more comes within a twelfth of SwitchTimeout=, and until a quarter is left: what is
- * more than enough must not cost the job its switch.
+ * The time, by clock_ms(), at which the taking ends. Once the plan has what it must have, it ends
+ * when nothing more came for a twelfth of SwitchTimeout=, and when only a quarter of that time is
+ * left: more than enough memory must not cost the job its switch.
  */
 int64_t memory_deadline(const struct attempt *attempt);
 
-/* The plan has what it must have, and more is not worth the time. */
+/* Does the plan have what it must have, and is more not worth the time? */
 bool is_enough(const struct attempt *attempt);
 
-/* Takes 'bytes' that have been got from *left, which are still wanted. */
+/* Notes that 'bytes' have been got, and subtracts them from *left, which are still wanted. */
 void gain(struct attempt *attempt, uint64_t bytes, uint64_t *left);
 
 /* Adds a range to switching->memory. 0, or -1 when out of memory. */

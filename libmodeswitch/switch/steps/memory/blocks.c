@@ -12,7 +12,7 @@
 #include "modeswitch/config.h"
 #include "switch/steps/memory/vacate.h"
 
-/* How the block comes back to where it was. */
+/* The word that puts the block back into its zone. */
 static const char *online_word(const struct memory_block *block)
 {
 	return block->movable ? "online_movable" : "online_kernel";
@@ -48,8 +48,8 @@ static int keep_to_rate(struct switching *switching, uint64_t bytes, struct ms_e
 }
 
 /*
- * Tries again as long as what is left in it becomes less: on a busy machine a full block takes
- * longer than one try. With little left in it, it is a pinned page that keeps it.
+ * Tries again as long as the block gets emptier: on a busy machine a full block takes longer than
+ * one try. A block that is nearly empty and stays on-line has a pinned page.
  */
 static bool put_off_line(const struct attempt *attempt, const struct memory_block *block)
 {
@@ -71,7 +71,7 @@ static bool put_off_line(const struct attempt *attempt, const struct memory_bloc
 	}
 }
 
-/* 1: taken; 0: it cannot be, try another; -1: stop. */
+/* 1: the block is taken; 0: it cannot be taken, try another; -1: stop. */
 static int take_block(struct attempt *attempt, const struct memory_block *block, uint64_t bytes,
 		      unsigned node, struct ms_error *err)
 {
@@ -83,7 +83,7 @@ static int take_block(struct attempt *attempt, const struct memory_block *block,
 				.bytes = bytes };
 	int error;
 
-	/* Before it goes, so that also the first one is slow. */
+	/* The pause comes before the block goes, so that the first block keeps to the rate, too. */
 	if (switching->config->vacate_rate &&
 	    keep_to_rate(switching, memory_block_used(block), err) < 0)
 		return -1;
@@ -93,7 +93,7 @@ static int take_block(struct attempt *attempt, const struct memory_block *block,
 		return switching_may_go_on(switching, err);
 	error = switching->driver->lend_blocks(switching->dev, block->start, bytes, node);
 	if (error == -EINVAL || error == -EBUSY) {
-		/* Not fit for it, a broken page for example: give it back at once. */
+		/* It cannot be lent, because a page is broken for example. */
 		memory_block_return(block->index, online_word(block));
 		return 0;
 	}
@@ -136,7 +136,7 @@ static int take_one(struct taking *taking, size_t i, struct ms_error *err)
 	return ret < 0 ? -1 : 0;
 }
 
-/* The blocks that are marked, as few ranges as they are, by address. Returns how many. */
+/* Makes ranges, sorted by address, of the marked blocks. Returns how many. */
 static size_t ranges_of(const struct taking *taking, const bool *marked,
 			struct migrate_range *ranges)
 {
@@ -155,8 +155,8 @@ static size_t ranges_of(const struct taking *taking, const bool *marked,
 }
 
 /*
- * Takes blocks, in this order. All are vacated at once: to look for programs' pages takes the same
- * time for one block as for all.
+ * Takes the chosen blocks in their order. All are vacated at once, because a search for programs'
+ * pages takes as long for one block as for all.
  */
 static int take_chosen(struct taking *taking, const size_t *chosen, size_t n, struct ms_error *err)
 {
@@ -175,7 +175,7 @@ static int take_chosen(struct taking *taking, const size_t *chosen, size_t n, st
 	return ret;
 }
 
-/* As many as are wanted still, if all of them can be had; in rows, the best first. */
+/* Chooses as many fit blocks as are still wanted, in rows, the best first. Returns how many. */
 static size_t choose_rows(const struct taking *taking, size_t *chosen)
 {
 	size_t wanted = *taking->left / taking->bytes, n = 0, first, count;
@@ -201,7 +201,7 @@ static int take_rows(struct taking *taking, struct ms_error *err)
 	return ret;
 }
 
-/* A run that some LWK has pins its block: off-lining would be tried in vain until time is over. */
+/* A run that some LWK has pins its block, which would be tried in vain until time is over. */
 static int leave_out_lent(struct taking *taking, struct ms_error *err)
 {
 	struct ms_lent *ledger;
@@ -243,8 +243,8 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 /*
- * Blocks where the kernel may have pages of its own, the likeliest to go first. Where it surely
- * has some they never go, and the kernel complains into its log at each try.
+ * Takes blocks where the kernel may have pages of its own, the likeliest to go first. A block that
+ * surely has some is left alone: it never goes, and the kernel logs each try.
  */
 static int take_others(struct taking *taking, struct ms_error *err)
 {

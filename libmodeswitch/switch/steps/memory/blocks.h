@@ -11,8 +11,8 @@
 #include "switch/steps/memory/attempt.h"
 
 /*
- * Takes blocks of a NUMA node, at most *left bytes of them; *left gets what is still wanted. Each
- * block is in the journal before it goes. 0 also when there were not enough; -1 on an error.
+ * Takes blocks of a NUMA node, *left bytes of them if there are enough, and subtracts what it got.
+ * Each block is in the journal before it goes. 0 also when there are not enough; -1 on an error.
  */
 int take_blocks(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_error *err);
 

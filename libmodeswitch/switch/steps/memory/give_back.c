@@ -37,7 +37,7 @@ int give_back_runs(struct switching *switching, struct ms_error *err)
 	return ret;
 }
 
-/* The range in the ledger, or NULL. */
+/* Finds the range in the ledger that begins there; NULL: it is not lent. */
 static const struct ms_lent *find_range(const struct ms_lent *ledger, size_t n, uint64_t start)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes the LWK's memory from Linux: whole memory blocks as far as they go off-line, the
- * rest as contiguous runs that the driver finds, the largest first.
+ * Takes the LWK's memory from Linux: whole memory blocks as far as they go off-line (blocks.c), and
+ * the rest as contiguous runs that the driver finds (runs.c).
  */
 #include <hwloc.h>
 
@@ -25,7 +25,7 @@ static int take_from_node(struct attempt *attempt, unsigned node, uint64_t *left
 	return take_runs(attempt, node, left, err);
 }
 
-/* Says what was in the way; 'what' is how the attempt ended. */
+/* Fails with what stood in the way; 'what' tells which memory Linux gave. */
 static int fail_for_lack(const struct attempt *attempt, uint64_t missing, const char *what,
 			 struct ms_error *err)
 {
@@ -46,8 +46,8 @@ static int fail_for_lack(const struct attempt *attempt, uint64_t missing, const 
 }
 
 /*
- * First each node's share; then what some node could not give, from the nearest that could. The
- * plan has every node that may give some, in the order in which they are asked.
+ * Takes each node's share first; then takes what some nodes could not give from the nearest nodes
+ * that could. The plan has the nodes in this order. *missing: bytes that no node gave.
  */
 static int take_all(struct attempt *attempt, uint64_t *missing, struct ms_error *err)
 {

@@ -13,7 +13,7 @@
 #define LARGE_PAGE (2UL << 20)
 #define RUN_TRY_MS 3000
 
-/* A run being looked for, in a process of its own: it can take seconds. */
+/* A search for a run, which can take seconds and so has a process of its own. */
 struct run_search {
 	struct switching *switching;
 	uint64_t bytes;
@@ -40,7 +40,7 @@ static bool is_new_run(const struct switching *switching, const struct ms_lent *
 	return true;
 }
 
-/* Finds in the ledger what search_run() has lent. 1: found; 0: there is none; -1: error. */
+/* Finds the run that search_run() has lent in the ledger. 1: found; 0: there is none; -1: error. */
 static int adopt_run(struct switching *switching, uint64_t bytes, struct ms_error *err)
 {
 	struct ms_lent *ledger;
@@ -64,6 +64,7 @@ int take_runs(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_
 	int64_t deadline, latest;
 	int error;
 
+	/* A run of a whole block would have gone as a block. */
 	if (!bytes || bytes > *left)
 		bytes = *left;
 	while (*left && bytes >= LARGE_PAGE && !is_enough(attempt)) {
@@ -71,6 +72,7 @@ int take_runs(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_
 
 		if (switching_may_go_on(switching, err) < 0)
 			return -1;
+		/* A search that takes long is given up: a smaller run is found faster. */
 		deadline = clock_ms() + RUN_TRY_MS;
 		latest = memory_deadline(attempt);
 		if (deadline > latest)
@@ -80,7 +82,7 @@ int take_runs(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_
 			attempt->no_room = true;
 		else
 			error = child_call(search_run, &search, sizeof(search), deadline);
-		/* It may have been killed just after it succeeded. */
+		/* The search may have been killed just after it succeeded. */
 		if (error == 0 || error == -ETIMEDOUT) {
 			int adopted = adopt_run(switching, bytes, err);
 

@@ -11,8 +11,8 @@
 #include "switch/steps/memory/attempt.h"
 
 /*
- * A larger run than a block would have been blocks; what does not end soon is as good as not
- * there, since the search for a smaller run is faster.
+ * Takes runs of a NUMA node, the largest first, *left bytes of them if there are enough, and
+ * subtracts what it got. 0 also when there are not enough; -1 on an error.
  */
 int take_runs(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_error *err);
 

@@ -38,7 +38,7 @@ static bool must_stop_vacating(void *context)
 	       clock_ms() >= vacating->until;
 }
 
-/* Nodes that give this LWK nothing; where there are none, all but this one. */
+/* Keeps in 'nodes' those that give this LWK nothing; all but this one if there are none. */
 static void choose_refuge(const struct vacating *vacating, hwloc_bitmap_t nodes)
 {
 	const struct ms_plan *plan = vacating->attempt->switching->plan;
@@ -76,7 +76,7 @@ void vacate(struct attempt *attempt, unsigned node, const struct migrate_range *
 	struct ms_migrate_state state = { 0 };
 	struct ms_error err = { "" };
 
-	/* Half of the time is for taking the blocks: Linux moves what programs have in them faster. */
+	/* The other half of the time is for taking blocks, where Linux moves pages faster. */
 	context.until = clock_ms() + (switching->deadline - clock_ms()) / 2;
 	times_lap(switching->times, step_memory.name);
 	if (from && to && kernel_read_list(to, "/sys/devices/system/node/has_memory") == 0) {

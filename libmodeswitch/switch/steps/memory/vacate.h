@@ -11,10 +11,10 @@
 #include "switch/steps/memory/attempt.h"
 
 /*
- * Moves what programs have in blocks that are about to go off-line to other nodes, within the
- * limits of lwk.conf. What is left, such as cached files that nobody maps, Linux moves when they go
- * off-line, to where it likes; so it does with everything if this fails, which is no reason to
- * refuse the job.
+ * Moves the pages that programs have in these ranges of the NUMA node to other nodes, within the
+ * limits of lwk.conf. Linux itself moves the rest, such as cached files that nobody maps, to any
+ * place when the blocks go off-line. A failure is logged and is no reason to refuse the job: Linux
+ * then moves everything.
  */
 void vacate(struct attempt *attempt, unsigned node, const struct migrate_range *ranges, size_t n);
 
