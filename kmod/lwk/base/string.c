@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the compiler expects to find, and strlen. */
-#include "lwk/lwk.h"
+#include "lwk/base/string.h"
 
 void *memcpy(void *to, const void *from, size_t size)
 {

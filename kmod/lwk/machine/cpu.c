@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sets a CPU up: descriptor tables, MSRs, the local APIC, floating point. */
-#include "lwk/lwk.h"
+#include "lwk/machine/cpu.h"
+
+#include "abi/shared/boot.h"
+#include "abi/shared/layout.h"
+#include "lwk/machine/apic.h"
+#include "lwk/machine/boot.h"
 #include "lwk/machine/entry.h"
+#include "lwk/machine/fpu.h"
+#include "lwk/machine/frame.h"
+#include "lwk/memory/pages.h"
+#include "lwk/process/slot.h"
 
 _Static_assert(offsetof(struct slot, user_rsp) == SLOT_USER_RSP, "entry.h");
 _Static_assert(offsetof(struct slot, kernel_rsp) == SLOT_KERNEL_RSP, "entry.h");
@@ -20,6 +28,13 @@ enum { IST_NMI = 1, IST_DOUBLE_FAULT, IST_MACHINE_CHECK, IST_END };
 
 /* One table for all CPUs; filled by the first, in its .bss page. */
 static struct idt_gate idt[256];
+
+static struct cpu cpus[LWK_MAX_CPUS];
+
+struct cpu *cpu_at(u32 index)
+{
+	return &cpus[index];
+}
 
 static void idt_fill(void)
 {
@@ -118,194 +133,6 @@ static void load_msrs(const struct cpu *cpu)
 		write_msr(MSR_TSC_AUX, where_is(cpu));
 }
 
-/* ---- the local APIC (Intel SDM volume 3, chapter 11) ---- */
-
-#define APIC_TPR 0x80
-#define APIC_EOI 0xb0
-#define APIC_SPURIOUS 0xf0
-#define APIC_SPURIOUS_ENABLE (1u << 8)
-#define APIC_ICR 0x300
-#define APIC_ICR_HIGH 0x310
-#define APIC_ICR_PENDING (1u << 12)
-#define APIC_LVT_TIMER 0x320
-#define APIC_LVT_FIRST 0x330
-#define APIC_LVT_LAST 0x370
-#define APIC_LVT_MASKED (1u << 16)
-
-#define APIC_TIMER_INITIAL 0x380
-#define APIC_TIMER_CURRENT 0x390
-#define APIC_TIMER_DIVIDE 0x3e0
-#define APIC_DIVIDE_BY_16 3
-
-static u32 apic_read(u32 reg)
-{
-	return boot->x2apic ? read_msr(MSR_X2APIC + reg / 16)
-			    : *(volatile u32 *)(LWK_LAPIC_VADDR + reg);
-}
-
-static void apic_write(u32 reg, u32 value)
-{
-	if (boot->x2apic)
-		write_msr(MSR_X2APIC + reg / 16, value);
-	else
-		*(volatile u32 *)(LWK_LAPIC_VADDR + reg) = value;
-}
-
-void apic_eoi(void)
-{
-	apic_write(APIC_EOI, 0);
-}
-
-void apic_send(u32 apicid, u32 vector)
-{
-	if (boot->x2apic) {
-		memory_barrier();
-		write_msr(MSR_X2APIC + APIC_ICR / 16, (u64)apicid << 32 | vector);
-		return;
-	}
-	while (*(volatile u32 *)(LWK_LAPIC_VADDR + APIC_ICR) & APIC_ICR_PENDING)
-		cpu_relax();
-	apic_write(APIC_ICR_HIGH, apicid << 24);
-	apic_write(APIC_ICR, vector);
-}
-
-/* What the timer counts in a millisecond, found when it is needed first; all CPUs' are alike. */
-static u32 timer_per_ms(void)
-{
-	static u32 counts;
-	u64 start;
-
-	if (!READ_ONCE(counts)) {
-		apic_write(APIC_LVT_TIMER, APIC_LVT_MASKED);
-		apic_write(APIC_TIMER_INITIAL, ~0U);
-		start = rdtsc();
-		while (rdtsc() - start < boot->tsc_khz)
-			cpu_relax();
-		WRITE_ONCE(counts, MAX(~0U - apic_read(APIC_TIMER_CURRENT), 1U));
-	}
-	return counts;
-}
-
-void apic_timer(u64 ns)
-{
-	apic_write(APIC_TIMER_DIVIDE, APIC_DIVIDE_BY_16);
-	if (!ns) {
-		apic_write(APIC_LVT_TIMER, APIC_LVT_MASKED);
-		apic_write(APIC_TIMER_INITIAL, 0);
-		return;
-	}
-	u64 counts = timer_per_ms() * (MIN(ns, 1000000000UL) / 1000) / 1000;
-
-	apic_write(APIC_LVT_TIMER, TIMER_VECTOR);
-	apic_write(APIC_TIMER_INITIAL, MIN(MAX(counts, 1UL), ~0U));
-}
-
-static void apic_setup(void)
-{
-	/* Linux left it soft-disabled; its timer and counters must not fire here. */
-	apic_write(APIC_LVT_TIMER, APIC_LVT_MASKED);
-	for (u32 reg = APIC_LVT_FIRST; reg <= APIC_LVT_LAST; reg += 0x10)
-		apic_write(reg, APIC_LVT_MASKED);
-	apic_write(APIC_TPR, 0);
-	apic_write(APIC_SPURIOUS, APIC_SPURIOUS_ENABLE | 0xff);
-}
-
-/* ---- floating point and vectors (Intel SDM volume 1, chapter 13) ---- */
-
-#define XSAVE_LEGACY 512
-#define XSAVE_HEADER 64
-#define MXCSR_DEFAULT 0x1f80
-#define MXCSR_OFFSET 24
-#define MXCSR_MASK_OFFSET 28
-#define CPUID_1_XSAVE (1u << 26)
-
-static size_t xsave_bytes; /* 0: no XSAVE, only FXSAVE */
-static u64 xsave_features;
-static u32 mxcsr_mask;
-
-static u64 read_xcr0(void)
-{
-	u32 low, high;
-
-	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-	return (u64)high << 32 | low;
-}
-
-size_t fpu_size(void)
-{
-	return xsave_bytes ? xsave_bytes : XSAVE_LEGACY;
-}
-
-void fpu_save(void *area)
-{
-	if (xsave_bytes) {
-		memset((u8 *)area + XSAVE_LEGACY, 0, XSAVE_HEADER);
-		__asm__ volatile("xsave64 (%0)" ::"r"(area), "a"(-1), "d"(-1) : "memory");
-	} else {
-		__asm__ volatile("fxsave64 (%0)" ::"r"(area) : "memory");
-	}
-}
-
-void fpu_load(void *area)
-{
-	u32 *mxcsr = (u32 *)((u8 *)area + MXCSR_OFFSET);
-	u64 *header = (u64 *)((u8 *)area + XSAVE_LEGACY);
-
-	*mxcsr &= mxcsr_mask;
-	if (xsave_bytes) {
-		/* Everything of the header but XSTATE_BV must be 0, else #GP. */
-		header[0] &= xsave_features;
-		memset(header + 1, 0, XSAVE_HEADER - sizeof(u64));
-		__asm__ volatile("xrstor64 (%0)" ::"r"(area), "a"(-1), "d"(-1) : "memory");
-	} else {
-		__asm__ volatile("fxrstor64 (%0)" ::"r"(area) : "memory");
-	}
-}
-
-void fpu_reset(void)
-{
-	/* XSTATE_BV 0: every component in its initial state, but for MXCSR. */
-	static const u8 initial[XSAVE_LEGACY + XSAVE_HEADER] __attribute__((aligned(64))) = {
-		[MXCSR_OFFSET] = MXCSR_DEFAULT & 0xff,
-		[MXCSR_OFFSET + 1] = MXCSR_DEFAULT >> 8,
-	};
-
-	if (!xsave_bytes) {
-		u32 mxcsr = MXCSR_DEFAULT;
-
-		__asm__ volatile("fninit; ldmxcsr %0" ::"m"(mxcsr));
-		return;
-	}
-	__asm__ volatile("xrstor64 (%0)" ::"r"(initial), "a"(-1), "d"(-1) : "memory");
-}
-
-/* What the CPUs have; they are all alike, so the first one looks. */
-static void fpu_inspect(void)
-{
-	static u8 area[XSAVE_LEGACY] __attribute__((aligned(64)));
-	u32 regs[4];
-
-	cpuid(1, 0, regs);
-	/* Programs choose their code by what XGETBV shows, so what Linux enabled stays. */
-	if (regs[2] & CPUID_1_XSAVE && read_cr4() & CR4_OSXSAVE) {
-		xsave_features = read_xcr0();
-		cpuid(0xd, 0, regs);
-		xsave_bytes = regs[1];
-	}
-	__asm__ volatile("fxsave64 (%0)" ::"r"(area) : "memory");
-	mxcsr_mask = *(u32 *)(area + MXCSR_MASK_OFFSET);
-	if (!mxcsr_mask)
-		mxcsr_mask = 0xffbf; /* SDM volume 1, 11.6.6 */
-}
-
-static void fpu_setup(const struct cpu *cpu)
-{
-	write_cr0((read_cr0() & ~(CR0_EM | CR0_TS)) | CR0_MP | CR0_NE | CR0_WP);
-	write_cr4((read_cr4() & ~CR4_TSD) | CR4_OSFXSR | CR4_OSXMMEXCPT);
-	if (cpu->index == 0)
-		fpu_inspect();
-}
-
 void cpu_setup(struct cpu *cpu, u64 stack_top)
 {
 	cpu->current->kernel_rsp = stack_top;
@@ -316,6 +143,6 @@ void cpu_setup(struct cpu *cpu, u64 stack_top)
 	load_tables(cpu);
 	unblock_nmis();
 	load_msrs(cpu);
-	fpu_setup(cpu);
+	fpu_setup(cpu->index == 0);
 	apic_setup();
 }

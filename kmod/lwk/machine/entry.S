@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every way into and out of the kernel. struct slot and struct frame are in lwk.h. */
+/* Every way into and out of the kernel. */
 #include "lwk/machine/entry.h"
 
 	.text

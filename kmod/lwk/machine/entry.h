@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers that entry.S needs; cpu.c asserts that they match the structures. */
-#ifndef LWK_ENTRY_H
-#define LWK_ENTRY_H
+/* Every way into and out of the kernel. cpu.c asserts that the numbers match the structures. */
+#ifndef LWK_MACHINE_ENTRY_H
+#define LWK_MACHINE_ENTRY_H
 
 #define STUB_BYTES 16
 #define SLOT_USER_RSP 8
@@ -20,5 +20,21 @@
 #define VDSO_BYTES 4096
 #define SYSCALL_VECTOR_NUMBER 0x100
 #define MSR_GS_BASE_NUMBER 0xc0000101
+
+#ifndef __ASSEMBLER__
+
+#include "lwk/base/types.h"
+
+struct frame;
+
+void enter_user(const struct frame *frame) __attribute__((noreturn));
+/* Forgets everything on this slot's kernel stack and calls slot_loop(). */
+void restart_slot(void) __attribute__((noreturn));
+void syscall_entry(void);
+extern u8 exception_stubs[];
+/* Goes on with the stack 'to', and stores where the present one ends. */
+void switch_stack(u64 *from, u64 to);
+
+#endif
 
 #endif

@@ -1,6 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Exceptions and interrupts. */
-#include "lwk/lwk.h"
+#include "lwk/machine/trap.h"
+
+#include <linux/errno.h>
+#include <linux/signal.h>
+
+#include "abi/shared/layout.h"
+#include "abi/shared/statistics.h"
+#include "abi/state.h"
+#include "lwk/machine/apic.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/cpu.h"
+#include "lwk/machine/x86.h"
+#include "lwk/memory/fault.h"
+#include "lwk/memory/tlb.h"
+#include "lwk/process/process.h"
+#include "lwk/process/schedule.h"
+#include "lwk/process/slot.h"
+#include "lwk/process/thread.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/collect.h"
+#include "lwk/signals/deliver.h"
+#include "lwk/watch/account.h"
+#include "lwk/watch/counters.h"
+#include "lwk/watch/panic.h"
+#include "lwk/watch/registers.h"
 
 /* What a program gets for an exception of its own (Linux's choice of signal and code). */
 static const struct {
@@ -106,7 +130,7 @@ static void interrupt(const struct frame *frame)
 		counters_obey();
 	own->interrupts[kind]++;
 	if (this_process())
-		space_follow(&this_process()->space);
+		tlb_follow(&this_process()->space);
 	/* It may be another CPU's panic. */
 	if (kind == LWK_INTERRUPT_DOORBELL && READ_ONCE(status->state) == LWK_STATE_PANIC)
 		registers_save(this_slot(), frame);
@@ -143,7 +167,7 @@ void leave_kernel(void)
 	if (process && READ_ONCE(process->n_slots) > 1) {
 		/* Who changes mappings looks at the heartbeat when that is done (space.c). */
 		memory_barrier();
-		space_follow(&process->space);
+		tlb_follow(&process->space);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* x86-64 instructions, registers and structures (Intel SDM volumes 2 and 3). */
-#ifndef LWK_X86_H
-#define LWK_X86_H
+#ifndef LWK_MACHINE_X86_H
+#define LWK_MACHINE_X86_H
 
 #include <stdint.h>
 

@@ -4,7 +4,17 @@
  * kernel's, in 4 KB pages; all else is for processes, in 2 MB chunks, some of which
  * are broken into 4 KB pages. A chunk whose pages have all come back is whole again.
  */
-#include "lwk/lwk.h"
+#include "lwk/memory/pages.h"
+
+#include "abi/shared/statistics.h"
+#include "lwk/base/lock.h"
+#include "lwk/base/string.h"
+#include "lwk/machine/boot.h"
+#include "lwk/memory/direct_map.h"
+#include "lwk/memory/space.h"
+#include "lwk/process/slot.h"
+#include "lwk/watch/account.h"
+#include "lwk/watch/panic.h"
 
 #define CHUNK_PAGES (LARGE_SIZE / PAGE_SIZE)
 

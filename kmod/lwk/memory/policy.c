@@ -4,28 +4,21 @@
  * the nodes that the partition has memory on. Without a policy it is the CPU's own, then any other.
  * A page stays where it is: MPOL_MF_MOVE is tried by Linux too, and promised only with MPOL_MF_STRICT.
  */
-#include "lwk/lwk.h"
+#include "lwk/memory/policy.h"
 
-enum {
-	MPOL_DEFAULT,
-	MPOL_PREFERRED,
-	MPOL_BIND,
-	MPOL_INTERLEAVE,
-	MPOL_LOCAL,
-	MPOL_PREFERRED_MANY,
-};
-#define MPOL_F_STATIC_NODES (1U << 15)
-#define MPOL_F_RELATIVE_NODES (1U << 14)
-#define MPOL_F_NUMA_BALANCING (1U << 13)
+#include <linux/errno.h>
+#include <linux/mempolicy.h>
+
+#include "lwk/machine/boot.h"
+#include "lwk/memory/areas.h"
+#include "lwk/memory/fault.h"
+#include "lwk/memory/mapping.h"
+#include "lwk/memory/space.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/slot.h"
+
+/* Flags of a mode that change nothing here. */
 #define MODE_FLAGS (MPOL_F_STATIC_NODES | MPOL_F_NUMA_BALANCING)
-
-#define MPOL_F_NODE 1
-#define MPOL_F_ADDR 2
-#define MPOL_F_MEMS_ALLOWED 4
-
-#define MPOL_MF_STRICT 1
-#define MPOL_MF_MOVE 2
-#define MPOL_MF_MOVE_ALL 4
 
 static u64 partition_nodes(void)
 {

@@ -3,7 +3,25 @@
  * Memory shared with other processes: pages that Linux has, and lwkpart.ko grants (struct lwk_grant
  * in lwkshared.h). What the proxy answers is only a word; what counts is what lwkpart.ko wrote.
  */
-#include "lwk/lwk.h"
+#include "lwk/memory/share.h"
+
+#include <linux/errno.h>
+#include <linux/mman.h>
+
+#include "abi/shared/calls.h"
+#include "abi/shared/grant.h"
+#include "abi/shared/statistics.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/x86.h"
+#include "lwk/memory/direct_map.h"
+#include "lwk/memory/mapping.h"
+#include "lwk/process/process.h"
+#include "lwk/process/schedule.h"
+#include "lwk/process/slot.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/collect.h"
+#include "lwk/watch/account.h"
+#include "lwk/watch/panic.h"
 
 static struct lwk_grant *own_grant(void)
 {
@@ -93,6 +111,7 @@ s64 share_protect(u64 addr, u64 size, u32 prot)
 
 /* ---- segments of shmget(2) ---- */
 
+/* <linux/shm.h> includes <unistd.h>, which a kernel cannot have. */
 #define SHM_RDONLY 010000
 #define SHM_RND 020000
 #define SHM_REMAP 040000
@@ -111,9 +130,9 @@ static s64 request_size(u64 call, u64 argument)
 s64 sys_shmat(struct frame *frame)
 {
 	u64 addr = frame->rsi, flags = frame->rdx;
-	enum placement placement = !addr	       ? MAP_ANYWHERE
-				   : flags & SHM_REMAP ? MAP_REPLACE
-						       : MAP_EXACT;
+	enum placement placement = !addr	       ? PLACE_ANYWHERE
+				   : flags & SHM_REMAP ? PLACE_REPLACE
+						       : PLACE_EXACT;
 	u32 prot = PROT_READ | (flags & SHM_RDONLY ? 0 : PROT_WRITE);
 	s64 size = request_size(LWK_CALL_SEGMENT, frame->rdi), result;
 

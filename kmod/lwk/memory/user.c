@@ -3,7 +3,15 @@
  * Reading and writing a process's memory, page by page through the direct map: no
  * access by the kernel can fault, whatever address a program passes.
  */
-#include "lwk/lwk.h"
+#include "lwk/memory/user.h"
+
+#include <linux/errno.h>
+
+#include "abi/shared/layout.h"
+#include "lwk/base/string.h"
+#include "lwk/memory/fault.h"
+#include "lwk/memory/space.h"
+#include "lwk/process/slot.h"
 
 static int copy(u64 user, u8 *kernel, size_t size, bool write)
 {

@@ -10,16 +10,39 @@
  *
  * Another program instead of the own one (execve(2)) is a new process in the same proxy.
  */
+#include "lwk/process/fork.h"
+
 #include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/sched.h>
+#include <linux/signal.h>
 
-#include "lwk/lwk.h"
+#include "abi/shared/calls.h"
+#include "abi/shared/layout.h"
+#include "abi/shared/statistics.h"
+#include "lwk/base/lock.h"
+#include "lwk/base/string.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/fpu.h"
+#include "lwk/machine/x86.h"
+#include "lwk/memory/areas.h"
+#include "lwk/memory/change.h"
+#include "lwk/memory/copy.h"
+#include "lwk/memory/pages.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/process.h"
+#include "lwk/process/schedule.h"
+#include "lwk/process/slot.h"
+#include "lwk/process/thread.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/collect.h"
+#include "lwk/watch/account.h"
+#include "lwk/watch/console.h"
 
-#define CLONE_SIGNAL 0xffUL
 #define CLONE_PROCESS                                                                              \
 	(CLONE_VM | CLONE_VFORK | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |      \
-	 CLONE_CHILD_SETTID | CLONE_SIGNAL)
-
-#define AT_FDCWD (-100)
+	 CLONE_CHILD_SETTID | CSIGNAL)
 
 /* In the lower bits of an offer's state; 0: there is none. */
 enum { OFFER_OPEN = 1, OFFER_TAKEN = 2, OFFER_LENT = 3 };
@@ -203,7 +226,7 @@ s64 fork_clone(struct frame *frame)
 	u32 tid;
 	s64 pid;
 
-	if (flags & ~CLONE_PROCESS || (flags & CLONE_SIGNAL) != SIGCHLD ||
+	if (flags & ~CLONE_PROCESS || (flags & CSIGNAL) != SIGCHLD ||
 	    (flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM) {
 		print("pid %u: clone with flags %llx: this LWK has threads, fork and vfork, and nothing between",
 		      this_process()->pid, flags);

@@ -3,23 +3,29 @@
  * Threads that wait for each other (futex(2)). A futex is an address of one process, private or
  * not, but for those in shared memory: others may wait for them on Linux, so Linux has those.
  */
+#include "lwk/process/futex.h"
+
 #include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/futex.h>
 
-#include "lwk/lwk.h"
+#include "abi/shared/layout.h"
+#include "abi/shared/statistics.h"
+#include "lwk/base/lock.h"
+#include "lwk/memory/areas.h"
+#include "lwk/memory/fault.h"
+#include "lwk/memory/space.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/process.h"
+#include "lwk/process/schedule.h"
+#include "lwk/process/slot.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/collect.h"
+#include "lwk/time/clock.h"
+#include "lwk/watch/account.h"
 
-#define FUTEX_WAIT 0
-#define FUTEX_WAKE 1
-#define FUTEX_REQUEUE 3
-#define FUTEX_CMP_REQUEUE 4
-#define FUTEX_WAIT_BITSET 9
-#define FUTEX_WAKE_BITSET 10
-#define FUTEX_PRIVATE_FLAG 128
-#define FUTEX_CLOCK_REALTIME 256
+/* The bits of an operation that are its command. */
 #define FUTEX_COMMAND 0x7f
-
-#define FUTEX_WAITERS 0x80000000U
-#define FUTEX_OWNER_DIED 0x40000000U
-#define FUTEX_TID_MASK 0x3fffffffU
 
 /* On the stack of the thread that waits; in the order of arrival. */
 struct waiter {
@@ -297,14 +303,6 @@ s64 sys_futex(struct frame *frame)
 
 /* ---- robust futexes: Documentation/locking/robust-futex-ABI.rst of Linux ---- */
 
-#define ROBUST_MOST 2048
-
-struct robust_head {
-	u64 next;
-	s64 offset;
-	u64 pending;
-};
-
 static void release_one(u64 addr, u32 tid)
 {
 	struct space *space = &this_process()->space;
@@ -326,24 +324,25 @@ static void release_one(u64 addr, u32 tid)
 
 void futex_release_robust(const struct thread *thread)
 {
-	u64 at = thread->robust_list, entry;
-	struct robust_head head;
+	u64 at = thread->robust_list, entry, pending;
+	struct robust_list_head head;
 
 	if (!at || copy_from_user(&head, at, sizeof(head)))
 		return;
-	entry = head.next;
-	for (u32 n = 0; n < ROBUST_MOST && (entry & ~1UL) != at; n++) {
+	pending = (u64)head.list_op_pending;
+	entry = (u64)head.list.next;
+	for (u32 n = 0; n < ROBUST_LIST_LIMIT && (entry & ~1UL) != at; n++) {
 		u64 next;
 		bool more = !copy_from_user(&next, entry & ~1UL, sizeof(next));
 
 		/* Bit 0 marks priority inheritance, which is not on this LWK. */
-		if (entry != head.pending)
-			release_one((entry & ~1UL) + head.offset, thread->tid);
+		if (entry != pending)
+			release_one((entry & ~1UL) + head.futex_offset, thread->tid);
 		if (!more)
 			break;
 		entry = next;
 		still_alive();
 	}
-	if (head.pending)
-		release_one((head.pending & ~1UL) + head.offset, thread->tid);
+	if (pending)
+		release_one((pending & ~1UL) + head.futex_offset, thread->tid);
 }

@@ -3,11 +3,41 @@
  * The life of a process: lwkpart.ko orders one, its proxy loads a program into it and
  * starts it, it ends, and lwkpart.ko withdraws the order when the proxy is gone.
  */
-#include "lwk/lwk.h"
+#include "lwk/process/process.h"
+
+#include <linux/errno.h>
+#include <linux/signal.h>
+
+#include "abi/shared/calls.h"
+#include "abi/shared/channel.h"
+#include "abi/shared/layout.h"
+#include "abi/shared/orders.h"
+#include "abi/shared/statistics.h"
+#include "lwk/base/string.h"
+#include "lwk/machine/apic.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/cpu.h"
+#include "lwk/machine/entry.h"
+#include "lwk/machine/fpu.h"
+#include "lwk/machine/frame.h"
+#include "lwk/machine/trap.h"
+#include "lwk/machine/x86.h"
+#include "lwk/memory/fault.h"
+#include "lwk/memory/mapping.h"
+#include "lwk/process/fork.h"
+#include "lwk/process/futex.h"
+#include "lwk/process/schedule.h"
+#include "lwk/process/slot.h"
+#include "lwk/process/thread.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/set.h"
+#include "lwk/watch/account.h"
+#include "lwk/watch/console.h"
+#include "lwk/watch/panic.h"
 
 static s64 load_map(struct space *space, const u64 args[6])
 {
-	s64 addr = space_map(space, args[0], args[1], args[2], MAP_EXACT);
+	s64 addr = space_map(space, args[0], args[1], args[2], PLACE_EXACT);
 
 	if (addr < 0)
 		return addr;
@@ -28,7 +58,7 @@ static void inherit_signals(u64 blocked, u64 ignored)
 	this_thread()->blocked = blocked & ~SIGNALS_UNBLOCKABLE;
 	for (int s = 1; s <= SIGNALS; s++)
 		if (ignored & ~SIGNALS_UNBLOCKABLE & SIGNAL_BIT(s))
-			this_process()->actions[s - 1].handler = SIG_IGN;
+			this_process()->actions[s - 1].handler = HANDLER_IGNORE;
 }
 
 static void start(u64 entry, u64 stack) __attribute__((noreturn));

@@ -8,10 +8,21 @@
  * else to do, whether what the thread waits for is there. So who brings it rings the doorbell only of
  * a CPU that halts.
  */
-#include "lwk/lwk.h"
+#include "lwk/process/schedule.h"
 
-/* entry.S: goes on with the stack 'to', and leaves word where the present one ends. */
-void switch_stack(u64 *from, u64 to);
+#include "abi/shared/layout.h"
+#include "abi/shared/statistics.h"
+#include "lwk/machine/apic.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/cpu.h"
+#include "lwk/machine/entry.h"
+#include "lwk/machine/fpu.h"
+#include "lwk/machine/trap.h"
+#include "lwk/machine/x86.h"
+#include "lwk/process/slot.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/time/clock.h"
+#include "lwk/watch/account.h"
 
 static bool thawed(const struct slot *slot)
 {

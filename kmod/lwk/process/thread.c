@@ -3,7 +3,35 @@
  * Threads beyond a process's first. Each has a slot, on a CPU of its own if there is one, which the
  * process asks its proxy for and then keeps: a thread that ends leaves its slot parked, for the next one.
  */
-#include "lwk/lwk.h"
+#include "lwk/process/thread.h"
+
+#include <linux/errno.h>
+#include <linux/futex.h>
+#include <linux/sched.h>
+#include <linux/signal.h>
+
+#include "abi/shared/calls.h"
+#include "abi/shared/layout.h"
+#include "abi/shared/orders.h"
+#include "abi/shared/statistics.h"
+#include "lwk/base/string.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/cpu.h"
+#include "lwk/machine/entry.h"
+#include "lwk/machine/fpu.h"
+#include "lwk/machine/trap.h"
+#include "lwk/machine/x86.h"
+#include "lwk/memory/space.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/fork.h"
+#include "lwk/process/futex.h"
+#include "lwk/process/process.h"
+#include "lwk/process/schedule.h"
+#include "lwk/process/slot.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/collect.h"
+#include "lwk/watch/account.h"
+#include "lwk/watch/console.h"
 
 /* Threads share all of this here; and more than these flags there is not. */
 #define CLONE_NEEDED                                                                               \
@@ -16,7 +44,7 @@ void thread_init(struct thread *thread, u32 tid)
 {
 	memset(thread, 0, sizeof(*thread));
 	thread->tid = tid;
-	thread->altstack.flags = SS_DISABLE;
+	thread->altstack.ss_flags = SS_DISABLE;
 }
 
 void thread_join(void)
@@ -222,11 +250,9 @@ s64 sys_set_tid_address(struct frame *frame)
 	return thread->tid;
 }
 
-#define ROBUST_HEAD_BYTES 24
-
 s64 sys_set_robust_list(struct frame *frame)
 {
-	if (frame->rsi != ROBUST_HEAD_BYTES)
+	if (frame->rsi != sizeof(struct robust_list_head))
 		return -EINVAL;
 	this_thread()->robust_list = frame->rdi;
 	return 0;

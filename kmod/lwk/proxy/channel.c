@@ -4,7 +4,23 @@
  * counts are kept in struct slot, packets are copied before they are looked at, and
  * what cannot be ends the connection, never the LWK.
  */
-#include "lwk/lwk.h"
+#include "lwk/proxy/channel.h"
+
+#include <linux/errno.h>
+
+#include "abi/shared/boot.h"
+#include "abi/shared/orders.h"
+#include "abi/shared/statistics.h"
+#include "lwk/base/string.h"
+#include "lwk/machine/apic.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/cpu.h"
+#include "lwk/machine/x86.h"
+#include "lwk/memory/fault.h"
+#include "lwk/process/process.h"
+#include "lwk/process/schedule.h"
+#include "lwk/watch/account.h"
+#include "lwk/watch/console.h"
 
 /*
  * How long to look before halting: after a wait shorter than SPIN_MAX_US at least

@@ -7,7 +7,16 @@
  *
  * The sets are looked at without the lock; it is held to change them, and what they stand for.
  */
-#include "lwk/lwk.h"
+#include "lwk/signals/pending.h"
+
+#include <linux/errno.h>
+#include <linux/signal.h>
+
+#include "lwk/base/lock.h"
+#include "lwk/memory/pages.h"
+#include "lwk/process/process.h"
+#include "lwk/process/slot.h"
+#include "lwk/signals/set.h"
 
 struct queued {
 	struct lwk_signal signal;

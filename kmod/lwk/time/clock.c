@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Time: the TSC, scaled as Linux's own clock; Linux says how now and then. */
-#include "lwk/lwk.h"
+#include "lwk/time/clock.h"
+
+#include <linux/errno.h>
+
+#include "lwk/machine/boot.h"
+#include "lwk/memory/direct_map.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/slot.h"
+#include "lwk/time/read.h"
 
 u64 clock_cycles_to_ns(u64 cycles)
 {

@@ -1,51 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How struct lwk_clock is read: by the LWK's kernel, and by programs in their own mode (vdso.c). */
-#ifndef LWK_CLOCK_H
-#define LWK_CLOCK_H
+/* Time: the TSC, scaled as Linux's own clock. */
+#ifndef LWK_TIME_CLOCK_H
+#define LWK_TIME_CLOCK_H
 
-#include "abi/lwkshared.h"
-#include "lwk/machine/x86.h"
+#include "abi/shared/clock.h"
+#include "lwk/base/types.h"
 
-/* Nanoseconds. The TSC is read within the loop: what an old reference gives is past, too. */
-static inline uint64_t clock_read(const struct lwk_clock *clock, enum lwk_clock_kind kind)
-{
-	uint64_t ns;
-	int64_t cycles;
-	uint32_t seq;
+/* A wait that ends by itself at no time. */
+#define NO_DEADLINE (~0UL)
 
-	do {
-		while ((seq = __atomic_load_n(&clock->seq, __ATOMIC_ACQUIRE)) & 1)
-			cpu_relax();
-		/* Another CPU's TSC may have been a little ahead when Linux wrote. */
-		cycles = rdtsc() - *(const volatile __u64 *)&clock->tsc_base;
-		if (cycles < 0)
-			cycles = 0;
-		ns = ((unsigned __int128)cycles * *(const volatile __u64 *)&clock->mult >> 32) +
-		     *(const volatile __s64 *)&clock->monotonic_ns +
-		     *(const volatile __s64 *)&clock->offset_ns[kind];
-		compiler_barrier();
-	} while (__atomic_load_n(&clock->seq, __ATOMIC_RELAXED) != seq);
-	return ns;
-}
-
-/* What CLOCK_… numbers are, by linux/time.h; LWK_CLOCK_KINDS: none of these. */
-static inline enum lwk_clock_kind clock_kind(uint64_t id)
-{
-	switch (id) {
-	case 0: /* CLOCK_REALTIME */
-	case 5: /* … _COARSE */
-		return LWK_CLOCK_REALTIME;
-	case 1: /* CLOCK_MONOTONIC */
-	case 4: /* … _RAW */
-	case 6: /* … _COARSE */
-		return LWK_CLOCK_MONOTONIC;
-	case 7: /* CLOCK_BOOTTIME */
-		return LWK_CLOCK_BOOTTIME;
-	case 11: /* CLOCK_TAI */
-		return LWK_CLOCK_TAI;
-	default:
-		return LWK_CLOCK_KINDS;
-	}
-}
+/* Nanoseconds. */
+u64 clock_now(enum lwk_clock_kind kind);
+u64 clock_monotonic(void);
+u64 clock_realtime(void);
+u64 clock_cycles_to_ns(u64 cycles);
+/* Reads the struct timespec at addr; NO_DEADLINE: longer than can be counted. 0, -EFAULT, -EINVAL. */
+s64 clock_read_time(u64 addr, u64 *ns);
 
 #endif

@@ -3,18 +3,18 @@
  * Calls that programs do by themselves, in their own mode (vdso(7)): the C library finds them at
  * LWK_VDSO_VADDR, by the ELF headers of what this is linked to.
  */
+#include "lwk/time/vdso.h"
+
 #include <asm/unistd.h>
+#include <linux/time.h>
 #include <linux/time_types.h>
 
-#include "lwk/time/clock.h"
+#include "abi/shared/layout.h"
 #include "lwk/machine/entry.h"
+#include "lwk/time/read.h"
 
 #define CLOCK ((const struct lwk_clock *)LWK_CLOCK_VADDR)
 #define NS_PER_SEC 1000000000UL
-
-struct timezone {
-	int minutes_west, dst;
-};
 
 int __vdso_clock_gettime(int64_t id, struct __kernel_timespec *to);
 int __vdso_clock_getres(int64_t id, struct __kernel_timespec *to);

@@ -3,7 +3,7 @@
  * Where this CPU's time goes. Short calls are not timed, because two looks at the TSC
  * would cost as much as the call: they are the process's time, and counted.
  */
-#include "lwk/lwk.h"
+#include "lwk/watch/account.h"
 
 u32 account(u32 state)
 {

@@ -5,7 +5,15 @@
  * interrupt it; none of them interrupts either. One that passes 2^48 twice between two such
  * moments has lost that much: days without a kernel entry.
  */
-#include "lwk/lwk.h"
+#include "lwk/watch/counters.h"
+
+#include "abi/shared/statistics.h"
+#include "lwk/base/string.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/cpu.h"
+#include "lwk/machine/x86.h"
+#include "lwk/process/slot.h"
+#include "lwk/watch/account.h"
 #include "lwk/watch/pmu.h"
 
 static u32 fixed_bits; /* of a fixed counter, as pmu_bits of the others */

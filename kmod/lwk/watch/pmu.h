@@ -3,10 +3,13 @@
  * Architectural performance monitoring, version 2 (Intel SDM volume 3, 20.2): what goes into its
  * registers for some counters. It touches none, so it has a unit test.
  */
-#ifndef LWK_PMU_H
-#define LWK_PMU_H
+#ifndef LWK_WATCH_PMU_H
+#define LWK_WATCH_PMU_H
 
-#include "abi/lwkshared.h"
+#include <linux/types.h>
+
+#include "abi/shared/counters.h"
+#include "abi/shared/status.h"
 
 #define PMU_MAX_GENERAL 8 /* IA32_PERFEVTSEL0 to 7; what comes later is elsewhere */
 #define PMU_MAX_FIXED 3	  /* instructions, core cycles, reference cycles */

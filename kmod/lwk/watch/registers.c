@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The registers of all CPUs at a panic, or when the LWK hangs, for a dump. */
-#include "lwk/lwk.h"
+#include "lwk/watch/registers.h"
+
+#include "abi/shared/status.h"
+#include "lwk/base/string.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/cpu.h"
+#include "lwk/machine/frame.h"
+#include "lwk/machine/x86.h"
+#include "lwk/memory/direct_map.h"
+#include "lwk/memory/pages.h"
+#include "lwk/process/slot.h"
 
 static struct lwk_registers *saved; /* by the CPU's index */
 

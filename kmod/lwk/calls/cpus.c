@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/calls/cpus.h"
+
+#include <asm/unistd.h>
+#include <linux/errno.h>
+
+#include "abi/shared/boot.h"
+#include "abi/shared/orders.h"
+#include "abi/shared/statistics.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/cpu.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/process.h"
+#include "lwk/process/schedule.h"
+#include "lwk/process/slot.h"
+#include "lwk/proxy/channel.h"
+
+/* As many as a Linux kernel of the distributions can have. */
+#define LINUX_CPUS 8192
+
+/* May this process have threads there: is it one of its own CPUs, or nobody's? */
+static bool may_use(u32 index)
+{
+	bool free = true;
+
+	for (u32 i = index; i < boot->n_slots; i += boot->n_cpus) {
+		const struct process *process = LOAD_ACQUIRE(slot_at(i)->process);
+
+		if (process == this_process())
+			return true;
+		if (process || READ_ONCE(slot_at(i)->control->order) != LWK_ORDER_NONE)
+			free = false;
+	}
+	return free;
+}
+
+static bool is_own(u32 tid)
+{
+	for (u32 i = 0; i < boot->n_slots; i++)
+		if (LOAD_ACQUIRE(slot_at(i)->process) == this_process() &&
+		    READ_ONCE(slot_at(i)->thread.tid) == tid)
+			return true;
+	return !tid;
+}
+
+/*
+ * The CPUs that the process has or can still have threads on, by Linux's numbers. Of other
+ * processes Linux tells.
+ */
+s64 sys_sched_getaffinity(struct frame *frame)
+{
+	u64 mask[LINUX_CPUS / 64] = { 0 }, bytes = 0;
+	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx };
+
+	if (!is_own(frame->rdi)) {
+		this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+		return channel_request(__NR_sched_getaffinity, args);
+	}
+	for (u32 i = 0; i < boot->n_cpus; i++) {
+		u32 linux_cpu = boot->cpus[i].linux_cpu;
+
+		/* The length does not depend on what others do. */
+		bytes = MAX(bytes, linux_cpu / 64 * 8 + 8UL);
+		if (linux_cpu < LINUX_CPUS && may_use(i))
+			mask[linux_cpu / 64] |= 1UL << linux_cpu % 64;
+	}
+	bytes = MIN(bytes, sizeof(mask));
+	if (frame->rsi < bytes || frame->rsi % sizeof(u64))
+		return -EINVAL;
+	return copy_to_user(frame->rdx, mask, bytes) ? -EFAULT : (s64)bytes;
+}
+
+/* A thread has its CPU and cannot go to another. */
+s64 sys_sched_setaffinity(struct frame *frame)
+{
+	u32 linux_cpu = boot->cpus[this_slot()->cpu->index].linux_cpu;
+	u8 byte;
+
+	if (frame->rsi <= linux_cpu / 8)
+		return -EINVAL;
+	if (copy_from_user(&byte, frame->rdx + linux_cpu / 8, 1))
+		return -EFAULT;
+	return byte & 1 << linux_cpu % 8 ? 0 : -EINVAL;
+}
+
+s64 sys_sched_yield(struct frame *frame)
+{
+	/* Here, for the many that have the CPU for themselves. */
+	if (this_slot()->cpu->n_busy > 1)
+		slot_yield();
+	return 0;
+}
+
+s64 sys_getcpu(struct frame *frame)
+{
+	const struct lwk_boot_cpu *cpu = &boot->cpus[this_slot()->cpu->index];
+
+	if ((frame->rdi && copy_to_user(frame->rdi, &cpu->linux_cpu, sizeof(u32))) ||
+	    (frame->rsi && copy_to_user(frame->rsi, &cpu->node, sizeof(u32))))
+		return -EFAULT;
+	return 0;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/calls/delegate.h"
+
+#include <asm/unistd.h>
+#include <linux/errno.h>
+
+#include "abi/shared/calls.h"
+#include "lwk/memory/areas.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/slot.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/collect.h"
+#include "lwk/signals/wait.h"
+
+/* Blocked and ignored signals end no call on Linux, but they do end the proxy's. */
+static bool restarts(bool after_any)
+{
+	signal_collect();
+	return after_any || !signal_effective();
+}
+
+/* Where such a call has the signals that it blocks instead; 0: it has none. */
+static u64 mask_address(const struct frame *frame)
+{
+	u64 pair[2];
+
+	switch (frame->error) {
+	case __NR_ppoll:
+		return frame->r8 == sizeof(u64) ? frame->r10 : 0;
+	case __NR_epoll_pwait:
+	case __NR_epoll_pwait2:
+		return frame->r9 == sizeof(u64) ? frame->r8 : 0;
+	case __NR_pselect6:
+		if (frame->r9 && !copy_from_user(pair, frame->r9, sizeof(pair)) &&
+		    pair[1] == sizeof(u64))
+			return pair[0];
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* With the mask until the call has ended, or until the handler of the signal that ended it has. */
+static s64 request_masked(struct frame *frame, const u64 args[6])
+{
+	u64 address = mask_address(frame), mask;
+	s64 result;
+
+	if (!address || copy_from_user(&mask, address, sizeof(mask)))
+		return channel_request(frame->error, args);
+	signal_suspend(mask);
+	result = signal_effective() ? -EINTR : channel_request(frame->error, args);
+	if (result != -EINTR)
+		signal_unsuspend();
+	return result;
+}
+
+s64 call_delegate(struct frame *frame, enum lwk_call_kind about, bool restarted)
+{
+	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9 };
+	s64 result = request_masked(frame, args);
+
+	this_slot()->status->delegated_calls[about]++;
+	if (result == LWK_RESULT_AREAS) {
+		result = space_tell(&this_process()->space);
+		if (!result)
+			result = request_masked(frame, args);
+	}
+	this_thread()->interrupted = result == -EINTR && restarts(restarted);
+	return result;
+}

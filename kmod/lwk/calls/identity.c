@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/calls/identity.h"
+
+#include <asm/prctl.h>
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/prctl.h>
+#include <linux/utsname.h>
+
+#include "abi/shared/layout.h"
+#include "abi/shared/statistics.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/x86.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/process.h"
+#include "lwk/process/slot.h"
+#include "lwk/proxy/channel.h"
+
+s64 sys_getpid(struct frame *frame)
+{
+	return this_process()->pid;
+}
+
+s64 sys_gettid(struct frame *frame)
+{
+	return this_thread()->tid;
+}
+
+static void copy_name(char *to, const char *from, const char *suffix)
+{
+	size_t n = 0;
+
+	for (; *from && n < __NEW_UTS_LEN; n++)
+		to[n] = *from++;
+	for (; *suffix && n < __NEW_UTS_LEN; n++)
+		to[n] = *suffix++;
+	to[n] = '\0';
+}
+
+s64 sys_uname(struct frame *frame)
+{
+	struct new_utsname names = { .sysname = "Linux" };
+
+	copy_name(names.nodename, boot->nodename, "");
+	copy_name(names.release, boot->linux_release, "+lwk");
+	copy_name(names.version, LWK_VERSION, "");
+	copy_name(names.machine, "x86_64", "");
+	copy_name(names.domainname, boot->domainname, "");
+	return copy_to_user(frame->rdi, &names, sizeof(names));
+}
+
+s64 sys_arch_prctl(struct frame *frame)
+{
+	/* In the kernel the user's GS base is in the other register. */
+	u32 msr = frame->rdi == ARCH_SET_FS || frame->rdi == ARCH_GET_FS ? MSR_FS_BASE
+									 : MSR_KERNEL_GS_BASE;
+	u64 base;
+
+	switch (frame->rdi) {
+	case ARCH_SET_FS:
+	case ARCH_SET_GS:
+		if (frame->rsi >= LWK_USER_END)
+			return -EPERM;
+		write_msr(msr, frame->rsi);
+		return 0;
+	case ARCH_GET_FS:
+	case ARCH_GET_GS:
+		base = read_msr(msr);
+		return copy_to_user(frame->rsi, &base, sizeof(base));
+	default:
+		return -EINVAL;
+	}
+}
+
+s64 sys_prctl(struct frame *frame)
+{
+	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8 };
+
+	/* Only what is the process's by its proxy being so; the rest would change how that works. */
+	switch (frame->rdi) {
+	case PR_SET_PDEATHSIG:
+	case PR_GET_PDEATHSIG:
+	case PR_GET_DUMPABLE:
+	case PR_GET_KEEPCAPS:
+	case PR_SET_NAME:
+	case PR_GET_NAME:
+	case PR_CAPBSET_READ:
+	case PR_GET_SECUREBITS:
+	case PR_SET_TIMERSLACK:
+	case PR_GET_TIMERSLACK:
+	case PR_SET_CHILD_SUBREAPER:
+	case PR_GET_CHILD_SUBREAPER:
+	case PR_SET_NO_NEW_PRIVS:
+	case PR_GET_NO_NEW_PRIVS:
+		this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+		return channel_request(__NR_prctl, args);
+	default:
+		return -EINVAL;
+	}
+}
+
+s64 sys_exit_group(struct frame *frame)
+{
+	process_exit((frame->rdi & 0xff) << 8);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/calls/memory.h"
+
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+#include <linux/sysinfo.h>
+
+#include "abi/shared/calls.h"
+#include "abi/shared/statistics.h"
+#include "lwk/machine/boot.h"
+#include "lwk/memory/areas.h"
+#include "lwk/memory/fault.h"
+#include "lwk/memory/mapping.h"
+#include "lwk/memory/pages.h"
+#include "lwk/memory/space.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/slot.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/collect.h"
+#include "lwk/time/clock.h"
+#include "lwk/watch/console.h"
+
+/* With the type, the flags that say how a mapping is meant: MAP_DENYWRITE to MAP_STACK. */
+#define MAP_KNOWN 0x17f93fUL
+
+/* For writing only, then. */
+static bool is_open(u64 fd)
+{
+	u64 args[6] = { fd, F_GETFL };
+
+	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+	return channel_request(__NR_fcntl, args) >= 0;
+}
+
+/*
+ * A private file mapping is a copy, read at once: pages of the file's cache are
+ * Linux's. So is one that is only read, of a file whose pages cannot be shared. The pages are made
+ * before Linux writes into them, because it would ask for them one by one.
+ */
+static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u64 offset)
+{
+	s64 result = 0;
+
+	for (u64 done = 0; done < size; done += result) {
+		u64 part = MIN(size - done, LARGE_SIZE);
+		u64 args[6] = { fd, addr + done, part, offset + done };
+
+		result = space_populate(space, addr + done, part);
+		if (result)
+			break;
+		result = channel_request(__NR_pread64, args);
+		this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+		/* The proxy makes no call as long as a signal waits to be collected. */
+		if (result == -EINTR) {
+			signal_collect();
+			result = 0;
+		} else if (result <= 0) {
+			break;
+		}
+	}
+	if (result >= 0)
+		result = space_protect(space, addr, size, prot);
+	if (result < 0)
+		space_unmap(space, addr, size);
+	if (result == -EBADF && is_open(fd))
+		return -EACCES;
+	/* What cannot be read at an offset cannot be mapped: pipes, sockets, directories. */
+	if (result == -ESPIPE || result == -EISDIR)
+		return -ENODEV;
+	return result < 0 ? (result == -EFAULT ? -ENOMEM : result) : (s64)addr;
+}
+
+/* For who wants to know which files are mapped. */
+static s64 name_mapping(s64 addr, u64 size, u64 fd, u64 offset)
+{
+	u64 args[6] = { fd };
+	s64 file;
+
+	if (addr <= 0)
+		return addr;
+	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+	file = channel_request(LWK_CALL_FILE, args);
+	if (file > 0)
+		space_set_file(&this_process()->space, addr, size, file, offset);
+	return addr;
+}
+
+s64 sys_mmap(struct frame *frame)
+{
+	struct space *space = &this_process()->space;
+	u64 size = frame->rsi, prot = frame->rdx & PROT_ALL, flags = frame->r10;
+	enum placement placement = flags & MAP_FIXED_NOREPLACE ? PLACE_EXACT
+				   : flags & MAP_FIXED	       ? PLACE_REPLACE
+							       : PLACE_ANYWHERE;
+	bool file = !(flags & MAP_ANONYMOUS), shared = flags & MAP_SHARED;
+	s64 addr = 0;
+
+	if (!(flags & MAP_TYPE))
+		return -EINVAL;
+	if ((flags & MAP_TYPE) == MAP_SHARED_VALIDATE && flags & ~MAP_KNOWN)
+		return -EOPNOTSUPP;
+	if (flags & MAP_HUGETLB)
+		return -ENOMEM; /* there is no such pool; large pages come by themselves */
+	if (file && frame->r9 % PAGE_SIZE)
+		return -EINVAL;
+	if (shared)
+		addr = space_map_shared(space, frame->rdi, size, prot, placement, flags, frame->r8,
+					frame->r9);
+	if (!addr && shared && prot & PROT_WRITE) {
+		print("pid %u: mmap of a file that is not on tmpfs, shared and writable: not on this LWK",
+		      this_process()->pid);
+		return -ENODEV;
+	}
+	if (addr) {
+		if (addr > 0 && flags & MAP_POPULATE && prot)
+			space_populate(space, addr, size);
+		return file ? name_mapping(addr, size, frame->r8, frame->r9) : addr;
+	}
+	addr = space_map(space, frame->rdi, size, file ? PROT_READ | PROT_WRITE : prot, placement);
+	if (addr < 0)
+		return addr;
+	if (file)
+		return name_mapping(map_file(space, addr, size, prot, frame->r8, frame->r9), size,
+				    frame->r8, frame->r9);
+	if (flags & MAP_POPULATE && prot)
+		space_populate(space, addr, size);
+	return addr;
+}
+
+s64 sys_munmap(struct frame *frame)
+{
+	return space_unmap(&this_process()->space, frame->rdi, frame->rsi);
+}
+
+s64 sys_mprotect(struct frame *frame)
+{
+	return space_protect(&this_process()->space, frame->rdi, frame->rsi, frame->rdx);
+}
+
+s64 sys_brk(struct frame *frame)
+{
+	return space_set_brk(&this_process()->space, frame->rdi);
+}
+
+s64 sys_mremap(struct frame *frame)
+{
+	if (frame->r10 & ~MREMAP_MAYMOVE)
+		return -EINVAL;
+	return space_resize(&this_process()->space, frame->rdi, frame->rsi, frame->rdx,
+			    frame->r10 & MREMAP_MAYMOVE);
+}
+
+/* What is shared is memory: there is nothing to write. */
+s64 sys_msync(struct frame *frame)
+{
+	u64 addr = frame->rdi, size = ALIGN_UP(frame->rsi, PAGE_SIZE), flags = frame->rdx;
+
+	if (flags & ~(MS_ASYNC | MS_INVALIDATE | MS_SYNC) || addr % PAGE_SIZE ||
+	    (flags & MS_ASYNC && flags & MS_SYNC))
+		return -EINVAL;
+	return !size || space_is_mapped(&this_process()->space, addr, size) ? 0 : -ENOMEM;
+}
+
+s64 sys_madvise(struct frame *frame)
+{
+	if (frame->rdx == MADV_DONTNEED || frame->rdx == MADV_FREE)
+		return space_discard(&this_process()->space, frame->rdi, frame->rsi);
+	return frame->rdi % PAGE_SIZE ? -EINVAL : 0; /* advice may be ignored */
+}
+
+/* What the partition has, not the machine. */
+s64 sys_sysinfo(struct frame *frame)
+{
+	struct sysinfo info = {
+		.uptime = clock_monotonic() / 1000000000,
+		.totalram = status->user_bytes,
+		.freeram = user_free_bytes(),
+		.procs = boot->n_cpus,
+		.mem_unit = 1,
+	};
+
+	return copy_to_user(frame->rdi, &info, sizeof(info));
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A CPU: descriptor tables, MSRs, and which of its slots it runs. */
+#ifndef LWK_MACHINE_CPU_H
+#define LWK_MACHINE_CPU_H
+
+#include "lwk/base/types.h"
+#include "lwk/machine/x86.h"
+#include "lwk/watch/counters.h"
+
+struct slot;
+
+struct cpu {
+	u32 index;	      /* as abi/shared/boot.h numbers CPUs */
+	u32 n_busy;	      /* its slots that have a process */
+	struct slot *current; /* the slot whose turn it is */
+	/* The slot whose turn comes first, because another interrupted it; or NULL. */
+	struct slot *interrupted;
+	u32 sleeps;   /* 1: only an interrupt makes it look */
+	u64 tlb_seen; /* the current process's tlb_generation that its TLB has followed */
+	struct counters counters;
+	u64 gdt[11];
+	struct tss tss;
+};
+
+struct cpu *cpu_at(u32 index);
+/* Makes this CPU ready for user mode; 'stack_top' is the kernel stack of its current slot. */
+void cpu_setup(struct cpu *cpu, u64 stack_top);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/memory/areas.h"
+
+#include <linux/errno.h>
+
+#include "abi/shared/calls.h"
+#include "abi/shared/layout.h"
+#include "lwk/base/lock.h"
+#include "lwk/memory/pages.h"
+#include "lwk/memory/tables.h"
+#include "lwk/process/slot.h"
+#include "lwk/proxy/channel.h"
+
+/* Room between the mappings and the stack, and where a search for room starts. */
+#define MAPPINGS_END (LWK_USER_END - (1UL << 40))
+#define ENTRIES 512
+/* In an entry that is not present: the page is still there. */
+#define PTE_LIMBO (1UL << 10)
+/* The page is none of the partition's: the direct map does not have it. */
+#define PTE_GRANTED (1UL << 11)
+/* One page of addresses for each CPU, to look at such a page through. */
+#define PEEPHOLES (LWK_LAPIC_VADDR + LARGE_SIZE)
+
+bool range_valid(u64 addr, u64 size)
+{
+	return addr % PAGE_SIZE == 0 && addr >= LWK_USER_START && size <= LWK_USER_END &&
+	       addr <= LWK_USER_END - size;
+}
+
+static struct area *area_alloc(struct space *space)
+{
+	struct area *area = space->free_areas;
+
+	if (!area) {
+		u8 *page = kernel_page_alloc();
+
+		if (!page)
+			return NULL;
+		/* The first slot links the pages of this space. */
+		*(void **)page = space->area_pages;
+		space->area_pages = page;
+		for (u64 at = sizeof(*area); at + sizeof(*area) <= PAGE_SIZE; at += sizeof(*area)) {
+			struct area *slot = (struct area *)(page + at);
+
+			slot->next = space->free_areas;
+			space->free_areas = slot;
+		}
+		area = space->free_areas;
+	}
+	space->free_areas = area->next;
+	return area;
+}
+
+void area_free(struct space *space, struct area *area)
+{
+	area->next = space->free_areas;
+	space->free_areas = area;
+}
+
+/* The link to the first area that ends behind addr. */
+struct area **area_link(struct space *space, u64 addr)
+{
+	struct area **link = &space->areas;
+
+	while (*link && (*link)->end <= addr)
+		link = &(*link)->next;
+	return link;
+}
+
+struct area *area_at(struct space *space, u64 addr)
+{
+	struct area *area = *area_link(space, addr);
+
+	return area && area->start <= addr ? area : NULL;
+}
+
+/* Makes sure that no area spans addr. */
+int area_split(struct space *space, u64 addr)
+{
+	struct area *area = area_at(space, addr), *rest;
+
+	if (!area || area->start == addr)
+		return 0;
+	rest = area_alloc(space);
+	if (!rest)
+		return -ENOMEM;
+	*rest = *area;
+	rest->start = addr;
+	rest->offset += addr - area->start;
+	area->end = addr;
+	area->next = rest;
+	return 0;
+}
+
+static bool continues_file(const struct area *area, const struct area *next)
+{
+	return area->file == next->file &&
+	       (!area->file || next->offset - area->offset == next->start - area->start);
+}
+
+/* Joins an area with its successor while they are alike. */
+void area_join(struct space *space, struct area *area)
+{
+	struct area *next;
+
+	while ((next = area->next) && next->start == area->end && next->prot == area->prot &&
+	       next->shared == area->shared && next->policy.mode == area->policy.mode &&
+	       next->policy.nodes == area->policy.nodes && continues_file(area, next)) {
+		area->end = next->end;
+		area->next = next->next;
+		area_free(space, next);
+	}
+}
+
+/* Adds what 'like' says, but for its link. */
+int area_insert(struct space *space, const struct area *like)
+{
+	struct area **link = area_link(space, like->start), *area = area_alloc(space);
+
+	if (!area)
+		return -ENOMEM;
+	*area = *like;
+	area->next = *link;
+	*link = area;
+	area_join(space, area);
+	/* The predecessor too, which area_link() does not give. */
+	for (struct area *before = space->areas; before != area; before = before->next) {
+		if (before->next == area) {
+			area_join(space, before);
+			break;
+		}
+	}
+	return 0;
+}
+
+bool range_free(struct space *space, u64 start, u64 end)
+{
+	struct area *area = *area_link(space, start);
+
+	return !area || area->start >= end;
+}
+
+/* True when every page of [start, end) is in some area. */
+bool range_mapped(struct space *space, u64 start, u64 end)
+{
+	for (struct area *area = *area_link(space, start); area && area->start <= start;
+	     area = area->next) {
+		if (area->end >= end)
+			return true;
+		start = area->end;
+	}
+	return false;
+}
+
+/* The highest room of that size below MAPPINGS_END, or 0. */
+u64 find_room(struct space *space, u64 size)
+{
+	/*
+	 * Aligned for large pages, if it is made of them. Other sizes are put next to each
+	 * other: arrays that all start at a multiple of 2 MB compete for the same lines of
+	 * caches and TLBs (Linux has the same rule since 6.7).
+	 */
+	u64 align = size % LARGE_SIZE == 0 ? LARGE_SIZE : PAGE_SIZE, best = 0;
+	u64 floor = MAX(space->brk, LWK_USER_START);
+
+	for (struct area *area = space->areas;; area = area->next) {
+		u64 ceiling = area ? MIN(area->start, MAPPINGS_END) : MAPPINGS_END;
+
+		if (ceiling > size && ALIGN_DOWN(ceiling - size, align) >= floor)
+			best = ALIGN_DOWN(ceiling - size, align);
+		if (!area || area->end >= MAPPINGS_END)
+			return best;
+		floor = MAX(floor, area->end);
+	}
+}
+
+struct choice area_choice(const struct area *area, u64 addr)
+{
+	return policy_choice(area->policy.mode ? &area->policy : &this_thread()->policy, addr);
+}
+
+bool space_is_shared(struct space *space, u64 addr)
+{
+	const struct area *area;
+	bool shared;
+
+	spin_lock(&space->lock);
+	area = area_at(space, addr);
+	shared = area && area->shared;
+	spin_unlock(&space->lock);
+	return shared;
+}
+
+bool space_has_shared(const struct space *space)
+{
+	const struct area *area = space->areas;
+
+	while (area && !area->shared)
+		area = area->next;
+	return area;
+}
+
+bool space_is_mapped(struct space *space, u64 addr, u64 size)
+{
+	bool mapped = false;
+
+	spin_lock(&space->lock);
+	if (range_valid(addr, size))
+		mapped = range_mapped(space, addr, addr + size);
+	spin_unlock(&space->lock);
+	return mapped;
+}
+
+s64 space_policy(struct space *space, u64 addr, struct policy *policy)
+{
+	const struct area *area;
+
+	spin_lock(&space->lock);
+	area = addr < LWK_USER_END ? area_at(space, addr) : NULL;
+	if (area && area->policy.mode)
+		*policy = area->policy;
+	spin_unlock(&space->lock);
+	return area ? 0 : -EFAULT;
+}
+
+/* The first area that ends behind addr: false, if there is none. */
+static bool find_area(struct space *space, u64 addr, struct area *found, bool *heap)
+{
+	const struct area *area;
+
+	spin_lock(&space->lock);
+	area = *area_link(space, addr);
+	if (area)
+		*found = *area;
+	*heap = area && !area->file && !area->shared && area->start < space->brk &&
+		area->end > space->brk_start;
+	spin_unlock(&space->lock);
+	return area;
+}
+
+s64 space_tell(struct space *space)
+{
+	struct area area = { 0 };
+	bool heap;
+	s64 error = 0;
+
+	/* Others may change what has not been told yet, as with Linux's /proc. */
+	while (!error && find_area(space, area.end, &area, &heap)) {
+		u64 args[6] = { area.start,
+				area.end,
+				area.prot,
+				(area.shared ? LWK_AREA_SHARED : 0) | (heap ? LWK_AREA_HEAP : 0),
+				area.file,
+				area.offset };
+
+		error = channel_request(LWK_CALL_AREA, args);
+	}
+	return error;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is mapped in a space. */
+#ifndef LWK_MEMORY_AREAS_H
+#define LWK_MEMORY_AREAS_H
+
+#include <linux/mman.h>
+
+#include "lwk/base/types.h"
+#include "lwk/memory/policy.h"
+#include "lwk/memory/space.h"
+
+#define PROT_ALL (PROT_READ | PROT_WRITE | PROT_EXEC)
+
+/* [start, end), with one protection. */
+struct area {
+	struct area *next;
+	u64 start, end;
+	u32 prot;
+	bool shared;	      /* its pages are Linux's (share.c), and so is what is in them */
+	u32 file;	      /* the proxy's number for what was mapped here, or 0 */
+	u64 offset;	      /* in that file, of 'start' */
+	struct policy policy; /* MPOL_DEFAULT: the thread's */
+};
+
+/* The functions below, up to find_room(), want the space's lock held. */
+
+/* Is it a range of whole pages that a process may use? */
+bool range_valid(u64 addr, u64 size);
+/* Is no page of [start, end) in an area? */
+bool range_free(struct space *space, u64 start, u64 end);
+/* Is every page of [start, end) in some area? */
+bool range_mapped(struct space *space, u64 start, u64 end);
+/* Returns the link to the first area that ends behind addr. */
+struct area **area_link(struct space *space, u64 addr);
+/* Returns the area at addr, or NULL. */
+struct area *area_at(struct space *space, u64 addr);
+void area_free(struct space *space, struct area *area);
+/* Makes sure that no area spans addr. 0 or -ENOMEM. */
+int area_split(struct space *space, u64 addr);
+/* Joins an area with its successors while they are alike. */
+void area_join(struct space *space, struct area *area);
+/* Adds an area with all that 'like' says, except its link. 0 or -ENOMEM. */
+int area_insert(struct space *space, const struct area *like);
+/* Returns the highest room of that size below the stack, or 0. */
+u64 find_room(struct space *space, u64 size);
+
+/* Where a new page of the area comes from. */
+struct choice area_choice(const struct area *area, u64 addr);
+
+/* Does others' memory lie at addr? */
+bool space_is_shared(struct space *space, u64 addr);
+/* Is anything of the space others' memory? The caller keeps it from changing. */
+bool space_has_shared(const struct space *space);
+/* Is each page of the range in some mapping? */
+bool space_is_mapped(struct space *space, u64 addr, u64 size);
+/* Tells the proxy what is mapped where. 0, or the proxy's error. */
+s64 space_tell(struct space *space);
+/* Stores the policy of the area at addr, if it has one of its own. 0 or -EFAULT. */
+s64 space_policy(struct space *space, u64 addr, struct policy *policy);
+
+#endif

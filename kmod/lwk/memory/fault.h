@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Making pages present, for a program or for the kernel itself. */
+#ifndef LWK_MEMORY_FAULT_H
+#define LWK_MEMORY_FAULT_H
+
+#include "lwk/base/types.h"
+#include "lwk/memory/space.h"
+
+/*
+ * Makes the page at addr present. 0; -EFAULT: not allowed there; -EIO: allowed, but Linux has no
+ * such page; -ENOMEM.
+ */
+int space_fault(struct space *space, u64 addr, bool write, bool exec);
+/* The same without asking Linux: -EFAULT for pages of Linux's. */
+int space_fault_here(struct space *space, u64 addr, bool write);
+/* Makes all of [addr, addr+size) present, as far as memory goes. 0 or as space_fault(). */
+int space_populate(struct space *space, u64 addr, u64 size);
+/*
+ * Returns the kernel's address of addr, faulting its page in; the page stays there until
+ * space_release(). NULL, and no release, when it is not allowed.
+ */
+void *space_hold(struct space *space, u64 addr, bool write);
+/* The same without asking Linux, for a caller that holds another lock: NULL for pages of Linux's, too. */
+void *space_hold_here(struct space *space, u64 addr, bool write);
+void space_release(struct space *space);
+/* The NUMA node of what space_hold() holds, or -EFAULT if that is Linux's. */
+s64 space_node_held(struct space *space, u64 addr);
+
+#endif

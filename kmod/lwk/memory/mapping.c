@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/memory/mapping.h"
+
+#include <linux/errno.h>
+#include <linux/mman.h>
+
+#include "abi/shared/layout.h"
+#include "lwk/base/lock.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/x86.h"
+#include "lwk/memory/areas.h"
+#include "lwk/memory/change.h"
+#include "lwk/memory/limbo.h"
+#include "lwk/memory/move.h"
+#include "lwk/memory/pages.h"
+#include "lwk/memory/share.h"
+#include "lwk/memory/tables.h"
+#include "lwk/memory/tlb.h"
+#include "lwk/process/slot.h"
+
+static s64 unmap(struct space *space, u64 addr, u64 size)
+{
+	struct area **link;
+	bool shared = false;
+	u64 end;
+
+	size = ALIGN_UP(size, PAGE_SIZE);
+	if (!size || !range_valid(addr, size))
+		return -EINVAL;
+	end = addr + size;
+	if (range_free(space, addr, end))
+		return 0;
+	if (split_edges(space, addr, end))
+		return -ENOMEM;
+	link = area_link(space, addr);
+	while (*link && (*link)->start < end) {
+		struct area *area = *link;
+
+		*link = area->next;
+		shared |= area->shared;
+		area_free(space, area);
+	}
+	pages_to_limbo(space, addr, end);
+	pages_free_limbo(space, addr, end);
+	if (shared) {
+		spin_unlock(&space->lock);
+		share_end(addr, size);
+		spin_lock(&space->lock);
+	}
+	space_publish(space);
+	return 0;
+}
+
+static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
+	       bool shared)
+{
+	struct area area;
+
+	size = ALIGN_UP(size, PAGE_SIZE);
+	if (!size || size > LWK_USER_END || prot & ~PROT_ALL)
+		return size > LWK_USER_END ? -ENOMEM : -EINVAL;
+	/* As Linux's heuristic: what can never be had is refused at once. */
+	if (prot && !shared && size > status->user_bytes)
+		return -ENOMEM;
+
+	if (placement == PLACE_ANYWHERE) {
+		/* An address without MAP_FIXED is a hint. */
+		addr = ALIGN_DOWN(addr, PAGE_SIZE);
+		if (!addr || !range_valid(addr, size) || !range_free(space, addr, addr + size))
+			addr = find_room(space, size);
+		if (!addr)
+			return -ENOMEM;
+	} else if (!range_valid(addr, size)) {
+		return addr % PAGE_SIZE ? -EINVAL : -ENOMEM;
+	} else if (placement == PLACE_REPLACE) {
+		s64 error = unmap(space, addr, size);
+
+		if (error)
+			return error;
+	} else if (!range_free(space, addr, addr + size)) {
+		return -EEXIST;
+	}
+	area = (struct area){ .start = addr, .end = addr + size, .prot = prot, .shared = shared };
+	if (area_insert(space, &area))
+		return -ENOMEM;
+	return addr;
+}
+
+static s64 map_shared(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
+		      u64 flags, u64 fd, u64 offset)
+{
+	s64 at, result;
+
+	/* The pages would be granted to this process, and stay with another. */
+	if (this_process()->first->borrowed)
+		return -ENOMEM;
+	at = map(space, addr, size, prot, placement, true);
+	if (at < 0)
+		return at;
+	spin_unlock(&space->lock);
+	result = share_begin(at, ALIGN_UP(size, PAGE_SIZE), prot, flags, fd, offset);
+	spin_lock(&space->lock);
+	if (!result)
+		return at;
+	unmap(space, at, size);
+	return result < 0 ? result : 0;
+}
+
+struct protection {
+	u32 prot;
+	bool seen;
+};
+
+static void visit_protect(struct space *space, u64 *entry, bool large, u64 argument)
+{
+	struct protection *protection = (struct protection *)argument;
+
+	change_entry(entry,
+		     (*entry & PTE_ADDR) | (large ? PTE_PS : 0) | prot_bits(protection->prot),
+		     &protection->seen);
+}
+
+/* Pages that are granted for reading come anew for writing, and then Linux is asked for both. */
+static s64 protect_shared(struct space *space, u64 start, u64 end, u32 prot)
+{
+	s64 result;
+
+	pages_to_limbo(space, start, end);
+	pages_free_limbo(space, start, end);
+	spin_unlock(&space->lock);
+	result = share_protect(start, end - start, prot);
+	spin_lock(&space->lock);
+	return result;
+}
+
+static s64 protect(struct space *space, u64 addr, u64 size, u32 prot)
+{
+	struct protection protection = { .prot = prot };
+	u64 end;
+
+	size = ALIGN_UP(size, PAGE_SIZE);
+	if (addr % PAGE_SIZE || prot & ~PROT_ALL)
+		return -EINVAL;
+	if (!size)
+		return 0;
+	end = addr + size;
+	if (!range_valid(addr, size) || !range_mapped(space, addr, end))
+		return -ENOMEM;
+	if (split_edges(space, addr, end))
+		return -ENOMEM;
+	for (struct area *area = *area_link(space, addr); area && area->start < end;
+	     area = area->next) {
+		s64 error = area->shared ? protect_shared(space, area->start, area->end, prot) : 0;
+
+		if (error)
+			return error;
+		area->prot = prot;
+	}
+	visit_pages(space, addr, end, visit_protect, (u64)&protection);
+	for (struct area *area = space->areas; area && area->start <= end; area = area->next)
+		area_join(space, area);
+	tlb_flush_everywhere(space);
+	if (protection.seen)
+		hide_from_proxy(space, addr, end);
+	space_publish(space);
+	return 0;
+}
+
+static s64 discard(struct space *space, u64 addr, u64 size)
+{
+	size = ALIGN_UP(size, PAGE_SIZE);
+	if (addr % PAGE_SIZE)
+		return -EINVAL;
+	if (!size)
+		return 0;
+	if (!range_valid(addr, size) || !range_mapped(space, addr, addr + size))
+		return -ENOMEM;
+	/* Only pages go; areas need no split, large pages at the edges do. */
+	if ((addr % LARGE_SIZE && large_split(space, addr)) ||
+	    ((addr + size) % LARGE_SIZE && large_split(space, addr + size)))
+		return -ENOMEM;
+	for (struct area *area = *area_link(space, addr); area && area->start < addr + size;
+	     area = area->next) {
+		u64 start = MAX(area->start, addr), end = MIN(area->end, addr + size);
+
+		/* What is shared stays as it is. */
+		if (area->shared)
+			continue;
+		pages_to_limbo(space, start, end);
+		pages_free_limbo(space, start, end);
+	}
+	space_publish(space);
+	return 0;
+}
+
+static void visit_revive(struct space *space, u64 *entry, bool large, u64 argument)
+{
+	page_revive(entry);
+}
+
+/* To wherever there is room. */
+static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size)
+{
+	struct area *area;
+	u32 prot = area_at(space, addr)->prot;
+	s64 to = map(space, 0, new_size, prot, PLACE_ANYWHERE, false);
+	int error;
+
+	if (to < 0)
+		return to;
+	error = split_for_move(space, addr, to, old_size);
+	if (!error) {
+		/* No page comes back, and none is made, where they are taken away. */
+		area = area_at(space, addr);
+		area->prot = 0;
+		pages_to_limbo(space, addr, addr + old_size);
+		error = move_pages(space, addr, to, old_size);
+		if (error)
+			/* Nothing is lost: what has moved goes back into tables that exist. */
+			move_pages(space, to, addr, old_size);
+		area->prot = prot;
+		visit_pages(space, error ? addr : (u64)to, (error ? addr : (u64)to) + old_size,
+			    visit_revive, 0);
+	}
+	if (error) {
+		unmap(space, to, new_size);
+		return -ENOMEM;
+	}
+	unmap(space, addr, old_size);
+	return to;
+}
+
+static s64 resize(struct space *space, u64 addr, u64 old_size, u64 new_size, bool may_move)
+{
+	struct area *area = area_at(space, addr);
+	s64 to;
+
+	old_size = ALIGN_UP(old_size, PAGE_SIZE);
+	new_size = ALIGN_UP(new_size, PAGE_SIZE);
+	if (addr % PAGE_SIZE || !old_size || !new_size)
+		return -EINVAL;
+	if (!range_valid(addr, old_size) || !area || area->end < addr + old_size)
+		return -EFAULT;
+	if (new_size <= old_size)
+		return new_size == old_size ||
+				       unmap(space, addr + new_size, old_size - new_size) == 0
+			       ? (s64)addr
+			       : -ENOMEM;
+	if (area->shared)
+		return -ENOMEM;
+	if (range_valid(addr, new_size) && area->end == addr + old_size &&
+	    range_free(space, addr + old_size, addr + new_size)) {
+		to = map(space, addr + old_size, new_size - old_size, area->prot, PLACE_EXACT,
+			 false);
+		return to < 0 ? to : (s64)addr;
+	}
+	return may_move ? move(space, addr, old_size, new_size) : -ENOMEM;
+}
+
+static u64 set_brk(struct space *space, u64 brk)
+{
+	u64 old_end = ALIGN_UP(space->brk, PAGE_SIZE), new_end = ALIGN_UP(brk, PAGE_SIZE);
+
+	if (brk < space->brk_start || brk > LWK_USER_END)
+		return space->brk;
+	if (new_end > old_end &&
+	    map(space, old_end, new_end - old_end, PROT_READ | PROT_WRITE, PLACE_EXACT, false) < 0)
+		return space->brk;
+	if (new_end < old_end && unmap(space, new_end, old_end - new_end))
+		return space->brk;
+	space->brk = brk;
+	return brk;
+}
+
+s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement)
+{
+	s64 result;
+
+	change_begin(space);
+	result = map(space, addr, size, prot, placement, false);
+	change_end(space);
+	return result;
+}
+
+s64 space_map_shared(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
+		     u64 flags, u64 fd, u64 offset)
+{
+	s64 result;
+
+	change_begin(space);
+	result = map_shared(space, addr, size, prot, placement, flags, fd, offset);
+	change_end(space);
+	return result;
+}
+
+s64 space_unmap(struct space *space, u64 addr, u64 size)
+{
+	s64 result;
+
+	change_begin(space);
+	result = unmap(space, addr, size);
+	change_end(space);
+	return result;
+}
+
+s64 space_protect(struct space *space, u64 addr, u64 size, u32 prot)
+{
+	s64 result;
+
+	change_begin(space);
+	result = protect(space, addr, size, prot);
+	change_end(space);
+	return result;
+}
+
+s64 space_discard(struct space *space, u64 addr, u64 size)
+{
+	s64 result;
+
+	change_begin(space);
+	result = discard(space, addr, size);
+	change_end(space);
+	return result;
+}
+
+s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, bool may_move)
+{
+	s64 result;
+
+	change_begin(space);
+	result = resize(space, addr, old_size, new_size, may_move);
+	change_end(space);
+	return result;
+}
+
+u64 space_set_brk(struct space *space, u64 brk)
+{
+	u64 result;
+
+	change_begin(space);
+	result = set_brk(space, brk);
+	change_end(space);
+	return result;
+}
+
+void space_set_file(struct space *space, u64 addr, u64 size, u32 file, u64 offset)
+{
+	u64 end = addr + ALIGN_UP(size, PAGE_SIZE);
+
+	change_begin(space);
+	/* Without memory for it there is no name. */
+	if (range_valid(addr, end - addr) && !split_edges(space, addr, end))
+		for (struct area *area = *area_link(space, addr); area && area->start < end;
+		     area = area->next) {
+			area->file = file;
+			area->offset = offset + (area->start - addr);
+		}
+	change_end(space);
+}
+
+struct nodes {
+	u64 wanted;
+	bool others;
+};
+
+static void visit_nodes(struct space *space, u64 *entry, bool large, u64 argument)
+{
+	struct nodes *nodes = (struct nodes *)argument;
+
+	if (!(*entry & PTE_GRANTED) && !(nodes->wanted & 1UL << user_page_node(*entry & PTE_ADDR)))
+		nodes->others = true;
+}
+
+static s64 set_policy(struct space *space, u64 start, u64 end, const struct policy *policy)
+{
+	if (!range_mapped(space, start, end))
+		return -EFAULT;
+	/* No large page may be in two areas: who copies them would copy it twice. */
+	if (split_edges(space, start, end))
+		return -ENOMEM;
+	for (struct area *area = area_at(space, start); area && area->start < end;
+	     area = area->next)
+		area->policy = *policy;
+	return 0;
+}
+
+s64 space_set_policy(struct space *space, u64 addr, u64 size, const struct policy *policy,
+		     bool strict)
+{
+	struct nodes nodes = { policy->nodes, false };
+	s64 error;
+
+	if (!range_valid(addr, size))
+		return -EFAULT;
+	change_begin(space);
+	error = set_policy(space, addr, addr + size, policy);
+	if (!error && strict && policy->nodes)
+		visit_pages(space, addr, addr + size, visit_nodes, (u64)&nodes);
+	change_end(space);
+	return error ? error : nodes.others ? -EIO : 0;
+}

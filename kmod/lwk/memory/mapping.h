@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Making, changing and ending mappings. */
+#ifndef LWK_MEMORY_MAPPING_H
+#define LWK_MEMORY_MAPPING_H
+
+#include "lwk/base/types.h"
+#include "lwk/memory/policy.h"
+#include "lwk/memory/space.h"
+
+/* Where a mapping goes: where room is, at 'addr' if that is free, or there whatever it replaces. */
+enum placement { PLACE_ANYWHERE, PLACE_EXACT, PLACE_REPLACE };
+
+/*
+ * Makes an anonymous mapping and returns its address. -EEXIST: PLACE_EXACT, and it is not free;
+ * -ENOMEM, also for more than the partition has; -EINVAL.
+ */
+s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement);
+/*
+ * Makes a mapping of memory that can be shared, with flags, fd and offset as of mmap(2), and returns its
+ * address. 0: the pages of this file cannot be shared.
+ */
+s64 space_map_shared(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
+		     u64 flags, u64 fd, u64 offset);
+s64 space_unmap(struct space *space, u64 addr, u64 size);
+s64 space_protect(struct space *space, u64 addr, u64 size, u32 prot);
+/* Gives the pages back and keeps the mapping (madvise MADV_DONTNEED). */
+s64 space_discard(struct space *space, u64 addr, u64 size);
+/* mremap(2) without MREMAP_FIXED: the new address, or -ENOMEM, -EFAULT, -EINVAL. */
+s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, bool may_move);
+/* brk(2): returns the heap's end afterwards. */
+u64 space_set_brk(struct space *space, u64 brk);
+/* The range is a copy of that file, or the file itself, by the proxy's number. */
+void space_set_file(struct space *space, u64 addr, u64 size, u32 file, u64 offset);
+/*
+ * New pages of the range come as 'policy' says from now on. -EFAULT: not all of it is mapped; -ENOMEM;
+ * -EIO: 'strict', and some of it is on other nodes.
+ */
+s64 space_set_policy(struct space *space, u64 addr, u64 size, const struct policy *policy,
+		     bool strict);
+
+#endif

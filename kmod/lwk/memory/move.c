@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/memory/move.h"
+
+#include <linux/errno.h>
+
+#include "lwk/machine/x86.h"
+#include "lwk/memory/tables.h"
+
+/* Is the 2 MB at base moved as a whole, if it is a large page? Not to where a table is. */
+static bool moves_whole(struct space *space, u64 base, u64 from, u64 to, u64 size)
+{
+	const u64 *target;
+
+	if ((from - to) % LARGE_SIZE || base < from || base + LARGE_SIZE > from + size)
+		return false;
+	target = entry_at(space, to + (base - from), 2, false);
+	return !target || !*target;
+}
+
+int split_for_move(struct space *space, u64 from, u64 to, u64 size)
+{
+	for (u64 base = ALIGN_DOWN(from, LARGE_SIZE); base < from + size; base += LARGE_SIZE)
+		if (!moves_whole(space, base, from, to, size) && large_split(space, base))
+			return -ENOMEM;
+	return split_edges(space, from, from + size);
+}
+
+/* Moves pages, all in limbo, to where nothing is. */
+int move_pages(struct space *space, u64 from, u64 to, u64 size)
+{
+	for (u64 done = 0; done < size;) {
+		u64 *source = entry_at(space, from + done, 2, false), *target;
+		bool large = source && is_page(*source) && *source & PTE_PS;
+		unsigned int level = large ? 2 : 1;
+
+		if (!large)
+			source = entry_at(space, from + done, 1, false);
+		if (source && is_page(*source)) {
+			target = entry_at(space, to + done, level, true);
+			if (!target)
+				return -ENOMEM;
+			*target = *source;
+			*source = 0;
+		}
+		done += large ? LARGE_SIZE : PAGE_SIZE;
+	}
+	return 0;
+}

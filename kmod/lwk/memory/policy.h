@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which NUMA nodes a process's pages come from. */
+#ifndef LWK_MEMORY_POLICY_H
+#define LWK_MEMORY_POLICY_H
+
+#include "lwk/base/types.h"
+#include "lwk/machine/frame.h"
+
+/* As set_mempolicy(2) has it. */
+struct policy {
+	u32 mode;
+	u64 nodes;
+};
+
+/* A page comes from 'node' if that has one, then from one of 'nodes'. */
+struct choice {
+	u32 node;
+	u64 nodes;
+};
+
+struct choice policy_choice(const struct policy *policy, u64 addr);
+s64 sys_set_mempolicy(struct frame *frame);
+s64 sys_get_mempolicy(struct frame *frame);
+s64 sys_mbind(struct frame *frame);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A process's address space: what is mapped (areas) and the page tables.
+ *
+ * Pages come at the first touch: 2 MB where an area holds the whole aligned 2 MB and
+ * the partition has such a page, 4 KB otherwise. Before a page is used for anything
+ * else, the proxy's view of it must go: pages that lwkpart.ko has shown to the proxy
+ * carry LWK_PTE_SEEN_BY_LINUX, and the LWK asks for them back.
+ *
+ * Several CPUs share a space. Its lock is held only while nobody need be waited for but
+ * other CPUs' TLBs. A thread that changes mappings is 'changing' the space until all is done, the
+ * proxy's part included, and keeps others from it that want the same; page faults go on
+ * meanwhile. A page that is to go is first put in limbo: no longer present, and not yet free. A
+ * fault that finds it there in an area where it may be brings it back.
+ *
+ * Pages of shared areas are Linux's, and come and go with what lwkpart.ko grants (share.c). A thread that
+ * fetches some is 'changing' the space, too: none comes where others are being given back.
+ */
+#ifndef LWK_MEMORY_SPACE_H
+#define LWK_MEMORY_SPACE_H
+
+#include "lwk/base/lock.h"
+#include "lwk/base/types.h"
+
+struct area;
+
+struct space {
+	u64 root;	    /* physical address of the top page table */
+	struct area *areas; /* by address */
+	struct area *free_areas;
+	void *area_pages; /* the kernel pages that areas are made of */
+	u64 brk_start, brk;
+	u64 pages_4k, pages_2m;
+	u64 peak_bytes;
+	struct spinlock lock; /* all of this, and the page tables */
+	u32 changing;	      /* 1: a thread changes mappings */
+	u64 tlb_generation;   /* counts what TLBs must forget */
+};
+
+/* Once, by the first CPU, on the page tables that lwkpart.ko made. */
+void space_setup(void);
+/* 0 or -ENOMEM */
+int space_init(struct space *space);
+/* No CPU may have it active any more; the proxy must be gone. */
+void space_destroy(struct space *space);
+void space_activate(const struct space *space);
+/* Goes back to the page tables that no process owns. */
+void space_leave(void);
+/* 'to' is what 'from' was, and 'from' is nothing. No CPU may be using either. */
+void space_move(struct space *to, struct space *from);
+/* This CPU goes on with the space of its process, which others may have changed. */
+void space_resume(struct space *space);
+/* Publishes what the process has. */
+void space_publish(struct space *space);
+
+#endif

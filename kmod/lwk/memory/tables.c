@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/memory/tables.h"
+
+#include <linux/errno.h>
+
+#include "lwk/memory/areas.h"
+#include "lwk/memory/direct_map.h"
+#include "lwk/memory/pages.h"
+
+unsigned int table_levels(void)
+{
+	return read_cr4() & CR4_LA57 ? 5 : 4;
+}
+
+/*
+ * The entry for addr at 'level' (1: 4 KB, 2: 2 MB), making tables on the way when
+ * 'make'. NULL when there is no table, or a large page is in the way.
+ */
+u64 *entry_at(struct space *space, u64 addr, unsigned int level, bool make)
+{
+	u64 *table = phys_to_virt(space->root);
+
+	for (unsigned int l = table_levels(); l > level; l--) {
+		u64 *entry = &table[table_index(addr, l)];
+
+		if (!(*entry & PTE_P)) {
+			void *page = make ? kernel_page_alloc() : NULL;
+
+			if (!page)
+				return NULL;
+			*entry = virt_to_phys(page) | PTE_P | PTE_W | PTE_U;
+		} else if (*entry & PTE_PS) {
+			return NULL;
+		}
+		table = phys_to_virt(*entry & PTE_ADDR);
+	}
+	return &table[table_index(addr, level)];
+}
+
+int large_split(struct space *space, u64 addr)
+{
+	u64 *entry = entry_at(space, addr, 2, false), *table, old;
+
+	if (!entry || !(*entry & PTE_P) || !(*entry & PTE_PS))
+		return 0;
+	table = kernel_page_alloc();
+	if (!table)
+		return -ENOMEM;
+	/* lwkpart.ko may set LWK_PTE_SEEN_BY_LINUX just now. */
+	old = READ_ONCE(*entry);
+	do
+		for (u64 i = 0; i < ENTRIES; i++)
+			table[i] = (old & ~PTE_PS) + i * PAGE_SIZE;
+	while (!__atomic_compare_exchange_n(entry, &old,
+					    virt_to_phys(table) | PTE_P | PTE_W | PTE_U, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	user_large_split(old & PTE_ADDR);
+	space->pages_2m--;
+	space->pages_4k += ENTRIES;
+	return 0;
+}
+
+int split_edges(struct space *space, u64 start, u64 end)
+{
+	if (area_split(space, start) || area_split(space, end))
+		return -ENOMEM;
+	if (start % LARGE_SIZE && large_split(space, start))
+		return -ENOMEM;
+	if (end % LARGE_SIZE && large_split(space, end))
+		return -ENOMEM;
+	return 0;
+}
+
+void visit_pages(struct space *space, u64 start, u64 end, page_visit visit, u64 argument)
+{
+	for (u64 addr = start; addr < end;) {
+		u64 *entry = entry_at(space, addr, 2, false);
+		u64 next = MIN(ALIGN_DOWN(addr, LARGE_SIZE) + LARGE_SIZE, end);
+
+		if (entry && is_page(*entry) && *entry & PTE_PS) {
+			visit(space, entry, true, argument);
+		} else if (entry && *entry & PTE_P) {
+			u64 *table = phys_to_virt(*entry & PTE_ADDR);
+
+			for (u64 a = addr; a < next; a += PAGE_SIZE)
+				if (is_page(table[table_index(a, 1)]))
+					visit(space, &table[table_index(a, 1)], false, argument);
+		} else if (!entry) {
+			/* No table at all: go on behind the gigabyte it would be for. */
+			u64 *upper = entry_at(space, addr, 3, false);
+
+			if (!upper || !(*upper & PTE_P))
+				next = MIN(ALIGN_DOWN(addr, 1UL << 30) + (1UL << 30), end);
+		}
+		addr = next;
+	}
+}
+
+void page_free(struct space *space, u64 *entry, bool large)
+{
+	u64 phys = *entry & PTE_ADDR;
+	bool granted = *entry & PTE_GRANTED;
+
+	*entry = 0;
+	if (granted)
+		return;
+	if (large) {
+		space->pages_2m--;
+		user_large_free(phys);
+	} else {
+		space->pages_4k--;
+		user_page_free(phys);
+	}
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Processes that a process makes, and other programs that it becomes. */
+#ifndef LWK_PROCESS_FORK_H
+#define LWK_PROCESS_FORK_H
+
+#include "lwk/base/types.h"
+#include "lwk/machine/frame.h"
+#include "lwk/memory/policy.h"
+#include "lwk/memory/space.h"
+
+/* What another slot makes a process of while this one waits. */
+struct offer {
+	u64 state;	    /* its number, and whether it is open; written last */
+	u32 cancelled;	    /* 1: the slot that copies it should stop */
+	bool lent;	    /* the memory itself, not a copy: vfork(2) */
+	struct space space; /* lent: the memory, until it is taken and after it is back */
+	u64 clear_tid;	    /* of the new process's thread */
+	u64 settid;	    /* where it shall write its pid, or 0 */
+	struct frame frame;
+	u64 fs_base, gs_base;
+};
+
+/* What the next program has from the one that becomes it, if its pid is this. */
+struct heritage {
+	u32 pid;
+	struct policy policy;
+};
+
+/* clone(2) without CLONE_THREAD. */
+s64 fork_clone(struct frame *frame);
+s64 sys_fork(struct frame *frame);
+s64 sys_vfork(struct frame *frame);
+s64 sys_execve(struct frame *frame);
+s64 sys_execveat(struct frame *frame);
+/* Makes this slot's process, an empty one, a copy of what another offers. 0 or a negative errno. */
+s64 fork_adopt(u64 index, u64 number);
+/* Runs the process that fork_adopt() has made. */
+void fork_run(void) __attribute__((noreturn));
+/* This slot's process ends: its offer is over, and memory that it lent is the borrower's to keep. */
+void fork_withdraw(void);
+/* Gives the memory of this slot's process, which nobody uses any more, back if it was lent. */
+bool fork_return(void);
+
+#endif

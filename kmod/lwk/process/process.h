@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The life of a process. */
+#ifndef LWK_PROCESS_PROCESS_H
+#define LWK_PROCESS_PROCESS_H
+
+#include "lwk/base/lock.h"
+#include "lwk/base/types.h"
+#include "lwk/memory/space.h"
+#include "lwk/signals/action.h"
+#include "lwk/signals/pending.h"
+
+struct slot;
+struct waiter;
+
+struct process {
+	u32 pid;
+	u32 uid;
+	struct slot *first; /* of its first thread */
+	u32 n_slots;	    /* slots that have its address space, with or without a thread */
+	u32 n_threads;
+	u32 ending; /* 1: no thread returns to user mode any more */
+	bool out_of_memory;
+	struct space space;
+	struct spinlock futex_lock;
+	struct waiter *waiters;
+	struct spinlock action_lock;
+	struct signal_action actions[SIGNALS]; /* [s-1]: of signal s */
+	u64 told;		      /* signals that the proxy passes on, though ignored */
+	struct spinlock pending_lock; /* pending signals, also of its threads, except the sets */
+	struct pending pending;	      /* for any thread */
+	struct queued *free_queued;   /* elements for pending signals */
+	void *queued_pages[QUEUED_PAGES]; /* pages that they are in */
+	u32 lost_signals;		  /* 1: more signals came than can wait */
+	/* Timer whose signal was taken last: its number plus 1, in the upper half its overruns; or 0. */
+	u64 taken_timer;
+	u64 past_cycles; /* TSC cycles of threads that have ended */
+};
+
+/* Has a process in this slot: loads it as its proxy says and runs it. */
+void process_run(void) __attribute__((noreturn));
+/* Ends the process, all threads of it, with a status as wait(2) has it. */
+void process_exit(int wait_status) __attribute__((noreturn));
+/* Ends the process without a word to its proxy, which does not keep to the protocol. */
+void process_kill(void) __attribute__((noreturn));
+/* Takes the process off this slot when its proxy is gone; waits for that. */
+void process_abandon(void) __attribute__((noreturn));
+/* Makes the other CPUs of the process look at what has changed. */
+void process_kick(struct process *process);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/process/slot.h"
+
+#include "abi/shared/layout.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/cpu.h"
+#include "lwk/machine/entry.h"
+#include "lwk/machine/fpu.h"
+#include "lwk/machine/x86.h"
+#include "lwk/memory/direct_map.h"
+#include "lwk/memory/pages.h"
+#include "lwk/process/schedule.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/time/clock.h"
+#include "lwk/watch/account.h"
+
+/* Of the first slot of each CPU, which it boots in; and of the others. */
+static struct slot first_slots[LWK_MAX_CPUS], *more_slots;
+
+struct slot *slot_at(u32 index)
+{
+	return index < boot->n_cpus ? &first_slots[index] : &more_slots[index - boot->n_cpus];
+}
+
+void slots_init(void)
+{
+	more_slots = kernel_boot_alloc((boot->n_slots - boot->n_cpus) * sizeof(*more_slots));
+}
+
+void slot_boot(struct cpu *cpu)
+{
+	struct slot *slot = &first_slots[cpu->index];
+
+	slot->self = slot;
+	slot->cpu = cpu;
+	cpu->current = slot;
+	write_msr(MSR_GS_BASE, (u64)slot);
+}
+
+static void slot_setup(struct slot *slot, u32 index, struct cpu *cpu)
+{
+	slot->self = slot;
+	slot->index = index;
+	slot->cpu = cpu;
+	slot->node = boot->cpus[cpu->index].node;
+	slot->channel = (struct lwk_channel *)phys_to_virt(boot->channels) + index;
+	slot->control = (struct lwk_control *)phys_to_virt(boot->controls) + index;
+	slot->status = &status->cpu[index];
+	slot->status->times.since_tsc = LWK_TIME_STANDS;
+	slot->deadline = NO_DEADLINE;
+	slot->fpu_area = kernel_boot_alloc(fpu_size());
+	slot->fpu_switched = kernel_boot_alloc(fpu_size());
+}
+
+/* So that switch_stack() makes it begin as a CPU that has no process. */
+static void prepare_stack(struct slot *slot)
+{
+	u64 *stack = kernel_boot_alloc(LWK_BOOT_STACK);
+
+	slot->kernel_rsp = (u64)stack + LWK_BOOT_STACK;
+	slot->rsp = slot->kernel_rsp - (SWITCH_REGISTERS + 1) * sizeof(u64);
+	*(u64 *)(slot->kernel_rsp - sizeof(u64)) = (u64)restart_slot;
+	slot->root = read_cr3();
+}
+
+void slots_setup(struct cpu *cpu)
+{
+	struct slot *slot = cpu->current;
+
+	slot_setup(slot, cpu->index, cpu);
+	slot->next = slot;
+	for (u32 index = cpu->index + boot->n_cpus; index < boot->n_slots; index += boot->n_cpus) {
+		struct slot *more = slot_at(index);
+
+		slot_setup(more, index, cpu);
+		prepare_stack(more);
+		more->next = slot->next;
+		slot->next = more;
+	}
+	slot->status->times.since_tsc = rdtsc();
+}
+
+void slot_loop(void)
+{
+	struct slot *slot = this_slot();
+
+	/* A thread has ended, its process has not. */
+	if (slot->process)
+		thread_park();
+	account(LWK_CPU_IDLE);
+	STORE_RELEASE(slot->control->obeyed, LWK_ORDER_NONE);
+	while (!channel_ordered(slot))
+		slot_sleep(channel_ordered);
+	if (READ_ONCE(slot->control->order) == LWK_ORDER_THREAD)
+		thread_join();
+	process_run();
+}

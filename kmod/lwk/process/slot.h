@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A slot is the place of one thread (abi/shared/layout.h): it has a kernel stack, a channel to the proxy,
+ * and a share of a CPU, which may have other slots.
+ *
+ * A process belongs to the slot of its first thread. A slot that has been given to the process for
+ * another thread stays with it until the process ends.
+ */
+#ifndef LWK_PROCESS_SLOT_H
+#define LWK_PROCESS_SLOT_H
+
+#include "abi/shared/channel.h"
+#include "abi/shared/orders.h"
+#include "abi/shared/statistics.h"
+#include "lwk/base/types.h"
+#include "lwk/process/fork.h"
+#include "lwk/process/process.h"
+#include "lwk/process/thread.h"
+
+struct cpu;
+struct waiter;
+
+struct slot {
+	/* entry.S knows the offsets of these. */
+	struct slot *self;
+	u64 user_rsp;
+	u64 kernel_rsp;
+
+	u32 index;
+	u32 node;
+	struct cpu *cpu;
+	struct slot *next; /* of the same CPU, in a ring */
+	struct lwk_channel *channel;
+	struct lwk_control *control;
+	struct lwk_cpu_status *status;
+
+	/* The channel's counts, kept where nobody else can write. */
+	u32 sent;
+	u32 received;
+	u32 next_id;
+	u32 signals_taken;
+	u64 spin; /* TSC cycles to look for a packet before halting */
+
+	u32 tsc_khz;
+	u64 ns_per_cycle; /* for that tsc_khz, in units of 2^-32 */
+	u64 start_tsc;	  /* when its present thread started, and later by the turns of others */
+	u64 stopped_tsc;  /* when the last of those began */
+	bool running;	  /* it has a thread */
+	void *fpu_area;	  /* fpu_size() bytes to move floating-point state through */
+
+	/* The condition that its thread waits for, if it waits (schedule.c). */
+	bool (*ready)(const struct slot *slot);
+	u64 deadline;
+	/* The state that its thread goes on with after the turns of others. */
+	u64 rsp, root, fs_base, gs_base;
+	void *fpu_switched;
+
+	struct process *process; /* NULL: none */
+	struct thread thread;
+	struct waiter *waiter; /* of futex.c, while its thread waits there */
+	u32 parked;	       /* 1: has a process, and no thread: who sets it to 0 may start one */
+	struct thread_start start;
+	u64 offers;   /* so far */
+	u32 parent;   /* slot whose offer this one has taken */
+	u64 borrowed; /* number of that offer, if its memory is to be given back; or 0 */
+	u64 settid;   /* of that offer */
+	struct offer offer;
+	struct heritage heritage;
+	struct process own; /* the process of which this slot is the first */
+};
+
+static inline struct slot *this_slot(void)
+{
+	struct slot *slot;
+
+	__asm__ volatile("movq %%gs:0, %0" : "=r"(slot));
+	return slot;
+}
+
+static inline struct process *this_process(void)
+{
+	return this_slot()->process;
+}
+
+static inline struct thread *this_thread(void)
+{
+	return &this_slot()->thread;
+}
+
+struct slot *slot_at(u32 index);
+/* Once, by the first CPU, before any slots_setup(): makes room for all slots. */
+void slots_init(void);
+/* Makes a CPU's first slot known to it, on which it boots. */
+void slot_boot(struct cpu *cpu);
+/* Sets up the slots of this CPU. */
+void slots_setup(struct cpu *cpu);
+/* Waits for a process or a thread, and runs it. */
+void slot_loop(void) __attribute__((noreturn));
+
+#endif

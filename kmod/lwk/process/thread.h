@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Threads beyond a process's first. */
+#ifndef LWK_PROCESS_THREAD_H
+#define LWK_PROCESS_THREAD_H
+
+#include "lwk/base/types.h"
+#include "lwk/machine/frame.h"
+#include "lwk/memory/policy.h"
+#include "lwk/signals/altstack.h"
+#include "lwk/signals/pending.h"
+
+struct thread {
+	u32 tid;
+	u64 blocked; /* bit s-1: signal s */
+	struct pending pending;
+	u64 suspended_mask; /* 'blocked' before rt_sigsuspend(2) */
+	bool suspended;
+	bool interrupted; /* the call being left was cut short: EINTR, or restart */
+	stack_t altstack;
+	struct policy policy;
+	u64 clear_tid;	 /* address of a futex word that becomes 0 at its end, or 0 */
+	u64 robust_list; /* get_robust_list(2), or 0 */
+};
+
+/* What a thread begins with; its floating-point state is in fpu_area. */
+struct thread_start {
+	u32 ready;   /* written last: all else is there */
+	u32 signals; /* the channel's signals before this one are for the thread before */
+	struct frame frame;
+	u64 fs_base, gs_base;
+};
+
+void thread_init(struct thread *thread, u32 tid);
+/* Gives this slot to a process that other slots run. */
+void thread_join(void) __attribute__((noreturn));
+/* Waits for a thread to run. */
+void thread_park(void) __attribute__((noreturn));
+/* Runs what is in this slot's 'start'. */
+void thread_run(void) __attribute__((noreturn));
+s64 sys_clone(struct frame *frame);
+s64 sys_exit(struct frame *frame);
+s64 sys_set_tid_address(struct frame *frame);
+s64 sys_set_robust_list(struct frame *frame);
+
+#endif

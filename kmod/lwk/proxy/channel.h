@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packets to and from the proxy, and what lwkpart.ko orders beside them. */
+#ifndef LWK_PROXY_CHANNEL_H
+#define LWK_PROXY_CHANNEL_H
+
+#include "abi/shared/calls.h"
+#include "abi/shared/channel.h"
+#include "lwk/base/types.h"
+#include "lwk/process/slot.h"
+
+void channel_reset(void);
+/*
+ * Asks the proxy, waits for its reply and returns the reply's result. Does not return when the order to
+ * have a process is withdrawn meanwhile; neither does channel_receive().
+ */
+s64 channel_request(u64 nr, const u64 args[6]);
+void channel_notice(u64 nr, u64 arg0, u64 arg1);
+/* Waits for a request of the proxy. */
+void channel_receive(struct lwk_packet *packet);
+void channel_reply(u32 id, s64 result);
+/* Takes a signal that the proxy has passed on, if there is one; its contents are the user's choice. */
+bool channel_take_signal(struct lwk_signal *signal);
+/* LWK_CALL_SIGNAL: 0 or a negative error. */
+s64 channel_send_signal(const struct lwk_signal *signal);
+/* Answers lwkpart.ko if it waits for a page. */
+void channel_serve_fault(void);
+/* Is the slot still ordered to have its process? */
+bool channel_ordered(const struct slot *slot);
+/* Does lwkpart.ko wait for a page? */
+bool channel_fault_waits(const struct slot *slot);
+
+/* Has the proxy passed on a signal for the slot's thread or process? */
+static inline bool signal_comes(const struct slot *slot)
+{
+	return LOAD_ACQUIRE(slot->channel->signals.head) != slot->signals_taken;
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a process does with each signal, and which of them its threads block. */
+#ifndef LWK_SIGNALS_ACTION_H
+#define LWK_SIGNALS_ACTION_H
+
+#include "lwk/base/types.h"
+#include "lwk/machine/frame.h"
+#include "lwk/signals/set.h"
+
+struct process;
+
+/* As rt_sigaction(2) has it: struct sigaction of <asm/signal.h>, with addresses as numbers. */
+struct signal_action {
+	u64 handler;
+	u64 flags;
+	u64 restorer;
+	u64 mask;
+};
+
+/* SIG_DFL and SIG_IGN of <asm/signal.h> are pointers to functions; handlers are numbers here. */
+#define HANDLER_DEFAULT 0
+#define HANDLER_IGNORE 1
+
+/* Is it ignored, by the process's choice or by default? */
+bool signal_ignored(const struct process *process, int signal);
+/*
+ * Linux keeps what is ignored while it is blocked, for rt_sigtimedwait(2). The proxy does not block it, and
+ * must be asked to pass it on.
+ */
+void signal_want_told(u64 blocked);
+s64 sys_rt_sigaction(struct frame *frame);
+s64 sys_rt_sigprocmask(struct frame *frame);
+
+#endif

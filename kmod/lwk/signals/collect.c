@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/signals/collect.h"
+
+#include "abi/shared/calls.h"
+#include "lwk/machine/boot.h"
+#include "lwk/process/process.h"
+#include "lwk/process/slot.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/action.h"
+#include "lwk/signals/pending.h"
+#include "lwk/signals/set.h"
+#include "lwk/watch/console.h"
+
+/* The tid of another thread that takes the signal, or 0. */
+static u32 other_taker(const struct process *process, int signal)
+{
+	for (u32 i = 0; i < boot->n_slots; i++) {
+		const struct slot *slot = slot_at(i);
+
+		if (slot != this_slot() && LOAD_ACQUIRE(slot->process) == process &&
+		    !(READ_ONCE(slot->thread.blocked) & SIGNAL_BIT(signal)))
+			return slot->thread.tid;
+	}
+	return 0;
+}
+
+/*
+ * For the process, of whose threads this one may block it: then another one gets it, by way of Linux,
+ * so that a call ends that it waits in there.
+ */
+s64 signal_add_to_process(const struct lwk_signal *signal)
+{
+	struct process *process = this_process();
+	struct lwk_signal to_other = *signal;
+
+	if (this_thread()->blocked & SIGNAL_BIT(signal->signal) &&
+	    READ_ONCE(process->n_slots) > 1) {
+		to_other.thread = other_taker(process, signal->signal);
+		if (to_other.thread && channel_send_signal(&to_other) == 0)
+			return 0;
+	}
+	return pending_add(&process->pending, signal);
+}
+
+/* Linux has no way to take back what it has given its proxy. Once is enough for who sends many. */
+static void tell_lost(int signal)
+{
+	struct process *process = this_process();
+
+	if (!__atomic_exchange_n(&process->lost_signals, 1, __ATOMIC_RELAXED))
+		print("pid %u: a signal %d is lost, and more may be: as many as can wait for it to take them",
+		      process->pid, signal);
+}
+
+static void collect(u32 end, bool late)
+{
+	const struct lwk_channel *channel = this_slot()->channel;
+	struct lwk_signal signal;
+	s64 error;
+
+	while (this_slot()->signals_taken != end && channel_take_signal(&signal)) {
+		if (signal.signal < 1 || signal.signal > SIGNALS || (signal.thread && late))
+			continue;
+		error = signal.thread ? pending_add(&this_thread()->pending, &signal)
+				      : signal_add_to_process(&signal);
+		if (error)
+			tell_lost(signal.signal);
+	}
+	if (READ_ONCE(channel->signals.held))
+		channel_notice(LWK_CALL_SIGNALS_TAKEN, 0, 0);
+}
+
+void signal_collect(void)
+{
+	struct slot *slot = this_slot();
+
+	if (signal_comes(slot))
+		collect(LOAD_ACQUIRE(slot->channel->signals.head), false);
+}
+
+void signal_collect_late(u32 end)
+{
+	struct slot *slot = this_slot();
+
+	/* Some may have been taken before 'end' was looked at. */
+	if (signal_comes(slot) && end - slot->signals_taken <= LWK_SIGNAL_SLOTS)
+		collect(end, true);
+}
+
+/* Those that wait for this thread or for any. */
+u64 signal_all_pending(void)
+{
+	return READ_ONCE(this_thread()->pending.set) | READ_ONCE(this_process()->pending.set);
+}
+
+/* True when it was pending: it is the caller's now. */
+bool signal_take(int signal, struct lwk_signal *taken)
+{
+	return pending_take(&this_thread()->pending, signal, taken) ||
+	       pending_take(&this_process()->pending, signal, taken);
+}
+
+void signal_hand_down(void)
+{
+	struct lwk_signal signal;
+
+	for (int s = 1; s <= SIGNALS; s++) {
+		while (signal_take(s, &signal)) {
+			signal.thread = this_thread()->tid;
+			channel_send_signal(&signal);
+		}
+	}
+}
+
+bool signal_waiting(void)
+{
+	return signal_all_pending() & ~this_thread()->blocked;
+}
+
+bool signal_effective(void)
+{
+	const struct process *process = this_process();
+	u64 waiting = signal_all_pending() & ~this_thread()->blocked;
+
+	for (int s = 1; waiting && s <= SIGNALS; s++)
+		if (waiting & SIGNAL_BIT(s) && !signal_ignored(process, s))
+			return true;
+	return false;
+}

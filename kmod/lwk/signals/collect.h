@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Signals on their way from the proxy to the thread that takes them. */
+#ifndef LWK_SIGNALS_COLLECT_H
+#define LWK_SIGNALS_COLLECT_H
+
+#include "abi/shared/channel.h"
+#include "lwk/base/types.h"
+
+/* Moves what the proxy has passed on into 'pending'. */
+void signal_collect(void);
+/* The same for signals before 'end' of the channel; those for the thread that this slot had are lost. */
+void signal_collect_late(u32 end);
+/* A signal for the process: for another thread that does not block it, if this one does. 0 or -EAGAIN. */
+s64 signal_add_to_process(const struct lwk_signal *signal);
+/* The signals that wait for this thread or for any of its process. */
+u64 signal_all_pending(void);
+/* Takes a pending signal of that number; false: there is none. */
+bool signal_take(int signal, struct lwk_signal *taken);
+/* Leaves those that wait with the proxy, for another program. */
+void signal_hand_down(void);
+/* Does a signal wait that is not blocked? */
+bool signal_waiting(void);
+/* Does a signal wait that ends the process or runs a handler? */
+bool signal_effective(void);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/signals/deliver.h"
+
+#include <asm/sigcontext.h>
+#include <linux/errno.h>
+#include <linux/signal.h>
+/* It uses types of <linux/signal.h>. */
+#include <asm/ucontext.h>
+
+#include "abi/shared/calls.h"
+#include "abi/shared/channel.h"
+#include "abi/shared/layout.h"
+#include "lwk/base/lock.h"
+#include "lwk/machine/fpu.h"
+#include "lwk/machine/x86.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/process.h"
+#include "lwk/process/slot.h"
+#include "lwk/process/thread.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/action.h"
+#include "lwk/signals/altstack.h"
+#include "lwk/signals/collect.h"
+#include "lwk/signals/info.h"
+#include "lwk/signals/set.h"
+#include "lwk/watch/console.h"
+/* It uses types of <linux/signal.h>. */
+#include <asm/ucontext.h>
+
+#include "abi/shared/calls.h"
+#include "abi/shared/channel.h"
+#include "abi/shared/layout.h"
+#include "lwk/base/lock.h"
+#include "lwk/machine/fpu.h"
+#include "lwk/machine/x86.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/process.h"
+#include "lwk/process/slot.h"
+#include "lwk/process/thread.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/action.h"
+#include "lwk/signals/altstack.h"
+#include "lwk/signals/collect.h"
+#include "lwk/signals/info.h"
+#include "lwk/signals/set.h"
+#include "lwk/watch/console.h"
+/* It uses types of <linux/signal.h>. */
+#include <asm/ucontext.h>
+
+#include "abi/shared/calls.h"
+#include "abi/shared/channel.h"
+#include "abi/shared/layout.h"
+#include "lwk/base/lock.h"
+#include "lwk/machine/fpu.h"
+#include "lwk/machine/x86.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/process.h"
+#include "lwk/process/slot.h"
+#include "lwk/process/thread.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/action.h"
+#include "lwk/signals/altstack.h"
+#include "lwk/signals/collect.h"
+#include "lwk/signals/info.h"
+#include "lwk/signals/set.h"
+#include "lwk/watch/console.h"
+
+struct signal_frame {
+	u64 restorer;
+	struct ucontext context;
+	struct signal_info info;
+};
+_Static_assert(sizeof(struct sigcontext) == 256, "as Linux's");
+_Static_assert(sizeof(struct signal_info) == 128, "as Linux's");
+
+#define RED_ZONE 128
+
+/* Copies the floating-point state out to the process, or in; 0 or -EFAULT. */
+static int fpu_to_user(u64 to)
+{
+	void *area = this_slot()->fpu_area;
+
+	fpu_save(area);
+	return copy_to_user(to, area, fpu_size());
+}
+
+static int fpu_from_user(u64 from)
+{
+	void *area = this_slot()->fpu_area;
+
+	if (from % 64 || copy_from_user(area, from, fpu_size()))
+		return -EFAULT;
+	fpu_load(area);
+	return 0;
+}
+
+/* Builds the handler's frame. 0, or -EFAULT when the stack has no room. */
+static int push_handler(struct frame *frame, const struct lwk_signal *signal, u64 old_mask,
+			const struct signal_action *action)
+{
+	const struct thread *thread = this_thread();
+	struct signal_frame sf = { .restorer = action->restorer, .info = { .signal = *signal } };
+	u64 sp = frame->rsp - RED_ZONE, fpstate;
+
+	if (action->flags & SA_ONSTACK && !(thread->altstack.ss_flags & SS_DISABLE) &&
+	    !on_altstack(thread, frame->rsp))
+		sp = (u64)thread->altstack.ss_sp + thread->altstack.ss_size;
+	if (sp > LWK_USER_END || sp < LWK_USER_START + fpu_size() + sizeof(sf) + PAGE_SIZE)
+		return -EFAULT;
+	fpstate = ALIGN_DOWN(sp - fpu_size(), 64);
+	/* As after a call: the stack is 8 below a multiple of 16. */
+	sp = ALIGN_DOWN(fpstate - sizeof(sf), 16) - 8;
+
+	sf.context = (struct ucontext){
+		.uc_flags = UC_FP_XSTATE | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS,
+		.uc_stack = thread->altstack,
+		.uc_sigmask = old_mask,
+		.uc_mcontext = {
+			.r8 = frame->r8, .r9 = frame->r9, .r10 = frame->r10, .r11 = frame->r11,
+			.r12 = frame->r12, .r13 = frame->r13, .r14 = frame->r14,
+			.r15 = frame->r15, .rdi = frame->rdi, .rsi = frame->rsi,
+			.rbp = frame->rbp, .rbx = frame->rbx, .rdx = frame->rdx,
+			.rax = frame->rax, .rcx = frame->rcx, .rsp = frame->rsp,
+			.rip = frame->rip, .eflags = frame->rflags, .cs = USER_CS, .ss = USER_DS,
+			.err = frame->error, .trapno = frame->vector,
+			.cr2 = signal->field[0], .fpstate = (struct _fpstate *)fpstate, .oldmask = old_mask,
+		},
+	};
+	if (fpu_to_user(fpstate) || copy_to_user(sp, &sf, sizeof(sf)))
+		return -EFAULT;
+
+	frame->rsp = sp;
+	frame->rip = action->handler;
+	frame->rdi = signal->signal;
+	frame->rsi = sp + offsetof(struct signal_frame, info);
+	frame->rdx = sp + offsetof(struct signal_frame, context);
+	frame->rax = 0;
+	frame->rflags &= ~(RFLAGS_DF | RFLAGS_RF | RFLAGS_TF);
+	return 0;
+}
+
+/* Runs the handler, or ends the process. */
+static void act(struct frame *frame, const struct lwk_signal *taken, u64 old_mask)
+{
+	struct process *process = this_process();
+	struct thread *thread = this_thread();
+	struct signal_action action;
+	int signal = taken->signal;
+
+	spin_lock(&process->action_lock);
+	action = process->actions[signal - 1];
+	if (action.flags & SA_RESETHAND)
+		process->actions[signal - 1].handler = HANDLER_DEFAULT;
+	spin_unlock(&process->action_lock);
+	if (action.handler > HANDLER_IGNORE && action.flags & SA_RESETHAND)
+		channel_notice(LWK_CALL_SIGNAL_ACTION, signal, HANDLER_DEFAULT);
+	if (action.handler == HANDLER_IGNORE)
+		return; /* since just now: another thread says so */
+	if (action.handler == HANDLER_DEFAULT || push_handler(frame, taken, old_mask, &action)) {
+		if (action.handler == HANDLER_DEFAULT)
+			process_exit(signal);
+		if (signal != SIGSEGV) {
+			signal_fault(frame, SIGSEGV, SI_KERNEL, 0);
+			return;
+		}
+		print("pid %u: no room on its stack for signal %d", process->pid, signal);
+		process_exit(SIGSEGV);
+	}
+	thread->blocked |= action.mask;
+	if (!(action.flags & SA_NODEFER))
+		thread->blocked |= SIGNAL_BIT(signal);
+	thread->blocked &= ~SIGNALS_UNBLOCKABLE;
+}
+
+void signal_fault(struct frame *frame, int signal, int code, u64 addr)
+{
+	struct process *process = this_process();
+	struct thread *thread = this_thread();
+	struct signal_action *action = &process->actions[signal - 1];
+	struct lwk_signal fault = { .signal = signal, .code = code, .field = { addr } };
+
+	if (action->handler <= HANDLER_IGNORE || thread->blocked & SIGNAL_BIT(signal)) {
+		action->handler = HANDLER_DEFAULT;
+		print("pid %u: signal %d at %llx, address %llx, stack %llx", process->pid, signal,
+		      frame->rip, addr, frame->rsp);
+	}
+	act(frame, &fault, thread->blocked);
+}
+
+static void restart_call(struct frame *frame)
+{
+	frame->rip -= 2; /* the length of SYSCALL */
+	frame->rax = frame->error;
+}
+
+void signal_deliver(struct frame *frame)
+{
+	struct process *process = this_process();
+	struct thread *thread = this_thread();
+	bool interrupted = thread->interrupted;
+	u64 waiting, old_mask = thread->suspended ? thread->suspended_mask : thread->blocked;
+
+	thread->interrupted = false;
+	while ((waiting = signal_all_pending() & ~thread->blocked)) {
+		int signal = __builtin_ctzl(waiting) + 1;
+		struct lwk_signal taken;
+
+		if (!signal_take(signal, &taken) || signal_ignored(process, signal))
+			continue;
+		if (interrupted && process->actions[signal - 1].flags & SA_RESTART)
+			restart_call(frame);
+		interrupted = false;
+		act(frame, &taken, old_mask);
+		/* The next one interrupts this handler. */
+		thread->suspended = false;
+		old_mask = thread->blocked;
+	}
+	if (thread->suspended)
+		thread->blocked = thread->suspended_mask;
+	thread->suspended = false;
+	if (interrupted)
+		restart_call(frame);
+}
+
+s64 signal_return(struct frame *frame)
+{
+	struct process *process = this_process();
+	struct thread *thread = this_thread();
+	u64 at = frame->rsp - sizeof(u64);
+	struct ucontext uc;
+	const struct sigcontext *c = &uc.uc_mcontext;
+
+	if (copy_from_user(&uc, at + offsetof(struct signal_frame, context), sizeof(uc)) ||
+	    c->rip >= LWK_USER_END || (c->fpstate && fpu_from_user((u64)c->fpstate))) {
+		print("pid %u: bad frame in sigreturn, stack %llx", process->pid, frame->rsp);
+		process_exit(SIGSEGV);
+	}
+	*frame = (struct frame){
+		.r8 = c->r8,
+		.r9 = c->r9,
+		.r10 = c->r10,
+		.r11 = c->r11,
+		.r12 = c->r12,
+		.r13 = c->r13,
+		.r14 = c->r14,
+		.r15 = c->r15,
+		.rdi = c->rdi,
+		.rsi = c->rsi,
+		.rbp = c->rbp,
+		.rbx = c->rbx,
+		.rdx = c->rdx,
+		.rax = c->rax,
+		.rcx = c->rcx,
+		.rsp = c->rsp,
+		.rip = c->rip,
+		.vector = SYSCALL_VECTOR,
+		.cs = USER_CS,
+		.ss = USER_DS,
+		.rflags = (c->eflags & RFLAGS_USER) | RFLAGS_IF | RFLAGS_FIXED,
+	};
+	thread->blocked = uc.uc_sigmask & ~SIGNALS_UNBLOCKABLE;
+	return frame->rax;
+}

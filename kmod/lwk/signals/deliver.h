@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Running signal handlers. */
+#ifndef LWK_SIGNALS_DELIVER_H
+#define LWK_SIGNALS_DELIVER_H
+
+#include "lwk/base/types.h"
+#include "lwk/machine/frame.h"
+
+/* A fault of the process itself, whose signal cannot be blocked or ignored. */
+void signal_fault(struct frame *frame, int signal, int code, u64 addr);
+/* Runs handlers for the signals that wait, or ends the process. */
+void signal_deliver(struct frame *frame);
+/* rt_sigreturn(2) */
+s64 signal_return(struct frame *frame);
+
+#endif

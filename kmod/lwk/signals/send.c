@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/signals/send.h"
+
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/signal.h>
+
+#include "abi/shared/channel.h"
+#include "abi/shared/statistics.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/process.h"
+#include "lwk/process/slot.h"
+#include "lwk/process/thread.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/action.h"
+#include "lwk/signals/collect.h"
+#include "lwk/signals/pending.h"
+#include "lwk/signals/set.h"
+
+/* Linux stops the proxy then, and with it us. */
+static bool stops(u64 signal)
+{
+	u64 bit = signal ? SIGNAL_BIT(signal) : 0;
+
+	return bit & SIGNALS_THAT_STOP && !(bit & this_thread()->blocked) &&
+	       this_process()->actions[signal - 1].handler == HANDLER_DEFAULT;
+}
+
+static s64 send_by_linux(struct frame *frame)
+{
+	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10 };
+	s64 result;
+
+	this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+	/* The proxy makes no call as long as a signal waits to be collected. */
+	while ((result = channel_request(frame->error, args)) == -EINTR)
+		signal_collect();
+	return result;
+}
+
+/* From itself, as kill(2) and tkill(2) have it. */
+static struct lwk_signal own_signal(u64 signal, int code)
+{
+	const struct process *process = this_process();
+
+	return (struct lwk_signal){ .signal = signal,
+				    .code = code,
+				    .field = { process->pid | (u64)process->uid << 32 } };
+}
+
+/* To this thread, or to its process when this thread would take it: here and now. */
+static s64 send_here(struct frame *frame, struct pending *pending, u64 signal, int code)
+{
+	struct lwk_signal sent = own_signal(signal, code);
+
+	if (signal > SIGNALS)
+		return -EINVAL;
+	if (stops(signal))
+		return send_by_linux(frame);
+	return signal ? pending_add(pending, &sent) : 0;
+}
+
+/* Linux knows the others, and the threads of this process by those of the proxy. */
+s64 sys_kill(struct frame *frame)
+{
+	struct process *process = this_process();
+	u64 signal = frame->rsi;
+	bool blocked = signal - 1 < SIGNALS && this_thread()->blocked & SIGNAL_BIT(signal);
+
+	if ((u32)frame->rdi != process->pid || (READ_ONCE(process->n_slots) > 1 && blocked))
+		return send_by_linux(frame);
+	return send_here(frame, &process->pending, signal, SI_USER);
+}
+
+s64 sys_tkill(struct frame *frame)
+{
+	struct thread *thread = this_thread();
+
+	if ((u32)frame->rdi != thread->tid)
+		return send_by_linux(frame);
+	return send_here(frame, &thread->pending, frame->rsi, SI_TKILL);
+}
+
+s64 sys_tgkill(struct frame *frame)
+{
+	struct thread *thread = this_thread();
+
+	if ((u32)frame->rdi != this_process()->pid || (u32)frame->rsi != thread->tid)
+		return send_by_linux(frame);
+	return send_here(frame, &thread->pending, frame->rdx, SI_TKILL);
+}
+
+/* To itself: what a program says of a signal is its own to choose. */
+static s64 queue_here(struct frame *frame, bool for_thread, u64 signal, u64 address)
+{
+	struct lwk_signal sent;
+
+	if (copy_from_user(&sent, address, sizeof(sent)))
+		return -EFAULT;
+	if (signal > SIGNALS)
+		return -EINVAL;
+	if (stops(signal))
+		return send_by_linux(frame);
+	sent.signal = signal;
+	if (!signal)
+		return 0;
+	return for_thread ? pending_add(&this_thread()->pending, &sent)
+			  : signal_add_to_process(&sent);
+}
+
+s64 sys_rt_sigqueueinfo(struct frame *frame)
+{
+	if ((u32)frame->rdi != this_process()->pid)
+		return send_by_linux(frame);
+	return queue_here(frame, false, frame->rsi, frame->rdx);
+}
+
+s64 sys_rt_tgsigqueueinfo(struct frame *frame)
+{
+	if ((u32)frame->rdi != this_process()->pid || (u32)frame->rsi != this_thread()->tid)
+		return send_by_linux(frame);
+	return queue_here(frame, true, frame->rdx, frame->r10);
+}
+
+/* Linux counts until the proxy has the signal, and we go on until the program has it. */
+s64 sys_timer_getoverrun(struct frame *frame)
+{
+	u64 taken = READ_ONCE(this_process()->taken_timer), args[6] = { frame->rdi };
+	s64 overruns;
+
+	this_slot()->status->delegated_calls[LWK_CALLS_TIME]++;
+	while ((overruns = channel_request(__NR_timer_getoverrun, args)) == -EINTR)
+		signal_collect();
+	return overruns >= 0 && (u32)taken == (u32)frame->rdi + 1 ? (s64)(taken >> 32) : overruns;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/signals/wait.h"
+
+#include <linux/errno.h>
+
+#include "abi/shared/channel.h"
+#include "abi/shared/statistics.h"
+#include "lwk/memory/user.h"
+#include "lwk/process/process.h"
+#include "lwk/process/schedule.h"
+#include "lwk/process/slot.h"
+#include "lwk/process/thread.h"
+#include "lwk/proxy/channel.h"
+#include "lwk/signals/action.h"
+#include "lwk/signals/collect.h"
+#include "lwk/signals/info.h"
+#include "lwk/signals/set.h"
+#include "lwk/time/clock.h"
+#include "lwk/watch/account.h"
+
+s64 sys_rt_sigpending(struct frame *frame)
+{
+	u64 pending;
+
+	if (frame->rsi > sizeof(u64))
+		return -EINVAL;
+	signal_collect();
+	pending = signal_all_pending() & this_thread()->blocked;
+	return copy_to_user(frame->rdi, &pending, frame->rsi);
+}
+
+static bool signal_or_order(const struct slot *slot)
+{
+	return signal_comes(slot) || READ_ONCE(slot->process->ending) || !channel_ordered(slot) ||
+	       channel_fault_waits(slot);
+}
+
+static s64 wait_for_signal(void)
+{
+	account(LWK_CPU_WAITING);
+	while (signal_collect(), !signal_effective()) {
+		slot_sleep(signal_or_order);
+		if (!channel_ordered(this_slot()) || READ_ONCE(this_process()->ending))
+			process_abandon();
+		channel_serve_fault();
+	}
+	account(LWK_CPU_USER);
+	return -EINTR;
+}
+
+/* One of 'set' that was pending, and is the caller's now; or 0. */
+static int take_one(u64 set, struct lwk_signal *taken)
+{
+	u64 pending = signal_all_pending() & set;
+
+	for (int s = 1; pending && s <= SIGNALS; s++)
+		if (pending & SIGNAL_BIT(s) && signal_take(s, taken))
+			return s;
+	return 0;
+}
+
+/* One of 'set'; -EINTR: another one comes first; -EAGAIN: none until the deadline. */
+static s64 await_one(u64 set, u64 deadline, struct lwk_signal *taken)
+{
+	int signal;
+
+	while (signal_collect(), !(signal = take_one(set, taken))) {
+		u64 now = deadline == NO_DEADLINE ? 0 : clock_monotonic();
+
+		if (signal_effective())
+			return -EINTR;
+		if (deadline != NO_DEADLINE && now >= deadline)
+			return -EAGAIN;
+		slot_sleep_until(signal_or_order, deadline);
+		if (!channel_ordered(this_slot()) || READ_ONCE(this_process()->ending))
+			process_abandon();
+		channel_serve_fault();
+	}
+	return signal;
+}
+
+/* 0, -EFAULT, -EINVAL */
+static s64 read_timeout(u64 addr, u64 *deadline)
+{
+	s64 error = addr ? clock_read_time(addr, deadline) : 0;
+
+	if (!addr || __builtin_add_overflow(*deadline, clock_monotonic(), deadline))
+		*deadline = NO_DEADLINE;
+	return error;
+}
+
+s64 sys_rt_sigtimedwait(struct frame *frame)
+{
+	struct thread *thread = this_thread();
+	struct signal_info info = { 0 };
+	u64 set, deadline, blocked = thread->blocked;
+	s64 result;
+
+	if (frame->r10 != sizeof(u64))
+		return -EINVAL;
+	if (copy_from_user(&set, frame->rdi, sizeof(set)))
+		return -EFAULT;
+	result = read_timeout(frame->rdx, &deadline);
+	if (result)
+		return result;
+	set &= ~SIGNALS_UNBLOCKABLE;
+	signal_want_told(set);
+	/* For other threads, which look for one that takes a signal. */
+	WRITE_ONCE(thread->blocked, blocked & ~set);
+	account(LWK_CPU_WAITING);
+	result = await_one(set, deadline, &info.signal);
+	account(LWK_CPU_USER);
+	WRITE_ONCE(thread->blocked, blocked);
+	if (result <= 0)
+		return result;
+	return frame->rsi && copy_to_user(frame->rsi, &info, sizeof(info)) ? -EFAULT : result;
+}
+
+void signal_suspend(u64 mask)
+{
+	struct thread *thread = this_thread();
+
+	thread->suspended_mask = thread->blocked;
+	thread->suspended = true;
+	WRITE_ONCE(thread->blocked, mask & ~SIGNALS_UNBLOCKABLE);
+	signal_collect();
+}
+
+void signal_unsuspend(void)
+{
+	struct thread *thread = this_thread();
+
+	WRITE_ONCE(thread->blocked, thread->suspended_mask);
+	thread->suspended = false;
+}
+
+s64 sys_rt_sigsuspend(struct frame *frame)
+{
+	u64 mask;
+
+	if (frame->rsi != sizeof(u64))
+		return -EINVAL;
+	if (copy_from_user(&mask, frame->rdi, sizeof(mask)))
+		return -EFAULT;
+	signal_suspend(mask);
+	return wait_for_signal();
+}
+
+s64 sys_pause(struct frame *frame)
+{
+	return wait_for_signal();
+}

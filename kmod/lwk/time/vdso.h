@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The vDSO, as it was linked (vdso-image.S). */
+#ifndef LWK_TIME_VDSO_H
+#define LWK_TIME_VDSO_H
+
+#include "lwk/base/types.h"
+
+extern const u8 vdso_start[], vdso_end[];
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* This slot's statistics (struct lwk_cpu_status). */
+#ifndef LWK_WATCH_ACCOUNT_H
+#define LWK_WATCH_ACCOUNT_H
+
+#include "abi/shared/statistics.h"
+#include "lwk/base/types.h"
+#include "lwk/machine/x86.h"
+#include "lwk/process/slot.h"
+
+/* This slot does something else from now on (enum lwk_cpu_state); returns what it did before. */
+u32 account(u32 state);
+
+/*
+ * A group's fields may be written between these; for a reader it is all or nothing. x86
+ * keeps stores in order, so it is enough to keep the compiler from reordering them.
+ */
+static inline void group_begin(__u32 *seq)
+{
+	WRITE_ONCE(*seq, *seq + 1);
+	compiler_barrier();
+}
+
+static inline void group_end(__u32 *seq)
+{
+	compiler_barrier();
+	WRITE_ONCE(*seq, *seq + 1);
+}
+
+/* The slot enters the kernel with interrupts off, or leaves it again (abi/shared/statistics.h). */
+static inline void heartbeat(void)
+{
+	struct lwk_cpu_status *own = this_slot()->status;
+
+	WRITE_ONCE(own->heartbeat, own->heartbeat + 1);
+}
+
+/* Long work in the kernel goes on. */
+static inline void still_alive(void)
+{
+	struct lwk_cpu_status *own = this_slot()->status;
+
+	WRITE_ONCE(own->heartbeat, own->heartbeat + 2);
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwk/watch/panic.h"
+
+#include <stdarg.h>
+
+#include "abi/shared/layout.h"
+#include "abi/state.h"
+#include "lwk/base/string.h"
+#include "lwk/machine/apic.h"
+#include "lwk/machine/boot.h"
+#include "lwk/machine/cpu.h"
+#include "lwk/machine/frame.h"
+#include "lwk/machine/x86.h"
+#include "lwk/process/slot.h"
+#include "lwk/time/clock.h"
+#include "lwk/watch/console.h"
+#include "lwk/watch/registers.h"
+
+/* The other CPUs see the state at their next way to user mode; Linux looks at it, too. */
+static void tell_everybody(void)
+{
+	for (u32 i = 0; i < boot->n_cpus; i++)
+		apic_send(boot->cpus[i].apicid, LWK_DOORBELL_VECTOR);
+	if (boot->cpus[0].doorbell_vector)
+		apic_send(boot->cpus[0].doorbell_apicid, boot->cpus[0].doorbell_vector);
+}
+
+/* What a debugger needs to walk the stack from here. */
+#define SAVE(reg) "movq %%" #reg ", %c[" #reg "](%[frame])\n\t"
+#define OFFSET(reg) [reg] "i"(offsetof(struct frame, reg))
+
+/* The LWK's own fault: says why, and stops the instance. The machine and Linux go on. */
+void panic(const char *format, ...)
+{
+	static u32 panicked;
+	char message[sizeof(status->message)] = "";
+	struct frame here = { .cs = KERNEL_CS, .ss = KERNEL_DS, .rflags = RFLAGS_FIXED };
+	va_list args;
+
+	__asm__ volatile(SAVE(r15) SAVE(r14) SAVE(r13) SAVE(r12) SAVE(rbp) SAVE(rbx)
+				 SAVE(rsp) "leaq 0(%%rip), %%rax; movq %%rax, %c[rip](%[frame])" ::
+					 [frame] "D"(&here),
+			 OFFSET(r15), OFFSET(r14), OFFSET(r13), OFFSET(r12), OFFSET(rbp),
+			 OFFSET(rbx), OFFSET(rsp), OFFSET(rip)
+			 : "rax", "memory");
+	registers_save(this_slot(), &here);
+	/* The first one has the cause. */
+	if (__atomic_exchange_n(&panicked, 1, __ATOMIC_ACQ_REL))
+		halt_forever();
+	status->panic_cpu = this_slot()->cpu->index;
+	va_start(args, format);
+	format_text(message, sizeof(message), format, args);
+	va_end(args);
+	/* The lock may be ours, or its holder's fault; a torn line is better than none. */
+	console_force_unlock();
+	print("PANIC: %s", message);
+	memcpy(status->message, message, sizeof(message));
+	status->panic_ns = clock_realtime();
+	STORE_RELEASE(status->state, LWK_STATE_PANIC);
+	tell_everybody();
+	halt_forever();
+}
