@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
 /*
- * The user ABI of lwkpart.ko: everything a program may ask of the module.
- *
- * Two kinds of device:
- *   /dev/lwkpart  the control device, root only. Lends CPUs and memory to LWK
+ * The user ABI of lwkpart.ko. There are two kinds of device:
+ *   /dev/lwkpart  the control device (control/), for root only. It lends CPUs and memory to LWK
  *                 instances, loads, boots and ends them (LWKPART_*).
- *   /dev/lwk/N    one per LWK instance, mode 0600, owned by the job's user. A
- *                 proxy opens it once per LWK process (LWK_*).
+ *   /dev/lwk/N    one device for each LWK instance (device/), mode 0600, owned by the job's user. A
+ *                 proxy opens it once for each LWK process (LWK_*).
  *
- * Rules that hold for every ioctl:
- *   - 'flags' and 'reserved' must be 0 unless a flag is defined below: EINVAL.
- *   - Addresses are physical, sizes are bytes, both multiples of
- *     LWKPART_MEM_ALIGN; CPU numbers are Linux's.
- *   - A structure only ever grows through a new ioctl number; LWKPART_ABI_VERSION
- *     changes when the meaning of an existing one does.
- *   - On error nothing has changed, unless the ioctl says otherwise.
+ * These rules hold for every ioctl:
+ *   - 'flags' and 'reserved' must be 0 unless a flag is defined for it, else EINVAL.
+ *   - Addresses of lent memory are physical; they and its sizes in bytes are multiples of
+ *     LWKPART_MEM_ALIGN. CPU numbers are Linux's.
+ *   - A structure grows only with a new ioctl number; LWKPART_ABI_VERSION changes when the
+ *     meaning of an existing ioctl does.
+ *   - After an error nothing has changed, unless the ioctl says otherwise.
  */
 #ifndef LWKPART_H
 #define LWKPART_H

@@ -15,7 +15,7 @@ enum lwk_state {
 	LWK_STATE_FREEZING,    /* asked to halt */
 	LWK_STATE_FROZEN,      /* halted, state kept */
 	LWK_STATE_SHUTDOWN,    /* stopped; its CPUs execute nothing */
-	LWK_STATE_PANIC,       /* stopped itself, see the message */
+	LWK_STATE_PANIC,       /* stopped itself; the message says why */
 	LWK_STATE_HUNG,	       /* does not answer */
 	LWK_STATE_COUNT
 };

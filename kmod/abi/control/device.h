@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
-/* The control device, and what the module is. */
+/* The control device, and the totals of what it has lent. */
 #ifndef ABI_CONTROL_DEVICE_H
 #define ABI_CONTROL_DEVICE_H
 
@@ -10,7 +10,7 @@
 #define LWKPART_DEVICE "/dev/lwkpart"
 #define LWKPART_IOC 0xb7
 
-/* What the module is and has lent in all. */
+/* The module's version, and the totals of what it has lent. */
 struct lwkpart_info {
 	__u32 abi_version; /* out: LWKPART_ABI_VERSION */
 	__u32 instances;   /* out: instances that exist */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
-/* The life of an instance: its creation, what it is assigned, its boot and its end. */
+/* The life of an instance: creation, assignment of CPUs and memory, boot, end. */
 #ifndef ABI_CONTROL_INSTANCE_H
 #define ABI_CONTROL_INSTANCE_H
 
@@ -9,14 +9,14 @@
 #include "abi/control/device.h"
 #include "abi/state.h"
 
-/* Largest kernel image LWKPART_LOAD accepts. */
+/* Bytes of the largest kernel image that LWKPART_LOAD accepts. */
 #define LWKPART_MAX_IMAGE (64UL << 20)
 #define LWKPART_CMDLINE_LEN 256
 
 /*
- * Makes an instance, and its device /dev/lwk/N owned by 'uid'; ENOSPC when there
- * are LWKPART_MAX_INSTANCES. DESTROY shuts it down first if needed and takes its
- * CPUs and memory back into the ledger as unassigned, where RETURN finds them.
+ * CREATE makes an instance, and its device /dev/lwk/N owned by 'uid'. ENOSPC: there
+ * are LWKPART_MAX_INSTANCES. DESTROY shuts it down if it runs, and leaves its
+ * CPUs and memory in the ledger as unassigned, for RETURN.
  */
 #define LWKPART_MAX_INSTANCES 64
 struct lwkpart_create {
@@ -25,20 +25,20 @@ struct lwkpart_create {
 	__u32 job_id;	/* in: for people who read the ledger */
 	__u32 flags;
 };
-/* LWK_SERVE_CALLS has no effect: proxies make all calls themselves. */
+/* A flag of CREATE: LWK_SERVE_CALLS has no effect, proxies make all calls themselves. */
 #define LWKPART_CREATE_PROXY_CALLS 1U
 
 /*
- * Gives a lent and unassigned CPU or range to an instance that has not been
- * booted (EBUSY otherwise). 'size' must be the whole lent range. The index of a
- * CPU in the LWK is the order of assignment. A CPU that ran an LWK before goes through
+ * ASSIGN gives a lent and unassigned CPU or range to an instance that has not been
+ * booted, else EBUSY. 'size' must be the whole lent range. CPUs have their indexes in the LWK
+ * in the order of assignment. A CPU that ran an LWK before goes through
  * Linux once more, which takes as long as RETURN and LEND. An instance that was LOADED
  * is ASSIGNED again and must be loaded anew.
  */
 struct lwkpart_assign_cpu {
 	__u32 instance;
 	__u32 cpu;
-	/* The Linux CPU that receives this LWK CPU's doorbells; must be on-line. */
+	/* The Linux CPU that receives the doorbells of this LWK CPU; it must be on-line. */
 	__u32 doorbell_cpu;
 	__u32 flags;
 };
@@ -51,10 +51,10 @@ struct lwkpart_assign_mem {
 };
 
 /*
- * Puts an ELF64 x86-64 kernel image into the instance's memory. ENOEXEC when it
- * is not one that follows lwkshared.h, ENOMEM when the instance's memory is too
- * small for it, EBUSY in a state other than ASSIGNED or LOADED. After an error nothing is
- * loaded, even if it was before; the kernel's log says what is wrong with the image.
+ * LOAD puts an ELF64 x86-64 kernel image into the instance's memory. ENOEXEC: it
+ * does not follow lwkshared.h; ENOMEM: the instance's memory is too
+ * small for it; EBUSY: the state is neither ASSIGNED nor LOADED. After an error nothing is
+ * loaded, even if an image was before; the kernel's log says what is wrong with the image.
  */
 struct lwkpart_load {
 	__u32 instance;
@@ -64,10 +64,10 @@ struct lwkpart_load {
 };
 
 /*
- * Starts all CPUs and waits until the LWK says RUNNING. ETIMEDOUT: the state is
- * HUNG; EIO: it panicked, see LWKPART_GET_INSTANCE; ECANCELED: another program has shut
- * it down meanwhile; EINTR: the caller was killed, the state is HUNG. After these only
- * SHUTDOWN and DESTROY make sense. EBUSY in a state other than LOADED.
+ * BOOT starts all CPUs and waits until the LWK says RUNNING. EBUSY: the state is not LOADED.
+ * ETIMEDOUT: the state is HUNG; EIO: it panicked, and LWKPART_GET_INSTANCE has the message; ECANCELED:
+ * another program has shut it down meanwhile; EINTR: the caller was killed, and the state is HUNG.
+ * After these four only SHUTDOWN and DESTROY make sense.
  */
 struct lwkpart_boot {
 	__u32 instance;
@@ -76,7 +76,7 @@ struct lwkpart_boot {
 	__u64 reserved[2];
 };
 
-/* SHUTDOWN, DESTROY; SHUTDOWN also succeeds when there is nothing to stop (any more). */
+/* The argument of SHUTDOWN and DESTROY. SHUTDOWN also succeeds when there is nothing to stop. */
 struct lwkpart_instance_op {
 	__u32 instance;
 	__u32 flags;
@@ -97,8 +97,8 @@ struct lwkpart_instance_info {
 };
 
 /*
- * How long a CPU of the instance may stay in the LWK's kernel without a sign of life
- * before the instance is HUNG; at least 1000. LWKPART_CREATE sets LWKPART_HANG_MS.
+ * An instance is HUNG when one of its CPUs has stayed in the LWK's kernel without a sign of life
+ * for 'limit_ms' milliseconds, at least 1000. LWKPART_CREATE sets LWKPART_HANG_MS.
  */
 #define LWKPART_HANG_MS 10000
 struct lwkpart_hang_limit {
@@ -108,9 +108,9 @@ struct lwkpart_hang_limit {
 
 /*
  * From now on a process that becomes a proxy of the instance (LWK_PROC_CREATE) is moved into
- * these cgroups, with the rights of the caller; if that fails, it does not become one. 'fds':
- * their cgroup.procs files, open for writing. They replace those of an earlier call; none:
- * proxies stay where they are. EBADF; EINVAL: no file of a cgroup; EBUSY: it was booted.
+ * these cgroups, with the rights of the caller; if that fails, it does not become a proxy. 'fds' are
+ * the cgroups' cgroup.procs files, open for writing. They replace those of an earlier call; without any,
+ * proxies stay where they are. EBADF; EINVAL: a file is not of a cgroup; EBUSY: the instance was booted.
  */
 #define LWKPART_MAX_GROUPS 8
 struct lwkpart_confine {

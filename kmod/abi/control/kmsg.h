@@ -9,8 +9,8 @@
 #include "abi/control/device.h"
 
 /*
- * Copies console text out. 'position' counts all bytes the LWK ever wrote: pass
- * 0 first, then what came back; text that the ring has lost is skipped.
+ * Copies console text out. 'position' counts all bytes that the LWK has ever written: pass
+ * 0 first, then the value that came back. Text that the ring has lost is skipped.
  */
 struct lwkpart_kmsg {
 	__u32 instance;

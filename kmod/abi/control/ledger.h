@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
-/* Lending: CPUs and memory that Linux gives away and takes back, and the ledger of them. */
+/* The ledger: CPUs and memory that Linux has lent to the module. */
 #ifndef ABI_CONTROL_LEDGER_H
 #define ABI_CONTROL_LEDGER_H
 
@@ -12,9 +12,9 @@
 #define LWKPART_MEM_ALIGN (2UL << 20)
 
 /*
- * Takes one CPU from Linux (hot-unplug) and parks it, or gives it back.
- * LEND: EPERM for CPU 0, EALREADY when lent, ENODEV when not on-line, EBUSY
- * when Linux cannot spare it. RETURN: ENOENT when not lent, EBUSY while assigned.
+ * LEND takes one CPU from Linux (hot-unplug) and parks it. EPERM: CPU 0; EALREADY: it is lent; ENODEV:
+ * it is not on-line; EBUSY: Linux cannot spare it.
+ * RETURN gives it back. ENOENT: it is not lent; EBUSY: it is assigned.
  */
 struct lwkpart_cpu {
 	__u32 cpu;
@@ -22,9 +22,9 @@ struct lwkpart_cpu {
 };
 
 /*
- * How a memory range came to be lent: as whole memory blocks that user space
- * has put off-line before (it brings them on-line again after RETURN), or as a
- * range that the module allocated from Linux (RETURN frees it).
+ * A memory range is lent in one of two ways. BLOCK: whole memory blocks that user space
+ * has put off-line before LEND and brings on-line again after RETURN. CONTIG: a
+ * range that the module allocates from Linux; RETURN frees it.
  */
 enum lwkpart_mem_kind {
 	LWKPART_MEM_BLOCK = 1,
@@ -32,28 +32,28 @@ enum lwkpart_mem_kind {
 };
 
 /*
- * LEND, kind BLOCK: enters [start, start+size) into the ledger. EINVAL when it
- * is not whole blocks, EBUSY when a page of it is on-line, EEXIST when lent.
- * LEND, kind CONTIG: finds 'size' bytes of contiguous memory on NUMA node 'node'
- * and returns its address in 'start'; ENOMEM when there is no such run. It can
- * take seconds; a fatal signal ends it with EINTR.
- * RETURN: [start, start+size) must be exactly one lent range: ENOENT; EBUSY
- * while it is assigned. 'node' and 'kind' are not looked at.
+ * LEND, kind BLOCK, enters [start, start+size) into the ledger. EINVAL: it
+ * is not whole blocks; EBUSY: a page of it is on-line; EEXIST: it is lent.
+ * LEND, kind CONTIG, finds 'size' bytes of contiguous memory on NUMA node 'node'
+ * and returns its address in 'start'. It can take seconds; a fatal signal ends it with EINTR.
+ * ENOMEM: there is no such run.
+ * RETURN ignores 'node' and 'kind'. ENOENT: [start, start+size) is not exactly one lent range;
+ * EBUSY: it is assigned.
  */
 struct lwkpart_mem {
 	__u64 start; /* BLOCK: in; CONTIG: out of LEND, in of RETURN */
 	__u64 size;
-	__u32 node; /* NUMA node, in; BLOCK: checked against the range's */
-	__u32 kind; /* enum lwkpart_mem_kind */
+	__u32 node; /* in: NUMA node; BLOCK: must be the range's */
+	__u32 kind; /* in: enum lwkpart_mem_kind */
 	__u64 reserved;
 };
 
 #define LWKPART_NO_INSTANCE 0xffffffffU
 
-/* One line of the ledger. */
+/* One CPU or one memory range of the ledger. */
 struct lwkpart_ledger_entry {
 	__u32 kind;	/* 0: a CPU; else enum lwkpart_mem_kind */
-	__u32 instance; /* who has it, or LWKPART_NO_INSTANCE */
+	__u32 instance; /* it is assigned to, or LWKPART_NO_INSTANCE */
 	__u32 cpu;	/* kind 0 */
 	__u32 node;
 	__u64 start; /* memory */
@@ -61,8 +61,8 @@ struct lwkpart_ledger_entry {
 };
 
 /*
- * Copies the ledger out: CPUs first, then memory by address. Fills at most
- * 'capacity' entries and always tells the full 'count'.
+ * Copies the ledger out, CPUs first, then memory by address. At most 'capacity' entries are
+ * filled in; 'count' is always the number that exist.
  */
 struct lwkpart_ledger {
 	__u64 entries;	/* in: user address of lwkpart_ledger_entry[capacity] */

@@ -10,14 +10,13 @@
 #include "abi/shared/counters.h"
 
 /*
- * What the instance's CPUs count, all of them the same: SET new counters instead of those there
- * were (none: count 0), which begin at 0 and stand still; START and STOP; GET changes nothing.
- * All fields but command are outputs, and with SET count and counters are inputs. Returns when all
- * CPUs have seen to it, which interrupts them; GET does not.
+ * All CPUs of an instance have the same counters. SET replaces them by new ones (or none: count 0),
+ * which begin at 0 and stand still; START and STOP let them run and stand still; GET changes nothing.
+ * All fields except 'command' are outputs; with SET, 'count' and 'counters' are inputs. SET, START and STOP
+ * interrupt all CPUs and return when all have followed.
  *
- * The values are in LWK_GET_USAGE, for CPUs whose lwk_cpu_counters.order is 'order'. ETIMEDOUT:
- * some CPU was busy for long; it follows when it can. EHOSTDOWN: the instance has no processes
- * (any more), or never will. EINVAL.
+ * LWK_GET_USAGE has the values, for CPUs whose lwk_cpu_counters.order is 'order'. ETIMEDOUT:
+ * a CPU is busy, and follows when it can; EHOSTDOWN: the instance does not run; EINVAL.
  */
 enum lwk_counters_command {
 	LWK_COUNTERS_GET = 0,

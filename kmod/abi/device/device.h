@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
-/* The device of an instance, and what can be mapped of it. */
+/* The device of an instance, and its areas for mmap(2). */
 #ifndef ABI_DEVICE_DEVICE_H
 #define ABI_DEVICE_DEVICE_H
 
@@ -7,10 +7,10 @@
 #define LWK_IOC 0xb8
 
 /*
- * What to map with mmap(2), by file offset, always MAP_SHARED:
+ * File offsets for mmap(2), always with MAP_SHARED:
  *   STATUS   the instance's status area, read-only
- *   CHANNEL  the process's channel (struct lwk_channel), after LWK_PROC_CREATE
- *   WINDOW   the LWK process's memory, at the same addresses it has there:
+ *   CHANNEL  the channel of the caller's slot (struct lwk_channel), after LWK_PROC_CREATE
+ *   WINDOW   the LWK process's memory, at the addresses that it has there:
  *            [LWK_USER_START, LWK_USER_END) with MAP_FIXED_NOREPLACE; or a part of it, where
  *            something else was mapped meanwhile, at its own offset from LWK_MMAP_WINDOW on
  */

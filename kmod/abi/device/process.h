@@ -10,34 +10,34 @@
 
 /*
  * Makes an LWK process on a free LWK CPU; the calling process becomes its proxy.
- * With LWK_PROC_SHARE, if none is free, it shares the CPU of the thread that 'index' was said to be of
- * when that was made.
- * The process lives as long as this open file. EAGAIN: every LWK CPU has one, or that one has as many
- * threads as it can have; EBUSY: the
- * instance is FREEZING or FROZEN; EHOSTDOWN: it does not run; EALREADY: this file has one. Other errors: it
+ * With LWK_PROC_SHARE and no free CPU, the process shares the CPU of slot 'index'.
+ * The process lives as long as this open file. EAGAIN: every LWK CPU has a process, or the CPU of
+ * 'index' has as many threads as it can have; EBUSY: the instance is FREEZING or FROZEN; EHOSTDOWN: the
+ * instance does not run; EALREADY: this file has a process. Other errors: the caller
  * could not be moved into the instance's cgroups (LWKPART_CONFINE).
  *
- * With LWK_PROC_AGAIN the file has a process, and the caller is its proxy: that one ends, and a new
- * one begins on its first CPU, which nobody else can get meanwhile; other CPUs of it are given
- * back. What the caller had mapped of it is not to be touched before that. EPERM: the caller is
- * not its proxy; EINVAL: it has none; EIO: the CPU does not answer, and the process has ended.
+ * With LWK_PROC_AGAIN, the file has a process whose proxy is the caller: that process ends, and a new
+ * one begins in its first slot, which nobody else can get meanwhile; its other slots are given
+ * back. The caller must not touch what it has mapped of the old process before that. EPERM: the caller is
+ * not the proxy; EINVAL: the file has no process; EIO: the CPU does not answer, and the process has ended.
  */
 #define LWK_PROC_AGAIN 1U
 #define LWK_PROC_SHARE 2U
 struct lwk_proc_create {
-	__u32 index; /* out: the LWK's number of the first thread: its slot; in with LWK_PROC_SHARE */
-	__u32 cpu;   /* out: Linux's number of that CPU */
-	__u32 pid;   /* in: what getpid() in the LWK answers */
+	__u32 index; /* out: slot of the first thread; in: with LWK_PROC_SHARE, a slot */
+	__u32 cpu;   /* out: Linux's number of its CPU */
+	__u32 pid;   /* in: the result of getpid() in the LWK */
 	__u32 flags;
 };
 
 /*
- * Gives the process of this file one more slot (lwkshared.h), for a thread: of a free CPU, or else of
- * that of its own with the fewest threads. The calling Linux thread, one of
- * the process that called LWK_PROC_CREATE, is from now on this slot's: its LWK_SERVE, LWK_DOORBELL
- * and LWK_MMAP_CHANNEL are about this slot's channel; those of others stay the first slot's. The slot
- * is the process's until it ends.
- * EAGAIN: its CPUs have as many threads as they can have; EALREADY: the caller has one; EPERM, EINVAL, EHOSTDOWN, EIO, ENOMEM.
+ * Gives the process of this file one more slot (shared/layout.h) for a thread: a slot of a free CPU, or
+ * else of that CPU of the process that has the fewest threads. The process keeps it until it ends. From now
+ * on LWK_SERVE, LWK_DOORBELL and LWK_MMAP_CHANNEL of the calling Linux thread, one of
+ * the process that called LWK_PROC_CREATE, are about this slot's channel; those of threads without a slot
+ * are about the first slot's.
+ * EAGAIN: the process's CPUs have as many threads as they can have; EALREADY: the caller has a slot; EPERM,
+ * EINVAL, EHOSTDOWN, EIO, ENOMEM.
  */
 struct lwk_thread_create {
 	__u32 index; /* out: the slot */
@@ -46,7 +46,7 @@ struct lwk_thread_create {
 	__u32 reserved;
 };
 
-/* Removes pages of [start, start+size) from the caller's WINDOW. */
+/* Removes the pages of [start, start+size) from the caller's WINDOW. */
 struct lwk_unmap {
 	__u64 start;
 	__u64 size;
@@ -57,9 +57,9 @@ struct lwk_unmap {
 #define LWK_THREAD_CREATE _IOWR(LWK_IOC, 0x0a, struct lwk_thread_create)
 
 /*
- * Ends the process, as closing the file does, though others may be about to use it: their
+ * Ends the process, as closing the file does, even while other threads use the file: their
  * LWK_SERVE ends with EIO. The file can have no other process. Returns how many processes the
- * instance still has: of those that end together, the last one's caller gets 0.
+ * instance still has: when several end together, the last caller gets 0.
  */
 #define LWK_PROC_END _IO(LWK_IOC, 0x0b)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
-/* Serving a slot's channel: waiting for its packets, and what the LWK asks of lwkpart.ko through the proxy. */
+/* Serving a slot's channel: waiting for packets, ringing doorbells, granting pages. */
 #ifndef ABI_DEVICE_SERVE_H
 #define ABI_DEVICE_SERVE_H
 
@@ -9,24 +9,24 @@
 #include "abi/device/device.h"
 
 /*
- * Waits for packets from the LWK: first it looks for some time that depends on how long
- * the last ones took to come, then it sleeps. With LWK_SERVE_CALLS requests for the most
- * used calls on files are carried out and replied to within, as if the caller had made
+ * Waits for packets from the LWK: looks for a time that depends on how long
+ * the last packets took to come, then sleeps. With LWK_SERVE_CALLS, lwkpart.ko carries out requests for
+ * the most used calls on files and replies to them, as if the caller had made
  * them; where that would make a difference (ptrace, seccomp, audit, a pending signal)
- * they are left in the channel as the others are.
+ * it leaves them in the channel for the caller.
  *
  * Returns when the channel holds a packet for the caller, or with 'has_reply': a call was
  * carried out, and something that Linux does on the way back to the caller (signals,
  * the last close of a file) comes before its reply, which the caller now sends.
  *
  * The caller keeps its counts in the channel itself: to_linux.tail and to_lwk.head.
- * EINTR on a signal, EIO when the instance is no longer RUNNING, EINVAL.
+ * EINTR: a signal; EIO: the instance is no longer RUNNING; EINVAL.
  */
 struct lwk_serve {
 	__u32 flags;
 	__u32 has_reply; /* out */
 	__u32 id;	 /* out, with has_reply: of the request */
-	__u32 keep_from; /* this descriptor, and all above: the caller looks after them */
+	__u32 keep_from; /* calls on this descriptor and all above are left to the caller */
 	__s64 result;	 /* out, with has_reply */
 	__u64 served;	 /* out: calls carried out here so far */
 };
@@ -36,15 +36,15 @@ struct lwk_serve {
 
 /*
  * Makes the LWK CPU look at the channel: interrupts it if it has halted, or if a signal
- * is pending. A reply that it has seen in the meantime is no reason to.
+ * is pending, unless it has seen the reply in the meantime.
  */
 #define LWK_DOORBELL _IO(LWK_IOC, 0x03)
 
 /*
- * Does what the LWK CPU of the calling thread wants (struct lwk_grant): pins pages of files that the
- * caller has mapped shared, or unpins them. Only files whose pages are nothing but memory (tmpfs)
- * can be had. What comes of it, the LWK reads; for the caller it is 0, or EPERM, EIO; EINVAL: the
- * LWK wants nothing.
+ * Carries out the order of the calling thread's slot (struct lwk_grant): pins pages of files that the
+ * caller has mapped shared, or unpins them. Only pages of files that exist nowhere but in memory (tmpfs)
+ * can be pinned. The LWK reads the result from its struct lwk_grant; the caller gets 0, or EPERM, EIO;
+ * EINVAL: there is no order.
  */
 #define LWK_GRANT _IO(LWK_IOC, 0x10)
 

@@ -10,7 +10,7 @@
 #include "abi/device/device.h"
 #include "abi/state.h"
 
-/* State of the instance for its user. */
+/* LWK_GET_STATUS: the state of the instance. */
 struct lwk_instance_status {
 	__u32 state;	    /* enum lwk_state */
 	__u32 cpus;	    /* LWK CPUs */
@@ -19,7 +19,7 @@ struct lwk_instance_status {
 	char message[LWKPART_MESSAGE_LEN];
 };
 
-/* The instance in full, for its user; works as long as the file is open. */
+/* LWK_GET_DETAILS: the instance in full; works as long as the file is open. */
 struct lwk_instance_details {
 	__u32 state; /* enum lwk_state */
 	__u32 uid;   /* owner */
@@ -34,10 +34,10 @@ struct lwk_instance_details {
 };
 
 /*
- * Copies the status area out: struct lwk_status with 'cpus' elements. Each group is one
- * moment's; one that the LWK would not leave alone has an odd 'seq' and zeros. The LWK
- * notices nothing. ENODATA: there is none (not loaded, or destroyed); ENOSPC: capacity
- * is too small, 'length' tells what is needed.
+ * LWK_GET_USAGE copies the status area out: struct lwk_status with 'cpus' elements, in which the slots of
+ * each CPU are added up. The values of a group are of one moment; a group that the LWK did not leave alone
+ * for long enough has an odd 'seq' and zeros. The LWK notices nothing. ENODATA: there is no status area (not
+ * loaded, or destroyed); ENOSPC: 'capacity' is too small, and 'length' is what is needed.
  */
 struct lwk_usage {
 	__u64 buffer;	/* in: user address */
@@ -50,18 +50,18 @@ struct lwk_usage {
 };
 
 enum lwk_event {
-	LWK_EVENT_STATE = 0, /* the instance's state is another one */
+	LWK_EVENT_STATE = 0, /* the instance's state has changed */
 	LWK_EVENT_PANIC,
 	LWK_EVENT_HANG,
 	LWK_EVENT_OUT_OF_MEMORY, /* a process was killed: the partition has no memory left */
-	LWK_EVENT_CONSOLE,	 /* half of the console's ring is text that nobody has read */
+	LWK_EVENT_CONSOLE,	 /* unread text fills half of the console's ring */
 	LWK_EVENT_EXIT,		 /* a process has ended */
 	LWK_EVENTS
 };
 
 /*
- * From now on 'event' adds 1 to the eventfd(2) 'fd', until this file is closed. Any number of
- * kinds may share an eventfd. EBADF, EINVAL; ENOSPC: LWK_MAX_EVENTFDS on this file.
+ * From now on each 'event' adds 1 to the eventfd(2) 'fd', until this file is closed. Several
+ * kinds of event may share an eventfd. EBADF, EINVAL; ENOSPC: this file has LWK_MAX_EVENTFDS.
  */
 #define LWK_MAX_EVENTFDS 32
 struct lwk_eventfd {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
 /*
- * How an LWK is entered, and what it is told then.
+ * Entry into an LWK, and its boot parameters.
  *
- * Entry (x86-64). Every assigned CPU jumps to the image's ELF entry point with
+ * Every assigned CPU (x86-64) jumps to the image's ELF entry point with
  *   CR3  page tables made by lwkpart.ko (4 or 5 levels as CR4.LA57 says), mapping
  *        - the image's segments at their link addresses, with their permissions,
  *        - all memory of the partition at LWK_DIRECT_MAP + physical address,
@@ -33,7 +33,7 @@ struct lwk_boot_cpu {
 	__u32 linux_cpu;
 	__u32 apicid;
 	__u32 node; /* NUMA node */
-	/* Where this CPU's doorbells to Linux go; Linux may change both. */
+	/* Target of this CPU's doorbells to Linux, which may change both. */
 	__u32 doorbell_apicid;
 	__u32 doorbell_vector;
 	__u32 reserved[3];
@@ -46,7 +46,7 @@ struct lwk_boot_mem {
 	__u32 reserved;
 };
 
-/* Written by Linux before boot; doorbells, want_registers and counting also later. */
+/* Linux writes this before boot, and doorbells, want_registers and counting also later. */
 struct lwk_boot_params {
 	__u32 magic;   /* LWK_SHARED_MAGIC */
 	__u32 version; /* LWK_SHARED_VERSION */

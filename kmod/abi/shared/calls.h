@@ -1,46 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
-/* What the packets of a channel ask for, beyond Linux's system calls. */
+/* Calls through a channel that are no system calls of Linux. */
 #ifndef ABI_SHARED_CALLS_H
 #define ABI_SHARED_CALLS_H
 
 /*
- * Numbers beyond any system call. LWK → proxy:
- *   EXIT    notice; args: wait status as wait(2) has it, 1 when out of memory
+ * The numbers are beyond any system call.
+ * LWK → proxy:
+ *   EXIT    notice; args: wait status as of wait(2), 1 when out of memory. The process has ended.
  *   UNMAP   request; args: start, size. The proxy calls LWK_UNMAP.
- *   SIGNAL_ACTION  notice; args: signal, 0 default, 1 ignore, 2 handler, 3 ignore, but
- *           pass it on: it may be blocked
- *   THREAD  request: one more slot for a thread. The proxy makes a thread of its own that gets
- *           it (LWK_THREAD_CREATE) and serves its channel. 0; -EAGAIN: no slot is free; …
+ *   SIGNAL_ACTION  notice; args: signal, action. 0: default; 1: ignore; 2: handler; 3: ignore, but
+ *           pass it on, because it may be blocked.
+ *   THREAD  request. The proxy makes a thread of its own, which gets one more slot
+ *           (LWK_THREAD_CREATE) and serves its channel. Result: 0; -EAGAIN: no slot is free; or
+ *           another negative error.
  *   FORK    request; args: the asking slot, number of its offer, 1 for vfork(2). The proxy
- *           makes a child, which makes an LWK process and sends it COPY. The child's pid; -EAGAIN…
- *   FORK_WAIT  request, after a FORK for vfork(2): replied to when the child has another program,
- *           or has ended
- *   EXEC    request; args: as execveat(2), then the signals that are blocked. The proxy starts
- *           itself anew (LWK_PROC_AGAIN). Replied to only with an error.
- *   SIGNAL  request; args: a struct lwk_signal, for the thread of this process that it names. To the
- *           asking thread itself: it stays with Linux until EXEC. As rt_tgsigqueueinfo(2)
- *   SIGNALS_TAKEN  notice: there is room again for signals, which the proxy has 'held'
- *   SHARE   request; args: start, size, prot, flags, fd, offset, as of mmap(2): the proxy maps the
- *           file just there; with LWK_SHARE_SEGMENT in flags, fd is a segment of shmget(2). 0; 1: the
- *           pages of this file cannot be shared, and nothing is mapped; or a negative error
- *   SEGMENT request; args: number of a segment. Its size, or a negative error
- *   DETACH  request; args: address. The size of the segment that was attached there, or -EINVAL
- *   FILE    request; args: fd. A number for the file behind it, for AREA; 0: it has none
+ *           makes a child, which makes an LWK process and sends it COPY. Result: the child's pid, or a
+ *           negative error.
+ *   FORK_WAIT  request, after a FORK for vfork(2). The proxy replies when the child has another
+ *           program or has ended.
+ *   EXEC    request; args: as of execveat(2), then the signals that are blocked. The proxy starts
+ *           itself anew (LWK_PROC_AGAIN), and replies only with an error.
+ *   SIGNAL  request; args: a struct lwk_signal. The proxy sends it to the thread of this process that it
+ *           names, as rt_tgsigqueueinfo(2); to the asking thread itself, it stays with Linux until EXEC.
+ *   SIGNALS_TAKEN  notice. There is room again for the signals that the proxy has 'held'.
+ *   SHARE   request; args: start, size, prot, flags, fd, offset, as of mmap(2). The proxy maps the
+ *           file at start; with LWK_SHARE_SEGMENT in flags, fd is a segment of shmget(2). Result: 0;
+ *           1: the pages of this file cannot be shared, and nothing is mapped; or a negative error.
+ *   SEGMENT request; args: number of a segment. Result: its size, or a negative error.
+ *   DETACH  request; args: address. Result: the size of the segment that was attached there, or -EINVAL.
+ *   FILE    request; args: fd. Result: a number for the file behind it, for AREA; 0: it has none.
  *   AREA    request, one for each mapping, after a reply LWK_RESULT_AREAS; args: start, end, prot,
- *           LWK_AREA_*, number of the file that was mapped there or 0, offset in that
- *   GRANT   request: the proxy calls LWK_GRANT
- *   UNSHARE request; args: start, size. The proxy calls LWK_GRANT, and maps its WINDOW there
- *   RESHARE request; args: start, size, prot. The proxy calls LWK_GRANT, then mprotect(2)
+ *           LWK_AREA_*, number of the file that was mapped there or 0, offset in that file.
+ *   GRANT   request. The proxy calls LWK_GRANT.
+ *   UNSHARE request; args: start, size. The proxy calls LWK_GRANT, and maps its WINDOW there.
+ *   RESHARE request; args: start, size, prot. The proxy calls LWK_GRANT, then mprotect(2).
  * proxy → LWK, each a request that the LWK replies to:
- *   MAP     args: start, size, prot, now: anonymous zeroed memory at just there;
- *           'now' 1: and all of it at once
- *   PROTECT args: start, size, prot: as mprotect(2)
- *   BRK     args: start of the heap
- *   NAME    args: start, size, number of a file (FILE), offset: which has been loaded there
+ *   MAP     args: start, size, prot, now. The LWK maps anonymous zeroed memory at start;
+ *           with 'now' 1, all of it is present at once.
+ *   PROTECT args: start, size, prot, as of mprotect(2).
+ *   BRK     args: start of the heap.
+ *   NAME    args: start, size, number of a file (FILE), offset. The file has been loaded there.
  *   START   args: entry point, stack pointer, signals that are blocked, signals that are
- *           ignored (bit s-1: signal s), user. Replies, then runs the process.
- *   COPY    args: slot and number of a FORK: makes this process, which must be empty, a copy of
- *           that one. Replies, then runs it. -ENOMEM; -EINVAL: nobody offers that (any more).
+ *           ignored (bit s-1: signal s), user. The LWK replies, then runs the process.
+ *   COPY    args: slot and number of a FORK. The LWK makes this process, which must be empty, a copy of
+ *           the asking one, replies, then runs it. -ENOMEM; -EINVAL: there is no such offer.
  */
 #define LWK_CALL_BASE 0x10000UL
 #define LWK_CALL_EXIT (LWK_CALL_BASE + 0)
@@ -63,7 +66,7 @@
 #define LWK_SHARE_SEGMENT (1UL << 32)
 #define LWK_AREA_SHARED 1
 #define LWK_AREA_HEAP 2
-/* Of open(2): the proxy wants to be told all AREAs, and then asked once more. No errno. */
+/* A result of open(2), no errno: the proxy wants all AREAs, and then the same request once more. */
 #define LWK_RESULT_AREAS (-0x10000L)
 #define LWK_CALL_MAP (LWK_CALL_BASE + 8)
 #define LWK_CALL_BRK (LWK_CALL_BASE + 9)

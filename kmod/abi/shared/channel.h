@@ -8,13 +8,13 @@
 #include "abi/shared/layout.h"
 
 /*
- * The channel between an LWK process and its proxy: one page per slot with two
+ * The channel between an LWK process and its proxy is one page per slot with two
  * rings, each with one writer and one reader. head and tail count packets and
- * wrap at 2^32; the packet of count c is in slot c % LWK_RING_SLOTS. Each side
+ * wrap at 2^32; packet number c is in slot[c % LWK_RING_SLOTS]. Each side
  * keeps its own count private, copies a packet before it looks into it, and
- * treats a count that is impossible as the end of the connection.
+ * treats an impossible count as the end of the connection.
  *
- * Three kinds of packet (inter-OS delegation paper, section 3): a REQUEST wants a
+ * There are three kinds of packet (inter-OS delegation paper, section 3): a REQUEST wants a
  * REPLY with the same id; a NOTICE wants none.
  */
 enum lwk_packet_kind {
@@ -27,9 +27,9 @@ struct lwk_packet {
 	__u16 kind;
 	__u16 reserved;
 	__u32 id;
-	/* REQUEST, NOTICE: a system call number, or one of the LWK_CALL_* */
+	/* REQUEST, NOTICE: a system call number, or an LWK_CALL_* (calls.h) */
 	__u64 nr;
-	/* arguments of a REQUEST or NOTICE; args[0] of a REPLY is the result */
+	/* REQUEST, NOTICE: the arguments; REPLY: args[0] is the result */
 	__u64 args[6];
 } LWK_LINE_ALIGNED;
 
@@ -42,8 +42,8 @@ struct lwk_ring {
 };
 
 /*
- * A signal: what Linux keeps of a siginfo_t, which is less than what programs see of it. 'thread' is in
- * a gap of that: 1 for this thread, 0 for any of the process; with LWK_CALL_SIGNAL its number.
+ * A signal: the part of a siginfo_t that Linux keeps. 'thread' is in a gap of siginfo_t: 1 for the
+ * slot's thread, 0 for any of the process; with LWK_CALL_SIGNAL a thread's number.
  */
 struct lwk_signal {
 	__s32 signal;
@@ -54,9 +54,9 @@ struct lwk_signal {
 };
 
 /*
- * Signals that the proxy passes on, a ring as those of packets. When one has filled it, the proxy blocks
- * all signals, so that Linux keeps them, and leaves word in 'held' before it moves 'head'. The LWK says
- * when there is room again (SIGNALS_TAKEN).
+ * Signals that the proxy passes on are in a ring, as packets are. When a signal has filled it, the proxy
+ * blocks all signals, so that Linux keeps them, and sets 'held' before it moves 'head'. The LWK sends
+ * SIGNALS_TAKEN when there is room again.
  */
 #define LWK_SIGNAL_SLOTS 32
 struct lwk_signals {
@@ -71,9 +71,9 @@ struct lwk_channel {
 	struct lwk_ring to_linux;
 	struct lwk_ring to_lwk;
 
-	/* Written by the LWK: 1 when its CPU has halted and only a doorbell makes it look. */
+	/* The LWK writes it: 1 when the slot's CPU has halted and only a doorbell makes it look. */
 	__u32 lwk_sleeps LWK_LINE_ALIGNED;
-	/* Written by Linux: 1 when only a doorbell makes the proxy look. */
+	/* Linux writes it: 1 when only a doorbell makes the proxy look. */
 	__u32 linux_sleeps LWK_LINE_ALIGNED;
 	struct lwk_signals signals;
 } __attribute__((aligned(4096)));

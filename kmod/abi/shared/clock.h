@@ -6,10 +6,10 @@
 #include <linux/types.h>
 
 /*
- * The clock, alone in a page. At TSC value tsc_base CLOCK_MONOTONIC is monotonic_ns, and mult / 2^32
- * nanoseconds pass in a cycle; offset_ns is what other clocks are ahead. What one value of seq
- * says begins where the one before ended, or later, so CLOCK_MONOTONIC never goes back. seq is
- * odd while Linux writes.
+ * The clock is alone in a page. At TSC value tsc_base CLOCK_MONOTONIC is monotonic_ns, and mult / 2^32
+ * nanoseconds pass in a cycle; other clocks are ahead of it by offset_ns. seq is odd while Linux
+ * writes. Each new set of values begins at the time at which the last one ended, or later, so
+ * CLOCK_MONOTONIC never goes back.
  */
 enum lwk_clock_kind {
 	LWK_CLOCK_MONOTONIC, /* always 0 */

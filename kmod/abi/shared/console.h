@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
-/* The console's text, as a ring. */
+/* The console's text in a ring. */
 #ifndef ABI_SHARED_CONSOLE_H
 #define ABI_SHARED_CONSOLE_H
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
-/* Counters on the CPUs of an instance: what to count. */
+/* What to count on the CPUs of an instance. */
 #ifndef ABI_SHARED_COUNTERS_H
 #define ABI_SHARED_COUNTERS_H
 
 #include <linux/types.h>
 
 /*
- * Counters, the same on every CPU. A hardware counter's 'select' is the lower part of IA32_PERFEVTSELx
- * (Intel SDM volume 3, 20.2.1.1): event, unit mask, and when to count.
+ * The counters are the same on every CPU. A hardware counter's 'select' is the lower part of
+ * IA32_PERFEVTSELx (Intel SDM volume 3, 20.2.1.1): event, unit mask, and when to count.
  */
 enum lwk_counter_kind {
 	LWK_COUNTER_SOFTWARE = 0, /* number: enum lwk_count */
 	LWK_COUNTER_GENERAL,	  /* number: x of IA32_PMCx */
-	LWK_COUNTER_FIXED,	  /* number: x of IA32_FIXED_CTRx; 'select' only tells when */
+	LWK_COUNTER_FIXED,	  /* number: x of IA32_FIXED_CTRx; 'select' says only when */
 	LWK_COUNTER_KINDS
 };
 
-/* Of what a CPU counts in any case (struct lwk_cpu_status). */
+/* Software counters: sums that struct lwk_cpu_status has anyway. */
 enum lwk_count {
 	LWK_COUNT_FAULTS,
 	LWK_COUNT_INTERRUPTS,
@@ -29,7 +29,7 @@ enum lwk_count {
 
 #define LWK_SELECT_EVENT 0xffffU
 #define LWK_SELECT_USER (1U << 16)   /* while programs run */
-#define LWK_SELECT_SYSTEM (1U << 17) /* while the LWK itself does */
+#define LWK_SELECT_SYSTEM (1U << 17) /* while the LWK itself runs */
 #define LWK_SELECT_ALL (LWK_SELECT_EVENT | LWK_SELECT_USER | LWK_SELECT_SYSTEM)
 
 struct lwk_counter {
@@ -40,13 +40,13 @@ struct lwk_counter {
 };
 
 /*
- * What to count. Linux writes it, with 'order' odd meanwhile, and then rings every CPU's doorbell;
- * a CPU that has seen to it says so with 'order' in its struct lwk_cpu_counters.
+ * Linux writes the order to count, with 'order' odd meanwhile, and then rings every CPU's doorbell.
+ * A CPU that has followed copies 'order' into its struct lwk_cpu_counters.
  */
 #define LWK_MAX_COUNTERS 16
 struct lwk_counting {
-	__u32 order;   /* another one each time, and even */
-	__u32 set;     /* another one: these are new counters, and begin at 0 */
+	__u32 order;   /* even, and different each time */
+	__u32 set;     /* differs when these are new counters, which begin at 0 */
 	__u32 running; /* 0: they stand still */
 	__u32 count;
 	struct lwk_counter counters[LWK_MAX_COUNTERS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
-/* Pages of files that an LWK process has in common with others. */
+/* Grants: pages of files that an LWK process shares with other processes. */
 #ifndef ABI_SHARED_GRANT_H
 #define ABI_SHARED_GRANT_H
 
@@ -8,19 +8,20 @@
 #include "abi/shared/layout.h"
 
 /*
- * Memory that an LWK process shares with processes of Linux, or of another LWK: pages of a file
+ * An LWK process shares memory with processes of Linux, or of another LWK, as pages of a file
  * that its proxy has mapped at the same addresses. lwkpart.ko pins them there and tells the LWK
- * where they are, and unpins them when the LWK says that none of its CPUs can reach them any
+ * where they are. It unpins them when the LWK says that none of its CPUs can reach them any
  * more, or at the end of the process. A proxy must neither name a page nor have one unpinned, so
- * all of this is where it cannot reach; what it does is to call LWK_GRANT, for the LWK's sake.
+ * all of this is where it cannot reach; it only calls LWK_GRANT for the LWK.
  *
- * One element per slot. The LWK fills in order, writable, start and count, then sets the state ASKED
- * and sends its proxy a request; lwkpart.ko takes it (BUSY), writes result and pages, and last
- * DONE. A reply without that is a lie: if the state is still ASKED, the LWK takes it back to IDLE.
+ * There is one element per slot. The LWK fills in order, writable, start and count, then sets the state
+ * ASKED and sends its proxy a request. lwkpart.ko takes the order (BUSY), writes result and pages, and last
+ * DONE. If the proxy replies while the state is still ASKED, it has not called LWK_GRANT, and the LWK
+ * sets the state to IDLE.
  */
 enum lwk_grant_order {
-	LWK_GRANT_PIN = 1, /* as many as can be had at once, the first in any case */
-	LWK_GRANT_UNPIN,   /* all that were granted in the range */
+	LWK_GRANT_PIN = 1, /* as many pages as can be pinned at once, at least the first */
+	LWK_GRANT_UNPIN,   /* all pages that were granted in the range */
 };
 
 enum lwk_grant_state {
@@ -37,7 +38,7 @@ struct lwk_grant {
 	__u16 writable;
 	__u64 start;
 	__u64 count;  /* of 4 KB pages; of PIN at most LWK_GRANT_PAGES */
-	__s64 result; /* PIN: how many are in 'pages', or a negative error; UNPIN: 0 */
+	__s64 result; /* PIN: number of elements in 'pages', or a negative error; UNPIN: 0 */
 	__u64 pages[LWK_GRANT_PAGES]; /* physical addresses */
 } LWK_LINE_ALIGNED;
 

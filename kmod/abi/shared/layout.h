@@ -2,23 +2,24 @@
 /*
  * Sizes and addresses that Linux and an LWK agree on.
  *
- * The partition's memory: [reserve_start, reserve_start + reserve_size), at the
- * start of mem[0], belongs to the LWK kernel: lwkpart.ko puts the image, the
+ * The reserve, [reserve_start, reserve_start + reserve_size) at the
+ * start of mem[0] (struct lwk_boot_params), belongs to the LWK kernel: lwkpart.ko puts the image, the
  * shared areas, the first page tables and the stacks into its first reserve_used bytes.
- * All else is for processes, and only that can ever be seen through a proxy's
+ * The partition's other memory is for processes, and only that can be seen through a proxy's
  * WINDOW: the LWK must keep its own data, page tables included, in the reserve.
- * Of memory that is not the partition's a process may have what lwkpart.ko has granted it
+ * Outside the partition a process may have the memory that lwkpart.ko has granted it
  * (struct lwk_grant), and nothing else.
- * Behind reserve_used the memory holds what its users before left there, another job
- * perhaps: the LWK clears each page before a process, or it itself, uses it.
+ * Memory behind reserve_used holds what its last users left there, perhaps of another
+ * job: the LWK clears each page before a process, or the LWK itself, uses it.
  */
 #ifndef ABI_SHARED_LAYOUT_H
 #define ABI_SHARED_LAYOUT_H
 
 #define LWK_MAX_CPUS 256
 /*
- * A thread has a slot: its place in every array that says "per slot" below. Slot s is on the CPU with the
- * index s % n_cpus, which runs the threads of its slots one at a time; each CPU has as many slots.
+ * A slot is the place of one thread, in every array that says "per slot". Slot s is on the CPU with the
+ * index s % n_cpus, which runs the threads of its slots one at a time. All CPUs have the same number of
+ * slots.
  */
 #define LWK_SLOTS_PER_CPU 16
 #define LWK_MAX_SLOTS 1024
@@ -27,22 +28,22 @@
 
 #define LWK_DIRECT_MAP 0xffff900000000000UL
 #define LWK_LAPIC_VADDR 0xfffffffe00000000UL
-/* Where an image may be linked: 512 MB from here. */
+/* An image may be linked to addresses in these 512 MB. */
 #define LWK_IMAGE_BASE 0xffffffff80000000UL
 #define LWK_IMAGE_LIMIT 0xffffffffa0000000UL
 
 /*
- * Addresses an LWK process may use. A proxy maps the same range, so it ends
- * below where Linux puts a position-independent executable and its libraries.
+ * Addresses that an LWK process may use. A proxy maps the same range, so it ends
+ * below the addresses at which Linux puts a position-independent executable and its libraries.
  */
 #define LWK_USER_START 0x10000UL
 #define LWK_USER_END 0x500000000000UL
-/* Behind them, in every process and its to read only: struct lwk_clock, and code that reads it. */
+/* Behind them every process can read struct lwk_clock, and run code that reads it. */
 #define LWK_CLOCK_VADDR LWK_USER_END
 #define LWK_VDSO_VADDR (LWK_USER_END + 4096)
 #define LWK_VDSO_BYTES 4096
 
-/* Linux → LWK doorbell, a fixed interrupt. */
+/* The interrupt vector of doorbells from Linux to the LWK. */
 #define LWK_DOORBELL_VECTOR 0xf0
 
 #define LWK_CACHE_LINE 64

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
-/* What lwkpart.ko wants of a slot, and the LWK's answer, where no proxy can reach. */
+/* Orders of lwkpart.ko to a slot, and the LWK's answers, where no proxy can reach. */
 #ifndef ABI_SHARED_ORDERS_H
 #define ABI_SHARED_ORDERS_H
 
@@ -8,11 +8,11 @@
 #include "abi/shared/layout.h"
 
 /*
- * How lwkpart.ko asks the LWK, on behalf of a proxy that touched its WINDOW where
- * no page is yet, to make one: it writes addr and write, then state ASKED; the LWK
- * answers with READY or REFUSED. In the entry of a page that it maps in the WINDOW
- * lwkpart.ko sets LWK_PTE_SEEN_BY_LINUX, so that the LWK knows for which pages it
- * must send UNMAP before it uses them for something else.
+ * When a proxy touches its WINDOW where no page is yet, lwkpart.ko asks the LWK to make
+ * one: it writes fault_addr and fault_write, then fault_state ASKED; the LWK
+ * answers with READY or REFUSED. In the page table entry of a page that it maps in the WINDOW
+ * lwkpart.ko sets LWK_PTE_SEEN_BY_LINUX. For such a page the LWK must send UNMAP before it uses the page
+ * for something else.
  */
 #define LWK_PTE_SEEN_BY_LINUX (1UL << 9)
 enum lwk_fault_state {
@@ -22,17 +22,17 @@ enum lwk_fault_state {
 	LWK_FAULT_REFUSED,
 };
 
-/* What lwkpart.ko wants of a slot; only it writes this. */
+/* Only lwkpart.ko writes an order. */
 enum lwk_order {
 	LWK_ORDER_NONE = 0, /* no process: be idle */
 	LWK_ORDER_PROCESS,  /* have a process and serve its channel */
-	LWK_ORDER_THREAD,   /* have a thread of the process of slot 'leader', when it wants one */
+	LWK_ORDER_THREAD,   /* have a thread of the process of slot 'leader' when that wants one */
 };
 
 /*
- * The part of a connection that a proxy cannot reach, an array of one line per
- * slot: written by lwkpart.ko (order, freeze, pid, leader, fault_addr, fault_write, fault_state
- * ASKED) and the LWK (obeyed, fault_state READY and REFUSED).
+ * The part of a connection that a proxy cannot reach is an array of one cache line per
+ * slot. lwkpart.ko writes order, freeze, pid, leader, fault_addr, fault_write and fault_state
+ * ASKED; the LWK writes obeyed and fault_state READY and REFUSED.
  */
 struct lwk_control {
 	__u32 order;	   /* enum lwk_order */
@@ -42,8 +42,8 @@ struct lwk_control {
 	__u64 fault_addr;
 	__u32 fault_write;
 	/*
-	 * Not 0: after the next doorbell the CPU runs its process no further, says FROZEN,
-	 * and halts until this is 0 again. It still answers for pages and obeys orders.
+	 * Not 0: after the next doorbell the CPU runs its process no further, is in the state FROZEN,
+	 * and halts until this is 0 again. It still makes pages and obeys orders.
 	 */
 	__u32 freeze;
 	__u32 leader; /* with LWK_ORDER_THREAD: slot of the process's first thread */

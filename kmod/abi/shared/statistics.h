@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
-/* Statistics of an LWK CPU, which Linux reads without disturbing it. */
+/* Statistics of an LWK CPU, which Linux reads without disturbing the CPU. */
 #ifndef ABI_SHARED_STATISTICS_H
 #define ABI_SHARED_STATISTICS_H
 
@@ -8,13 +8,13 @@
 #include "abi/shared/counters.h"
 #include "abi/shared/layout.h"
 
-/* What an LWK CPU is doing. */
+/* The activity of a slot, or of an LWK CPU in a copy (LWK_GET_USAGE). */
 enum lwk_cpu_state {
 	LWK_CPU_OFF = 0,
 	LWK_CPU_IDLE,	    /* no process, halted */
 	LWK_CPU_LOADING,    /* has a process that has not started, or no thread of it */
-	LWK_CPU_USER,	    /* running its process; short calls of it too, see below */
-	LWK_CPU_SYSTEM,	    /* at work in the LWK for it: page faults, calls about memory */
+	LWK_CPU_USER,	    /* running its process, and short system calls of it */
+	LWK_CPU_SYSTEM,	    /* working in the LWK for it: page faults, calls about memory */
 	LWK_CPU_DELEGATING, /* waiting for a delegated call */
 	LWK_CPU_WAITING,    /* its process waits for a signal, or another thread */
 	LWK_CPU_EXITED,	    /* its process has ended, the proxy has not */
@@ -25,15 +25,15 @@ enum lwk_cpu_state {
 
 enum lwk_interrupt {
 	LWK_INTERRUPT_DOORBELL, /* from Linux, or another CPU of this LWK */
-	LWK_INTERRUPT_LINUX,	/* a vector of Linux's: left over, or its broadcast */
+	LWK_INTERRUPT_LINUX,	/* a vector of Linux's: left over, or a broadcast */
 	LWK_INTERRUPT_SPURIOUS, /* the local APIC's own */
 	LWK_INTERRUPT_TIMER,	/* the end of a wait with a time limit */
 	LWK_INTERRUPTS
 };
 
-/* What delegated calls are about. */
+/* The subject of a delegated call. */
 enum lwk_call_kind {
-	LWK_CALLS_TRANSFER, /* read, write and their like, of files and whatever else */
+	LWK_CALLS_TRANSFER, /* read, write and their like, on any descriptor */
 	LWK_CALLS_FILES,    /* names, attributes, descriptors */
 	LWK_CALLS_NETWORK,  /* sockets; their read and write are TRANSFER */
 	LWK_CALLS_WAIT,	    /* poll, select, sleep, waiting for children */
@@ -44,18 +44,18 @@ enum lwk_call_kind {
 };
 
 /*
- * Statistics. Each LWK CPU writes the struct lwk_cpu_status of its slots and nothing else, with
- * plain stores: no lock, no line that two LWK CPUs share, and none that a reader writes. But the
- * group 'memory' is written, one at a time, by all CPUs that run threads of one process. What a CPU
- * counts belongs to the slot that it runs just then; lwkpart.ko hands out their sums, by CPU.
+ * There is a struct lwk_cpu_status for each slot. An LWK CPU writes those of its slots and nothing else,
+ * with plain stores: no lock, no cache line that two LWK CPUs share, and none that a reader writes. Only the
+ * group 'memory' is written, one at a time, by all CPUs that run threads of one process. A CPU counts for
+ * the slot that it runs just then; lwkpart.ko hands out the sums, by CPU.
  *
  * A field that stands alone is one aligned word and cannot be torn. Fields that belong
- * together are a group that begins with 'seq': odd while the CPU changes it. A reader
+ * together are a group that begins with 'seq', which is odd while the CPU changes the group. A reader
  * copies the group between two looks at an even and equal 'seq', and gives up after some
  * tries: an LWK may leave it odd for ever.
  *
- * Time is TSC cycles, and no tick is needed for it: tsc[state] is what the CPU has spent in
- * the states it has left, and it is in 'state' since since_tsc. While the CPU runs another slot, time
+ * Time is in TSC cycles and needs no tick: tsc[state] is the time spent in each state until the slot left it
+ * last, and since since_tsc the slot is in 'state'. While the CPU runs another slot, time
  * stands still for this one: since_tsc is LWK_TIME_STANDS.
  */
 #define LWK_TIME_STANDS (~0ULL)
@@ -67,39 +67,39 @@ struct lwk_cpu_times {
 	__u64 reserved[4];
 } LWK_LINE_ALIGNED;
 
-/* Memory of one NUMA node that a CPU has taken and not given back. */
+/* Memory of one NUMA node that a slot has taken and not given back. */
 struct lwk_node_pages {
 	__u64 pages_4k;
 	__u64 pages_2m;
-	/* Most that was taken of the node by all CPUs, as this CPU saw when it took some. */
+	/* The most that all slots had of the node, as this slot saw when it took some. */
 	__u64 peak_bytes;
-	__u64 peak_4k; /* … in pages of that size; the two may have been at different times */
+	__u64 peak_4k; /* the most in pages of each size, perhaps at different times */
 	__u64 peak_2m;
 	__u64 reserved;
 };
 
-/* Nodes are Linux's; what is on higher ones is counted with the last. */
+/* Node numbers are Linux's; memory of higher nodes is counted with the last. */
 #define LWK_STATUS_NODES 16
 
 struct lwk_cpu_memory {
 	__u32 seq;
 	__u32 reserved32;
 	/*
-	 * Of the process whose first thread it runs; what its other threads take is counted
-	 * there too, not at their CPUs. The peak also of its last one.
+	 * These three are of the process whose first thread the slot runs, with what its other threads
+	 * take. The peak stays after the process has ended.
 	 */
 	__u64 pages_4k;
 	__u64 pages_2m;
 	__u64 peak_bytes;
-	__u64 kernel_bytes;	 /* of the reserve that it has taken */
-	__u64 user_peak_bytes;	 /* most that all CPUs had, as peak_bytes of a node */
-	__u64 kernel_peak_bytes; /* … of the reserve */
+	__u64 kernel_bytes;    /* taken from the reserve */
+	__u64 user_peak_bytes; /* the most that all slots had of all nodes, as peak_bytes of a node */
+	__u64 kernel_peak_bytes; /* the most that all slots had of the reserve */
 	__u64 reserved;
 	struct lwk_node_pages node[LWK_STATUS_NODES];
 } LWK_LINE_ALIGNED;
 
 /*
- * A CPU brings them up to date when it leaves the LWK's kernel, and when it is told to stop
+ * A CPU brings its counters up to date when it leaves the LWK's kernel, and when it is told to stop
  * them. A hardware counter that it does not have stays 0.
  */
 struct lwk_cpu_counters {
@@ -111,19 +111,19 @@ struct lwk_cpu_counters {
 struct lwk_cpu_status {
 	struct lwk_cpu_times times;
 	/*
-	 * Odd: in the LWK's kernel, with interrupts off. Even: in its process, or halted,
-	 * and a doorbell is answered. Who finds it odd and the same for long has found a
-	 * CPU that hangs; long work in the kernel adds 2 now and then.
+	 * Odd: the CPU is in the LWK's kernel, with interrupts off. Even: it is in its process, or
+	 * halted, and answers a doorbell. A heartbeat that is odd and the same for long means that the
+	 * CPU hangs; long work in the kernel adds 2 now and then.
 	 */
 	__u64 heartbeat LWK_LINE_ALIGNED;
 	__u64 local_calls;   /* system calls that the LWK did itself */
 	__u64 faults;	     /* page faults of its processes */
-	__u64 processes;     /* started so far */
-	__u64 out_of_memory; /* … and killed because the partition had no memory left */
+	__u64 processes;     /* that started so far */
+	__u64 out_of_memory; /* processes killed because the partition had no memory left */
 	__u64 disturbances;  /* interrupts that came while its process computed */
 	__u64 page_root;     /* physical address of the process's page tables, or 0 */
-	__u32 linux_cpu;     /* Linux's number of this CPU and its NUMA node: */
-	__u32 linux_node;    /* lwkpart.ko fills them in where it hands out a copy */
+	__u32 linux_cpu;     /* Linux's number of this CPU, filled in by lwkpart.ko in a copy */
+	__u32 linux_node;    /* its NUMA node, likewise */
 	__u64 interrupts[8] LWK_LINE_ALIGNED; /* enum lwk_interrupt */
 	__u64 delegated_calls[8];	      /* enum lwk_call_kind */
 	struct lwk_cpu_memory memory;
