@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the compiler expects to find, and strlen. */
 #include "lwk/base/string.h"
 
 void *memcpy(void *to, const void *from, size_t size)
@@ -7,7 +6,7 @@ void *memcpy(void *to, const void *from, size_t size)
 	void *result = to;
 	size_t words = size / 8, rest = size % 8;
 
-	/* For CPUs and emulators that are not fast with bytes. */
+	/* Words are faster than bytes on some CPUs and emulators. */
 	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words)::"memory");
 	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(rest)::"memory");
 	return result;

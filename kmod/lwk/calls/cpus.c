@@ -15,10 +15,10 @@
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 
-/* As many as a Linux kernel of the distributions can have. */
+/* The most CPUs that a Linux kernel of the distributions can have. */
 #define LINUX_CPUS 8192
 
-/* May this process have threads there: is it one of its own CPUs, or nobody's? */
+/* May this process have threads on the CPU: is it one of its own, or free? */
 static bool may_use(u32 index)
 {
 	bool free = true;
@@ -44,8 +44,8 @@ static bool is_own(u32 tid)
 }
 
 /*
- * The CPUs that the process has or can still have threads on, by Linux's numbers. Of other
- * processes Linux tells.
+ * The result is the CPUs on which the process has or can have threads, by Linux's numbers. Linux answers
+ * for other processes.
  */
 s64 sys_sched_getaffinity(struct frame *frame)
 {
@@ -59,7 +59,7 @@ s64 sys_sched_getaffinity(struct frame *frame)
 	for (u32 i = 0; i < boot->n_cpus; i++) {
 		u32 linux_cpu = boot->cpus[i].linux_cpu;
 
-		/* The length does not depend on what others do. */
+		/* The length does not depend on other processes. */
 		bytes = MAX(bytes, linux_cpu / 64 * 8 + 8UL);
 		if (linux_cpu < LINUX_CPUS && may_use(i))
 			mask[linux_cpu / 64] |= 1UL << linux_cpu % 64;
@@ -85,7 +85,7 @@ s64 sys_sched_setaffinity(struct frame *frame)
 
 s64 sys_sched_yield(struct frame *frame)
 {
-	/* Here, for the many that have the CPU for themselves. */
+	/* Most threads have a CPU of their own, and the call costs them next to nothing. */
 	if (this_slot()->cpu->n_busy > 1)
 		slot_yield();
 	return 0;

@@ -12,14 +12,14 @@
 #include "lwk/signals/collect.h"
 #include "lwk/signals/wait.h"
 
-/* Blocked and ignored signals end no call on Linux, but they do end the proxy's. */
+/* Signals that are blocked or ignored end no call on Linux, but they end the proxy's call. */
 static bool restarts(bool after_any)
 {
 	signal_collect();
 	return after_any || !signal_effective();
 }
 
-/* Where such a call has the signals that it blocks instead; 0: it has none. */
+/* Returns the address of the signals that the call blocks while it waits; 0: the call has none. */
 static u64 mask_address(const struct frame *frame)
 {
 	u64 pair[2];
@@ -40,7 +40,7 @@ static u64 mask_address(const struct frame *frame)
 	}
 }
 
-/* With the mask until the call has ended, or until the handler of the signal that ended it has. */
+/* Blocks the call's signals until it ends, or until the handler of the signal that ended it returns. */
 static s64 request_masked(struct frame *frame, const u64 args[6])
 {
 	u64 address = mask_address(frame), mask;

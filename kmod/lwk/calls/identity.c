@@ -51,7 +51,7 @@ s64 sys_uname(struct frame *frame)
 
 s64 sys_arch_prctl(struct frame *frame)
 {
-	/* In the kernel the user's GS base is in the other register. */
+	/* In the kernel the user's GS base is in MSR_KERNEL_GS_BASE. */
 	u32 msr = frame->rdi == ARCH_SET_FS || frame->rdi == ARCH_GET_FS ? MSR_FS_BASE
 									 : MSR_KERNEL_GS_BASE;
 	u64 base;
@@ -76,7 +76,7 @@ s64 sys_prctl(struct frame *frame)
 {
 	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8 };
 
-	/* Only what is the process's by its proxy being so; the rest would change how that works. */
+	/* These are the proxy's and so the process's; others would change how the proxy works. */
 	switch (frame->rdi) {
 	case PR_SET_PDEATHSIG:
 	case PR_GET_PDEATHSIG:

@@ -22,10 +22,10 @@
 #include "lwk/time/clock.h"
 #include "lwk/watch/console.h"
 
-/* With the type, the flags that say how a mapping is meant: MAP_DENYWRITE to MAP_STACK. */
+/* The flags of mmap(2) that MAP_SHARED_VALIDATE accepts. */
 #define MAP_KNOWN 0x17f93fUL
 
-/* For writing only, then. */
+/* Is it an open file? One that cannot be read is open for writing only. */
 static bool is_open(u64 fd)
 {
 	u64 args[6] = { fd, F_GETFL };
@@ -35,8 +35,8 @@ static bool is_open(u64 fd)
 }
 
 /*
- * A private file mapping is a copy, read at once: pages of the file's cache are
- * Linux's. So is one that is only read, of a file whose pages cannot be shared. The pages are made
+ * A private file mapping is a copy, read at once, because the pages of the file's cache are
+ * Linux's. So is a read-only mapping of a file whose pages cannot be shared. The pages are made
  * before Linux writes into them, because it would ask for them one by one.
  */
 static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u64 offset)
@@ -66,13 +66,13 @@ static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u
 		space_unmap(space, addr, size);
 	if (result == -EBADF && is_open(fd))
 		return -EACCES;
-	/* What cannot be read at an offset cannot be mapped: pipes, sockets, directories. */
+	/* Pipes, sockets and directories cannot be read at an offset, so they cannot be mapped. */
 	if (result == -ESPIPE || result == -EISDIR)
 		return -ENODEV;
 	return result < 0 ? (result == -EFAULT ? -ENOMEM : result) : (s64)addr;
 }
 
-/* For who wants to know which files are mapped. */
+/* Remembers the file of a mapping, for /proc/PID/maps. */
 static s64 name_mapping(s64 addr, u64 size, u64 fd, u64 offset)
 {
 	u64 args[6] = { fd };
@@ -102,7 +102,7 @@ s64 sys_mmap(struct frame *frame)
 	if ((flags & MAP_TYPE) == MAP_SHARED_VALIDATE && flags & ~MAP_KNOWN)
 		return -EOPNOTSUPP;
 	if (flags & MAP_HUGETLB)
-		return -ENOMEM; /* there is no such pool; large pages come by themselves */
+		return -ENOMEM; /* there is no pool of large pages; they come by themselves */
 	if (file && frame->r9 % PAGE_SIZE)
 		return -EINVAL;
 	if (shared)
@@ -152,7 +152,7 @@ s64 sys_mremap(struct frame *frame)
 			    frame->r10 & MREMAP_MAYMOVE);
 }
 
-/* What is shared is memory: there is nothing to write. */
+/* Shared pages exist nowhere but in memory: there is nothing to write. */
 s64 sys_msync(struct frame *frame)
 {
 	u64 addr = frame->rdi, size = ALIGN_UP(frame->rsi, PAGE_SIZE), flags = frame->rdx;
@@ -170,7 +170,7 @@ s64 sys_madvise(struct frame *frame)
 	return frame->rdi % PAGE_SIZE ? -EINVAL : 0; /* advice may be ignored */
 }
 
-/* What the partition has, not the machine. */
+/* The memory is the partition's, not the machine's. */
 s64 sys_sysinfo(struct frame *frame)
 {
 	struct sysinfo info = {

@@ -41,7 +41,7 @@ enum kind { REFUSED = 0, LOCAL_KIND, WORK_KIND, DELEGATED_KIND, UNRESTARTED_KIND
 
 struct call {
 	u8 kind;
-	u8 about; /* enum lwk_call_kind, of what is delegated */
+	u8 about; /* with delegated calls: enum lwk_call_kind */
 	s64 (*local)(struct frame *frame);
 };
 

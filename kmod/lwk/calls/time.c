@@ -23,7 +23,7 @@ static u64 thread_ns(void)
 	return clock_cycles_to_ns(rdtsc() - this_slot()->start_tsc);
 }
 
-/* A CPU is its thread's from start to end, but for the turns of others. */
+/* The time of a slot is its thread's from start to end, except the turns of other slots. */
 static u64 cycles_until(const struct slot *slot, u64 now)
 {
 	u64 end = LOAD_ACQUIRE(slot->cpu->current) == slot ? now : READ_ONCE(slot->stopped_tsc);

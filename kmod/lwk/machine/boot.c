@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Boot: what each CPU does from its entry to its first wait for a process. */
+/* Boot: from the entry of each CPU to its first wait for a process. */
 #include "lwk/machine/boot.h"
 
 #include "abi/state.h"
@@ -41,13 +41,13 @@ static void boot_first_cpu(struct lwk_boot_params *params)
 	slots_init();
 }
 
-/* entry.S calls this once per CPU, on the stack that lwkpart.ko made. */
+/* entry.S calls this on each CPU, on the stack that lwkpart.ko made. */
 void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top);
 void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
 {
 	struct cpu *cpu = cpu_at(index);
 
-	/* All that can panic wants to know which CPU it is. */
+	/* A panic needs this_slot() and its CPU. */
 	cpu->index = index;
 	slot_boot(cpu);
 	if (index == 0)

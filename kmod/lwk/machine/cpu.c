@@ -23,10 +23,10 @@ _Static_assert(LWK_VDSO_BYTES == VDSO_BYTES, "entry.h");
 _Static_assert(SYSCALL_VECTOR == SYSCALL_VECTOR_NUMBER, "entry.h");
 _Static_assert(MSR_GS_BASE == MSR_GS_BASE_NUMBER, "entry.h");
 
-/* IST slots: exceptions that can come while the stack is not to be trusted. */
+/* IST entries, for exceptions that can come while the stack cannot be trusted. */
 enum { IST_NMI = 1, IST_DOUBLE_FAULT, IST_MACHINE_CHECK, IST_END };
 
-/* One table for all CPUs; filled by the first, in its .bss page. */
+/* One table for all CPUs, which the first fills. */
 static struct idt_gate idt[256];
 
 static struct cpu cpus[LWK_MAX_CPUS];
@@ -55,7 +55,7 @@ static void idt_fill(void)
 	idt[X86_MACHINE_CHECK].ist = IST_MACHINE_CHECK;
 }
 
-/* Linux's encoding of CPU and node. */
+/* Returns Linux's numbers of the CPU and its node, in Linux's encoding. */
 static u64 where_is(const struct cpu *cpu)
 {
 	const struct lwk_boot_cpu *at = &boot->cpus[cpu->index];
@@ -77,7 +77,7 @@ static void load_tables(struct cpu *cpu)
 	cpu->gdt[TSS_SELECTOR / 8] = (sizeof(struct tss) - 1) | (tss & 0xffffff) << 16 |
 				     0x89UL << 40 | (tss >> 24 & 0xff) << 56;
 	cpu->gdt[TSS_SELECTOR / 8 + 1] = tss >> 32;
-	/* As rdpid gives it, for CPUs that have no such instruction (vdso.c). */
+	/* Programs on CPUs without rdpid read it (vdso.c). */
 	cpu->gdt[CPU_NODE_SELECTOR_NUMBER / 8] =
 		0x0040f50000000000 | (where & 0xffff) | (where & 0xf0000) << 32;
 
@@ -101,7 +101,7 @@ static void load_tables(struct cpu *cpu)
 		: "rax", "memory");
 }
 
-/* The CPU came here by an NMI, and takes no other one before an iretq. */
+/* The CPU came here by an NMI and accepts no other NMI before an iretq. */
 static void unblock_nmis(void)
 {
 	__asm__ volatile("movq %%rsp, %%rax\n\t"
@@ -123,12 +123,12 @@ static void load_msrs(const struct cpu *cpu)
 	write_msr(MSR_CSTAR, (u64)syscall_entry);
 	write_msr(MSR_SFMASK, RFLAGS_TF | RFLAGS_IF | RFLAGS_DF | RFLAGS_OF | RFLAGS_NT |
 				      RFLAGS_AC | RFLAGS_IOPL);
-	/* SYSENTER would lead to Linux, which is not mapped here; this way it is a fault. */
+	/* SYSENTER would jump to Linux, which is not mapped; with 0 it is a fault. */
 	write_msr(MSR_SYSENTER_CS, 0);
-	/* What rdtscp and rdpid give. */
 	u32 regs[4];
 
 	cpuid(0x80000001, 0, regs);
+	/* rdtscp and rdpid read it. */
 	if (regs[3] & 1u << 27)
 		write_msr(MSR_TSC_AUX, where_is(cpu));
 }

@@ -4,7 +4,7 @@
 
 	.text
 
-/* From lwkpart.ko: RDI the boot parameters, RSI this CPU's index (lwkshared.h). */
+/* lwkpart.ko jumps here. RDI: the boot parameters; RSI: this CPU's index (abi/shared/boot.h). */
 	.globl _start
 _start:
 	cld
@@ -50,7 +50,7 @@ _start:
 	.endm
 
 /*
- * One stub of STUB_BYTES per vector: pushes a zero where the CPU pushes no error
+ * There is one stub of STUB_BYTES for each vector. It pushes a zero if the CPU pushes no error
  * code, and the vector.
  */
 	.balign STUB_BYTES
@@ -75,7 +75,7 @@ exception_stubs:
 	.endr
 	.balign STUB_BYTES
 
-/* The stub's order on the stack is vector below error; struct frame wants it so. */
+/* The stubs leave the vector below the error code on the stack, as struct frame has them. */
 trap_entry:
 	testb $3, 24(%rsp)
 	jz 1f
@@ -97,7 +97,7 @@ return_from_trap:
 
 /*
  * An NMI can come between any two instructions, also before swapgs. It runs on a page of its
- * own, as those below, touches nothing else and goes back.
+ * own, as the exceptions below, touches nothing else and returns.
  */
 nmi_entry:
 	cld
@@ -113,7 +113,8 @@ nmi_entry:
 
 /*
  * Double fault and machine check never return. They run on a page of their own
- * whose first word is this CPU's struct slot, because GS may be either's.
+ * whose first word is this CPU's struct slot, because GS may be the
+ * kernel's or the process's.
  */
 emergency_entry:
 	cld
@@ -176,7 +177,7 @@ restart_slot:
 	call slot_loop
 	ud2
 
-/* RDI: where the end of this stack goes; RSI: that of another, as this has left it. */
+/* RDI: where to store the end of this stack; RSI: the end of another stack that it has stored. */
 	.globl switch_stack
 switch_stack:
 	pushq %rbx

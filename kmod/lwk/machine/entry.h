@@ -6,7 +6,7 @@
 #define STUB_BYTES 16
 #define SLOT_USER_RSP 8
 #define SLOT_KERNEL_RSP 16
-/* What switch_stack() leaves on a stack, but for the address that it returns to. */
+/* Registers that switch_stack() leaves on a stack, below the address that it returns to. */
 #define SWITCH_REGISTERS 6
 #define FRAME_R11 48
 #define FRAME_RCX 88

@@ -45,7 +45,7 @@ void fpu_load(void *area)
 
 	*mxcsr &= mxcsr_mask;
 	if (xsave_bytes) {
-		/* Everything of the header but XSTATE_BV must be 0, else #GP. */
+		/* The header's fields other than XSTATE_BV must be 0, else #GP. */
 		header[0] &= xsave_features;
 		memset(header + 1, 0, XSAVE_HEADER - sizeof(u64));
 		__asm__ volatile("xrstor64 (%0)" ::"r"(area), "a"(-1), "d"(-1) : "memory");
@@ -56,7 +56,7 @@ void fpu_load(void *area)
 
 void fpu_reset(void)
 {
-	/* XSTATE_BV 0: every component in its initial state, but for MXCSR. */
+	/* With XSTATE_BV 0 every component is in its initial state, except MXCSR. */
 	static const u8 initial[XSAVE_LEGACY + XSAVE_HEADER] __attribute__((aligned(64))) = {
 		[MXCSR_OFFSET] = MXCSR_DEFAULT & 0xff,
 		[MXCSR_OFFSET + 1] = MXCSR_DEFAULT >> 8,
@@ -71,14 +71,14 @@ void fpu_reset(void)
 	__asm__ volatile("xrstor64 (%0)" ::"r"(initial), "a"(-1), "d"(-1) : "memory");
 }
 
-/* What the CPUs have; they are all alike, so the first one looks. */
+/* Finds out what the CPUs have. They are all alike. */
 static void fpu_inspect(void)
 {
 	static u8 area[XSAVE_LEGACY] __attribute__((aligned(64)));
 	u32 regs[4];
 
 	cpuid(1, 0, regs);
-	/* Programs choose their code by what XGETBV shows, so what Linux enabled stays. */
+	/* Programs choose their code by XGETBV, so the features that Linux enabled stay. */
 	if (regs[2] & CPUID_1_XSAVE && read_cr4() & CR4_OSXSAVE) {
 		xsave_features = read_xcr0();
 		cpuid(0xd, 0, regs);

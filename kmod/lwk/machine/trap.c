@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Exceptions and interrupts. */
 #include "lwk/machine/trap.h"
 
 #include <linux/errno.h>
@@ -26,7 +25,7 @@
 #include "lwk/watch/panic.h"
 #include "lwk/watch/registers.h"
 
-/* What a program gets for an exception of its own (Linux's choice of signal and code). */
+/* The signal and code that a program gets for an exception of its own, as on Linux. */
 static const struct {
 	const char *name;
 	u8 signal, code;
@@ -64,14 +63,14 @@ static void kernel_fault(const struct frame *frame)
 	      frame->rip, (u64)read_cr2(), frame->rsp);
 }
 
-/* entry.S: double faults and machine checks, whoever was running. */
+/* entry.S calls it for double faults and machine checks, in user mode and in the kernel. */
 void emergency(const struct frame *frame);
 void emergency(const struct frame *frame)
 {
 	kernel_fault(frame);
 }
 
-/* entry.S: GS may be the process's, so this_slot() is not to be had. */
+/* entry.S calls it with the slot, because GS may be the process's. */
 void nmi(const struct frame *frame, struct slot *slot);
 void nmi(const struct frame *frame, struct slot *slot)
 {
@@ -131,12 +130,12 @@ static void interrupt(const struct frame *frame)
 	own->interrupts[kind]++;
 	if (this_process())
 		tlb_follow(&this_process()->space);
-	/* It may be another CPU's panic. */
+	/* The doorbell may announce another CPU's panic. */
 	if (kind == LWK_INTERRUPT_DOORBELL && READ_ONCE(status->state) == LWK_STATE_PANIC)
 		registers_save(this_slot(), frame);
 	if (frame->cs & 3)
 		own->disturbances++;
-	/* A spurious one is not in service; Linux's are acknowledged and forgotten. */
+	/* A spurious interrupt is not in service; Linux's are acknowledged and forgotten. */
 	if (kind != LWK_INTERRUPT_SPURIOUS)
 		apic_eoi();
 }
@@ -165,7 +164,7 @@ void leave_kernel(void)
 		counters_update();
 	heartbeat();
 	if (process && READ_ONCE(process->n_slots) > 1) {
-		/* Who changes mappings looks at the heartbeat when that is done (space.c). */
+		/* A thread that changes mappings looks at the heartbeat after the change (tlb.c). */
 		memory_barrier();
 		tlb_follow(&process->space);
 	}
@@ -177,12 +176,12 @@ void before_user(struct frame *frame)
 	struct process *process = slot->process;
 	const struct thread *thread = &slot->thread;
 
-	/* Another CPU's panic: all memory may be wrong. */
+	/* After another CPU's panic all memory may be wrong. */
 	if (READ_ONCE(status->state) == LWK_STATE_PANIC) {
 		account(LWK_CPU_STOPPED);
 		halt_forever();
 	}
-	/* Who has no process yet is not counted, but has an order now. */
+	/* n_busy does not count a slot that has only an order so far. */
 	if (slot->cpu->n_busy > 1 || frame->vector == LWK_DOORBELL_VECTOR)
 		slot_see_to_others();
 	slot_freeze();

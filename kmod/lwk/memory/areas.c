@@ -7,19 +7,11 @@
 #include "abi/shared/layout.h"
 #include "lwk/base/lock.h"
 #include "lwk/memory/pages.h"
-#include "lwk/memory/tables.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 
-/* Room between the mappings and the stack, and where a search for room starts. */
+/* A search for room starts here and leaves room for the stack behind. */
 #define MAPPINGS_END (LWK_USER_END - (1UL << 40))
-#define ENTRIES 512
-/* In an entry that is not present: the page is still there. */
-#define PTE_LIMBO (1UL << 10)
-/* The page is none of the partition's: the direct map does not have it. */
-#define PTE_GRANTED (1UL << 11)
-/* One page of addresses for each CPU, to look at such a page through. */
-#define PEEPHOLES (LWK_LAPIC_VADDR + LARGE_SIZE)
 
 bool range_valid(u64 addr, u64 size)
 {
@@ -36,14 +28,14 @@ static struct area *area_alloc(struct space *space)
 
 		if (!page)
 			return NULL;
-		/* The first slot links the pages of this space. */
+		/* The first element links the pages of this space. */
 		*(void **)page = space->area_pages;
 		space->area_pages = page;
 		for (u64 at = sizeof(*area); at + sizeof(*area) <= PAGE_SIZE; at += sizeof(*area)) {
-			struct area *slot = (struct area *)(page + at);
+			struct area *fresh = (struct area *)(page + at);
 
-			slot->next = space->free_areas;
-			space->free_areas = slot;
+			fresh->next = space->free_areas;
+			space->free_areas = fresh;
 		}
 		area = space->free_areas;
 	}
@@ -57,7 +49,6 @@ void area_free(struct space *space, struct area *area)
 	space->free_areas = area;
 }
 
-/* The link to the first area that ends behind addr. */
 struct area **area_link(struct space *space, u64 addr)
 {
 	struct area **link = &space->areas;
@@ -74,7 +65,6 @@ struct area *area_at(struct space *space, u64 addr)
 	return area && area->start <= addr ? area : NULL;
 }
 
-/* Makes sure that no area spans addr. */
 int area_split(struct space *space, u64 addr)
 {
 	struct area *area = area_at(space, addr), *rest;
@@ -98,7 +88,6 @@ static bool continues_file(const struct area *area, const struct area *next)
 	       (!area->file || next->offset - area->offset == next->start - area->start);
 }
 
-/* Joins an area with its successor while they are alike. */
 void area_join(struct space *space, struct area *area)
 {
 	struct area *next;
@@ -112,7 +101,6 @@ void area_join(struct space *space, struct area *area)
 	}
 }
 
-/* Adds what 'like' says, but for its link. */
 int area_insert(struct space *space, const struct area *like)
 {
 	struct area **link = area_link(space, like->start), *area = area_alloc(space);
@@ -123,7 +111,7 @@ int area_insert(struct space *space, const struct area *like)
 	area->next = *link;
 	*link = area;
 	area_join(space, area);
-	/* The predecessor too, which area_link() does not give. */
+	/* area_link() does not give the predecessor, which may join, too. */
 	for (struct area *before = space->areas; before != area; before = before->next) {
 		if (before->next == area) {
 			area_join(space, before);
@@ -140,7 +128,6 @@ bool range_free(struct space *space, u64 start, u64 end)
 	return !area || area->start >= end;
 }
 
-/* True when every page of [start, end) is in some area. */
 bool range_mapped(struct space *space, u64 start, u64 end)
 {
 	for (struct area *area = *area_link(space, start); area && area->start <= start;
@@ -152,12 +139,11 @@ bool range_mapped(struct space *space, u64 start, u64 end)
 	return false;
 }
 
-/* The highest room of that size below MAPPINGS_END, or 0. */
 u64 find_room(struct space *space, u64 size)
 {
 	/*
-	 * Aligned for large pages, if it is made of them. Other sizes are put next to each
-	 * other: arrays that all start at a multiple of 2 MB compete for the same lines of
+	 * A size that large pages fill is aligned for them. Other sizes are put next to each
+	 * other, because arrays that all start at a multiple of 2 MB compete for the same lines of
 	 * caches and TLBs (Linux has the same rule since 6.7).
 	 */
 	u64 align = size % LARGE_SIZE == 0 ? LARGE_SIZE : PAGE_SIZE, best = 0;
@@ -223,7 +209,7 @@ s64 space_policy(struct space *space, u64 addr, struct policy *policy)
 	return area ? 0 : -EFAULT;
 }
 
-/* The first area that ends behind addr: false, if there is none. */
+/* Finds the first area that ends behind addr; false: there is none. */
 static bool find_area(struct space *space, u64 addr, struct area *found, bool *heap)
 {
 	const struct area *area;
@@ -244,7 +230,7 @@ s64 space_tell(struct space *space)
 	bool heap;
 	s64 error = 0;
 
-	/* Others may change what has not been told yet, as with Linux's /proc. */
+	/* Other threads may change areas that have not been told yet, as with /proc of Linux. */
 	while (!error && find_area(space, area.end, &area, &heap)) {
 		u64 args[6] = { area.start,
 				area.end,

@@ -42,7 +42,7 @@ static int copy_large(struct space *to, u64 addr, const u8 *from, const struct a
 	return error;
 }
 
-/* What is in [addr, end), within one 2 MB. With the lock of 'from' held. */
+/* Copies the pages of [addr, end), within one 2 MB. With the lock of 'from' held. */
 static int copy_part(struct space *to, struct space *from, u64 addr, u64 end,
 		     const struct area *area)
 {
@@ -63,7 +63,7 @@ static int copy_part(struct space *to, struct space *from, u64 addr, u64 end,
 	return error;
 }
 
-/* The next address behind addr where there may be pages: the next 2 MB, or far behind. */
+/* Returns the next address that may have pages: the next 2 MB, or the next GB if there is no table. */
 static u64 next_part(struct space *space, u64 addr)
 {
 	const u64 *upper = entry_at(space, addr, 3, false);
@@ -78,11 +78,11 @@ static int copy_area(struct space *to, struct space *from, const struct area *ar
 	u64 addr = area->start, next;
 	int error = area_insert(to, area);
 
-	/* The child's proxy has mapped the same there, and grants it. */
+	/* The child's proxy has mapped the same file there, and its pages are granted anew. */
 	if (area->shared)
 		return error;
 	for (; addr < area->end && !error; addr = next) {
-		/* Faults of other threads need the lock between. */
+		/* Page faults of other threads get the lock between the parts. */
 		spin_lock(&from->lock);
 		next = MIN(next_part(from, addr), area->end);
 		error = copy_part(to, from, addr, next, area);
@@ -99,7 +99,7 @@ int space_copy(struct space *to, struct space *from, bool (*stop)(void))
 	u64 bytes = from->pages_4k * PAGE_SIZE + from->pages_2m * LARGE_SIZE;
 	int error = 0;
 
-	/* Others should not run out of memory for what cannot succeed. */
+	/* A copy that cannot succeed should not use up the memory of others. */
 	if (bytes > user_free_bytes())
 		return -ENOMEM;
 	to->brk_start = from->brk_start;

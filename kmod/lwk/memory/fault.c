@@ -22,7 +22,7 @@
 struct spare {
 	u64 phys;
 	bool large;
-	bool no_large; /* none is left */
+	bool no_large; /* no large page is left */
 	struct choice choice;
 };
 
@@ -48,8 +48,8 @@ static int spare_take(struct spare *spare, bool large)
 enum { NEEDS_SPARE = 1, NEEDS_GRANT };
 
 /*
- * Makes the page at addr present, with a spare one if one is needed. 0, -EFAULT, -ENOMEM;
- * NEEDS_SPARE, a large one if *large; NEEDS_GRANT: it is Linux's.
+ * Makes the page at addr present, with the spare one if there was none. 0; -EFAULT; -ENOMEM;
+ * NEEDS_SPARE: a page is needed, a large one if *large; NEEDS_GRANT: the page is Linux's.
  */
 static int make_present(struct space *space, u64 addr, bool write, bool exec, struct spare *spare,
 			bool *large)
@@ -92,7 +92,7 @@ static int make_present(struct space *space, u64 addr, bool write, bool exec, st
 	return 0;
 }
 
-/* Maps what Linux grants from addr on, where it is not mapped yet. 0, -EIO, -ENOMEM */
+/* Maps the pages that Linux grants from addr on, if they are not mapped yet. 0, -EIO, -ENOMEM */
 static int fetch(struct space *space, const struct area *area, u64 addr)
 {
 	const __u64 *pages;
@@ -112,7 +112,10 @@ static int fetch(struct space *space, const struct area *area, u64 addr)
 	return n > 0 ? 0 : -EIO;
 }
 
-/* Who was faster may have changed everything: 0 says to look again. */
+/*
+ * Fetches the page at addr, unless another thread has fetched it or changed the mapping meanwhile.
+ * 0: look again; -EIO, -ENOMEM
+ */
 static int fetch_page(struct space *space, u64 addr)
 {
 	struct area *area;
@@ -129,7 +132,7 @@ static int fetch_page(struct space *space, u64 addr)
 	return error;
 }
 
-/* As space_fault(), if 'fetches'; with 0 the lock is still held. */
+/* As space_fault() if 'fetches', else as space_fault_here(). With 0 the lock is still held. */
 static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec, bool fetches)
 {
 	struct spare spare = { 0 };
@@ -149,7 +152,7 @@ static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec, 
 		if (result)
 			break;
 	}
-	/* Another CPU was faster. */
+	/* A spare page is left when another CPU was faster. */
 	spare_free(&spare);
 	return result;
 }
@@ -179,7 +182,7 @@ int space_populate(struct space *space, u64 addr, u64 size)
 
 		if (error)
 			return error;
-		/* All of the memory may take longer than Linux waits for an order to be obeyed. */
+		/* Linux does not wait as long for an order to be obeyed as all of the memory may take. */
 		if (a % LARGE_SIZE == 0)
 			slot_see_to_others();
 	}

@@ -11,7 +11,6 @@
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 
-/* Changes an entry that lwkpart.ko may mark just now. *seen becomes true if it has. */
 void change_entry(u64 *entry, u64 new, bool *seen)
 {
 	if (__atomic_exchange_n(entry, new, __ATOMIC_ACQ_REL) & LWK_PTE_SEEN_BY_LINUX)
@@ -23,7 +22,6 @@ static void visit_limbo(struct space *space, u64 *entry, bool large, u64 seen)
 	change_entry(entry, (*entry & ~PTE_P & ~LWK_PTE_SEEN_BY_LINUX) | PTE_LIMBO, (bool *)seen);
 }
 
-/* Asks the proxy to forget its view of pages; gives the lock back meanwhile. */
 void hide_from_proxy(struct space *space, u64 start, u64 end)
 {
 	u64 args[6] = { start, end - start };
@@ -34,7 +32,6 @@ void hide_from_proxy(struct space *space, u64 start, u64 end)
 	spin_lock(&space->lock);
 }
 
-/* Puts the pages of [start, end) in limbo, where nobody sees them any more. */
 void pages_to_limbo(struct space *space, u64 start, u64 end)
 {
 	bool seen = false;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Making, changing and ending mappings. The static functions want the space 'changing' and its lock held;
+ * the others see to both.
+ */
 #include "lwk/memory/mapping.h"
 
 #include <linux/errno.h>
@@ -59,12 +63,12 @@ static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement
 	size = ALIGN_UP(size, PAGE_SIZE);
 	if (!size || size > LWK_USER_END || prot & ~PROT_ALL)
 		return size > LWK_USER_END ? -ENOMEM : -EINVAL;
-	/* As Linux's heuristic: what can never be had is refused at once. */
+	/* As by Linux's heuristic, a size that can never be had is refused at once. */
 	if (prot && !shared && size > status->user_bytes)
 		return -ENOMEM;
 
 	if (placement == PLACE_ANYWHERE) {
-		/* An address without MAP_FIXED is a hint. */
+		/* The address is a hint. */
 		addr = ALIGN_DOWN(addr, PAGE_SIZE);
 		if (!addr || !range_valid(addr, size) || !range_free(space, addr, addr + size))
 			addr = find_room(space, size);
@@ -91,7 +95,7 @@ static s64 map_shared(struct space *space, u64 addr, u64 size, u32 prot, enum pl
 {
 	s64 at, result;
 
-	/* The pages would be granted to this process, and stay with another. */
+	/* The pages would be granted to this process, but the memory goes back to its parent. */
 	if (this_process()->first->borrowed)
 		return -ENOMEM;
 	at = map(space, addr, size, prot, placement, true);
@@ -120,7 +124,7 @@ static void visit_protect(struct space *space, u64 *entry, bool large, u64 argum
 		     &protection->seen);
 }
 
-/* Pages that are granted for reading come anew for writing, and then Linux is asked for both. */
+/* The pages are granted anew, because a grant for reading is none for writing. */
 static s64 protect_shared(struct space *space, u64 start, u64 end, u32 prot)
 {
 	s64 result;
@@ -175,7 +179,7 @@ static s64 discard(struct space *space, u64 addr, u64 size)
 		return 0;
 	if (!range_valid(addr, size) || !range_mapped(space, addr, addr + size))
 		return -ENOMEM;
-	/* Only pages go; areas need no split, large pages at the edges do. */
+	/* Areas stay as they are; only large pages at the edges are split. */
 	if ((addr % LARGE_SIZE && large_split(space, addr)) ||
 	    ((addr + size) % LARGE_SIZE && large_split(space, addr + size)))
 		return -ENOMEM;
@@ -183,7 +187,7 @@ static s64 discard(struct space *space, u64 addr, u64 size)
 	     area = area->next) {
 		u64 start = MAX(area->start, addr), end = MIN(area->end, addr + size);
 
-		/* What is shared stays as it is. */
+		/* Shared pages have their contents from a file. */
 		if (area->shared)
 			continue;
 		pages_to_limbo(space, start, end);
@@ -198,7 +202,7 @@ static void visit_revive(struct space *space, u64 *entry, bool large, u64 argume
 	page_revive(entry);
 }
 
-/* To wherever there is room. */
+/* Moves an area to where there is room, and gives it its new size. */
 static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size)
 {
 	struct area *area;
@@ -210,13 +214,13 @@ static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size)
 		return to;
 	error = split_for_move(space, addr, to, old_size);
 	if (!error) {
-		/* No page comes back, and none is made, where they are taken away. */
+		/* With no access allowed, no fault revives or makes a page while they move. */
 		area = area_at(space, addr);
 		area->prot = 0;
 		pages_to_limbo(space, addr, addr + old_size);
 		error = move_pages(space, addr, to, old_size);
 		if (error)
-			/* Nothing is lost: what has moved goes back into tables that exist. */
+			/* The pages that have moved go back, into tables that exist. */
 			move_pages(space, to, addr, old_size);
 		area->prot = prot;
 		visit_pages(space, error ? addr : (u64)to, (error ? addr : (u64)to) + old_size,
@@ -348,7 +352,7 @@ void space_set_file(struct space *space, u64 addr, u64 size, u32 file, u64 offse
 	u64 end = addr + ALIGN_UP(size, PAGE_SIZE);
 
 	change_begin(space);
-	/* Without memory for it there is no name. */
+	/* Without memory for a split, the mapping has no name. */
 	if (range_valid(addr, end - addr) && !split_edges(space, addr, end))
 		for (struct area *area = *area_link(space, addr); area && area->start < end;
 		     area = area->next) {
@@ -375,7 +379,7 @@ static s64 set_policy(struct space *space, u64 start, u64 end, const struct poli
 {
 	if (!range_mapped(space, start, end))
 		return -EFAULT;
-	/* No large page may be in two areas: who copies them would copy it twice. */
+	/* No large page may be in two areas, because a copy of the areas would copy it twice. */
 	if (split_edges(space, start, end))
 		return -ENOMEM;
 	for (struct area *area = area_at(space, start); area && area->start < end;

@@ -6,7 +6,7 @@
 #include "lwk/machine/x86.h"
 #include "lwk/memory/tables.h"
 
-/* Is the 2 MB at base moved as a whole, if it is a large page? Not to where a table is. */
+/* Would a large page at base be moved as a whole? Its new place must have no table. */
 static bool moves_whole(struct space *space, u64 base, u64 from, u64 to, u64 size)
 {
 	const u64 *target;
@@ -25,7 +25,6 @@ int split_for_move(struct space *space, u64 from, u64 to, u64 size)
 	return split_edges(space, from, from + size);
 }
 
-/* Moves pages, all in limbo, to where nothing is. */
 int move_pages(struct space *space, u64 from, u64 to, u64 size)
 {
 	for (u64 done = 0; done < size;) {

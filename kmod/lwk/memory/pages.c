@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Physical memory, in two pools that never mix (lwkshared.h): the reserve is the
- * kernel's, in 4 KB pages; all else is for processes, in 2 MB chunks, some of which
+ * Physical memory is in two pools that never mix: the reserve is the
+ * kernel's, in 4 KB pages; the rest is for processes, in 2 MB chunks, some of which
  * are broken into 4 KB pages. A chunk whose pages have all come back is whole again.
  */
 #include "lwk/memory/pages.h"
@@ -26,7 +26,7 @@ struct chunk {
 	u32 node;
 	u16 free_pages;
 	u16 state;
-	u64 free_map[CHUNK_PAGES / 64]; /* bit set: page is free */
+	u64 free_map[CHUNK_PAGES / 64]; /* bit set: the page is free */
 };
 
 struct chunk_list {
@@ -40,13 +40,13 @@ static struct chunk *chunks; /* in the order of boot->mem */
 static u64 n_chunks;
 static struct chunk_list whole[MAX_NODES], partial[MAX_NODES];
 
-/* Bytes taken and not given back, in all and per node; under the lock. */
+/* Bytes taken and not given back, in all and by node; under the lock. */
 static u64 user_taken, kernel_taken;
 static struct {
 	u64 bytes, pages_4k, pages_2m;
 } node_taken[LWK_STATUS_NODES];
 
-static u64 reserve_next, reserve_end; /* never used so far */
+static u64 reserve_next, reserve_end; /* memory that was never used */
 static void *kernel_free;	      /* pages that came back, linked by their first word */
 
 static void list_add(struct chunk_list *list, struct chunk *chunk)
@@ -69,8 +69,8 @@ static void list_remove(struct chunk_list *list, struct chunk *chunk)
 }
 
 /*
- * Where this CPU's use of memory is told: at the first CPU of its process, because another may give
- * back what one has taken. With the lock held.
+ * Returns the statistics that this slot's use of memory goes to: those of the process's first slot, because
+ * one slot may give back what another has taken. With the lock held.
  */
 static struct lwk_cpu_memory *own_memory(void)
 {
@@ -80,8 +80,8 @@ static struct lwk_cpu_memory *own_memory(void)
 }
 
 /*
- * What this CPU has of a node changes by so many pages; tells Linux. With the lock held: a
- * peak is of all CPUs together, and whoever reaches it writes it to its own line.
+ * Counts so many pages of a node as taken, or given back if negative, and publishes that. With the lock
+ * held: a peak is of all slots together, and the slot that reaches it writes it to its own line.
  */
 static void account_pages(u32 node, s64 small, s64 large)
 {
@@ -148,8 +148,8 @@ void pages_hand_over(struct slot *from, struct slot *to)
 	spin_unlock(&lock);
 }
 
-/* For a dump: what is behind that was never used. */
-static void tell_end(void)
+/* Publishes the end of used memory, because a dump leaves out the rest. */
+static void publish_end(void)
 {
 	WRITE_ONCE(status->kernel_end, reserve_next - boot->reserve_start);
 }
@@ -190,7 +190,7 @@ void pages_init(void)
 	status->kernel_bytes = boot->reserve_size;
 	status->kernel_node = boot->mem[0].node;
 	status->kernel_used = kernel_taken = reserve_next - reserve;
-	tell_end();
+	publish_end();
 }
 
 void *kernel_boot_alloc(size_t size)
@@ -203,7 +203,7 @@ void *kernel_boot_alloc(size_t size)
 		panic("the kernel's reserve of %llu MB is too small", boot->reserve_size >> 20);
 	memory = phys_to_virt(reserve_next);
 	reserve_next += size;
-	tell_end();
+	publish_end();
 	kernel_taken += size;
 	status->kernel_used += size;
 	spin_unlock(&lock);
@@ -221,7 +221,7 @@ void *kernel_page_alloc(void)
 	} else if (reserve_next < reserve_end) {
 		page = phys_to_virt(reserve_next);
 		reserve_next += PAGE_SIZE;
-		tell_end();
+		publish_end();
 	}
 	if (page)
 		account_kernel(PAGE_SIZE);
@@ -245,7 +245,7 @@ static struct chunk *whole_chunk(u32 node)
 	return whole[node].head;
 }
 
-/* One with free pages of 4 KB, which may have been whole. */
+/* Returns a chunk with free pages of 4 KB; breaks a whole one if there is none. */
 static struct chunk *partial_chunk(u32 node)
 {
 	struct chunk *chunk = partial[node].head;
@@ -270,7 +270,7 @@ static struct chunk *chunk_find(struct chunk *(*of_node)(u32 node), struct choic
 	return chunk;
 }
 
-/* Which chunk a page is in. The ranges are few, so this is a short walk. */
+/* Returns the chunk that a page is in. The ranges are few, so the walk is short. */
 static struct chunk *chunk_of(u64 phys)
 {
 	u64 first = 0;
@@ -359,7 +359,7 @@ void user_page_free(u64 phys)
 	u64 bit = 1UL << page % 64;
 
 	spin_lock(&lock);
-	/* A used chunk may have been one large page; from now on its map counts. */
+	/* A used chunk may have been one large page, without a valid map. */
 	if (chunk->state == CHUNK_USED) {
 		memset(chunk->free_map, 0, sizeof(chunk->free_map));
 		chunk->state = CHUNK_PARTIAL;

@@ -10,7 +10,7 @@
 
 #define PEEPHOLES (LWK_LAPIC_VADDR + LARGE_SIZE)
 
-/* The table of the peepholes. */
+/* The page table of the peepholes, one entry for each CPU. */
 static u64 *peepholes;
 
 void peephole_setup(struct space *kernel)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which NUMA nodes a process's pages come from: set_mempolicy(2), mbind(2) and get_mempolicy(2), of
- * the nodes that the partition has memory on. Without a policy it is the CPU's own, then any other.
- * A page stays where it is: MPOL_MF_MOVE is tried by Linux too, and promised only with MPOL_MF_STRICT.
+ * the nodes on which the partition has memory. Without a policy, pages come from the CPU's own node, then any.
+ * A page stays where it is: MPOL_MF_MOVE promises a move only with MPOL_MF_STRICT, on Linux too.
  */
 #include "lwk/memory/policy.h"
 
@@ -17,7 +17,7 @@
 #include "lwk/memory/user.h"
 #include "lwk/process/slot.h"
 
-/* Flags of a mode that change nothing here. */
+/* The LWK accepts these flags of a mode, which make no difference to it. */
 #define MODE_FLAGS (MPOL_F_STATIC_NODES | MPOL_F_NUMA_BALANCING)
 
 static u64 partition_nodes(void)
@@ -30,7 +30,7 @@ static u64 partition_nodes(void)
 	return nodes;
 }
 
-/* The one with that number, counted from 0 and around. */
+/* Returns node 'number' of the set, counted from 0 and around. */
 static u32 nth_node(u64 nodes, u64 number)
 {
 	u32 count = 0;
@@ -58,14 +58,14 @@ struct choice policy_choice(const struct policy *policy, u64 addr)
 			choice.nodes = policy->nodes;
 		break;
 	case MPOL_INTERLEAVE:
-		/* By the large page, which most memory comes in. */
+		/* The unit is a large page, because most memory comes in these. */
 		choice.node = nth_node(policy->nodes, addr / LARGE_SIZE);
 		break;
 	}
 	return choice;
 }
 
-/* A mask of so many bits less one, as Linux counts them. 0, -EFAULT, -EINVAL */
+/* Reads a mask of maxnode - 1 bits, as Linux counts them. 0, -EFAULT, -EINVAL */
 static s64 read_nodes(u64 address, u64 maxnode, u64 *nodes)
 {
 	u64 bits = maxnode ? maxnode - 1 : 0, word;
@@ -87,7 +87,7 @@ static s64 read_nodes(u64 address, u64 maxnode, u64 *nodes)
 	return 0;
 }
 
-/* What a program asks for: 0, -EFAULT, -EINVAL. */
+/* Reads and checks the policy that a program asks for. 0, -EFAULT, -EINVAL */
 static s64 read_policy(u64 mode, u64 address, u64 maxnode, struct policy *policy)
 {
 	s64 error = read_nodes(address, maxnode, &policy->nodes);
@@ -154,7 +154,7 @@ static s64 write_nodes(u64 address, u64 maxnode, u64 nodes)
 	return 0;
 }
 
-/* The node of the page at addr, which is made if it is not there. */
+/* Stores the node of the page at addr, which is made if it is not there. 0 or -EFAULT. */
 static s64 node_at(u64 addr, u32 *mode)
 {
 	struct space *space = &this_process()->space;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory shared with other processes: pages that Linux has, and lwkpart.ko grants (struct lwk_grant
- * in lwkshared.h). What the proxy answers is only a word; what counts is what lwkpart.ko wrote.
+ * Memory shared with other processes: pages that Linux has and lwkpart.ko grants (struct lwk_grant).
+ * The LWK acts on what lwkpart.ko has written, whatever the proxy replies.
  */
 #include "lwk/memory/share.h"
 
@@ -39,7 +39,7 @@ static void ask(u32 order, bool writable, u64 start, u64 count)
 	STORE_RELEASE(grant->state, LWK_GRANT_ASKED);
 }
 
-/* Once the proxy has answered. What lwkpart.ko did, or -EIO: nothing. */
+/* Once the proxy has replied: returns what lwkpart.ko has done, or -EIO if it has done nothing. */
 static s64 answer(void)
 {
 	struct lwk_grant *grant = own_grant();
@@ -47,7 +47,7 @@ static s64 answer(void)
 
 	__atomic_compare_exchange_n(&grant->state, &state, LWK_GRANT_IDLE, false, __ATOMIC_ACQ_REL,
 				    __ATOMIC_ACQUIRE);
-	/* The proxy did not wait for it, but it is under way. */
+	/* The proxy replied before lwkpart.ko was done. */
 	while (state == LWK_GRANT_BUSY) {
 		if (!channel_ordered(this_slot()))
 			process_abandon();
@@ -90,7 +90,7 @@ void share_end(u64 addr, u64 size)
 {
 	u64 args[6] = { addr, size };
 
-	/* For tests: what becomes of pinned pages then. */
+	/* Tests use it to see what becomes of pinned pages. */
 	if (boot_option("inject=unshare"))
 		panic("injected");
 	ask(LWK_GRANT_UNPIN, false, addr, size / PAGE_SIZE);

@@ -13,13 +13,13 @@
 #include "lwk/memory/peephole.h"
 #include "lwk/memory/tables.h"
 #include "lwk/process/slot.h"
-#include "lwk/time/vdso.h"
+#include "lwk/time/vdso-image.h"
 #include "lwk/watch/account.h"
 #include "lwk/watch/panic.h"
 
 static u64 kernel_root;
 
-/* The level-4 entry for what is behind LWK_USER_END: the clock, and the vDSO. */
+/* The level-4 entry for the clock and the vDSO, behind LWK_USER_END, in every space. */
 static u64 common_entry;
 
 static void common_setup(struct space *kernel)
@@ -90,7 +90,6 @@ static void tables_free(struct space *space, u64 *table, unsigned int level)
 	still_alive();
 }
 
-/* No CPU may have it active any more; the proxy must be gone. */
 void space_destroy(struct space *space)
 {
 	tables_free(space, phys_to_virt(space->root), table_levels());

@@ -12,10 +12,6 @@ unsigned int table_levels(void)
 	return read_cr4() & CR4_LA57 ? 5 : 4;
 }
 
-/*
- * The entry for addr at 'level' (1: 4 KB, 2: 2 MB), making tables on the way when
- * 'make'. NULL when there is no table, or a large page is in the way.
- */
 u64 *entry_at(struct space *space, u64 addr, unsigned int level, bool make)
 {
 	u64 *table = phys_to_virt(space->root);
@@ -46,7 +42,7 @@ int large_split(struct space *space, u64 addr)
 	table = kernel_page_alloc();
 	if (!table)
 		return -ENOMEM;
-	/* lwkpart.ko may set LWK_PTE_SEEN_BY_LINUX just now. */
+	/* lwkpart.ko may set LWK_PTE_SEEN_BY_LINUX at the same time. */
 	old = READ_ONCE(*entry);
 	do
 		for (u64 i = 0; i < ENTRIES; i++)
@@ -86,7 +82,7 @@ void visit_pages(struct space *space, u64 start, u64 end, page_visit visit, u64 
 				if (is_page(table[table_index(a, 1)]))
 					visit(space, &table[table_index(a, 1)], false, argument);
 		} else if (!entry) {
-			/* No table at all: go on behind the gigabyte it would be for. */
+			/* Without a table, the rest of its gigabyte has no pages either. */
 			u64 *upper = entry_at(space, addr, 3, false);
 
 			if (!upper || !(*upper & PTE_P))

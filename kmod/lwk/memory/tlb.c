@@ -26,8 +26,8 @@ void tlb_follow(struct space *space)
 }
 
 /*
- * Has it followed, or is it in the kernel and will do so in leave_kernel()? Or when it goes on with
- * another process's thread, and with this one's again.
+ * Has the CPU forgotten old entries, or will it before it uses them? A CPU in the kernel follows in
+ * leave_kernel(); one that runs another process follows when it goes on with this one.
  */
 static bool has_followed(const struct cpu *cpu, const struct process *process, u64 generation)
 {
@@ -38,10 +38,6 @@ static bool has_followed(const struct cpu *cpu, const struct process *process, u
 	       READ_ONCE(current->status->heartbeat) & 1;
 }
 
-/*
- * No CPU's user mode uses what the tables said before. With the lock held: the others answer
- * without it. The kernel itself uses no user address.
- */
 void tlb_flush_everywhere(struct space *space)
 {
 	struct process *process = this_process();

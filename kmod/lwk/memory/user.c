@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading and writing a process's memory, page by page through the direct map: no
- * access by the kernel can fault, whatever address a program passes.
+ * A process's memory is read and written page by page through the direct map, so
+ * no access by the kernel can fault, whatever address a program passes.
  */
 #include "lwk/memory/user.h"
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes that a process makes. Its proxy makes a child, which is the new process's proxy and
- * has an LWK process made on a free CPU as any other. That CPU then takes what the first one offers:
+ * Processes that a process makes. Its proxy makes a child, which becomes the proxy of a new LWK process,
+ * on a free CPU as any other. The new process's slot takes the offer of the parent's slot:
  * it copies memory, registers and signals while the thread that called fork(2) waits.
  *
- * The child of a vfork(2) has not a copy, but the memory itself, and until it does without it, its
- * parent has none. But other threads of the parent, memory that is borrowed already, and memory that is
- * shared with others need a copy.
+ * The child of vfork(2) borrows the memory itself, and the parent has none until the child has another program
+ * or ends. The child gets a copy if the parent has other threads, has borrowed its memory, or shares some.
  *
- * Another program instead of the own one (execve(2)) is a new process in the same proxy.
+ * Another program in a process (execve(2)) is a new LWK process with the same proxy.
  */
 #include "lwk/process/fork.h"
 
@@ -44,7 +43,7 @@
 	(CLONE_VM | CLONE_VFORK | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |      \
 	 CLONE_CHILD_SETTID | CSIGNAL)
 
-/* In the lower bits of an offer's state; 0: there is none. */
+/* The lower bits of an offer's state; 0: there is no offer. */
 enum { OFFER_OPEN = 1, OFFER_TAKEN = 2, OFFER_LENT = 3 };
 
 static u64 offer_state(u64 number, u64 how)
@@ -85,7 +84,7 @@ static bool close_offer(u64 how)
 					   __ATOMIC_RELAXED);
 }
 
-/* What was lent and is back. */
+/* Takes lent memory back, if it is in the offer. */
 static void take_back(void)
 {
 	struct slot *slot = this_slot();
@@ -99,7 +98,7 @@ void fork_withdraw(void)
 	struct offer *offer = &this_slot()->offer;
 
 	WRITE_ONCE(offer->cancelled, 1);
-	/* Who has borrowed may keep it. */
+	/* A borrower may keep the memory. */
 	while (LOAD_ACQUIRE(offer->state) && !close_offer(OFFER_OPEN) && !close_offer(OFFER_LENT)) {
 		still_alive();
 		cpu_relax();
@@ -114,7 +113,7 @@ static bool offer_over(const struct slot *slot)
 	       channel_fault_waits(slot);
 }
 
-/* Until the memory is back. */
+/* Waits until the memory is back. */
 static void await_return(void)
 {
 	struct process *process = this_process();
@@ -129,7 +128,7 @@ static void await_return(void)
 	space_resume(&process->space);
 }
 
-/* The proxy sees nothing of it any more. */
+/* Takes all of the memory out of the proxy's sight. */
 static void hide_all(void)
 {
 	u64 args[6] = { LWK_USER_START, LWK_USER_END - LWK_USER_START };
@@ -139,7 +138,7 @@ static void hide_all(void)
 	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
 }
 
-static s64 say_why(s64 error)
+static s64 report_failure(s64 error)
 {
 	const struct space *space = &this_process()->space;
 	u64 bytes = space->pages_4k * PAGE_SIZE + space->pages_2m * LARGE_SIZE;
@@ -156,7 +155,7 @@ static s64 say_why(s64 error)
 	return error;
 }
 
-/* fork(2): the child's pid or a negative errno. */
+/* Offers a copy of the process; returns the child's pid or a negative errno. */
 static s64 copy_out(struct frame *frame, u64 flags, u64 stack)
 {
 	struct space *space = &this_process()->space;
@@ -180,14 +179,14 @@ static void await_child(void)
 	this_slot()->status->delegated_calls[LWK_CALLS_WAIT]++;
 }
 
-/* vfork(2) */
+/* Lends the process's memory; returns the child's pid or a negative errno. */
 static s64 lend(struct frame *frame, u64 flags, u64 stack)
 {
 	u64 args[6] = { this_slot()->index, 0, true };
 	s64 pid;
 
 	hide_all();
-	/* Whoever has the page tables then may free them. */
+	/* The borrower may free the page tables. */
 	space_leave();
 	args[1] = offer_make(frame, flags, stack, true);
 	pid = channel_request(LWK_CALL_FORK, args);
@@ -197,7 +196,7 @@ static s64 lend(struct frame *frame, u64 flags, u64 stack)
 	return pid;
 }
 
-/* What is granted to this process cannot be another's. */
+/* Pages that are granted to this process cannot be lent. */
 static bool may_lend(void)
 {
 	return READ_ONCE(this_process()->n_slots) == 1 && !this_slot()->borrowed &&
@@ -217,7 +216,7 @@ static s64 make(struct frame *frame, u64 flags, u64 stack)
 		if (pid > 0 && vfork)
 			await_child();
 	}
-	return pid < 0 ? say_why(pid) : pid;
+	return pid < 0 ? report_failure(pid) : pid;
 }
 
 s64 fork_clone(struct frame *frame)
@@ -255,19 +254,19 @@ s64 sys_vfork(struct frame *frame)
 
 /* ---- the new process ---- */
 
-/* While it copies; for the stop() of space_copy(), which has no argument. */
+/* Stops space_copy(): nobody waits for the copy any more. */
 static bool copy_is_in_vain(void)
 {
 	return !channel_ordered(this_slot()) ||
 	       READ_ONCE(slot_at(this_slot()->parent)->offer.cancelled);
 }
 
-/* Takes what slot 'index' offers, if it still does: 0 or -EINVAL. */
+/* Takes the offer 'number' of slot 'index'. 0; -EINVAL: there is no such offer. */
 static s64 take(u64 index, u64 number, u64 how)
 {
 	u64 state = offer_state(number, how);
 
-	/* The proxy's word for it: what it names may be gone, or never have been. */
+	/* The proxy names the offer, and may name one that is gone or never was. */
 	if (index >= boot->n_slots || number > ~0UL >> 2 ||
 	    !__atomic_compare_exchange_n(&slot_at(index)->offer.state, &state,
 					 offer_state(number, OFFER_TAKEN), false, __ATOMIC_ACQ_REL,
@@ -277,7 +276,7 @@ static s64 take(u64 index, u64 number, u64 how)
 	return 0;
 }
 
-/* All but memory. */
+/* Copies everything except memory. */
 static void copy_rest(struct slot *parent)
 {
 	struct process *process = this_process(), *original = parent->process;
@@ -299,7 +298,7 @@ static void copy_rest(struct slot *parent)
 	memcpy(slot->fpu_area, parent->fpu_area, fpu_size());
 }
 
-/* Instead of the own memory, which is none. */
+/* Replaces the empty space of this process by the one that is lent. */
 static void borrow(struct slot *parent)
 {
 	struct slot *slot = this_slot();
@@ -312,7 +311,7 @@ static void borrow(struct slot *parent)
 	space_resume(&slot->process->space);
 }
 
-static void say_so(struct slot *parent, u64 state)
+static void answer(struct slot *parent, u64 state)
 {
 	STORE_RELEASE(parent->offer.state, state);
 	slot_wake(parent);
@@ -330,13 +329,13 @@ s64 fork_adopt(u64 index, u64 number)
 		borrow(parent);
 		copy_rest(parent);
 		this_slot()->borrowed = number;
-		say_so(parent, offer_state(number, OFFER_LENT));
+		answer(parent, offer_state(number, OFFER_LENT));
 		return 0;
 	}
 	error = space_copy(&this_process()->space, &parent->process->space, copy_is_in_vain);
 	if (!error)
 		copy_rest(parent);
-	say_so(parent, 0);
+	answer(parent, 0);
 	return error;
 }
 
@@ -351,7 +350,7 @@ bool fork_return(void)
 		return false;
 	space_move(&parent->offer.space, space);
 	pages_hand_over(slot, parent);
-	say_so(parent, 0);
+	answer(parent, 0);
 	return true;
 }
 
@@ -372,7 +371,7 @@ static s64 exec(u64 directory, u64 path, u64 argv, u64 envp, u64 flags)
 	struct slot *slot = this_slot();
 	u64 args[6] = { directory, path, argv, envp, flags, thread->blocked };
 
-	/* If the proxy stays what it is, they come back. */
+	/* If the call fails, they come back. */
 	signal_hand_down();
 	slot->status->delegated_calls[LWK_CALLS_PROCESS]++;
 	this_process()->first->heritage = (struct heritage){ this_process()->pid, thread->policy };

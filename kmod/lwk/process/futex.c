@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads that wait for each other (futex(2)). A futex is an address of one process, private or
- * not, but for those in shared memory: others may wait for them on Linux, so Linux has those.
+ * not. Futexes in shared memory are Linux's, because threads on Linux may wait for them.
  */
 #include "lwk/process/futex.h"
 
@@ -27,13 +27,13 @@
 /* The bits of an operation that are its command. */
 #define FUTEX_COMMAND 0x7f
 
-/* On the stack of the thread that waits; in the order of arrival. */
+/* On the stack of the thread that waits; the list is in the order of arrival. */
 struct waiter {
 	struct waiter *next;
 	struct slot *slot;
 	u64 addr;
 	u32 bitset;
-	u32 woken; /* 1: no longer in the list, and not to be touched any more */
+	u32 woken; /* 1: it has left the list, and its thread may free it */
 };
 
 static int read_held(struct space *space, const u32 *word, u32 *value)
@@ -45,7 +45,7 @@ static int read_held(struct space *space, const u32 *word, u32 *value)
 	return 0;
 }
 
-/* The word at addr, now. 0 or -EFAULT. */
+/* Reads the word at addr. 0 or -EFAULT. */
 static int read_word(u64 addr, u32 *value)
 {
 	struct space *space = &this_process()->space;
@@ -54,8 +54,8 @@ static int read_word(u64 addr, u32 *value)
 }
 
 /*
- * With futex_lock held, so that nothing may be waited for: 0; -EAGAIN, for the caller of futex(2) to try
- * again, if the page has gone since read_word() brought it, or the value is another.
+ * Compares the word at addr with futex_lock held, without waiting for a page. 0; -EAGAIN, for the caller of
+ * futex(2) to try again: the value differs, or the page has gone since read_word() brought it.
  */
 static int compare_word(u64 addr, u32 wanted)
 {
@@ -76,7 +76,7 @@ static void append(struct process *process, struct waiter *waiter)
 	*link = waiter;
 }
 
-/* True when it was there. */
+/* Takes the waiter out of the list; false: it was not there. */
 static bool remove(struct process *process, struct waiter *waiter)
 {
 	for (struct waiter **link = &process->waiters; *link; link = &(*link)->next) {
@@ -98,7 +98,7 @@ static void wake_first(struct waiter **link)
 	slot_wake(slot);
 }
 
-/* With futex_lock held. */
+/* futex_wake() with futex_lock held. */
 static u64 wake(struct process *process, u64 addr, u64 count, u32 bitset)
 {
 	struct waiter **link = &process->waiters;
@@ -115,7 +115,7 @@ static u64 wake(struct process *process, u64 addr, u64 count, u32 bitset)
 	return woken;
 }
 
-/* In shared memory. */
+/* futex_wake() in shared memory. */
 static u64 wake_by_linux(u64 addr, u64 count, u32 bitset)
 {
 	u64 args[6] = { addr, FUTEX_WAKE_BITSET, count, 0, 0, bitset };
@@ -147,7 +147,7 @@ static bool woken_or_disturbed(const struct slot *slot)
 	       READ_ONCE(slot->process->ending) || channel_fault_waits(slot);
 }
 
-/* Until it is woken; or -EINTR, also when the process ends, or -ETIMEDOUT. */
+/* Waits until it is woken: 0; -EINTR, also when the process ends; -ETIMEDOUT. */
 static s64 sleep(struct process *process, struct waiter *waiter, u64 deadline)
 {
 	while (!LOAD_ACQUIRE(waiter->woken)) {
@@ -173,7 +173,7 @@ static s64 wait(u64 addr, u32 wanted, u32 bitset, u64 deadline)
 
 	if (!bitset)
 		return -EINVAL;
-	/* The page may have to be made, which takes longer than others should wait. */
+	/* The page may have to be made, which takes too long with the lock held. */
 	if (read_word(addr, &value))
 		return -EFAULT;
 	spin_lock(&process->futex_lock);
@@ -189,7 +189,7 @@ static s64 wait(u64 addr, u32 wanted, u32 bitset, u64 deadline)
 	result = sleep(process, &waiter, deadline);
 	account(LWK_CPU_USER);
 	spin_lock(&process->futex_lock);
-	/* Who has been woken meanwhile has been woken. */
+	/* A thread that was woken at the last moment reports no error. */
 	if (!remove(process, &waiter))
 		result = 0;
 	spin_unlock(&process->futex_lock);
@@ -197,7 +197,7 @@ static s64 wait(u64 addr, u32 wanted, u32 bitset, u64 deadline)
 	return result;
 }
 
-/* The time on the monotonic clock that a wait lasts to. 0, -EFAULT or -EINVAL. */
+/* Stores the end of the wait on the monotonic clock. 0, -EFAULT or -EINVAL. */
 static s64 read_deadline(const struct frame *frame, u64 *deadline)
 {
 	bool relative = (frame->rsi & FUTEX_COMMAND) == FUTEX_WAIT;
@@ -231,7 +231,7 @@ static s64 wait_call(const struct frame *frame, u32 bitset)
 	return error ? error : wait(frame->rdi, frame->rdx, bitset, deadline);
 }
 
-/* Wakes some of those who wait at one address, and lets others wait at another. */
+/* Wakes some of the threads that wait at one address, and lets others wait at another. */
 static s64 requeue(const struct frame *frame, bool compare)
 {
 	struct process *process = this_process();
@@ -254,7 +254,7 @@ static s64 requeue(const struct frame *frame, bool compare)
 			w->addr = frame->r8;
 			moved++;
 		}
-		/* As Linux counts: FUTEX_REQUEUE only those woken. */
+		/* As on Linux, FUTEX_REQUEUE counts only the threads woken. */
 		result += compare ? moved : 0;
 	}
 	spin_unlock(&process->futex_lock);
@@ -335,7 +335,7 @@ void futex_release_robust(const struct thread *thread)
 		u64 next;
 		bool more = !copy_from_user(&next, entry & ~1UL, sizeof(next));
 
-		/* Bit 0 marks priority inheritance, which is not on this LWK. */
+		/* Bit 0 marks priority inheritance, which this LWK does not have. */
 		if (entry != pending)
 			release_one((entry & ~1UL) + head.futex_offset, thread->tid);
 		if (!more)

@@ -52,7 +52,7 @@ static s64 load_brk(struct space *space, const u64 args[6])
 	return 0;
 }
 
-/* What a program is born with: signals that are blocked, and ignored. */
+/* Gives a new program the signals that are blocked and ignored from the start. */
 static void inherit_signals(u64 blocked, u64 ignored)
 {
 	this_thread()->blocked = blocked & ~SIGNALS_UNBLOCKABLE;
@@ -72,7 +72,7 @@ static void start(u64 entry, u64 stack)
 		.ss = USER_DS,
 	};
 
-	/* For sites and tests that want to see what a fault of the LWK itself does. */
+	/* lwk(7): sites and tests see what a fault of the LWK itself does. */
 	if (boot_option("inject=fault"))
 		*(volatile u32 *)LWK_IMAGE_LIMIT = 0;
 	if (boot_option("inject=panic"))
@@ -192,7 +192,7 @@ void process_exit(int wait_status)
 	/* Threads of other processes may wait for what it has locked. */
 	if (!READ_ONCE(process->ending))
 		futex_release_robust(this_thread());
-	/* Of two threads that end it, the first is right. */
+	/* The first of several threads that end it gives the status. */
 	if (__atomic_exchange_n(&process->ending, 1, __ATOMIC_ACQ_REL))
 		process_abandon();
 	process_kick(process);
@@ -213,7 +213,7 @@ void process_abandon(void)
 	account(LWK_CPU_EXITED);
 	fork_withdraw();
 	WRITE_ONCE(slot->parked, 0);
-	/* Until the order goes the proxy may still look into the memory. */
+	/* Until the order is withdrawn, the proxy may look into the memory. */
 	while (channel_ordered(slot)) {
 		channel_serve_fault();
 		slot_sleep(withdrawn_or_fault);
@@ -221,7 +221,7 @@ void process_abandon(void)
 	WRITE_ONCE(slot->status->page_root, 0);
 	space_leave();
 	if (process->first == slot) {
-		/* The others have been ordered off before us. */
+		/* The orders of the other slots have been withdrawn before this one. */
 		while (LOAD_ACQUIRE(process->n_slots) > 1) {
 			still_alive();
 			cpu_relax();

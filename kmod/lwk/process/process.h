@@ -8,6 +8,7 @@
 #include "lwk/memory/space.h"
 #include "lwk/signals/action.h"
 #include "lwk/signals/pending.h"
+#include "lwk/signals/set.h"
 
 struct slot;
 struct waiter;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whose turn it is on a CPU that several threads share. A thread that waits lets another one go on;
- * one that computes is left alone, but for what cannot wait until it waits: an order to let go of a
+ * Whose turn it is on a CPU that several threads share. A thread that waits lets another one go on.
+ * A thread that computes is interrupted only for what cannot wait until it waits: an order to let go of a
  * process, a page that a proxy needs, a signal.
  *
- * Nobody need be told that a thread's wait has ended: the CPU looks, each time that it has nothing
- * else to do, whether what the thread waits for is there. So who brings it rings the doorbell only of
- * a CPU that halts.
+ * The end of a thread's wait needs no announcement: each time that the CPU has nothing
+ * else to do, it looks whether what its threads wait for is there. So only a CPU that halts needs the
+ * doorbell.
  */
 #include "lwk/process/schedule.h"
 
@@ -84,7 +84,7 @@ static void beat(struct slot *slot)
 	WRITE_ONCE(slot->status->heartbeat, slot->status->heartbeat + 1);
 }
 
-/* Until it is our turn again. */
+/* Gives the turn to another slot; returns when it is this one's again. */
 static void switch_to(struct slot *to)
 {
 	struct slot *from = this_slot();
@@ -99,7 +99,7 @@ static void switch_to(struct slot *to)
 
 	if (cpu->interrupted == to)
 		cpu->interrupted = NULL;
-	/* Who changes mappings (space.c) finds the CPU in the kernel all the time. */
+	/* A thread that changes mappings (tlb.c) must find the CPU in the kernel all the time. */
 	beat(to);
 	STORE_RELEASE(cpu->current, to);
 	beat(from);
@@ -126,9 +126,9 @@ void slot_yield(void)
 		switch_to(next);
 }
 
-/* ---- nobody can go on ---- */
+/* ---- no thread can go on ---- */
 
-/* Linux looks at lwk_sleeps of who it has something for. */
+/* Linux looks at lwk_sleeps of the slot that it has something for. */
 static void tell_sleep(struct slot *slot, u32 sleeps)
 {
 	struct slot *each = slot;
@@ -179,8 +179,8 @@ static void sleep(struct slot *slot)
 	tell_sleep(slot, 0);
 }
 
-/* Whose time it shall be while the CPU halts: of one that has a process, if there is one. */
-static struct slot *who_halts(struct slot *slot)
+/* Returns the slot that the halt is counted for: one that has a process, if there is one. */
+static struct slot *slot_to_halt(struct slot *slot)
 {
 	struct slot *other = slot;
 
@@ -199,7 +199,7 @@ static void wait_for(bool (*ready)(const struct slot *slot), u64 deadline)
 	while (!is_ready(slot)) {
 		next = next_ready(slot);
 		if (!next)
-			next = who_halts(slot);
+			next = slot_to_halt(slot);
 		if (next == slot)
 			sleep(slot);
 		else
@@ -242,7 +242,7 @@ void slot_wake(const struct slot *slot)
 		apic_send(boot->cpus[slot->cpu->index].apicid, LWK_DOORBELL_VECTOR);
 }
 
-/* ---- what cannot wait until a thread waits ---- */
+/* ---- work that cannot wait until a thread waits ---- */
 
 static bool presses(const struct slot *slot)
 {
@@ -258,7 +258,7 @@ void slot_see_to_others(void)
 	for (struct slot *other = slot->next; other != slot; other = other->next) {
 		if (!presses(other))
 			continue;
-		/* If it is in a call that its signal ends, the reply shall ring, too. */
+		/* If its signal ends a call, the reply must ring the doorbell, too. */
 		WRITE_ONCE(other->channel->lwk_sleeps, 1);
 		memory_barrier();
 		if (!is_ready(other))

@@ -14,7 +14,7 @@
 #include "lwk/time/clock.h"
 #include "lwk/watch/account.h"
 
-/* Of the first slot of each CPU, which it boots in; and of the others. */
+/* The slots that the CPUs boot in, by the CPU's index; and all others. */
 static struct slot first_slots[LWK_MAX_CPUS], *more_slots;
 
 struct slot *slot_at(u32 index)
@@ -52,7 +52,7 @@ static void slot_setup(struct slot *slot, u32 index, struct cpu *cpu)
 	slot->fpu_switched = kernel_boot_alloc(fpu_size());
 }
 
-/* So that switch_stack() makes it begin as a CPU that has no process. */
+/* Prepares a stack on which switch_stack() enters slot_loop(). */
 static void prepare_stack(struct slot *slot)
 {
 	u64 *stack = kernel_boot_alloc(LWK_BOOT_STACK);
@@ -84,7 +84,7 @@ void slot_loop(void)
 {
 	struct slot *slot = this_slot();
 
-	/* A thread has ended, its process has not. */
+	/* A thread has ended, and its process has not. */
 	if (slot->process)
 		thread_park();
 	account(LWK_CPU_IDLE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads beyond a process's first. Each has a slot, on a CPU of its own if there is one, which the
- * process asks its proxy for and then keeps: a thread that ends leaves its slot parked, for the next one.
+ * Threads beyond a process's first. Each has a slot, on a CPU of its own if there is one. The
+ * process asks its proxy for the slot and keeps it: a thread that ends leaves its slot parked, for the next one.
  */
 #include "lwk/process/thread.h"
 
@@ -33,7 +33,7 @@
 #include "lwk/watch/account.h"
 #include "lwk/watch/console.h"
 
-/* Threads share all of this here; and more than these flags there is not. */
+/* Threads of this LWK share all of these; other flags are refused. */
 #define CLONE_NEEDED                                                                               \
 	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM)
 #define CLONE_KNOWN                                                                                \
@@ -102,7 +102,7 @@ void thread_park(void)
 		if (!channel_ordered(slot))
 			process_abandon();
 		channel_serve_fault();
-		/* For the process: somebody else takes it. */
+		/* A signal for the process goes to another thread. */
 		signal_collect_late(signals);
 		slot_sleep(start_or_order);
 	}
@@ -110,7 +110,7 @@ void thread_park(void)
 	thread_run();
 }
 
-/* How many threads its CPU has that run or wait. */
+/* Counts the other threads of the slot's CPU that run or wait. */
 static u32 neighbours(const struct slot *slot)
 {
 	u32 n = 0;
@@ -120,7 +120,7 @@ static u32 neighbours(const struct slot *slot)
 	return n;
 }
 
-/* That of the process's parked slots with the fewest, or NULL. */
+/* Returns the parked slot of the process whose CPU has the fewest other threads, or NULL. */
 static struct slot *find_parked(const struct process *process)
 {
 	struct slot *found = NULL;
@@ -135,7 +135,7 @@ static struct slot *find_parked(const struct process *process)
 	return found;
 }
 
-/* It is then the caller's to use. */
+/* Takes a parked slot of the process for the caller, if there is one. */
 static struct slot *claim_parked(const struct process *process)
 {
 	struct slot *slot;
@@ -170,7 +170,7 @@ static struct slot *slot_for_thread(const struct process *process)
 	return slot;
 }
 
-/* As on Linux, who gives no good address learns nothing. */
+/* As on Linux, a bad address is no error. */
 static void tell_tid(const struct frame *frame, u32 tid)
 {
 	if (frame->rdi & CLONE_PARENT_SETTID)
@@ -234,7 +234,7 @@ s64 sys_exit(struct frame *frame)
 	WRITE_ONCE(slot->running, false);
 	slot->thread.blocked = ~0UL;
 	futex_release_robust(&thread);
-	/* Who waits for our end may start a thread at once, so the CPU comes first. */
+	/* A thread that waits for this one's end may start another at once, so the slot is parked first. */
 	if (slot != process->first)
 		STORE_RELEASE(slot->parked, 1);
 	if (thread.clear_tid && !copy_to_user(thread.clear_tid, &zero, sizeof(zero)))

@@ -3,10 +3,11 @@
 #ifndef LWK_PROCESS_THREAD_H
 #define LWK_PROCESS_THREAD_H
 
+#include <linux/signal.h>
+
 #include "lwk/base/types.h"
 #include "lwk/machine/frame.h"
 #include "lwk/memory/policy.h"
-#include "lwk/signals/altstack.h"
 #include "lwk/signals/pending.h"
 
 struct thread {

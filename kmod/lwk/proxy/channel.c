@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Packets to and from the proxy (lwkshared.h). The page is the user's to scribble on:
+ * Packets to and from the proxy. The proxy, which is the user's, can write anything into the channel:
  * counts are kept in struct slot, packets are copied before they are looked at, and
- * what cannot be ends the connection, never the LWK.
+ * what is impossible ends the process, never the LWK.
  */
 #include "lwk/proxy/channel.h"
 
 #include <linux/errno.h>
 
 #include "abi/shared/boot.h"
+#include "abi/shared/calls.h"
 #include "abi/shared/orders.h"
 #include "abi/shared/statistics.h"
 #include "lwk/base/string.h"
@@ -23,10 +24,9 @@
 #include "lwk/watch/console.h"
 
 /*
- * How long to look before halting: after a wait shorter than SPIN_MAX_US at least
- * SPIN_MIN_US, twice as long each time, up to SPIN_MAX_US; not at all after a long one.
- * As lwkpart.ko does it (serve.c): a halted CPU costs its host and its neighbours nothing,
- * but who wakes it pays for an interrupt.
+ * The time to look for a packet before halting begins at SPIN_MIN_US and doubles after each wait that was
+ * longer, up to SPIN_MAX_US; after a wait longer than SPIN_MAX_US it is 0. lwkpart.ko does the same
+ * (serve.c). A halted CPU costs its host and its neighbours nothing, but waking it costs an interrupt.
  */
 #define SPIN_MIN_US 10
 #define SPIN_MAX_US 200
@@ -53,7 +53,7 @@ static bool something_waits(const struct slot *slot)
 	return !channel_ordered(slot) || packet_waits(slot) || channel_fault_waits(slot);
 }
 
-/* Who shares its CPU spins only while nobody else could use it. */
+/* A slot that shares its CPU spins only while no other slot could use it. */
 static void spin(u64 start)
 {
 	const struct slot *slot = this_slot();
@@ -125,8 +125,8 @@ static void broken(void)
 }
 
 /*
- * At most one request is ever under way, but any number of notices. The proxy, or lwkpart.ko, is at
- * them, and says nothing when it has taken one.
+ * Waits for room by looking, because nothing announces it. At most one request is under way, but any number
+ * of notices.
  */
 static void await_room(const struct lwk_ring *ring)
 {
@@ -184,7 +184,7 @@ s64 channel_request(u64 nr, const u64 args[6])
 	memcpy(packet.args, args, sizeof(packet.args));
 	send(&packet);
 	for (;;) {
-		/* A late reply to a call that nobody waits for is no reason to stop. */
+		/* A late reply to a call that no longer waits is ignored. */
 		while (receive(&packet)) {
 			if (packet.kind == LWK_PACKET_REPLY && packet.id == id) {
 				account(former);

@@ -3,7 +3,6 @@
 #ifndef LWK_PROXY_CHANNEL_H
 #define LWK_PROXY_CHANNEL_H
 
-#include "abi/shared/calls.h"
 #include "abi/shared/channel.h"
 #include "lwk/base/types.h"
 #include "lwk/process/slot.h"

@@ -39,7 +39,7 @@ s64 sys_rt_sigaction(struct frame *frame)
 			return -EINVAL;
 		if (copy_from_user(&action, frame->rsi, sizeof(action)))
 			return -EFAULT;
-		/* Without a restorer there is no way back: glibc always gives one. */
+		/* A handler returns by its restorer; glibc always gives one. */
 		if (action.handler > HANDLER_IGNORE &&
 		    (!(action.flags & SA_RESTORER) || action.handler >= LWK_USER_END))
 			return -EINVAL;
@@ -57,7 +57,7 @@ s64 sys_rt_sigaction(struct frame *frame)
 			pending_drop(&this_thread()->pending, SIGNAL_BIT(signal));
 			pending_drop(&process->pending, SIGNAL_BIT(signal));
 		}
-		/* So that what is ignored here interrupts nothing there. */
+		/* The proxy ignores the signal, too, so that it interrupts no call there. */
 		if (MIN(action.handler, 2) != MIN(old.handler, 2)) {
 			__atomic_and_fetch(&process->told, ~SIGNAL_BIT(signal), __ATOMIC_ACQ_REL);
 			channel_notice(LWK_CALL_SIGNAL_ACTION, signal, MIN(action.handler, 2));
@@ -68,7 +68,7 @@ s64 sys_rt_sigaction(struct frame *frame)
 }
 
 /*
- * To ignore these means more than that: Linux looks at the proxy's action for terminals, and for children
+ * Must the proxy have the same action? Linux looks at the proxy's action for terminals, and for children
  * that nobody waits for.
  */
 static bool action_counts(const struct process *process, int signal)

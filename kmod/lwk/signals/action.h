@@ -5,7 +5,6 @@
 
 #include "lwk/base/types.h"
 #include "lwk/machine/frame.h"
-#include "lwk/signals/set.h"
 
 struct process;
 

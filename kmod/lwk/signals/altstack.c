@@ -2,6 +2,7 @@
 #include "lwk/signals/altstack.h"
 
 #include <linux/errno.h>
+#include <linux/signal.h>
 
 #include "abi/shared/layout.h"
 #include "lwk/memory/user.h"

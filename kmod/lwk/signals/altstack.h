@@ -3,8 +3,6 @@
 #ifndef LWK_SIGNALS_ALTSTACK_H
 #define LWK_SIGNALS_ALTSTACK_H
 
-#include <linux/signal.h>
-
 #include "lwk/base/types.h"
 #include "lwk/machine/frame.h"
 

@@ -11,7 +11,7 @@
 #include "lwk/signals/set.h"
 #include "lwk/watch/console.h"
 
-/* The tid of another thread that takes the signal, or 0. */
+/* Returns the tid of another thread that does not block the signal, or 0. */
 static u32 other_taker(const struct process *process, int signal)
 {
 	for (u32 i = 0; i < boot->n_slots; i++) {
@@ -24,15 +24,12 @@ static u32 other_taker(const struct process *process, int signal)
 	return 0;
 }
 
-/*
- * For the process, of whose threads this one may block it: then another one gets it, by way of Linux,
- * so that a call ends that it waits in there.
- */
 s64 signal_add_to_process(const struct lwk_signal *signal)
 {
 	struct process *process = this_process();
 	struct lwk_signal to_other = *signal;
 
+	/* The other thread gets it by way of Linux, so that it ends a call that the thread waits in there. */
 	if (this_thread()->blocked & SIGNAL_BIT(signal->signal) &&
 	    READ_ONCE(process->n_slots) > 1) {
 		to_other.thread = other_taker(process, signal->signal);
@@ -42,7 +39,7 @@ s64 signal_add_to_process(const struct lwk_signal *signal)
 	return pending_add(&process->pending, signal);
 }
 
-/* Linux has no way to take back what it has given its proxy. Once is enough for who sends many. */
+/* Linux cannot take back a signal that it has given to the proxy. One line is enough for many signals. */
 static void tell_lost(int signal)
 {
 	struct process *process = this_process();
@@ -82,18 +79,16 @@ void signal_collect_late(u32 end)
 {
 	struct slot *slot = this_slot();
 
-	/* Some may have been taken before 'end' was looked at. */
+	/* Signals behind 'end' may have been taken before 'end' was looked at. */
 	if (signal_comes(slot) && end - slot->signals_taken <= LWK_SIGNAL_SLOTS)
 		collect(end, true);
 }
 
-/* Those that wait for this thread or for any. */
 u64 signal_all_pending(void)
 {
 	return READ_ONCE(this_thread()->pending.set) | READ_ONCE(this_process()->pending.set);
 }
 
-/* True when it was pending: it is the caller's now. */
 bool signal_take(int signal, struct lwk_signal *taken)
 {
 	return pending_take(&this_thread()->pending, signal, taken) ||

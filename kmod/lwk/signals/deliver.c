@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Running signal handlers. The frame on a handler's stack is Linux's, because glibc's restorer, unwinders and
+ * handlers look into it.
+ */
 #include "lwk/signals/deliver.h"
 
 #include <asm/sigcontext.h>
@@ -8,7 +12,6 @@
 #include <asm/ucontext.h>
 
 #include "abi/shared/calls.h"
-#include "abi/shared/channel.h"
 #include "abi/shared/layout.h"
 #include "lwk/base/lock.h"
 #include "lwk/machine/fpu.h"
@@ -22,47 +25,6 @@
 #include "lwk/signals/altstack.h"
 #include "lwk/signals/collect.h"
 #include "lwk/signals/info.h"
-#include "lwk/signals/set.h"
-#include "lwk/watch/console.h"
-/* It uses types of <linux/signal.h>. */
-#include <asm/ucontext.h>
-
-#include "abi/shared/calls.h"
-#include "abi/shared/channel.h"
-#include "abi/shared/layout.h"
-#include "lwk/base/lock.h"
-#include "lwk/machine/fpu.h"
-#include "lwk/machine/x86.h"
-#include "lwk/memory/user.h"
-#include "lwk/process/process.h"
-#include "lwk/process/slot.h"
-#include "lwk/process/thread.h"
-#include "lwk/proxy/channel.h"
-#include "lwk/signals/action.h"
-#include "lwk/signals/altstack.h"
-#include "lwk/signals/collect.h"
-#include "lwk/signals/info.h"
-#include "lwk/signals/set.h"
-#include "lwk/watch/console.h"
-/* It uses types of <linux/signal.h>. */
-#include <asm/ucontext.h>
-
-#include "abi/shared/calls.h"
-#include "abi/shared/channel.h"
-#include "abi/shared/layout.h"
-#include "lwk/base/lock.h"
-#include "lwk/machine/fpu.h"
-#include "lwk/machine/x86.h"
-#include "lwk/memory/user.h"
-#include "lwk/process/process.h"
-#include "lwk/process/slot.h"
-#include "lwk/process/thread.h"
-#include "lwk/proxy/channel.h"
-#include "lwk/signals/action.h"
-#include "lwk/signals/altstack.h"
-#include "lwk/signals/collect.h"
-#include "lwk/signals/info.h"
-#include "lwk/signals/set.h"
 #include "lwk/watch/console.h"
 
 struct signal_frame {
@@ -70,12 +32,10 @@ struct signal_frame {
 	struct ucontext context;
 	struct signal_info info;
 };
-_Static_assert(sizeof(struct sigcontext) == 256, "as Linux's");
-_Static_assert(sizeof(struct signal_info) == 128, "as Linux's");
 
 #define RED_ZONE 128
 
-/* Copies the floating-point state out to the process, or in; 0 or -EFAULT. */
+/* These two copy the floating-point state to the process and from it. 0 or -EFAULT. */
 static int fpu_to_user(u64 to)
 {
 	void *area = this_slot()->fpu_area;
@@ -155,7 +115,7 @@ static void act(struct frame *frame, const struct lwk_signal *taken, u64 old_mas
 	if (action.handler > HANDLER_IGNORE && action.flags & SA_RESETHAND)
 		channel_notice(LWK_CALL_SIGNAL_ACTION, signal, HANDLER_DEFAULT);
 	if (action.handler == HANDLER_IGNORE)
-		return; /* since just now: another thread says so */
+		return; /* another thread has changed it just now */
 	if (action.handler == HANDLER_DEFAULT || push_handler(frame, taken, old_mask, &action)) {
 		if (action.handler == HANDLER_DEFAULT)
 			process_exit(signal);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signals that wait, with what they tell: of a process, and of each of its threads. What they are kept
- * in are the kernel's pages, of which a process has a few at most. What Linux loses when it has no memory
- * is lost here when those are full: what a signal tells, but not that it was sent; and of those from
- * SIGRTMIN on, which wait as often as they were sent, only what kill(2) has sent is not refused.
+ * Signals that wait, of a process and of each of its threads, with the information that they carry. They are kept
+ * in kernel pages, of which a process has QUEUED_PAGES at most. When these are full, the LWK loses what Linux loses
+ * without memory: the information, but not the signal itself. Signals from SIGRTMIN on, which wait as often as
+ * they were sent, are refused then, unless kill(2) has sent them.
  *
- * The sets are looked at without the lock; it is held to change them, and what they stand for.
+ * The sets are read without the lock. It is held to change a set and the list that belongs to it.
  */
 #include "lwk/signals/pending.h"
 
@@ -54,7 +54,7 @@ static struct queued *take_free(struct process *process)
 	return queued;
 }
 
-/* *link is one of the number of the signal or NULL, which ends the list. */
+/* Returns the link to the first signal of that number; *link is NULL if there is none. */
 static struct queued **find(struct queued **link, int signal)
 {
 	while (*link && (*link)->signal.signal != signal)
@@ -72,7 +72,10 @@ static void give_back(struct process *process, struct queued **link)
 	process->free_queued = queued;
 }
 
-/* Of a timer: its number, and in the upper half how often it has run out since the signal was sent. */
+/*
+ * The information of a timer's signal is the timer's number, and in the upper half how often it has run out
+ * since the signal was sent.
+ */
 static u32 timer_of(const struct lwk_signal *signal)
 {
 	return signal->field[0];
@@ -85,7 +88,7 @@ static u32 overruns_of(const struct lwk_signal *signal)
 
 #define MOST_OVERRUNS 0x7fffffffUL
 
-/* A timer has one signal at most that waits, and counts on in that. */
+/* At most one signal of a timer waits, and counts further overruns. False: none waits. */
 static bool count_overrun(struct pending *pending, const struct lwk_signal *signal)
 {
 	struct queued **link = &pending->first;
@@ -112,7 +115,7 @@ static s64 add(struct process *process, struct pending *pending, const struct lw
 
 	if (waits && signal->code == SI_TIMER && count_overrun(pending, signal))
 		return 0;
-	/* As on Linux, that of a timer waits beside others. */
+	/* As on Linux, a timer's signal waits beside others. */
 	if (waits && signal->signal < SIGRTMIN && signal->code != SI_TIMER)
 		return 0;
 	queued = take_free(process);

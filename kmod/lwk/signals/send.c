@@ -17,7 +17,7 @@
 #include "lwk/signals/pending.h"
 #include "lwk/signals/set.h"
 
-/* Linux stops the proxy then, and with it us. */
+/* Does the signal stop the process? Linux stops the proxy then, and the process with it. */
 static bool stops(u64 signal)
 {
 	u64 bit = signal ? SIGNAL_BIT(signal) : 0;
@@ -38,7 +38,7 @@ static s64 send_by_linux(struct frame *frame)
 	return result;
 }
 
-/* From itself, as kill(2) and tkill(2) have it. */
+/* A signal from the process itself, as kill(2) and tkill(2) make it. */
 static struct lwk_signal own_signal(u64 signal, int code)
 {
 	const struct process *process = this_process();
@@ -48,7 +48,7 @@ static struct lwk_signal own_signal(u64 signal, int code)
 				    .field = { process->pid | (u64)process->uid << 32 } };
 }
 
-/* To this thread, or to its process when this thread would take it: here and now. */
+/* Sends a signal to this thread, or to its process when this thread would take it. */
 static s64 send_here(struct frame *frame, struct pending *pending, u64 signal, int code)
 {
 	struct lwk_signal sent = own_signal(signal, code);
@@ -60,13 +60,13 @@ static s64 send_here(struct frame *frame, struct pending *pending, u64 signal, i
 	return signal ? pending_add(pending, &sent) : 0;
 }
 
-/* Linux knows the others, and the threads of this process by those of the proxy. */
 s64 sys_kill(struct frame *frame)
 {
 	struct process *process = this_process();
 	u64 signal = frame->rsi;
 	bool blocked = signal - 1 < SIGNALS && this_thread()->blocked & SIGNAL_BIT(signal);
 
+	/* Linux finds other processes, and another thread of this one by the proxy's threads. */
 	if ((u32)frame->rdi != process->pid || (READ_ONCE(process->n_slots) > 1 && blocked))
 		return send_by_linux(frame);
 	return send_here(frame, &process->pending, signal, SI_USER);
@@ -90,7 +90,7 @@ s64 sys_tgkill(struct frame *frame)
 	return send_here(frame, &thread->pending, frame->rdx, SI_TKILL);
 }
 
-/* To itself: what a program says of a signal is its own to choose. */
+/* Queues a signal for the process itself, with the information that it chooses. */
 static s64 queue_here(struct frame *frame, bool for_thread, u64 signal, u64 address)
 {
 	struct lwk_signal sent;
@@ -122,7 +122,7 @@ s64 sys_rt_tgsigqueueinfo(struct frame *frame)
 	return queue_here(frame, true, frame->rdx, frame->r10);
 }
 
-/* Linux counts until the proxy has the signal, and we go on until the program has it. */
+/* Linux counts overruns until the proxy has the signal, and the LWK until the program has it. */
 s64 sys_timer_getoverrun(struct frame *frame)
 {
 	u64 taken = READ_ONCE(this_process()->taken_timer), args[6] = { frame->rdi };

@@ -48,7 +48,7 @@ static s64 wait_for_signal(void)
 	return -EINTR;
 }
 
-/* One of 'set' that was pending, and is the caller's now; or 0. */
+/* Takes a pending signal of 'set'; 0: there is none. */
 static int take_one(u64 set, struct lwk_signal *taken)
 {
 	u64 pending = signal_all_pending() & set;
@@ -59,7 +59,7 @@ static int take_one(u64 set, struct lwk_signal *taken)
 	return 0;
 }
 
-/* One of 'set'; -EINTR: another one comes first; -EAGAIN: none until the deadline. */
+/* Waits for a signal of 'set'. -EINTR: another one came first; -EAGAIN: none until the deadline. */
 static s64 await_one(u64 set, u64 deadline, struct lwk_signal *taken)
 {
 	int signal;
@@ -79,7 +79,7 @@ static s64 await_one(u64 set, u64 deadline, struct lwk_signal *taken)
 	return signal;
 }
 
-/* 0, -EFAULT, -EINVAL */
+/* Stores the end of a wait with the timeout at addr, 0: none. 0, -EFAULT, -EINVAL */
 static s64 read_timeout(u64 addr, u64 *deadline)
 {
 	s64 error = addr ? clock_read_time(addr, deadline) : 0;
@@ -105,7 +105,7 @@ s64 sys_rt_sigtimedwait(struct frame *frame)
 		return result;
 	set &= ~SIGNALS_UNBLOCKABLE;
 	signal_want_told(set);
-	/* For other threads, which look for one that takes a signal. */
+	/* Other threads see that this one takes these signals. */
 	WRITE_ONCE(thread->blocked, blocked & ~set);
 	account(LWK_CPU_WAITING);
 	result = await_one(set, deadline, &info.signal);

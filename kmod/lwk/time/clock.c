@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Time: the TSC, scaled as Linux's own clock; Linux says how now and then. */
+/* Time: the TSC, scaled as Linux scales it; Linux updates the scale now and then. */
 #include "lwk/time/clock.h"
 
 #include <linux/errno.h>
@@ -15,7 +15,7 @@ u64 clock_cycles_to_ns(u64 cycles)
 	struct slot *slot = this_slot();
 	u32 khz = READ_ONCE(boot->tsc_khz);
 
-	/* Divisions take longer than all the rest of clock_gettime(2). */
+	/* A division would take longer than the rest of clock_gettime(2). */
 	if (khz != slot->tsc_khz) {
 		slot->tsc_khz = khz;
 		slot->ns_per_cycle = (1000000UL << 32) / khz;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How struct lwk_clock is read: by the LWK's kernel, and by programs in their own mode (vdso.c). */
+/* Reading struct lwk_clock, in the kernel and in programs' own mode (vdso.c). */
 #ifndef LWK_TIME_READ_H
 #define LWK_TIME_READ_H
 
@@ -9,7 +9,7 @@
 #include "abi/shared/clock.h"
 #include "lwk/machine/x86.h"
 
-/* Nanoseconds. The TSC is read within the loop: what an old reference gives is past, too. */
+/* Returns nanoseconds. The TSC is read within the loop, so that it belongs to the values read. */
 static inline uint64_t clock_read(const struct lwk_clock *clock, enum lwk_clock_kind kind)
 {
 	uint64_t ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vdso.c, as it was linked, for space.c. */
+/* vdso.c as it was linked, for space.c to map. */
 #include "lwk/machine/entry.h"
 
 	.section .rodata

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls that programs do by themselves, in their own mode (vdso(7)): the C library finds them at
- * LWK_VDSO_VADDR, by the ELF headers of what this is linked to.
+ * System calls that programs make in their own mode (vdso(7)): the C library finds them at
+ * LWK_VDSO_VADDR, by the ELF headers of the file that this is linked to.
  */
-#include "lwk/time/vdso.h"
-
 #include <asm/unistd.h>
 #include <linux/time.h>
 #include <linux/time_types.h>
@@ -78,7 +76,7 @@ int __vdso_getcpu(unsigned int *cpu, unsigned int *node, void *unused)
 {
 	unsigned int both;
 
-	/* The limit of a segment that is there for that, as in Linux: all CPUs have lsl. */
+	/* As in Linux, the limit of a segment has both: all CPUs have lsl. */
 	__asm__("lsl %1, %0" : "=r"(both) : "r"(CPU_NODE_SELECTOR_NUMBER));
 	if (cpu)
 		*cpu = both & 0xfff;

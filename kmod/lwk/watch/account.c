@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where this CPU's time goes. Short calls are not timed, because two looks at the TSC
+ * Accounting of a slot's time. Short calls are not timed, because two looks at the TSC
  * would cost as much as the call: they are the process's time, and counted.
  */
 #include "lwk/watch/account.h"

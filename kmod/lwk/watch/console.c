@@ -39,7 +39,6 @@ static void put_number(struct text *text, u64 value, unsigned int base, int widt
 		put(text, digits[--n]);
 }
 
-/* %s %c %d %u %x, with ll and a zero-padded width. Returns the length. */
 int format_text(char *buffer, size_t size, const char *format, va_list args)
 {
 	struct text text = { buffer, size, 0 };
@@ -103,7 +102,6 @@ void console_init(void)
 	console = phys_to_virt(boot->console);
 }
 
-/* One line: time since boot of the LWK, CPU, text. The format ends without newline. */
 void print(const char *format, ...)
 {
 	char line[256];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counters that Linux wants of each CPU: the hardware's (Intel SDM volume 3, 20.2), and what the
- * LWK counts itself. They are read when the CPU leaves the kernel, so a reader in Linux need not
- * interrupt it; none of them interrupts either. One that passes 2^48 twice between two such
- * moments has lost that much: days without a kernel entry.
+ * Counters that Linux wants of each CPU: the hardware's (Intel SDM volume 3, 20.2), and those that the
+ * LWK keeps anyway. They are read when the CPU leaves the kernel, so a reader in Linux need not
+ * interrupt it. They do not interrupt the CPU either: a counter of 48 bits that wraps twice between two such
+ * moments loses 2^48, which takes days without a kernel entry.
  */
 #include "lwk/watch/counters.h"
 
@@ -16,7 +16,7 @@
 #include "lwk/watch/account.h"
 #include "lwk/watch/pmu.h"
 
-static u32 fixed_bits; /* of a fixed counter, as pmu_bits of the others */
+static u32 fixed_bits; /* width of a fixed counter, as pmu_bits of the others */
 
 void counters_inspect(void)
 {
@@ -31,7 +31,7 @@ void counters_inspect(void)
 	status->pmu_version = regs[0] & 0xff;
 	status->pmu_counters = regs[0] >> 8 & 0xff;
 	status->pmu_bits = regs[0] >> 16 & 0xff;
-	/* A bit for each event that is not there; those behind its length are not, either. */
+	/* Each bit is an event that the CPUs lack; they lack all events beyond the length, too. */
 	status->pmu_missing = regs[1] | (u32)(~0UL << MIN(regs[0] >> 24, 32U));
 	/* Before version 2 the register means nothing. */
 	if (status->pmu_version > 1) {
@@ -69,7 +69,7 @@ static u64 count_of(const struct lwk_cpu_status *counts, u32 number)
 	}
 }
 
-/* A CPU's are those of its slots. */
+/* A CPU's count is the sum of its slots'. */
 static u64 software_count(u32 number)
 {
 	const struct slot *slot = this_slot(), *each = slot;
@@ -82,7 +82,7 @@ static u64 software_count(u32 number)
 	return total;
 }
 
-/* Where they are told. */
+/* The published counters of this CPU. */
 static struct lwk_cpu_counters *own_published(void)
 {
 	return &status->cpu[this_slot()->cpu->index].counters;
@@ -108,7 +108,7 @@ static u64 width_mask(u32 kind)
 	return bits && bits < 64 ? (1UL << bits) - 1 : ~0UL;
 }
 
-/* Brings the values up to date; while they do not run, only what each begins with. */
+/* Brings the values up to date if the counters run, and remembers where each stands. */
 static void take(struct counters *own)
 {
 	struct lwk_cpu_counters *published = own_published();
@@ -154,7 +154,7 @@ static void run_hardware(const struct lwk_counting *counting, bool run)
 	write_msr(MSR_PERF_GLOBAL_CTRL, run ? registers.global : 0);
 }
 
-/* False when there is nothing new, or Linux is writing: it rings again when it is done. */
+/* Reads a new order to count. False: there is none, or Linux is writing and will ring again. */
 static bool is_told(struct lwk_counting *told)
 {
 	u32 order = LOAD_ACQUIRE(boot->counting.order);
@@ -196,7 +196,7 @@ void counters_obey(void)
 			program(&told);
 	}
 	own->told = told;
-	/* They begin behind the interrupt that started them. */
+	/* The counters begin after the interrupt that starts them. */
 	own->due = true;
 }
 

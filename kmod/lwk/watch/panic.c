@@ -16,7 +16,7 @@
 #include "lwk/watch/console.h"
 #include "lwk/watch/registers.h"
 
-/* The other CPUs see the state at their next way to user mode; Linux looks at it, too. */
+/* Interrupts the other CPUs, which stop on their way to user mode, and Linux, which looks at the state. */
 static void tell_everybody(void)
 {
 	for (u32 i = 0; i < boot->n_cpus; i++)
@@ -25,11 +25,10 @@ static void tell_everybody(void)
 		apic_send(boot->cpus[0].doorbell_apicid, boot->cpus[0].doorbell_vector);
 }
 
-/* What a debugger needs to walk the stack from here. */
+/* SAVE stores the registers that a debugger needs to walk the stack. */
 #define SAVE(reg) "movq %%" #reg ", %c[" #reg "](%[frame])\n\t"
 #define OFFSET(reg) [reg] "i"(offsetof(struct frame, reg))
 
-/* The LWK's own fault: says why, and stops the instance. The machine and Linux go on. */
 void panic(const char *format, ...)
 {
 	static u32 panicked;
@@ -44,14 +43,14 @@ void panic(const char *format, ...)
 			 OFFSET(rbx), OFFSET(rsp), OFFSET(rip)
 			 : "rax", "memory");
 	registers_save(this_slot(), &here);
-	/* The first one has the cause. */
+	/* Only the first panic reports the cause. */
 	if (__atomic_exchange_n(&panicked, 1, __ATOMIC_ACQ_REL))
 		halt_forever();
 	status->panic_cpu = this_slot()->cpu->index;
 	va_start(args, format);
 	format_text(message, sizeof(message), format, args);
 	va_end(args);
-	/* The lock may be ours, or its holder's fault; a torn line is better than none. */
+	/* This CPU may hold the lock, or the CPU that holds it may be stuck; a torn line is better than none. */
 	console_force_unlock();
 	print("PANIC: %s", message);
 	memcpy(status->message, message, sizeof(message));

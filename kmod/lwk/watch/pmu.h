@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Architectural performance monitoring, version 2 (Intel SDM volume 3, 20.2): what goes into its
- * registers for some counters. It touches none, so it has a unit test.
+ * Architectural performance monitoring, version 2 (Intel SDM volume 3, 20.2): the values of its
+ * registers for some counters. Nothing here touches a register, so a unit test can call it.
  */
 #ifndef LWK_WATCH_PMU_H
 #define LWK_WATCH_PMU_H
@@ -11,16 +11,16 @@
 #include "abi/shared/counters.h"
 #include "abi/shared/status.h"
 
-#define PMU_MAX_GENERAL 8 /* IA32_PERFEVTSEL0 to 7; what comes later is elsewhere */
+#define PMU_MAX_GENERAL 8 /* IA32_PERFEVTSEL0 to 7; the MSRs of more counters are elsewhere */
 #define PMU_MAX_FIXED 3	  /* instructions, core cycles, reference cycles */
 
-/* IA32_PERFEVTSELx; no PC, INT or ANY: no pin, no interrupt, no neighbour's thread. */
+/* IA32_PERFEVTSELx. PC, INT and ANY stay 0: no pin, no interrupt, only this hardware thread. */
 #define PMU_SELECT_ENABLE (1UL << 22)
-/* Four bits for each in IA32_FIXED_CTR_CTRL. */
+/* IA32_FIXED_CTR_CTRL has four bits for each counter. */
 #define PMU_FIXED_SYSTEM 1UL
 #define PMU_FIXED_USER 2UL
 #define PMU_FIXED_SHIFT(number) (4 * (number))
-/* IA32_PERF_GLOBAL_CTRL, and RDPMC's ECX. */
+/* The bits of fixed counters in IA32_PERF_GLOBAL_CTRL, and in ECX of RDPMC. */
 #define PMU_GLOBAL_FIXED_SHIFT 32
 #define PMU_READ_FIXED (1U << 30)
 
@@ -30,7 +30,7 @@ struct pmu_registers {
 	__u64 global;
 };
 
-/* Is it a hardware counter that there is? Without version 2 there are none for us. */
+/* Do the CPUs have this hardware counter? Before version 2 the LWK uses none. */
 static inline int pmu_has(const struct lwk_status *pmu, const struct lwk_counter *counter)
 {
 	__u32 number = counter->number;

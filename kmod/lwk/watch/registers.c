@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The registers of all CPUs at a panic, or when the LWK hangs, for a dump. */
 #include "lwk/watch/registers.h"
 
 #include "abi/shared/status.h"
@@ -33,7 +32,7 @@ void registers_save(const struct slot *slot, const struct frame *frame)
 	if (!saved)
 		return;
 	to = &saved[slot->cpu->index];
-	/* The first have the cause. */
+	/* The registers of the first call show the cause. */
 	if (to->known)
 		return;
 	memcpy(&to->r15, frame, offsetof(struct frame, vector));
@@ -43,7 +42,7 @@ void registers_save(const struct slot *slot, const struct frame *frame)
 	to->rsp = frame->rsp;
 	to->ss = frame->ss;
 	to->fs_base = read_msr(MSR_FS_BASE);
-	/* While the kernel runs, a process's is the other one. */
+	/* While the kernel runs, the process's GS base is in the other MSR. */
 	to->gs_base = read_msr(frame->cs & 3 ? MSR_KERNEL_GS_BASE : MSR_GS_BASE);
 	to->cr2 = read_cr2();
 	to->cr3 = read_cr3();
