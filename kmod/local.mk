@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lwkpart.ko. The kernel's own build runs in kmod/module of the build tree, on links to
-# the sources, so that the source tree stays clean (and may be read-only).
+# the sources, so that the source tree stays clean, and may be read-only.
 
 abi_headers = $(wildcard $(srcdir)/kmod/abi/*.h $(srcdir)/kmod/abi/*/*.h)
 kmod_module_sources = $(srcdir)/kmod/lwkpart/Kbuild \
@@ -19,7 +19,7 @@ kmod/module/lwkpart.ko: $(kmod_module_sources) $(abi_headers)
 	touch $@
 endif
 
-# Programs outside this project may include any one of the headers, and nothing before it.
+# Programs outside this project may include any header, with nothing before it.
 check-local: check-abi-headers
 check-abi-headers: $(abi_headers)
 	$(AM_V_GEN)for header in $(abi_headers); do \
@@ -32,7 +32,7 @@ clean-kmod-module:
 
 # ---- the bundled LWK (kmod/lwk) and its proxy (kmod/lwkexec) ----
 
-# The LWK is a program for no operating system: its flags have nothing to do with ours.
+# The LWK runs without an operating system: its flags differ from those of the programs.
 lwk_headers = $(wildcard $(srcdir)/kmod/lwk/*.h $(srcdir)/kmod/lwk/*/*.h) $(abi_headers)
 lwk_objects = $(patsubst $(srcdir)/%.S,%.o,$(wildcard $(srcdir)/kmod/lwk/*/*.S)) \
 	$(patsubst $(srcdir)/%.c,%.o,$(filter-out %/vdso.c,$(wildcard $(srcdir)/kmod/lwk/*/*.c)))
@@ -53,7 +53,7 @@ kmod/lwk/lwk.elf: $(lwk_objects) $(srcdir)/kmod/lwk/lwk.ld
 		-Wl,--build-id=none -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack \
 		$(lwk_objects) -o $@
 
-# Runs in programs, at one address or another, and has no data.
+# The vDSO runs in programs, at any address, and has no data.
 kmod/lwk/time/vdso.so: $(srcdir)/kmod/lwk/time/vdso.c $(srcdir)/kmod/lwk/time/vdso.ld $(lwk_headers)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Wshadow \
 		-Wmissing-prototypes -Wno-unused-parameter -ffreestanding -fPIC -fvisibility=default \

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Loads and unloads the module: sets its parts up, in order, and takes them down.
+ *
+ * For some purposes Linux exports no interface. These files reach for its internals, no others:
+ *   lending/smp_ops.c  replaces functions of smp_ops
+ *   lending/cpu.c      gives a CPU that goes down its own IDT; sends INITs and NMIs
+ *   lending/cpuset.c   sets a flag of the cpuset hierarchy and calls the controller's bind()
+ *   pages/scan.c       flushes the TLBs of a process by its tlb_gen
+ *   process/calls.c    finds system calls by kprobes
+ *   process/charge.c   adds to the times and to the memory counters of a task
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 

@@ -52,7 +52,7 @@ struct instance {
 	unsigned int n_mem;
 	struct lwk_boot_mem mem[LWK_MAX_MEM]; /* largest first once LOADED */
 
-	/* image.c: the LWK kernel's own memory (lwkshared.h), where the LWK cannot change it */
+	/* reserve.c: the LWK kernel's own memory (lwkshared.h), where the LWK cannot change it */
 	u64 reserve_start, reserve_size;
 	u64 reserve_used; /* bytes of it that were in use before the LWK began */
 	unsigned int n_segments;
