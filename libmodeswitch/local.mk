@@ -134,7 +134,6 @@ libmodeswitch_libmodeswitch_la_LDFLAGS = -version-info 0:0:0 -export-symbols-reg
 # All of lwkctl but its main(), for the unit tests too.
 noinst_LTLIBRARIES += libmodeswitch/liblwkctl.la
 libmodeswitch_liblwkctl_la_SOURCES = \
-	libmodeswitch/lwkctl/calibrate.c libmodeswitch/lwkctl/calibrate.h \
 	libmodeswitch/lwkctl/check.c \
 	libmodeswitch/lwkctl/common.c libmodeswitch/lwkctl/common.h \
 	libmodeswitch/lwkctl/cool.c \
@@ -153,7 +152,8 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/kmsg.c \
 	libmodeswitch/lwkctl/list.c \
 	libmodeswitch/lwkctl/metrics.c \
-	libmodeswitch/lwkctl/migrate.c \
+	libmodeswitch/lwkctl/migrate/calibrate.c libmodeswitch/lwkctl/migrate/calibrate.h \
+	libmodeswitch/lwkctl/migrate/migrate.c \
 	libmodeswitch/lwkctl/node.c \
 	libmodeswitch/lwkctl/plan.c \
 	libmodeswitch/lwkctl/prepare.c \

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "lwkctl/calibrate.h"
 #include "lwkctl/common.h"
+#include "lwkctl/migrate/calibrate.h"
 #include "modeswitch/migrate.h"
 
 #define GNUPLOT "/usr/bin/gnuplot"

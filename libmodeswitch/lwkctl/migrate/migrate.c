@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "lwkctl/calibrate.h"
 #include "lwkctl/common.h"
+#include "lwkctl/migrate/calibrate.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/migrate.h"
