@@ -154,6 +154,7 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/metrics.c \
 	libmodeswitch/lwkctl/migrate/calibrate.c libmodeswitch/lwkctl/migrate/calibrate.h \
 	libmodeswitch/lwkctl/migrate/migrate.c \
+	libmodeswitch/lwkctl/migrate/summary.c libmodeswitch/lwkctl/migrate/summary.h \
 	libmodeswitch/lwkctl/node.c \
 	libmodeswitch/lwkctl/plan.c \
 	libmodeswitch/lwkctl/prepare.c \

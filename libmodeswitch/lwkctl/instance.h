@@ -20,7 +20,7 @@ struct instance {
 /* Reads 'info' and 'pmu'; false, with the reason, when the job has no LWK or has just ended. */
 bool instance_read(uint32_t job_id, struct instance *instance, struct ms_error *err);
 
-/* The job as in its record, and the instance; the caller puts the object. */
+/* The job as in its record, and the instance; the caller frees it with json_object_put(). */
 struct json_object *instance_to_json(const struct instance *instance);
 
 #endif

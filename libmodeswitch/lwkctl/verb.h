@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The verbs of lwkctl. Each file of a verb defines one struct verb; verbs.c has the table of them,
- * from which main.c, the help and the test of the completion take names and options.
+ * The verbs of lwkctl. The file of a verb defines its struct verb, and verbs.c has the table of all
+ * verbs, from which the command line, --help and the test of the completion take names and options.
  */
 #ifndef LWKCTL_VERB_H
 #define LWKCTL_VERB_H
@@ -12,7 +12,7 @@
 
 #include "modeswitch/config.h"
 
-/* The exit status of lwkctl; lwkctl migrate adds 128 and the number of the signal that ended it. */
+/* The exit status of lwkctl. When a signal stops lwkctl migrate, it is 128 and the signal's number. */
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
 /* Keys of the options that several verbs take. A verb numbers its own from OPTION_OWN. */
