@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * With cgroup version 1: makes cgroups for the proxies of a job, opens and removes them.
+ * Makes, opens and removes the cgroups of version 1 for the proxies of a job.
  */
 #include "limits/cgroup_v1.h"
 
@@ -29,7 +29,7 @@
 #define PATH_SIZE 4096
 #define REMOVE_MS 2000
 
-/* A file of a cgroup, and what to write there. */
+/* A file of a cgroup, and the value to be written. */
 struct setting {
 	const char *file;
 	char *value; /* free() */
@@ -45,7 +45,7 @@ static bool is_shared(const struct ms_limits *limits)
 	return limits->cpu_percent;
 }
 
-/* Makes a cgroup if it is not there, and writes the settings in any case. */
+/* Makes a cgroup unless it exists, and writes the settings in any case. 0 or -1. */
 static int make_group(const char *controller, const char *name, const struct setting *settings,
 		      struct ms_error *err)
 {
@@ -85,7 +85,7 @@ __attribute__((format(printf, 1, 2))) static char *text_of(const char *format, .
 	return text;
 }
 
-/* What a cpuset above must have beside what it has: a cpuset has nothing that its parent has not. */
+/* The list of a parent cpuset, widened by what its children get; free(). NULL without memory. */
 static char *widened(const char *mount, const char *name, const char *file,
 		     hwloc_const_bitmap_t list)
 {
@@ -125,7 +125,7 @@ static int make_parents(const char *controller, const char *mount, const struct 
 							widened(mount, names[i], "cpuset.mems",
 								limits->nodes) };
 		} else if (i == 0 && is_shared(limits) && strcmp(controller, "cpu") == 0) {
-			/* Here it competes with other services and jobs; below, with none. */
+			/* The weight counts here, where other services and jobs compete. */
 			settings[0] = (struct setting){
 				"cpu.shares",
 				text_of("%u", limits->weight_percent * ORDINARY_SHARES / 100)
@@ -210,7 +210,7 @@ int limits_open(uint32_t job_id, const struct ms_limits *limits, int fds[LIMITS_
 	return n;
 }
 
-/* Proxies end when their instance has; what does not is moved away. */
+/* Waits for proxies, which end with their instance; processes that stay go to the parent. */
 static int remove_group(const char *controller, const char *path, const char *name,
 			struct ms_error *err)
 {
@@ -250,7 +250,7 @@ static int remove_groups(uint32_t job_id, const char *controller, const char *mo
 		if (remove_group(controller, path, name, err) < 0)
 			ret = -1;
 	}
-	/* With other jobs' groups in them they stay. */
+	/* Parents with groups of other jobs stay. */
 	snprintf(path, sizeof(path), "%s/" SHARED, mount);
 	rmdir(path);
 	snprintf(path, sizeof(path), "%s/" ROOT, mount);
@@ -274,15 +274,15 @@ int limits_remove(uint32_t job_id, struct ms_error *err)
 	return ret;
 }
 
-/* All jobs' that this pattern finds. */
-static int remove_found(const char *mount, const char *pattern, struct ms_error *err)
+/* Removes the groups of all jobs below 'parent'. */
+static int remove_found(const char *mount, const char *parent, struct ms_error *err)
 {
 	char path[PATH_SIZE];
 	uint32_t job_id;
 	glob_t found;
 	int ret = 0;
 
-	snprintf(path, sizeof(path), "%s/%s/job_*", mount, pattern);
+	snprintf(path, sizeof(path), "%s/%s/job_*", mount, parent);
 	if (glob(path, GLOB_NOSORT, NULL, &found) != 0)
 		return 0;
 	for (size_t i = 0; i < found.gl_pathc; i++) {

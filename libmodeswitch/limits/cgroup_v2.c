@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The limits of proxies with cgroup version 2, on the cgroups that Slurm 22.05 makes: job_ID for
- * the job, job_ID/step_S/user for the tasks of a step.
+ * Sets the limits of proxies on cgroups of version 2 that Slurm 22.05 makes: job_ID for the job,
+ * job_ID/step_S/user for the tasks of a step.
  */
 #include "limits/cgroup_v2.h"
 
@@ -23,11 +23,11 @@
 #define PERIOD_US 100000
 #define PATH_SIZE 4096
 
-/* The cgroup of a process, of its job, or "" when Slurm has not made it. */
+/* The cgroups around a process, as Slurm makes them. */
 struct place {
-	char scope[PATH_SIZE]; /* above the jobs */
+	char scope[PATH_SIZE]; /* the parent of all jobs */
 	char job[PATH_SIZE];
-	char tasks[PATH_SIZE]; /* of its step */
+	char tasks[PATH_SIZE]; /* the tasks of its step */
 };
 
 static int find_place(uint32_t job_id, pid_t pid, struct place *place, struct ms_error *err)
@@ -42,7 +42,7 @@ static int find_place(uint32_t job_id, pid_t pid, struct place *place, struct ms
 	step = at ? strstr(at + strlen(job), "/") : NULL;
 	if (!step || strncmp(at + strlen(job), "step_", 5) != 0)
 		return ms_fail(err,
-			       "wanted process %d in a cgroup of Slurm's for job %u; found %s; "
+			       "wanted process %d in Slurm's cgroup of job %u; found %s; "
 			       "the administrator's remedy is ProctrackType=proctrack/cgroup in "
 			       "slurm.conf",
 			       (int)pid, job_id, path);
@@ -52,7 +52,7 @@ static int find_place(uint32_t job_id, pid_t pid, struct place *place, struct ms
 	return 0;
 }
 
-/* A controller that Slurm was not given is an error only if the site says so. */
+/* A controller that Slurm does not have is an error only with ProxyLimits=require. */
 static int set(const struct ms_limits *limits, const char *group, const char *file,
 	       const char *value, struct ms_error *err)
 {
@@ -80,7 +80,7 @@ static int set_list(const struct ms_limits *limits, const char *group, const cha
 	return ret;
 }
 
-/* Slurm's own limit may be the lower one. */
+/* A lower limit of Slurm's own stays. */
 static int set_memory(const struct ms_limits *limits, const char *group, struct ms_error *err)
 {
 	char text[32];
@@ -96,7 +96,7 @@ static int set_pids(const struct ms_limits *limits, const struct place *place, s
 {
 	char text[16];
 
-	/* Slurm has no use for this controller. */
+	/* Slurm does not enable this controller. */
 	kernel_write("+pids", "%s/cgroup.subtree_control", place->scope);
 	snprintf(text, sizeof(text), "%u", limits->pids);
 	return set(limits, place->job, "pids.max", text, err);

@@ -38,7 +38,7 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-static void find_missing(char *missing, size_t size)
+static void list_missing(char *missing, size_t size)
 {
 	char available[1024] = "";
 	bool version_2 = kernel_read(available, sizeof(available), CONTROLLERS) >= 0;
@@ -56,13 +56,14 @@ static void find_missing(char *missing, size_t size)
 	}
 }
 
-int limits_look(char *missing, size_t size, struct ms_error *err)
+int limits_find_missing(char *missing, size_t size, struct ms_error *err)
 {
 	int error = cgroup2_is_used() ? 0 : cgroup_init();
 
 	if (error && error != ECGROUPNOTMOUNTED)
-		return ms_fail(err, "libcgroup cannot begin: %s", cgroup_error_text(error));
-	find_missing(missing, size);
+		return ms_fail(err, "libcgroup cannot be initialized: %s",
+			       cgroup_error_text(error));
+	list_missing(missing, size);
 	return 0;
 }
 
@@ -70,7 +71,7 @@ int controllers_check(const struct ms_limits *limits, struct ms_error *err)
 {
 	char missing[64];
 
-	if (limits_look(missing, sizeof(missing), err) < 0)
+	if (limits_find_missing(missing, sizeof(missing), err) < 0)
 		return -1;
 	if (!*missing || !limits->required)
 		return 0;

@@ -12,11 +12,11 @@
 /* "cpuset", "cpu", "memory", "pids" */
 extern const char *const controllers[LIMITS_MAX_GROUPS];
 
-/* Where version 1 has it mounted; free(). NULL: nowhere. */
+/* The mount point of a controller with version 1; free(). NULL: it is not mounted. */
 char *controller_mount(const char *controller);
-/* A controller that this node lacks is an error if limits->required. 0 or -1. */
+/* -1 if limits->required and this node lacks a controller; else 0. */
 int controllers_check(const struct ms_limits *limits, struct ms_error *err);
-/* The text of an error number of libcgroup. */
+/* The text for an error number of libcgroup. */
 const char *cgroup_error_text(int error);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How many proxies of a job were killed because they were over their limit of memory.
+ * Counts the proxies of a job that were killed because they exceeded their limit of memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ uint64_t ms_limits_kills(const struct ms_job *job, pid_t pid)
 	if (cgroup2_is_used()) {
 		if (cgroup_v2_read(job->job_id, pid, "memory.events", text, sizeof(text)) < 0)
 			return 0;
-		/* "oom" counts where the limit was, not below. */
+		/* "oom" is not 0 only in the cgroup whose limit was exceeded, not below it. */
 		return event_count(text, "oom") ? event_count(text, "oom_kill") : 0;
 	}
 	path = cgroup_v1_path(job->job_id, "memory", "memory.oom_control");

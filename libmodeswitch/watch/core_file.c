@@ -59,7 +59,7 @@ static int write_notes(const struct core_source *source, int fd, const struct du
 	snprintf(about.pr_psargs, sizeof(about.pr_psargs), "lwk.elf, job %u", source->job_id);
 	error = write_note(fd, NT_PRPSINFO, &about, sizeof(about));
 	for (size_t i = 0; i < n && !error; i++) {
-		/* CPU 0 never is an LWK's, and a debugger wants no thread 0. */
+		/* A thread must not have the number 0; CPU 0 never belongs to an LWK. */
 		struct elf_prstatus status = { .pr_pid = cpus[i].cpu };
 
 		_Static_assert(sizeof(status.pr_reg) == sizeof(cpus[i].registers), "the same");
@@ -69,7 +69,7 @@ static int write_notes(const struct core_source *source, int fd, const struct du
 	return error;
 }
 
-/* The segments lie in the direct map's part of the file; that is written once. */
+/* The direct map is written once; the other segments point into its part of the file. */
 static int write_program_headers(int fd, const struct dump_layout *layout, uint64_t notes,
 				 uint64_t notes_bytes, uint64_t memory)
 {
@@ -127,7 +127,6 @@ static int write_headers(const struct core_source *source, int fd, const struct 
 	return error ? error : write_notes(source, fd, cpus, n);
 }
 
-/* 0 or a negative errno. It may be in a child_call_alone(): no allocation. */
 static int write_dump(const struct core_source *source, int fd)
 {
 	static char chunk[CHUNK];
@@ -164,7 +163,7 @@ int core_file_write(const struct core_source *source, int dir, const char *name)
 	if (fd < 0)
 		return -errno;
 	error = write_dump(source, fd);
-	/* Some file systems say only now that they are full. */
+	/* Some file systems report only at close() that they are full. */
 	if (close(fd) < 0 && !error)
 		error = -errno;
 	if (error)
@@ -182,13 +181,13 @@ const char *core_file_reason(int error)
 		return "wanted a directory that only root can write; found another; use chown root "
 		       "and chmod go-w";
 	case -EEXIST:
-		return "wanted a new file; found that there is one; remove it, or choose another "
+		return "wanted a new file; found one that exists; remove it, or choose another "
 		       "name";
 	case -ENODATA:
 	case -ENOENT:
-		return "found no such directory, or the LWK has just ended";
+		return "the directory does not exist, or the LWK has just ended";
 	case -EINTR:
-		return "a signal came";
+		return "a signal interrupted it";
 	case -ETIMEDOUT:
 		return "it was not written in time (half of SwitchTimeout= in lwk.conf)";
 	default:

@@ -23,7 +23,7 @@ struct core_source {
  * that fails. Allocates nothing, so that it can run in child_call_alone(). 0 or a negative errno.
  */
 int core_file_write(const struct core_source *source, int dir, const char *name);
-/* Why a dump was not written, and what helps. */
+/* Says for a result of core_file_write() why there is no dump, and what helps. */
 const char *core_file_reason(int error);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The dump that somebody asks for (lwkctl dump).
+ * Dumps an LWK at the request of the administrator (lwkctl dump).
  */
 #include <fcntl.h>
 

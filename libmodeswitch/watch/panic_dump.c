@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The dump that DumpOnPanic= keeps of an LWK that has failed.
+ * Keeps the dump of a failed LWK for DumpOnPanic=, in a process that may wait for a file system.
  */
 #include "watch/panic_dump.h"
 
@@ -20,9 +20,9 @@
 #include "store/state.h"
 #include "watch/core_file.h"
 
-/* For the removal of what a process that had to be killed has left. */
+/* Milliseconds for removing the part of a dump that a killed process has left. */
 #define DISCARD_MS 1000
-/* A switch of another job may take longer; then the end of this job sees to the dump. */
+/* Milliseconds. If another job's switch takes longer, the end of this job keeps the dump. */
 #define LOCK_MS 10000
 #define NAME_SIZE 40
 
@@ -37,7 +37,10 @@ static void set_names(uint32_t job_id, char name[NAME_SIZE], char partial[NAME_S
 	snprintf(partial, NAME_SIZE, ".lwk-%u.core.part", job_id);
 }
 
-/* Only root can put anything there: a name in it is no trap. A descriptor or a negative errno. */
+/*
+ * Opens a directory in which only root can make names, so that no name there is a trap. A file
+ * descriptor or a negative errno.
+ */
 static int open_directory(const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -52,13 +55,13 @@ static int open_directory(const char *path)
 }
 
 /*
- * A file system that does not answer can keep this process for ever. When slurmstepd began it,
- * Slurm would wait for it as one of the job's, and drain the node.
+ * Leaves the cgroups of the job, if slurmstepd has started this process. A file system that does not
+ * answer can hold the process for ever; Slurm would wait for it with the job, and drain the node.
  */
 static void leave_job(void)
 {
 	static const char *const files[] = {
-		"/sys/fs/cgroup/cgroup.procs", /* version 2; all others are of version 1 */
+		"/sys/fs/cgroup/cgroup.procs", /* version 2; all others: version 1 */
 		"/sys/fs/cgroup/cpuacct/cgroup.procs", "/sys/fs/cgroup/cpuset/cgroup.procs",
 		"/sys/fs/cgroup/devices/cgroup.procs", "/sys/fs/cgroup/freezer/cgroup.procs",
 		"/sys/fs/cgroup/memory/cgroup.procs",
@@ -69,7 +72,7 @@ static void leave_job(void)
 
 		if (fd < 0)
 			continue;
-		/* "0" is the caller. What refuses it keeps the process, which is no worse than before. */
+		/* "0" is the caller. Where that fails the process stays, as before. */
 		(void)!write(fd, "0", 1);
 		close(fd);
 	}
@@ -117,7 +120,7 @@ static int keep_dump(const struct driver *driver, int dev, unsigned instance, ui
 
 	if (driver->dumping)
 		error = child_call_alone(keep, &keeping, dev, clock_ms() + limit_ms);
-	/* It was killed, so it could not clear up. */
+	/* The process was killed before it could remove its part of a dump. */
 	if (error == -ETIMEDOUT || error == -EINTR || error == -ECHILD)
 		child_call_alone(discard, &keeping, -1, clock_ms() + DISCARD_MS);
 	if (!error)
@@ -128,7 +131,7 @@ static int keep_dump(const struct driver *driver, int dev, unsigned instance, ui
 		       job_id, directory, core_file_reason(error));
 }
 
-/* What has become of it already is in the job's record. */
+/* After a first try the job's record says what became of the dump. */
 static bool is_tried(uint32_t job_id)
 {
 	struct ms_error ignored;
@@ -162,7 +165,7 @@ bool dump_if_failed(const struct driver *driver, int dev, unsigned instance, uin
 	return true;
 }
 
-/* The journal's entry of the step that makes the instance, or NULL. */
+/* Finds the journal's entry of the step that made the instance; or NULL. */
 static struct json_object *find_entry(const struct journal *journal)
 {
 	for (size_t i = 0; i < json_object_array_length(journal->entries); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dumps: the memory of an LWK's kernel as an ELF core file.
+ * The dump of a failed LWK that DumpOnPanic= asks for.
  */
 #ifndef PANIC_DUMP_H
 #define PANIC_DUMP_H
@@ -13,11 +13,11 @@
 #include "store/journal.h"
 
 /*
- * If the instance has failed and the journal's entry of the step that made it asks for a dump:
- * keeps it as DIRECTORY/lwk-JOB.core, instead of one that is there, within a limit of time; a
- * process of its own does it, because a file system may not answer. The directory must be root's.
- * Leaves no part of a dump. Root, with the lock of switching. True: *told says what became of it,
- * as does the node's log. Once for each job: its record says so, when it still is.
+ * If the instance has failed and 'entry', the journal's of the step that made it, asks for a dump:
+ * writes DIRECTORY/lwk-JOB.core, and replaces an older one. The directory must be root's. A process
+ * of its own writes, within a limit of time, because a file system may not answer; no part of a
+ * dump stays. Does so once for each job, as long as its record says so. True: *told says what became
+ * of the dump, as does the node's log. Root, with the lock of switching held.
  */
 bool dump_if_failed(const struct driver *driver, int dev, unsigned instance, uint32_t job_id,
 		    struct json_object *entry, struct ms_error *told);

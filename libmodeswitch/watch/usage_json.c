@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Words for what is watched, and statistics as JSON.
+ * The statistics of an instance as JSON, and words for states and events.
  */
 #include <json-c/json.h>
 
@@ -68,7 +68,7 @@ const char *ms_event_word(enum ms_event event)
 	return events[event];
 }
 
-/* JSON's numbers are signed: what no honest LWK reaches is cut off. */
+/* Numbers of JSON are signed here: larger ones, which no sound LWK reaches, are cut off. */
 static void add_number(struct json_object *object, const char *key, uint64_t number)
 {
 	json_object_object_add(object, key,

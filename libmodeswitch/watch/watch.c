@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Watching a job's instance, whatever its driver.
+ * Watches the instance of a job through its driver.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static int open_job(const struct ms_job *job, struct ms_watch *watch, struct ms_
 	watch->fd = driver->watching->open(job->device);
 	if (watch->fd < 0)
 		return no_access(job, watch->fd, err);
-	/* The number may be another job's instance by now. */
+	/* Another job's instance may have the number now. */
 	if (ms_watch_info(watch, &info, err) == 0 && info.job_id == job->job_id)
 		return 0;
 	close(watch->fd);
@@ -89,7 +89,7 @@ void ms_watch_close(struct ms_watch *watch)
 
 static int failed(const struct ms_watch *watch, const char *what, int error, struct ms_error *err)
 {
-	return ms_fail(err, "the LWK of job %u: its %s cannot be had: %s", watch->job_id, what,
+	return ms_fail(err, "the %s of job %u's LWK cannot be read: %s", what, watch->job_id,
 		       strerror(-error));
 }
 
@@ -152,7 +152,7 @@ int ms_watch_freeze(struct ms_watch *watch, bool frozen, unsigned timeout_ms, st
 		return 0;
 	if (error == -ETIMEDOUT)
 		return ms_fail(err,
-			       "the LWK of job %u did not stand still within %u ms, and goes on; "
+			       "the LWK of job %u was not frozen within %u ms, and goes on; "
 			       "'lwkctl info %u' may tell more",
 			       watch->job_id, timeout_ms, watch->job_id);
 	return ms_fail(err, "the LWK of job %u cannot be %s: %s", watch->job_id,
@@ -174,8 +174,8 @@ static int counters_failed(const struct ms_watch *watch, const char *what, int e
 	case -ETIMEDOUT:
 		return ms_fail(
 			err,
-			"the counters of job %u: wanted them %s; found a CPU that is busy in "
-			"the LWK for long, and will follow; try again",
+			"wanted the counters of job %u %s; found a CPU that stays busy in the "
+			"LWK, and will follow later; try again",
 			watch->job_id, what);
 	default:
 		return ms_fail(err, "the counters of job %u cannot be %s: %s", watch->job_id, what,

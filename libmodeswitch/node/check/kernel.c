@@ -18,7 +18,7 @@ void check_limits(struct checking *checking)
 	struct ms_error err;
 	char missing[64];
 
-	if (limits_look(missing, sizeof(missing), &err) < 0)
+	if (limits_find_missing(missing, sizeof(missing), &err) < 0)
 		check_tell(checking, MS_PROBLEM, "limits", "see whether /proc/mounts can be read",
 			   "%s", err.text);
 	else if (*missing)
