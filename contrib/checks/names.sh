@@ -111,7 +111,8 @@ list_nightly()
 		tests_in "$file" | sed -n "s,^[^|]*nightly[^|]*|,nightly    $file: ,p"
 	done
 	for file in $(benches); do
-		printf '%-10s tests/bench/%s --quick\n' nightly "$file"
+		printf '%-10s tests/bench/%s --quick%s\n' nightly "$file" \
+			"$([[ $file != ltp ]] || echo ', when LWK_LTP names the source of LTP')"
 	done
 }
 
