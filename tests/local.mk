@@ -12,14 +12,13 @@ tests_vm_lwkpart_abi_LDADD =
 tests_vm_migrate_page_kinds_LDADD = $(NUMA_LIBS)
 include $(srcdir)/tests/vm/programs/local.mk
 
-# ---- and the benches ----
-noinst_PROGRAMS += tests/bench/raw-switch tests/bench/migrate-load
-tests_bench_migrate_load_LDADD = $(NUMA_LIBS) -lm
-tests_bench_raw_switch_LDADD =
-# They run on the LWK, as its users' programs do, or beside.
-bench_programs = tests/bench/kernels tests/bench/delegation-load tests/bench/fwq \
-	tests/bench/proxies-load tests/bench/irq-noise-job \
-	tests/bench/first-touch-load
+# ---- programs of the benches: parts/BENCH has what a bench consists of ----
+noinst_PROGRAMS += tests/bench/parts/migrate/load tests/bench/parts/switch/raw
+tests_bench_parts_migrate_load_LDADD = $(NUMA_LIBS) -lm
+tests_bench_parts_switch_raw_LDADD =
+# These run on the LWK, as its users' programs do, or beside it.
+bench_programs = $(addprefix tests/bench/parts/,delegation/load disturbance/kernels \
+	first-touch/load irq-noise/job noise/fwq proxies/load)
 all-local: $(bench_programs)
 $(bench_programs): %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static $< -o $@ -lm

@@ -10,7 +10,7 @@ setup_file()
 {
 	prepare
 	testbed put "$top/build/tests/vm/migrate/page-kinds" /usr/local/bin/page-kinds
-	testbed put "$top/build/tests/bench/migrate-load" /usr/local/bin/migrate-load
+	testbed put "$top/build/tests/bench/parts/migrate/load" /usr/local/bin/migrate-load
 	bed chmod 755 /usr/local/bin/page-kinds /usr/local/bin/migrate-load
 	bed modprobe lwkpart
 	# NUMA balancing would move pages, too. One test turns it on.
