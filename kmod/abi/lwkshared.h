@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
 /*
- * The memory that Linux and an LWK share, for lwkpart.ko, the LWK and its proxy. shared/boot.h says how
- * an LWK image is entered, and shared/layout.h which addresses it uses.
+ * The memory that Linux and an LWK share, for lwkpart.ko, the LWK and its proxy. shared/boot.h says
+ * how an LWK image is entered, and shared/layout.h which addresses it uses.
  */
 #ifndef LWKSHARED_H
 #define LWKSHARED_H

@@ -11,8 +11,8 @@
 /*
  * The memory of an LWK's kernel is 'bytes' from the physical address 'start' on. The LWK
  * has it at LWK_DIRECT_MAP + start, and parts of it, the image's segments, also at 'address'.
- * DUMP_LAYOUT sends the CPUs of an LWK that is HUNG an NMI, so that they write their registers there.
- * ENOENT: the job has no such instance; ENODATA: nothing is loaded.
+ * DUMP_LAYOUT sends the CPUs of an LWK that is HUNG an NMI, so that they write their registers
+ * there. ENOENT: the job has no such instance; ENODATA: nothing is loaded.
  */
 #define LWKPART_MAX_SEGMENTS 32
 struct lwkpart_dump_segment {
@@ -32,7 +32,10 @@ struct lwkpart_dump_layout {
 	struct lwkpart_dump_segment segments[LWKPART_MAX_SEGMENTS]; /* out */
 };
 
-/* DUMP copies that memory out from 'offset' on, as it is; the LWK goes on. Errors as of DUMP_LAYOUT. */
+/*
+ * DUMP copies that memory out from 'offset' on, as it is; the LWK goes on. Errors as of
+ * DUMP_LAYOUT.
+ */
 #define LWKPART_MAX_DUMP (1UL << 20)
 struct lwkpart_dump {
 	__u32 instance; /* in */

@@ -65,9 +65,9 @@ struct lwkpart_load {
 
 /*
  * BOOT starts all CPUs and waits until the LWK says RUNNING. EBUSY: the state is not LOADED.
- * ETIMEDOUT: the state is HUNG; EIO: it panicked, and LWKPART_GET_INSTANCE has the message; ECANCELED:
- * another program has shut it down meanwhile; EINTR: the caller was killed, and the state is HUNG.
- * After these four only SHUTDOWN and DESTROY make sense.
+ * ETIMEDOUT: the state is HUNG; EIO: it panicked, and LWKPART_GET_INSTANCE has the message;
+ * ECANCELED: another program has shut it down meanwhile; EINTR: the caller was killed, and the
+ * state is HUNG. After these four only SHUTDOWN and DESTROY make sense.
  */
 struct lwkpart_boot {
 	__u32 instance;
@@ -108,9 +108,10 @@ struct lwkpart_hang_limit {
 
 /*
  * From now on a process that becomes a proxy of the instance (LWK_PROC_CREATE) is moved into
- * these cgroups, with the rights of the caller; if that fails, it does not become a proxy. 'fds' are
- * the cgroups' cgroup.procs files, open for writing. They replace those of an earlier call; without any,
- * proxies stay where they are. EBADF; EINVAL: a file is not of a cgroup; EBUSY: the instance was booted.
+ * these cgroups, with the rights of the caller; if that fails, it does not become a proxy. 'fds'
+ * are the cgroups' cgroup.procs files, open for writing. They replace those of an earlier call;
+ * without any, proxies stay where they are. EBADF; EINVAL: a file is not of a cgroup; EBUSY: the
+ * instance was booted.
  */
 #define LWKPART_MAX_GROUPS 8
 struct lwkpart_confine {

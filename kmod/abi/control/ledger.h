@@ -12,8 +12,8 @@
 #define LWKPART_MEM_ALIGN (2UL << 20)
 
 /*
- * LEND takes one CPU from Linux (hot-unplug) and parks it. EPERM: CPU 0; EALREADY: it is lent; ENODEV:
- * it is not on-line; EBUSY: Linux cannot spare it.
+ * LEND takes one CPU from Linux (hot-unplug) and parks it. EPERM: CPU 0; EALREADY: it is lent;
+ * ENODEV: it is not on-line; EBUSY: Linux cannot spare it.
  * RETURN gives it back. ENOENT: it is not lent; EBUSY: it is assigned.
  */
 struct lwkpart_cpu {

@@ -44,11 +44,12 @@ struct lwkpart_scan {
 
 /*
  * MOVE moves anonymous 4 KB pages that only this process has to a NUMA node, as
- * move_pages(2) does it, but in less time. It moves neighbours together, so pass addresses in ascending
- * order. It ignores the process's cpuset. 'status' becomes the node of each page that was moved, and
- * -EAGAIN for the others, which move_pages(2) can try: pages of another kind, in use by the kernel,
- * absent, on that node already, or without room there. ESRCH: there is no such process, or it has
- * no memory; EOPNOTSUPP: this kernel cannot do it; EINTR: the caller was killed before all was tried.
+ * move_pages(2) does it, but in less time. It moves neighbours together, so pass addresses in
+ * ascending order. It ignores the process's cpuset. 'status' becomes the node of each page that was
+ * moved, and -EAGAIN for the others, which move_pages(2) can try: pages of another kind, in use by
+ * the kernel, absent, on that node already, or without room there. ESRCH: there is no such process,
+ * or it has no memory; EOPNOTSUPP: this kernel cannot do it; EINTR: the caller was killed before
+ * all was tried.
  */
 struct lwkpart_move {
 	__s32 pid;	 /* of the process, as the caller knows it */

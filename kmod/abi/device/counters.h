@@ -11,12 +11,12 @@
 
 /*
  * All CPUs of an instance have the same counters. SET replaces them by new ones (or none: count 0),
- * which begin at 0 and stand still; START and STOP let them run and stand still; GET changes nothing.
- * All fields except 'command' are outputs; with SET, 'count' and 'counters' are inputs. SET, START and STOP
- * interrupt all CPUs and return when all have followed.
+ * which begin at 0 and stand still; START and STOP let them run and stand still; GET changes
+ * nothing. All fields except 'command' are outputs; with SET, 'count' and 'counters' are inputs.
+ * SET, START and STOP interrupt all CPUs and return when all have followed.
  *
  * LWK_GET_USAGE has the values, for CPUs whose lwk_cpu_counters.order is 'order'. ETIMEDOUT:
- * a CPU is busy, and follows when it can; EHOSTDOWN: the instance does not run; EINVAL.
+ * a CPU is busy, and follows when it can; EHOSTDOWN: the instance's state allows no processes; EINVAL.
  */
 enum lwk_counters_command {
 	LWK_COUNTERS_GET = 0,

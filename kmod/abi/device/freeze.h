@@ -9,8 +9,8 @@
 #include "abi/device/device.h"
 
 /*
- * With 'frozen' 1, the LWK's processes stand still and its CPUs halt; with 0 they go on. Returns when
- * that is done. ETIMEDOUT: a CPU did not halt in timeout_ms, and all go on; EHOSTDOWN: the
+ * With 'frozen' 1, the LWK's processes stand still and its CPUs halt; with 0 they go on. Returns
+ * when that is done. ETIMEDOUT: a CPU did not halt in timeout_ms, and all go on; EHOSTDOWN: the
  * instance is neither RUNNING nor FROZEN.
  */
 struct lwk_freeze {

@@ -12,14 +12,15 @@
  * Makes an LWK process on a free LWK CPU; the calling process becomes its proxy.
  * With LWK_PROC_SHARE and no free CPU, the process shares the CPU of slot 'index'.
  * The process lives as long as this open file. EAGAIN: every LWK CPU has a process, or the CPU of
- * 'index' has as many threads as it can have; EBUSY: the instance is FREEZING or FROZEN; EHOSTDOWN: the
- * instance does not run; EALREADY: this file has a process. Other errors: the caller
+ * 'index' has as many threads as it can have; EBUSY: the instance is FREEZING or FROZEN; EHOSTDOWN:
+ * the instance does not run; EALREADY: this file has a process. Other errors: the caller
  * could not be moved into the instance's cgroups (LWKPART_CONFINE).
  *
- * With LWK_PROC_AGAIN, the file has a process whose proxy is the caller: that process ends, and a new
- * one begins in its first slot, which nobody else can get meanwhile; its other slots are given
- * back. The caller must not touch what it has mapped of the old process before that. EPERM: the caller is
- * not the proxy; EINVAL: the file has no process; EIO: the CPU does not answer, and the process has ended.
+ * With LWK_PROC_AGAIN, the file has a process whose proxy is the caller: that process ends, and a
+ * new one begins in its first slot, which nobody else can get meanwhile; its other slots are given
+ * back. The caller must not touch what it has mapped of the old process before that. EPERM: the
+ * caller is not the proxy; EINVAL: the file has no process; EIO: the CPU does not answer, and the
+ * process has ended.
  */
 #define LWK_PROC_AGAIN 1U
 #define LWK_PROC_SHARE 2U
@@ -31,13 +32,13 @@ struct lwk_proc_create {
 };
 
 /*
- * Gives the process of this file one more slot (shared/layout.h) for a thread: a slot of a free CPU, or
- * else of that CPU of the process that has the fewest threads. The process keeps it until it ends. From now
- * on LWK_SERVE, LWK_DOORBELL and LWK_MMAP_CHANNEL of the calling Linux thread, one of
- * the process that called LWK_PROC_CREATE, are about this slot's channel; those of threads without a slot
- * are about the first slot's.
- * EAGAIN: the process's CPUs have as many threads as they can have; EALREADY: the caller has a slot; EPERM,
- * EINVAL, EHOSTDOWN, EIO, ENOMEM.
+ * Gives the process of this file one more slot (shared/layout.h) for a thread: a slot of a free
+ * CPU, or else of that CPU of the process that has the fewest threads. The process keeps it until
+ * it ends. From now on LWK_SERVE, LWK_DOORBELL and LWK_MMAP_CHANNEL of the calling Linux thread,
+ * one of the process that called LWK_PROC_CREATE, are about this slot's channel; those of threads
+ * without a slot are about the first slot's.
+ * EAGAIN: the process's CPUs have as many threads as they can have; EALREADY: the caller has a
+ * slot; EPERM, EINVAL, EHOSTDOWN, EIO, ENOMEM.
  */
 struct lwk_thread_create {
 	__u32 index; /* out: the slot */

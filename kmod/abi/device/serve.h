@@ -10,8 +10,8 @@
 
 /*
  * Waits for packets from the LWK: looks for a time that depends on how long
- * the last packets took to come, then sleeps. With LWK_SERVE_CALLS, lwkpart.ko carries out requests for
- * the most used calls on files and replies to them, as if the caller had made
+ * the last packets took to come, then sleeps. With LWK_SERVE_CALLS, lwkpart.ko carries out requests
+ * for the most used calls on files and replies to them, as if the caller had made
  * them; where that would make a difference (ptrace, seccomp, audit, a pending signal)
  * it leaves them in the channel for the caller.
  *
@@ -41,10 +41,10 @@ struct lwk_serve {
 #define LWK_DOORBELL _IO(LWK_IOC, 0x03)
 
 /*
- * Carries out the order of the calling thread's slot (struct lwk_grant): pins pages of files that the
- * caller has mapped shared, or unpins them. Only pages of files that exist nowhere but in memory (tmpfs)
- * can be pinned. The LWK reads the result from its struct lwk_grant; the caller gets 0, or EPERM, EIO;
- * EINVAL: there is no order.
+ * Carries out the order of the calling thread's slot (struct lwk_grant): pins pages of files that
+ * the caller has mapped shared, or unpins them. Only pages of files that exist nowhere but in
+ * memory (tmpfs) can be pinned. The LWK reads the result from its struct lwk_grant; the caller gets
+ * 0, or EPERM, EIO; EINVAL: there is no order.
  */
 #define LWK_GRANT _IO(LWK_IOC, 0x10)
 

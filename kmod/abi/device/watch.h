@@ -34,10 +34,11 @@ struct lwk_instance_details {
 };
 
 /*
- * LWK_GET_USAGE copies the status area out: struct lwk_status with 'cpus' elements, in which the slots of
- * each CPU are added up. The values of a group are of one moment; a group that the LWK did not leave alone
- * for long enough has an odd 'seq' and zeros. The LWK notices nothing. ENODATA: there is no status area (not
- * loaded, or destroyed); ENOSPC: 'capacity' is too small, and 'length' is what is needed.
+ * LWK_GET_USAGE copies the status area out: struct lwk_status with 'cpus' elements, in which the
+ * slots of each CPU are added up. The values of a group are of one moment; a group that the LWK did
+ * not leave alone for long enough has an odd 'seq' and zeros. The LWK notices nothing. ENODATA:
+ * there is no status area (not loaded, or destroyed); ENOSPC: 'capacity' is too small, and 'length'
+ * is what is needed.
  */
 struct lwk_usage {
 	__u64 buffer;	/* in: user address */

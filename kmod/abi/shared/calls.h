@@ -14,20 +14,23 @@
  *           (LWK_THREAD_CREATE) and serves its channel. Result: 0; -EAGAIN: no slot is free; or
  *           another negative error.
  *   FORK    request; args: the asking slot, number of its offer, 1 for vfork(2). The proxy
- *           makes a child, which makes an LWK process and sends it COPY. Result: the child's pid, or a
- *           negative error.
+ *           makes a child, which makes an LWK process and sends it COPY. Result: the child's pid,
+ *           or a negative error.
  *   FORK_WAIT  request, after a FORK for vfork(2). The proxy replies when the child has another
  *           program or has ended.
  *   EXEC    request; args: as of execveat(2), then the signals that are blocked. The proxy starts
  *           itself anew (LWK_PROC_AGAIN), and replies only with an error.
- *   SIGNAL  request; args: a struct lwk_signal. The proxy sends it to the thread of this process that it
- *           names, as rt_tgsigqueueinfo(2); to the asking thread itself, it stays with Linux until EXEC.
+ *   SIGNAL  request; args: a struct lwk_signal. The proxy sends it to the thread of this process
+ *           that it names, as rt_tgsigqueueinfo(2); to the asking thread itself, it stays with
+ *           Linux until EXEC.
  *   SIGNALS_TAKEN  notice. There is room again for the signals that the proxy has 'held'.
  *   SHARE   request; args: start, size, prot, flags, fd, offset, as of mmap(2). The proxy maps the
- *           file at start; with LWK_SHARE_SEGMENT in flags, fd is a segment of shmget(2). Result: 0;
- *           1: the pages of this file cannot be shared, and nothing is mapped; or a negative error.
+ *           file at start; with LWK_SHARE_SEGMENT in flags, fd is a segment of shmget(2). Result:
+ *           0; 1: the pages of this file cannot be shared, and nothing is mapped; or a negative
+ *           error.
  *   SEGMENT request; args: number of a segment. Result: its size, or a negative error.
- *   DETACH  request; args: address. Result: the size of the segment that was attached there, or -EINVAL.
+ *   DETACH  request; args: address. Result: the size of the segment that was attached there, or
+ *           -EINVAL.
  *   FILE    request; args: fd. Result: a number for the file behind it, for AREA; 0: it has none.
  *   AREA    request, one for each mapping, after a reply LWK_RESULT_AREAS; args: start, end, prot,
  *           LWK_AREA_*, number of the file that was mapped there or 0, offset in that file.
@@ -42,8 +45,9 @@
  *   NAME    args: start, size, number of a file (FILE), offset. The file has been loaded there.
  *   START   args: entry point, stack pointer, signals that are blocked, signals that are
  *           ignored (bit s-1: signal s), user. The LWK replies, then runs the process.
- *   COPY    args: slot and number of a FORK. The LWK makes this process, which must be empty, a copy of
- *           the asking one, replies, then runs it. -ENOMEM; -EINVAL: there is no such offer.
+ *   COPY    args: slot and number of a FORK. The LWK makes this process, which must be empty, a
+ *           copy of the asking one, replies, then runs it. -ENOMEM; -EINVAL: there is no such
+ *           offer.
  */
 #define LWK_CALL_BASE 0x10000UL
 #define LWK_CALL_EXIT (LWK_CALL_BASE + 0)

@@ -54,9 +54,9 @@ struct lwk_signal {
 };
 
 /*
- * Signals that the proxy passes on are in a ring, as packets are. When a signal has filled it, the proxy
- * blocks all signals, so that Linux keeps them, and sets 'held' before it moves 'head'. The LWK sends
- * SIGNALS_TAKEN when there is room again.
+ * Signals that the proxy passes on are in a ring, as packets are. When a signal has filled it, the
+ * proxy blocks all signals, so that Linux keeps them, and sets 'held' before it moves 'head'. The
+ * LWK sends SIGNALS_TAKEN when there is room again.
  */
 #define LWK_SIGNAL_SLOTS 32
 struct lwk_signals {

@@ -6,9 +6,9 @@
 #include <linux/types.h>
 
 /*
- * The clock is alone in a page. At TSC value tsc_base CLOCK_MONOTONIC is monotonic_ns, and mult / 2^32
- * nanoseconds pass in a cycle; other clocks are ahead of it by offset_ns. seq is odd while Linux
- * writes. Each new set of values begins at the time at which the last one ended, or later, so
+ * The clock is alone in a page. At TSC value tsc_base CLOCK_MONOTONIC is monotonic_ns, and mult /
+ * 2^32 nanoseconds pass in a cycle; other clocks are ahead of it by offset_ns. seq is odd while
+ * Linux writes. Each new set of values begins at the time at which the last one ended, or later, so
  * CLOCK_MONOTONIC never goes back.
  */
 enum lwk_clock_kind {

@@ -14,10 +14,10 @@
  * more, or at the end of the process. A proxy must neither name a page nor have one unpinned, so
  * all of this is where it cannot reach; it only calls LWK_GRANT for the LWK.
  *
- * There is one element per slot. The LWK fills in order, writable, start and count, then sets the state
- * ASKED and sends its proxy a request. lwkpart.ko takes the order (BUSY), writes result and pages, and last
- * DONE. If the proxy replies while the state is still ASKED, it has not called LWK_GRANT, and the LWK
- * sets the state to IDLE.
+ * There is one element per slot. The LWK fills in order, writable, start and count, then sets the
+ * state ASKED and sends its proxy a request. lwkpart.ko takes the order (BUSY), writes result and
+ * pages, and last DONE. If the proxy replies while the state is still ASKED, it has not called
+ * LWK_GRANT, and the LWK sets the state to IDLE.
  */
 enum lwk_grant_order {
 	LWK_GRANT_PIN = 1, /* as many pages as can be pinned at once, at least the first */

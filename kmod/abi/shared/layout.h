@@ -3,8 +3,8 @@
  * Sizes and addresses that Linux and an LWK agree on.
  *
  * The reserve, [reserve_start, reserve_start + reserve_size) at the
- * start of mem[0] (struct lwk_boot_params), belongs to the LWK kernel: lwkpart.ko puts the image, the
- * shared areas, the first page tables and the stacks into its first reserve_used bytes.
+ * start of mem[0] (struct lwk_boot_params), belongs to the LWK kernel: lwkpart.ko puts the image,
+ * the shared areas, the first page tables and the stacks into its first reserve_used bytes.
  * The partition's other memory is for processes, and only that can be seen through a proxy's
  * WINDOW: the LWK must keep its own data, page tables included, in the reserve.
  * Outside the partition a process may have the memory that lwkpart.ko has granted it
@@ -17,9 +17,9 @@
 
 #define LWK_MAX_CPUS 256
 /*
- * A slot is the place of one thread, in every array that says "per slot". Slot s is on the CPU with the
- * index s % n_cpus, which runs the threads of its slots one at a time. All CPUs have the same number of
- * slots.
+ * A slot is the place of one thread, in every array that says "per slot". Slot s is on the CPU with
+ * the index s % n_cpus, which runs the threads of its slots one at a time. All CPUs have the same
+ * number of slots.
  */
 #define LWK_SLOTS_PER_CPU 16
 #define LWK_MAX_SLOTS 1024

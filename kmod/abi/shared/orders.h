@@ -11,8 +11,8 @@
  * When a proxy touches its WINDOW where no page is yet, lwkpart.ko asks the LWK to make
  * one: it writes fault_addr and fault_write, then fault_state ASKED; the LWK
  * answers with READY or REFUSED. In the page table entry of a page that it maps in the WINDOW
- * lwkpart.ko sets LWK_PTE_SEEN_BY_LINUX. For such a page the LWK must send UNMAP before it uses the page
- * for something else.
+ * lwkpart.ko sets LWK_PTE_SEEN_BY_LINUX. For such a page the LWK must send UNMAP before it uses the
+ * page for something else.
  */
 #define LWK_PTE_SEEN_BY_LINUX (1UL << 9)
 enum lwk_fault_state {
@@ -42,8 +42,8 @@ struct lwk_control {
 	__u64 fault_addr;
 	__u32 fault_write;
 	/*
-	 * Not 0: after the next doorbell the CPU runs its process no further, is in the state FROZEN,
-	 * and halts until this is 0 again. It still makes pages and obeys orders.
+	 * Not 0: after the next doorbell the CPU runs its process no further, is in the state
+	 * FROZEN, and halts until this is 0 again. It still makes pages and obeys orders.
 	 */
 	__u32 freeze;
 	__u32 leader; /* with LWK_ORDER_THREAD: slot of the process's first thread */

@@ -44,19 +44,19 @@ enum lwk_call_kind {
 };
 
 /*
- * There is a struct lwk_cpu_status for each slot. An LWK CPU writes those of its slots and nothing else,
- * with plain stores: no lock, no cache line that two LWK CPUs share, and none that a reader writes. Only the
- * group 'memory' is written, one at a time, by all CPUs that run threads of one process. A CPU counts for
- * the slot that it runs just then; lwkpart.ko hands out the sums, by CPU.
+ * There is a struct lwk_cpu_status for each slot. An LWK CPU writes those of its slots and nothing
+ * else, with plain stores: no lock, no cache line that two LWK CPUs share, and none that a reader
+ * writes. Only the group 'memory' is written, one at a time, by all CPUs that run threads of one
+ * process. A CPU counts for the slot that it runs just then; lwkpart.ko hands out the sums, by CPU.
  *
  * A field that stands alone is one aligned word and cannot be torn. Fields that belong
- * together are a group that begins with 'seq', which is odd while the CPU changes the group. A reader
- * copies the group between two looks at an even and equal 'seq', and gives up after some
+ * together are a group that begins with 'seq', which is odd while the CPU changes the group. A
+ * reader copies the group between two looks at an even and equal 'seq', and gives up after some
  * tries: an LWK may leave it odd for ever.
  *
- * Time is in TSC cycles and needs no tick: tsc[state] is the time spent in each state until the slot left it
- * last, and since since_tsc the slot is in 'state'. While the CPU runs another slot, time
- * stands still for this one: since_tsc is LWK_TIME_STANDS.
+ * Time is in TSC cycles and needs no tick: tsc[state] is the time spent in each state until the
+ * slot left it last, and since since_tsc the slot is in 'state'. While the CPU runs another slot,
+ * time stands still for this one: since_tsc is LWK_TIME_STANDS.
  */
 #define LWK_TIME_STANDS (~0ULL)
 struct lwk_cpu_times {
@@ -85,14 +85,14 @@ struct lwk_cpu_memory {
 	__u32 seq;
 	__u32 reserved32;
 	/*
-	 * These three are of the process whose first thread the slot runs, with what its other threads
-	 * take. The peak stays after the process has ended.
+	 * These three are of the process whose first thread the slot runs, with what its other
+	 * threads take. The peak stays after the process has ended.
 	 */
 	__u64 pages_4k;
 	__u64 pages_2m;
 	__u64 peak_bytes;
-	__u64 kernel_bytes;    /* taken from the reserve */
-	__u64 user_peak_bytes; /* the most that all slots had of all nodes, as peak_bytes of a node */
+	__u64 kernel_bytes;	 /* taken from the reserve */
+	__u64 user_peak_bytes;	 /* the most that all slots had, as peak_bytes of a node */
 	__u64 kernel_peak_bytes; /* the most that all slots had of the reserve */
 	__u64 reserved;
 	struct lwk_node_pages node[LWK_STATUS_NODES];
@@ -112,8 +112,8 @@ struct lwk_cpu_status {
 	struct lwk_cpu_times times;
 	/*
 	 * Odd: the CPU is in the LWK's kernel, with interrupts off. Even: it is in its process, or
-	 * halted, and answers a doorbell. A heartbeat that is odd and the same for long means that the
-	 * CPU hangs; long work in the kernel adds 2 now and then.
+	 * halted, and answers a doorbell. A heartbeat that is odd and the same for long means that
+	 * the CPU hangs; long work in the kernel adds 2 now and then.
 	 */
 	__u64 heartbeat LWK_LINE_ALIGNED;
 	__u64 local_calls;   /* system calls that the LWK did itself */

@@ -44,8 +44,8 @@ static bool is_own(u32 tid)
 }
 
 /*
- * The result is the CPUs on which the process has or can have threads, by Linux's numbers. Linux answers
- * for other processes.
+ * The result is the CPUs on which the process has or can have threads, by Linux's numbers. Linux
+ * answers for other processes.
  */
 s64 sys_sched_getaffinity(struct frame *frame)
 {

@@ -109,7 +109,7 @@ s64 sys_mmap(struct frame *frame)
 		addr = space_map_shared(space, frame->rdi, size, prot, placement, flags, frame->r8,
 					frame->r9);
 	if (!addr && shared && prot & PROT_WRITE) {
-		print("pid %u: mmap of a file that is not on tmpfs, shared and writable: not on this LWK",
+		print("pid %u: mmap of a file, shared and writable: expected a file on tmpfs; map it private, or put it there",
 		      this_process()->pid);
 		return -ENODEV;
 	}

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of system calls. A row says LOCAL (done here), WORK (done here, and long enough for its time to be
- * counted), DELEGATED (done by Linux through the proxy, restarted after a signal where Linux would),
- * UNRESTARTED (delegated, EINTR stays EINTR), or ABSENT (ENOSYS, which glibc expects of an older kernel).
- * A call without a row is refused: ENOSYS and a line on the console. Calls are with their topic (signals/,
- * process/, memory/share.c, memory/policy.c); the others are in this folder.
+ * The table of system calls. A row says LOCAL (done here), WORK (done here, and long enough for its
+ * time to be counted), DELEGATED (done by Linux through the proxy, restarted after a signal where
+ * Linux would), UNRESTARTED (delegated, EINTR stays EINTR), or ABSENT (ENOSYS, which glibc expects
+ * of an older kernel). A call without a row is refused: ENOSYS and a line on the console. Calls are
+ * with their topic (signals/, process/, memory/share.c, memory/policy.c); the others are in this
+ * folder.
  */
 #include "lwk/calls/table.h"
 

@@ -54,7 +54,9 @@ void apic_send(u32 apicid, u32 vector)
 	apic_write(APIC_ICR, vector);
 }
 
-/* Returns the timer's counts in a millisecond, which the first call measures; all CPUs' are alike. */
+/*
+ * Returns the timer's counts in a millisecond, which the first call measures; all CPUs' are alike.
+ */
 static u32 timer_per_ms(void)
 {
 	static u32 counts;

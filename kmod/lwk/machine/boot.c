@@ -29,8 +29,8 @@ static void boot_first_cpu(struct lwk_boot_params *params)
 	status = phys_to_virt(boot->status);
 	console_init();
 	if (boot->magic != LWK_SHARED_MAGIC || boot->version != LWK_SHARED_VERSION)
-		panic("boot parameters of version %u: wanted %u; lwkpart.ko and this image are of different releases",
-		      boot->version, LWK_SHARED_VERSION);
+		panic("boot parameters: expected version %u, found %u; use lwkpart.ko and an image of one release",
+		      LWK_SHARED_VERSION, boot->version);
 	if (boot_option("inject=boot"))
 		panic("injected");
 	status->magic = LWK_SHARED_MAGIC;

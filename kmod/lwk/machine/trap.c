@@ -164,7 +164,9 @@ void leave_kernel(void)
 		counters_update();
 	heartbeat();
 	if (process && READ_ONCE(process->n_slots) > 1) {
-		/* A thread that changes mappings looks at the heartbeat after the change (tlb.c). */
+		/*
+		 * A thread that changes mappings looks at the heartbeat after the change (tlb.c).
+		 */
 		memory_barrier();
 		tlb_follow(&process->space);
 	}

@@ -6,8 +6,8 @@
 #include "lwk/memory/space.h"
 
 /*
- * Waits until no other thread changes mappings, and takes the lock. No other thread changes them from
- * here to change_end(), even while the caller gives the lock back.
+ * Waits until no other thread changes mappings, and takes the lock. No other thread changes them
+ * from here to change_end(), even while the caller gives the lock back.
  */
 void change_begin(struct space *space);
 void change_end(struct space *space);

@@ -63,7 +63,9 @@ static int copy_part(struct space *to, struct space *from, u64 addr, u64 end,
 	return error;
 }
 
-/* Returns the next address that may have pages: the next 2 MB, or the next GB if there is no table. */
+/*
+ * Returns the next address that may have pages: the next 2 MB, or the next GB if there is no table.
+ */
 static u64 next_part(struct space *space, u64 addr)
 {
 	const u64 *upper = entry_at(space, addr, 3, false);

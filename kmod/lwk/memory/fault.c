@@ -182,7 +182,10 @@ int space_populate(struct space *space, u64 addr, u64 size)
 
 		if (error)
 			return error;
-		/* Linux does not wait as long for an order to be obeyed as all of the memory may take. */
+		/*
+		 * Linux does not wait as long for an order to be obeyed as all of the memory may
+		 * take.
+		 */
 		if (a % LARGE_SIZE == 0)
 			slot_see_to_others();
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Taking pages away from a process: first out of sight of its CPUs and its proxy (in limbo), then for
- * good. The functions want the space's lock held.
+ * Taking pages away from a process: first out of sight of its CPUs and its proxy (in limbo), then
+ * for good. The functions want the space's lock held.
  */
 #ifndef LWK_MEMORY_LIMBO_H
 #define LWK_MEMORY_LIMBO_H

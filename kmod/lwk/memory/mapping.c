@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Making, changing and ending mappings. The static functions want the space 'changing' and its lock held;
- * the others see to both.
+ * Making, changing and ending mappings. The static functions want the space 'changing' and its lock
+ * held; the others see to both.
  */
 #include "lwk/memory/mapping.h"
 

@@ -16,8 +16,8 @@ enum placement { PLACE_ANYWHERE, PLACE_EXACT, PLACE_REPLACE };
  */
 s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement);
 /*
- * Makes a mapping of memory that can be shared, with flags, fd and offset as of mmap(2), and returns its
- * address. 0: the pages of this file cannot be shared.
+ * Makes a mapping of memory that can be shared, with flags, fd and offset as of mmap(2), and
+ * returns its address. 0: the pages of this file cannot be shared.
  */
 s64 space_map_shared(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
 		     u64 flags, u64 fd, u64 offset);
@@ -32,8 +32,8 @@ u64 space_set_brk(struct space *space, u64 brk);
 /* The range is a copy of that file, or the file itself, by the proxy's number. */
 void space_set_file(struct space *space, u64 addr, u64 size, u32 file, u64 offset);
 /*
- * New pages of the range come as 'policy' says from now on. -EFAULT: not all of it is mapped; -ENOMEM;
- * -EIO: 'strict', and some of it is on other nodes.
+ * New pages of the range come as 'policy' says from now on. -EFAULT: not all of it is mapped;
+ * -ENOMEM; -EIO: 'strict', and some of it is on other nodes.
  */
 s64 space_set_policy(struct space *space, u64 addr, u64 size, const struct policy *policy,
 		     bool strict);

@@ -69,8 +69,8 @@ static void list_remove(struct chunk_list *list, struct chunk *chunk)
 }
 
 /*
- * Returns the statistics that this slot's use of memory goes to: those of the process's first slot, because
- * one slot may give back what another has taken. With the lock held.
+ * Returns the statistics that this slot's use of memory goes to: those of the process's first slot,
+ * because one slot may give back what another has taken. With the lock held.
  */
 static struct lwk_cpu_memory *own_memory(void)
 {
@@ -80,8 +80,9 @@ static struct lwk_cpu_memory *own_memory(void)
 }
 
 /*
- * Counts so many pages of a node as taken, or given back if negative, and publishes that. With the lock
- * held: a peak is of all slots together, and the slot that reaches it writes it to its own line.
+ * Counts so many pages of a node as taken, or given back if negative, and publishes that. With the
+ * lock held: a peak is of all slots together, and the slot that reaches it writes it to its own
+ * line.
  */
 static void account_pages(u32 node, s64 small, s64 large)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory shared with other processes: pages that Linux has and lwkpart.ko grants (struct lwk_grant).
- * The LWK acts on what lwkpart.ko has written, whatever the proxy replies.
+ * Memory shared with other processes: pages that Linux has and lwkpart.ko grants (struct
+ * lwk_grant). The LWK acts on what lwkpart.ko has written, whatever the proxy replies.
  */
 #include "lwk/memory/share.h"
 

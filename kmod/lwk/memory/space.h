@@ -13,8 +13,9 @@
  * meanwhile. A page that is to go is first put in limbo: no longer present, and not yet free. A
  * fault that finds it there in an area where it may be brings it back.
  *
- * Pages of shared areas are Linux's, and come and go with what lwkpart.ko grants (share.c). A thread that
- * fetches some is 'changing' the space, too: none comes where others are being given back.
+ * Pages of shared areas are Linux's, and come and go with what lwkpart.ko grants (share.c). A
+ * thread that fetches some is 'changing' the space, too: none comes where others are being given
+ * back.
  */
 #ifndef LWK_MEMORY_SPACE_H
 #define LWK_MEMORY_SPACE_H

@@ -6,8 +6,8 @@
 #include "lwk/memory/space.h"
 
 /*
- * Makes every CPU's user mode forget what the tables said before. With the lock held: the other CPUs answer
- * without it. The kernel itself uses no user address.
+ * Makes every CPU's user mode forget what the tables said before. With the lock held: the other
+ * CPUs answer without it. The kernel itself uses no user address.
  */
 void tlb_flush_everywhere(struct space *space);
 /* Makes this CPU's TLB forget what other CPUs have changed. */

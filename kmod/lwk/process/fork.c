@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes that a process makes. Its proxy makes a child, which becomes the proxy of a new LWK process,
- * on a free CPU as any other. The new process's slot takes the offer of the parent's slot:
+ * Processes that a process makes. Its proxy makes a child, which becomes the proxy of a new LWK
+ * process, on a free CPU as any other. The new process's slot takes the offer of the parent's slot:
  * it copies memory, registers and signals while the thread that called fork(2) waits.
  *
- * The child of vfork(2) borrows the memory itself, and the parent has none until the child has another program
- * or ends. The child gets a copy if the parent has other threads, has borrowed its memory, or shares some.
+ * The child of vfork(2) borrows the memory itself, and the parent has none until the child has
+ * another program or ends. The child gets a copy if the parent has other threads, has borrowed its
+ * memory, or shares some.
  *
  * Another program in a process (execve(2)) is a new LWK process with the same proxy.
  */
@@ -227,7 +228,7 @@ s64 fork_clone(struct frame *frame)
 
 	if (flags & ~CLONE_PROCESS || (flags & CSIGNAL) != SIGCHLD ||
 	    (flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM) {
-		print("pid %u: clone with flags %llx: this LWK has threads, fork and vfork, and nothing between",
+		print("pid %u: clone with flags %llx: expected the flags of a thread, of fork or of vfork",
 		      this_process()->pid, flags);
 		return -ENOSYS;
 	}

@@ -36,7 +36,9 @@ s64 sys_execveat(struct frame *frame);
 s64 fork_adopt(u64 index, u64 number);
 /* Runs the process that fork_adopt() has made. */
 void fork_run(void) __attribute__((noreturn));
-/* This slot's process ends: its offer is over, and memory that it lent is the borrower's to keep. */
+/*
+ * This slot's process ends: its offer is over, and memory that it lent is the borrower's to keep.
+ */
 void fork_withdraw(void);
 /* Gives the memory of this slot's process, which nobody uses any more, back if it was lent. */
 bool fork_return(void);

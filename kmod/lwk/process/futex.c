@@ -54,8 +54,9 @@ static int read_word(u64 addr, u32 *value)
 }
 
 /*
- * Compares the word at addr with futex_lock held, without waiting for a page. 0; -EAGAIN, for the caller of
- * futex(2) to try again: the value differs, or the page has gone since read_word() brought it.
+ * Compares the word at addr with futex_lock held, without waiting for a page. 0; -EAGAIN, for the
+ * caller of futex(2) to try again: the value differs, or the page has gone since read_word()
+ * brought it.
  */
 static int compare_word(u64 addr, u32 wanted)
 {

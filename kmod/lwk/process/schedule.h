@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of its threads a CPU runs. A thread that waits lets another one go on, and nothing else does;
- * so a thread that holds a lock must not wait, and code that waits for another thread by looking must let it run.
+ * Which of its threads a CPU runs. A thread that waits lets another one go on, and nothing else
+ * does; so a thread that holds a lock must not wait, and code that waits for another thread by
+ * looking must let it run.
  */
 #ifndef LWK_PROCESS_SCHEDULE_H
 #define LWK_PROCESS_SCHEDULE_H
@@ -11,8 +12,9 @@
 struct slot;
 
 /*
- * Lets other threads of this CPU go on, or halts, until ready() is true. ready() looks at the memory that
- * the kernel and Linux share, and must become true before the doorbell that announces it.
+ * Lets other threads of this CPU go on, or halts, until ready() is true. ready() looks at the
+ * memory that the kernel and Linux share, and must become true before the doorbell that announces
+ * it.
  */
 void slot_sleep(bool (*ready)(const struct slot *slot));
 /* As slot_sleep(), but not beyond 'deadline' on the monotonic clock. */

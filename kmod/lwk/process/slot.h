@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A slot is the place of one thread (abi/shared/layout.h): it has a kernel stack, a channel to the proxy,
- * and a share of a CPU, which may have other slots.
+ * A slot is the place of one thread (abi/shared/layout.h): it has a kernel stack, a channel to the
+ * proxy, and a share of a CPU, which may have other slots.
  *
  * A process belongs to the slot of its first thread. A slot that has been given to the process for
  * another thread stays with it until the process ends.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads beyond a process's first. Each has a slot, on a CPU of its own if there is one. The
- * process asks its proxy for the slot and keeps it: a thread that ends leaves its slot parked, for the next one.
+ * process asks its proxy for the slot and keeps it: a thread that ends leaves its slot parked, for
+ * the next one.
  */
 #include "lwk/process/thread.h"
 
@@ -160,10 +161,10 @@ static struct slot *slot_for_thread(const struct process *process)
 		if (!error)
 			continue;
 		if (error == -EAGAIN)
-			print("pid %u: no thread more than its %u: each of its CPUs has all %u that it can have, or Linux has a limit; start fewer, or ask for more CPUs",
+			print("pid %u: no more threads than its %u: each of its CPUs has all %u that it can have, or Linux has a limit; start fewer, or ask for more CPUs",
 			      process->pid, process->n_threads, boot->n_slots / boot->n_cpus);
 		else
-			print("pid %u: no thread more than its %u: its proxy cannot have one (error %lld)",
+			print("pid %u: no more threads than its %u: its proxy cannot make one (error %lld)",
 			      process->pid, process->n_threads, -error);
 		return NULL;
 	}
@@ -190,8 +191,8 @@ s64 sys_clone(struct frame *frame)
 	if (!(flags & CLONE_THREAD))
 		return fork_clone(frame);
 	if ((flags & CLONE_NEEDED) != CLONE_NEEDED || flags & ~CLONE_KNOWN) {
-		print("pid %u: clone with flags %llx: this LWK has no such threads", process->pid,
-		      flags);
+		print("pid %u: clone with flags %llx: expected the flags of a POSIX thread",
+		      process->pid, flags);
 		return -ENOSYS;
 	}
 	if (!frame->rsi || frame->rsi >= LWK_USER_END)
@@ -234,7 +235,10 @@ s64 sys_exit(struct frame *frame)
 	WRITE_ONCE(slot->running, false);
 	slot->thread.blocked = ~0UL;
 	futex_release_robust(&thread);
-	/* A thread that waits for this one's end may start another at once, so the slot is parked first. */
+	/*
+	 * A thread that waits for this one's end may start another at once, so the slot is parked
+	 * first.
+	 */
 	if (slot != process->first)
 		STORE_RELEASE(slot->parked, 1);
 	if (thread.clear_tid && !copy_to_user(thread.clear_tid, &zero, sizeof(zero)))

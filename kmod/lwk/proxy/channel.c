@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Packets to and from the proxy. The proxy, which is the user's, can write anything into the channel:
- * counts are kept in struct slot, packets are copied before they are looked at, and
+ * Packets to and from the proxy. The proxy, which is the user's, can write anything into the
+ * channel: counts are kept in struct slot, packets are copied before they are looked at, and
  * what is impossible ends the process, never the LWK.
  */
 #include "lwk/proxy/channel.h"
@@ -24,9 +24,10 @@
 #include "lwk/watch/console.h"
 
 /*
- * The time to look for a packet before halting begins at SPIN_MIN_US and doubles after each wait that was
- * longer, up to SPIN_MAX_US; after a wait longer than SPIN_MAX_US it is 0. lwkpart.ko does the same
- * (serve.c). A halted CPU costs its host and its neighbours nothing, but waking it costs an interrupt.
+ * The time to look for a packet before halting begins at SPIN_MIN_US and doubles after each wait
+ * that was longer, up to SPIN_MAX_US; after a wait longer than SPIN_MAX_US it is 0. lwkpart.ko does
+ * the same (serve.c). A halted CPU costs its host and its neighbours nothing, but waking it costs
+ * an interrupt.
  */
 #define SPIN_MIN_US 10
 #define SPIN_MAX_US 200
@@ -119,14 +120,14 @@ void channel_serve_fault(void)
 
 static void broken(void)
 {
-	print("pid %u: its proxy wrote nonsense into the channel; ending the process",
+	print("pid %u: its proxy wrote an impossible count into the channel; ending the process",
 	      this_process()->pid);
 	process_kill();
 }
 
 /*
- * Waits for room by looking, because nothing announces it. At most one request is under way, but any number
- * of notices.
+ * Waits for room by looking, because nothing announces it. At most one request is under way, but
+ * any number of notices.
  */
 static void await_room(const struct lwk_ring *ring)
 {

@@ -9,15 +9,17 @@
 
 void channel_reset(void);
 /*
- * Asks the proxy, waits for its reply and returns the reply's result. Does not return when the order to
- * have a process is withdrawn meanwhile; neither does channel_receive().
+ * Asks the proxy, waits for its reply and returns the reply's result. Does not return when the
+ * order to have a process is withdrawn meanwhile; neither does channel_receive().
  */
 s64 channel_request(u64 nr, const u64 args[6]);
 void channel_notice(u64 nr, u64 arg0, u64 arg1);
 /* Waits for a request of the proxy. */
 void channel_receive(struct lwk_packet *packet);
 void channel_reply(u32 id, s64 result);
-/* Takes a signal that the proxy has passed on, if there is one; its contents are the user's choice. */
+/*
+ * Takes a signal that the proxy has passed on, if there is one; its contents are the user's choice.
+ */
 bool channel_take_signal(struct lwk_signal *signal);
 /* LWK_CALL_SIGNAL: 0 or a negative error. */
 s64 channel_send_signal(const struct lwk_signal *signal);

@@ -23,8 +23,8 @@ struct signal_action {
 /* Is it ignored, by the process's choice or by default? */
 bool signal_ignored(const struct process *process, int signal);
 /*
- * Linux keeps what is ignored while it is blocked, for rt_sigtimedwait(2). The proxy does not block it, and
- * must be asked to pass it on.
+ * Linux keeps what is ignored while it is blocked, for rt_sigtimedwait(2). The proxy does not block
+ * it, and must be asked to pass it on.
  */
 void signal_want_told(u64 blocked);
 s64 sys_rt_sigaction(struct frame *frame);

@@ -29,7 +29,10 @@ s64 signal_add_to_process(const struct lwk_signal *signal)
 	struct process *process = this_process();
 	struct lwk_signal to_other = *signal;
 
-	/* The other thread gets it by way of Linux, so that it ends a call that the thread waits in there. */
+	/*
+	 * The other thread gets it by way of Linux, so that it ends a call that the thread waits in
+	 * there.
+	 */
 	if (this_thread()->blocked & SIGNAL_BIT(signal->signal) &&
 	    READ_ONCE(process->n_slots) > 1) {
 		to_other.thread = other_taker(process, signal->signal);
@@ -39,13 +42,16 @@ s64 signal_add_to_process(const struct lwk_signal *signal)
 	return pending_add(&process->pending, signal);
 }
 
-/* Linux cannot take back a signal that it has given to the proxy. One line is enough for many signals. */
+/*
+ * Linux cannot take back a signal that it has given to the proxy. One line is enough for many
+ * signals.
+ */
 static void tell_lost(int signal)
 {
 	struct process *process = this_process();
 
 	if (!__atomic_exchange_n(&process->lost_signals, 1, __ATOMIC_RELAXED))
-		print("pid %u: a signal %d is lost, and more may be: as many as can wait for it to take them",
+		print("pid %u: a signal %d is lost, and others may be: as many wait as the LWK can keep",
 		      process->pid, signal);
 }
 

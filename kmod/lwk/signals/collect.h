@@ -8,9 +8,15 @@
 
 /* Moves what the proxy has passed on into 'pending'. */
 void signal_collect(void);
-/* The same for signals before 'end' of the channel; those for the thread that this slot had are lost. */
+/*
+ * The same for signals before 'end' of the channel; those for the thread that this slot had are
+ * lost.
+ */
 void signal_collect_late(u32 end);
-/* A signal for the process: for another thread that does not block it, if this one does. 0 or -EAGAIN. */
+/*
+ * A signal for the process: for another thread that does not block it, if this one does. 0 or
+ * -EAGAIN.
+ */
 s64 signal_add_to_process(const struct lwk_signal *signal);
 /* The signals that wait for this thread or for any of its process. */
 u64 signal_all_pending(void);

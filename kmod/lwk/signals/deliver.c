@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Running signal handlers. The frame on a handler's stack is Linux's, because glibc's restorer, unwinders and
- * handlers look into it.
+ * Running signal handlers. The frame on a handler's stack is Linux's, because glibc's restorer,
+ * unwinders and handlers look into it.
  */
 #include "lwk/signals/deliver.h"
 
@@ -82,8 +82,8 @@ static int push_handler(struct frame *frame, const struct lwk_signal *signal, u6
 			.rbp = frame->rbp, .rbx = frame->rbx, .rdx = frame->rdx,
 			.rax = frame->rax, .rcx = frame->rcx, .rsp = frame->rsp,
 			.rip = frame->rip, .eflags = frame->rflags, .cs = USER_CS, .ss = USER_DS,
-			.err = frame->error, .trapno = frame->vector,
-			.cr2 = signal->field[0], .fpstate = (struct _fpstate *)fpstate, .oldmask = old_mask,
+			.err = frame->error, .trapno = frame->vector, .oldmask = old_mask,
+			.cr2 = signal->field[0], .fpstate = (struct _fpstate *)fpstate,
 		},
 	};
 	if (fpu_to_user(fpstate) || copy_to_user(sp, &sf, sizeof(sf)))

@@ -6,7 +6,10 @@
 #include "abi/shared/channel.h"
 #include "lwk/base/types.h"
 
-/* siginfo_t of <asm/siginfo.h>: the first words are what struct lwk_signal keeps, and the rest is 0. */
+/*
+ * siginfo_t of <asm/siginfo.h>: the first words are what struct lwk_signal keeps, and the rest is
+ * 0.
+ */
 struct signal_info {
 	struct lwk_signal signal;
 	u64 rest[10];

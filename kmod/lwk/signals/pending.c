@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signals that wait, of a process and of each of its threads, with the information that they carry. They are kept
- * in kernel pages, of which a process has QUEUED_PAGES at most. When these are full, the LWK loses what Linux loses
- * without memory: the information, but not the signal itself. Signals from SIGRTMIN on, which wait as often as
- * they were sent, are refused then, unless kill(2) has sent them.
+ * Signals that wait, of a process and of each of its threads, with the information that they carry.
+ * They are kept in kernel pages, of which a process has QUEUED_PAGES at most. When these are full,
+ * the LWK loses what Linux loses without memory: the information, but not the signal itself.
+ * Signals from SIGRTMIN on, which wait as often as they were sent, are refused then, unless kill(2)
+ * has sent them.
  *
  * The sets are read without the lock. It is held to change a set and the list that belongs to it.
  */
@@ -73,8 +74,8 @@ static void give_back(struct process *process, struct queued **link)
 }
 
 /*
- * The information of a timer's signal is the timer's number, and in the upper half how often it has run out
- * since the signal was sent.
+ * The information of a timer's signal is the timer's number, and in the upper half how often it has
+ * run out since the signal was sent.
  */
 static u32 timer_of(const struct lwk_signal *signal)
 {

@@ -14,7 +14,9 @@ u64 clock_now(enum lwk_clock_kind kind);
 u64 clock_monotonic(void);
 u64 clock_realtime(void);
 u64 clock_cycles_to_ns(u64 cycles);
-/* Reads the struct timespec at addr; NO_DEADLINE: longer than can be counted. 0, -EFAULT, -EINVAL. */
+/*
+ * Reads the struct timespec at addr; NO_DEADLINE: longer than can be counted. 0, -EFAULT, -EINVAL.
+ */
 s64 clock_read_time(u64 addr, u64 *ns);
 
 #endif

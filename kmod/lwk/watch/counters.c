@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counters that Linux wants of each CPU: the hardware's (Intel SDM volume 3, 20.2), and those that the
- * LWK keeps anyway. They are read when the CPU leaves the kernel, so a reader in Linux need not
- * interrupt it. They do not interrupt the CPU either: a counter of 48 bits that wraps twice between two such
- * moments loses 2^48, which takes days without a kernel entry.
+ * Counters that Linux wants of each CPU: the hardware's (Intel SDM volume 3, 20.2), and those that
+ * the LWK keeps anyway. They are read when the CPU leaves the kernel, so a reader in Linux need not
+ * interrupt it. They do not interrupt the CPU either: a counter of 48 bits that wraps twice between
+ * two such moments loses 2^48, which takes days without a kernel entry.
  */
 #include "lwk/watch/counters.h"
 

@@ -16,7 +16,10 @@
 #include "lwk/watch/console.h"
 #include "lwk/watch/registers.h"
 
-/* Interrupts the other CPUs, which stop on their way to user mode, and Linux, which looks at the state. */
+/*
+ * Interrupts the other CPUs, which stop on their way to user mode, and Linux, which looks at the
+ * state.
+ */
 static void tell_everybody(void)
 {
 	for (u32 i = 0; i < boot->n_cpus; i++)
@@ -50,7 +53,10 @@ void panic(const char *format, ...)
 	va_start(args, format);
 	format_text(message, sizeof(message), format, args);
 	va_end(args);
-	/* This CPU may hold the lock, or the CPU that holds it may be stuck; a torn line is better than none. */
+	/*
+	 * This CPU may hold the lock, or the CPU that holds it may be stuck; a torn line is better
+	 * than none.
+	 */
 	console_force_unlock();
 	print("PANIC: %s", message);
 	memcpy(status->message, message, sizeof(message));

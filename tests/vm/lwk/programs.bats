@@ -97,7 +97,7 @@ right()
 	run -0 inside lwkexec "$programs/share-cpu" 8 endless
 	[[ $output == '47 threads' ]]
 	run -0 bed lwkctl kmsg "$job"
-	[[ $output == *'no thread more than its 48: each of its CPUs has all 16 that it can have'* ]]
+	[[ $output == *'no more threads than its 48: each of its CPUs has all 16 that it can have'* ]]
 }
 
 @test "an LWK of one CPU runs many threads" {

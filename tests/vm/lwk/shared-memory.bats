@@ -118,5 +118,5 @@ in_job()
 	run -1 in_job 'lwkexec $programs/shared-memory calls $HOME; status=$?
 		lwkctl kmsg $SLURM_JOB_ID >&2; exit $status'
 	[[ $output == *'(errno 19)'* || $output == *wrong:* ]]
-	[[ $output == *'mmap of a file that is not on tmpfs, shared and writable: not on this LWK'* ]]
+	[[ $output == *'mmap of a file, shared and writable: expected a file on tmpfs'* ]]
 }
