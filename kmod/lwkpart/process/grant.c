@@ -35,7 +35,7 @@ struct grants {
 };
 
 /* A request of the LWK, copied to where the LWK cannot change it. */
-struct wish {
+struct grant_request {
 	unsigned int order;
 	bool writable;
 	u64 start, count;
@@ -134,26 +134,26 @@ void grants_release_stranded(struct instance *instance)
 }
 
 /* Takes the request of a thread that has its slot: 0, or -EINVAL: none. With rwsem held. */
-static int take_wish(struct lwk_thread *thread, struct wish *wish)
+static int take_request(struct lwk_thread *thread, struct grant_request *request)
 {
 	struct lwk_grant *grant = &thread->process->instance->grants[thread->slot];
 
 	/* Read first: if another program comes in between, the request is void. */
-	wish->generation = READ_ONCE(thread->process->grants_generation);
+	request->generation = READ_ONCE(thread->process->grants_generation);
 	if (cmpxchg(&grant->state, LWK_GRANT_ASKED, LWK_GRANT_BUSY) != LWK_GRANT_ASKED)
 		return -EINVAL;
-	wish->order = READ_ONCE(grant->order);
-	wish->writable = READ_ONCE(grant->writable);
-	wish->start = READ_ONCE(grant->start);
-	wish->count = READ_ONCE(grant->count);
+	request->order = READ_ONCE(grant->order);
+	request->writable = READ_ONCE(grant->writable);
+	request->start = READ_ONCE(grant->start);
+	request->count = READ_ONCE(grant->count);
 	return 0;
 }
 
-static bool is_sane(const struct wish *wish)
+static bool is_sane(const struct grant_request *request)
 {
-	return PAGE_ALIGNED(wish->start) && wish->start >= LWK_USER_START &&
-	       wish->start < LWK_USER_END && wish->count &&
-	       wish->count <= (LWK_USER_END - wish->start) >> PAGE_SHIFT;
+	return PAGE_ALIGNED(request->start) && request->start >= LWK_USER_START &&
+	       request->start < LWK_USER_END && request->count &&
+	       request->count <= (LWK_USER_END - request->start) >> PAGE_SHIFT;
 }
 
 static bool is_shared_memory(const struct vm_area_struct *vma)
@@ -162,7 +162,7 @@ static bool is_shared_memory(const struct vm_area_struct *vma)
 	       file_inode(vma->vm_file)->i_sb->s_magic == TMPFS_MAGIC;
 }
 
-/* How many pages the file has from there on, at most 'most'; the first is made if it has none. */
+/* How many pages to pin from 'start' on: one, and those behind it that the file has already. */
 static unsigned long present_pages(const struct vm_area_struct *vma, u64 start, unsigned long most)
 {
 	loff_t at = ((loff_t)vma->vm_pgoff << PAGE_SHIFT) + (start - vma->vm_start);
@@ -176,30 +176,30 @@ static unsigned long present_pages(const struct vm_area_struct *vma, u64 start, 
 }
 
 /* Returns the number of pages pinned, or a negative error. */
-static long pin_once(const struct wish *wish, struct page **pages)
+static long pin_once(const struct grant_request *request, struct page **pages)
 {
-	unsigned int flags = FOLL_LONGTERM | (wish->writable ? FOLL_WRITE : 0);
+	unsigned int flags = FOLL_LONGTERM | (request->writable ? FOLL_WRITE : 0);
 	struct vm_area_struct *vma;
 	long n = -EFAULT;
 
 	if (mmap_read_lock_killable(current->mm))
 		return -EINTR;
-	vma = find_vma(current->mm, wish->start);
-	if (vma && vma->vm_start <= wish->start && is_shared_memory(vma))
-		n = pin_user_pages(
-			wish->start,
-			present_pages(vma, wish->start, min_t(u64, wish->count, LWK_GRANT_PAGES)),
-			flags, pages, NULL);
+	vma = find_vma(current->mm, request->start);
+	if (vma && vma->vm_start <= request->start && is_shared_memory(vma))
+		n = pin_user_pages(request->start,
+				   present_pages(vma, request->start,
+						 min_t(u64, request->count, LWK_GRANT_PAGES)),
+				   flags, pages, NULL);
 	mmap_read_unlock(current->mm);
 	return n;
 }
 
-static long pin(const struct wish *wish, struct page **pages)
+static long pin(const struct grant_request *request, struct page **pages)
 {
 	unsigned int tries = 0;
 	long n;
 
-	while ((n = pin_once(wish, pages)) == -ENOMEM || n == -EAGAIN || n == 0) {
+	while ((n = pin_once(request, pages)) == -ENOMEM || n == -EAGAIN || n == 0) {
 		if (++tries == PIN_TRIES || fatal_signal_pending(current))
 			return n ? n : -EFAULT;
 		schedule_timeout_killable(1);
@@ -228,15 +228,15 @@ static int remember(struct grants *grants, unsigned long index, struct page *pag
 }
 
 /* Returns how many pages the LWK may have, or a negative error. Unpins the others. */
-static long remember_all(struct grants *grants, const struct wish *wish, struct page **pages,
-			 long n)
+static long remember_all(struct grants *grants, const struct grant_request *request,
+			 struct page **pages, long n)
 {
 	long done = 0, i;
 	int error = 0;
 
 	for (; done < n; done++) {
-		error = remember(grants, (wish->start >> PAGE_SHIFT) + done, pages[done],
-				 wish->writable);
+		error = remember(grants, (request->start >> PAGE_SHIFT) + done, pages[done],
+				 request->writable);
 		if (error)
 			break;
 	}
@@ -246,31 +246,32 @@ static long remember_all(struct grants *grants, const struct wish *wish, struct 
 }
 
 /* The result for a thread whose slot waits for this request. With rwsem and grants_mutex held. */
-static long fulfil(struct lwk_process *process, struct lwk_grant *grant, const struct wish *wish,
-		   struct page **pages, long n)
+static long carry_out(struct lwk_process *process, struct lwk_grant *grant,
+		      const struct grant_request *request, struct page **pages, long n)
 {
-	unsigned long first = wish->start >> PAGE_SHIFT;
+	unsigned long first = request->start >> PAGE_SHIFT;
 	long i;
 
-	if (wish->order == LWK_GRANT_UNPIN) {
-		unpin_range(process->grants, first, first + wish->count - 1);
+	if (request->order == LWK_GRANT_UNPIN) {
+		unpin_range(process->grants, first, first + request->count - 1);
 		return 0;
 	}
 	if (n > 0)
-		n = remember_all(process->grants, wish, pages, n);
+		n = remember_all(process->grants, request, pages, n);
 	for (i = 0; i < n; i++)
 		WRITE_ONCE(grant->pages[i], page_to_phys(pages[i]));
 	return n;
 }
 
-static long wish_error(const struct wish *wish)
+static long request_error(const struct grant_request *request)
 {
-	if (!is_sane(wish))
+	if (!is_sane(request))
 		return -EINVAL;
-	return wish->order == LWK_GRANT_PIN || wish->order == LWK_GRANT_UNPIN ? 0 : -ENOSYS;
+	return request->order == LWK_GRANT_PIN || request->order == LWK_GRANT_UNPIN ? 0 : -ENOSYS;
 }
 
-static void answer(struct lwk_thread *thread, const struct wish *wish, struct page **pages, long n)
+static void answer(struct lwk_thread *thread, const struct grant_request *request,
+		   struct page **pages, long n)
 {
 	struct lwk_process *process = thread->process;
 	struct lwk_grant *grant;
@@ -278,10 +279,10 @@ static void answer(struct lwk_thread *thread, const struct wish *wish, struct pa
 
 	down_read(&process->instance->rwsem);
 	mutex_lock(&process->grants_mutex);
-	if (!process->grants_closed && process->grants_generation == wish->generation &&
+	if (!process->grants_closed && process->grants_generation == request->generation &&
 	    has_slot(thread)) {
 		grant = &process->instance->grants[thread->slot];
-		WRITE_ONCE(grant->result, n < 0 ? n : fulfil(process, grant, wish, pages, n));
+		WRITE_ONCE(grant->result, n < 0 ? n : carry_out(process, grant, request, pages, n));
 		smp_store_release(&grant->state, LWK_GRANT_DONE);
 		n = 0;
 	}
@@ -296,19 +297,20 @@ long grants_serve(struct lwk_process *process)
 	struct lwk_thread *thread = thread_of_caller(process);
 	struct instance *instance = process->instance;
 	struct page *pages[LWK_GRANT_PAGES];
-	struct wish wish;
+	struct grant_request request;
 	long n;
 
 	if (task_tgid(current) != smp_load_acquire(&process->proxy))
 		return -EPERM;
 	down_read(&instance->rwsem);
-	n = READ_ONCE(thread->slot) >= 0 && has_slot(thread) ? take_wish(thread, &wish) : -EIO;
+	n = READ_ONCE(thread->slot) >= 0 && has_slot(thread) ? take_request(thread, &request)
+							     : -EIO;
 	up_read(&instance->rwsem);
 	if (n)
 		return n;
-	n = wish_error(&wish);
-	if (!n && wish.order == LWK_GRANT_PIN)
-		n = pin(&wish, pages);
-	answer(thread, &wish, pages, n);
+	n = request_error(&request);
+	if (!n && request.order == LWK_GRANT_PIN)
+		n = pin(&request, pages);
+	answer(thread, &request, pages, n);
 	return 0;
 }
