@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bad-pointer: writes where it may not. */
+/* bad-pointer: writes to an address that is not mapped. */
 #include <stdint.h>
 
 int main(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes every call that the LWK delegates with pointers that are none, in all of its arguments at
- * once, and prints what is wrong with it. Whoever carries the calls out, the text must be the same.
- * Opens, closes and changes whatever such arguments mean, so it needs nothing afterwards but
- * standard output, which it keeps to itself.
+ * Makes every call that the LWK delegates with bad pointers in all of its arguments at once, and
+ * prints the errors. The text must be the same on Linux, and whether the module or the proxy carries
+ * the calls out. The calls may open, close and change anything, so the program uses nothing afterwards
+ * but a copy of its standard output.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* eat-memory: uses more and more memory. */
+/* eat-memory: uses more and more memory until it is killed. */
 #include <string.h>
 #include <sys/mman.h>
 

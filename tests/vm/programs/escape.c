@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tries to move its proxy, which does its calls, into every cgroup there is, and into new ones
- * below them. Prints in how many it tried, and where the proxy is then.
+ * Tries to move its proxy, which carries its calls out, into every cgroup and into new ones below
+ * them. Prints how many it tried, and the proxy's cgroups before and afterwards.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

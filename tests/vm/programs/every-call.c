@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes every system call of x86-64 Linux with all bits set in all of its arguments, which none
- * of them can do anything with, and prints its number and who took it: local, delegated or refused.
- * Runs on the LWK, whose own counts say so.
+ * Makes every system call of x86-64 Linux with all bits set in all of its arguments, which is an error
+ * for each of them, and prints its number and whether the LWK handled it: local, delegated or refused.
+ * The LWK's own counts tell, so the program runs there only.
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls on files, good and bad ones: prints for each what it returned and what it left behind, and
- * for each signal when it came. Whoever carries the calls out, the text must be the same.
- * Works in a directory of its own below the current one.
+ * Makes good and bad calls on files and prints for each its result and its effect, and for each signal
+ * when it came. The text must be the same on Linux, and whether the module or the proxy carries the
+ * calls out. Works in a directory of its own below the current one.
  */
 #define _GNU_SOURCE
 #include <errno.h>

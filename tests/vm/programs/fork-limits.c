@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where fork(2) ends, and what is left of it:
- *   free          what the LWK has free, as it says itself: memory for processes, and its own
- *   many N        N children, one after the other, and what is free before and after, and at most
- *   endless       children that stay until there can be no more, and then that all is well again
+ * fork-limits CASE: runs into the limits of fork(2).
+ *   free          prints what the LWK has free: memory for processes, and its own
+ *   many N        N children, one after the other; compares what is free before and afterwards
+ *   endless       children that stay until fork fails, and one more after these have ended
  *   memory        a process that has more than half of the memory forks in vain, and goes on
  *   storm SECONDS children, threads, programs and children of children, for that long
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* hammer SECONDS [THREADS]: one delegated call after the other, in each thread. */
+/* hammer SECONDS [THREADS]: each thread makes one delegated call after the other. */
 #include <err.h>
 #include <fcntl.h>
 #include <pthread.h>

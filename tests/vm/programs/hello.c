@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* hello [ARG]…: says on which kernel, CPU and as whom it runs, and its arguments. */
+/* hello [ARG]...: prints its kernel, CPU, user and arguments. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>

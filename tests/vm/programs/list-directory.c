@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* list-directory DIR: the names in DIR, as the kernel gives them. */
+/* list-directory DIR: prints the names in DIR in the order of the kernel. */
 #include <dirent.h>
 #include <err.h>
 #include <stdio.h>

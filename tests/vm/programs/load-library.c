@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* load-library NAME SYMBOL: finds a function of one number in a library, and calls it with 0. */
+/* load-library NAME SYMBOL: calls a function of a library that takes one number, with 0. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the tests run on the LWK: ordinary programs, linked as its users link theirs.
+# The programs that the tests run on the LWK are ordinary ones, linked as users link theirs.
 vm_programs = \
 	tests/vm/programs/bad \
 	tests/vm/programs/bad-pointer \
@@ -46,7 +46,7 @@ all-local: tests/vm/programs/memory-calls-pie
 tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static-pie $< -o $@
 
-# … and as the distribution's compilers link by themselves.
+# These are linked as the distribution's compilers link by default.
 vm_default = own-maps nas-like nas-lu stream ping-pong memory-calls-dynamic \
 	memory-calls-no-pie load-library thread-calls thread-calls-static signal-info share-cpu spin-threads \
 	openmp topology

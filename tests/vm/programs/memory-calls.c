@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What mmap(2) and its relatives promise, and EFAULT from delegated calls. */
+/* Checks the promises of mmap(2) and its relatives, and EFAULT from delegated calls. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nap SECONDS: says on which kernel and CPU, then sleeps so long, and says it is over. */
+/* nap SECONDS: prints its kernel and CPU, sleeps so long, and prints that it is over. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>

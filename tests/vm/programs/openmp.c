@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What OpenMP finds: how many threads, and that all of them work. */
+/* Prints how many threads OpenMP starts and sums up over all of them. */
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which NUMA nodes memory comes from: set_mempolicy, mbind, get_mempolicy; on Linux and on an LWK.
- * Prints how many nodes there are to choose from.
+ * Checks on Linux and on an LWK that memory comes from the NUMA nodes that set_mempolicy and mbind
+ * name. Prints how many nodes there are to choose from.
  */
 #define _GNU_SOURCE
 #include <linux/mempolicy.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What fork(2), execve(2), wait(2) and what is made of them promise. Says the same
- * wherever it runs. It has at most two children at a time.
+ * Checks the promises of fork(2), execve(2), wait(2) and of the library's functions that use them.
+ * Prints the same on Linux and on an LWK. It has at most two children at a time.
  */
 #define _GNU_SOURCE
 #include <errno.h>

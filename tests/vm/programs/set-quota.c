@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * set-quota DEVICE UID KILOBYTES: what a user may have on a file system that is mounted with
- * usrquota. For setquota(8), which would need a package of its own in the test bed.
+ * set-quota DEVICE UID KILOBYTES: limits a user on a file system that is mounted with usrquota. It does
+ * what setquota(8) does, whose package the test bed lacks.
  */
 #include <stdio.h>
 #include <stdlib.h>

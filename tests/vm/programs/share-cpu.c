@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * share-cpu N: what threads may expect that share CPUs, N besides the first. It also holds on Linux, but
- * for "alone": there a thread that computes is interrupted.
- * share-cpu N endless: threads until there can be no more.
- * share-cpu N hold: says "all wait", and waits for its end, with one of its threads at work.
+ * share-cpu N: checks what N threads besides the first may expect when they share CPUs. Linux promises
+ * the same, but for "alone": there a thread that computes is interrupted.
+ * share-cpu N endless: starts threads until there can be no more.
+ * share-cpu N hold: prints "all wait", and waits for its end, with one of its threads at work.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory that is shared (mmap MAP_SHARED): what Linux promises, on Linux and on an LWK.
+ * Checks on Linux and on an LWK what Linux promises of shared memory (mmap MAP_SHARED):
  *   shared-memory calls DIRECTORY   one process, a file in that directory
- *   shared-memory with FILE N       one of N processes, wherever each of them runs
+ *   shared-memory with FILE N       one of N processes, each on Linux or on an LWK
  *   shared-memory hold FILE BYTES   maps and touches so much, says so, and waits
- *   shared-memory fork FILE N       N processes, children of one, and what they have from it
+ *   shared-memory fork FILE N       N children of one process, and what they share with it
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Signals to itself and from Linux: handlers, masks, interrupted and restarted calls. */
+/* Checks handlers, masks, interrupted and restarted calls with signals of its own and of Linux. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What signals tell: who sent them, with what, for which timer, descriptor or child. Says the same
- * on Linux and on the LWK.
+ * Checks that signals tell their sender and value, and their timer, descriptor or child. Prints the
+ * same on Linux and on the LWK.
  *
  *	signal-info [TEST]
  *	signal-info outside N: waits for so many signals SIGRTMIN+2, then a SIGUSR1, of its parent

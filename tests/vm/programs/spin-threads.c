@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* spin-threads N: N threads that compute until somebody ends them; says when all of them do. */
+/* spin-threads N: prints a line when N threads compute, which they do until they are killed. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* spin: says so, then computes until it is killed. */
+/* spin: prints a line, then computes until it is killed. */
 #include <stdio.h>
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* topology: what hwloc finds by itself, and what it says that this process may use. */
+/* topology: prints what hwloc finds, and what it says that this process may use. */
 #include <err.h>
 #include <hwloc.h>
 #include <stdio.h>

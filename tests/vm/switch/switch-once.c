@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What Slurm's prolog and epilog do, without Slurm:
+ * switch-once does what Slurm's prolog and epilog do, without Slurm:
  *   switch-once on JOB UID CPUS MEMORY [IMAGE]
  *   switch-once off JOB	gives back all
- *   switch-once ended JOB	keeps it warm if lwk.conf says so
- * Prints the job's record, with what the whole call took as call_us; and for "off" just what it
- * took. Exit status 0 as long as the node is sound.
+ *   switch-once ended JOB	keeps the partition warm if lwk.conf says so
+ * Prints the job's record with the duration of the whole call as call_us, and for "off" only the
+ * duration. Exit status 0 as long as the node is sound.
  */
 #include <json-c/json.h>
 #include <stdio.h>
