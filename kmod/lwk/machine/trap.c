@@ -185,7 +185,7 @@ void before_user(struct frame *frame)
 	}
 	/* n_busy does not count a slot that has only an order so far. */
 	if (slot->cpu->n_busy > 1 || frame->vector == LWK_DOORBELL_VECTOR)
-		slot_see_to_others();
+		slot_run_urgent();
 	slot_freeze();
 	if (!channel_ordered(slot) || READ_ONCE(process->ending))
 		process_abandon();

@@ -187,7 +187,7 @@ int space_populate(struct space *space, u64 addr, u64 size)
 		 * take.
 		 */
 		if (a % LARGE_SIZE == 0)
-			slot_see_to_others();
+			slot_run_urgent();
 	}
 	return 0;
 }

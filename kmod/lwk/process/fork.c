@@ -285,7 +285,7 @@ static void copy_rest(struct slot *parent)
 
 	spin_lock(&original->action_lock);
 	memcpy(process->actions, original->actions, sizeof(process->actions));
-	process->told = original->told;
+	process->passed_on = original->passed_on;
 	spin_unlock(&original->action_lock);
 	process->uid = original->uid;
 	slot->thread.blocked = parent->thread.blocked;

@@ -79,7 +79,7 @@ static void start(u64 entry, u64 stack)
 		panic("injected");
 	while (boot_option("inject=hang"))
 		cpu_relax();
-	signal_want_told(this_thread()->blocked);
+	signal_ask_for_ignored(this_thread()->blocked);
 	fpu_reset();
 	write_msr(MSR_FS_BASE, 0);
 	write_msr(MSR_KERNEL_GS_BASE, 0);

@@ -26,7 +26,7 @@ struct process {
 	struct waiter *waiters;
 	struct spinlock action_lock;
 	struct signal_action actions[SIGNALS]; /* [s-1]: of signal s */
-	u64 told;		      /* signals that the proxy passes on, though ignored */
+	u64 passed_on;		      /* signals that the proxy passes on, though ignored */
 	struct spinlock pending_lock; /* pending signals, also of its threads, except the sets */
 	struct pending pending;	      /* for any thread */
 	struct queued *free_queued;   /* elements for pending signals */

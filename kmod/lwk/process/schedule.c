@@ -244,19 +244,19 @@ void slot_wake(const struct slot *slot)
 
 /* ---- work that cannot wait until a thread waits ---- */
 
-static bool presses(const struct slot *slot)
+static bool is_urgent(const struct slot *slot)
 {
 	if (!slot->process)
 		return channel_ordered(slot);
 	return !channel_ordered(slot) || channel_fault_waits(slot) || signal_comes(slot);
 }
 
-void slot_see_to_others(void)
+void slot_run_urgent(void)
 {
 	struct slot *slot = this_slot();
 
 	for (struct slot *other = slot->next; other != slot; other = other->next) {
-		if (!presses(other))
+		if (!is_urgent(other))
 			continue;
 		/* If its signal ends a call, the reply must ring the doorbell, too. */
 		WRITE_ONCE(other->channel->lwk_sleeps, 1);

@@ -26,7 +26,7 @@ void slot_yield(void);
 /* Can another thread of this CPU go on? */
 bool slot_others_wait(void);
 /* Lets other slots of this CPU do what cannot wait, if there is any. */
-void slot_see_to_others(void);
+void slot_run_urgent(void);
 /* Sleeps for as long as Linux wants the process of this slot to stand still. */
 void slot_freeze(void);
 

@@ -59,9 +59,10 @@ s64 sys_rt_sigaction(struct frame *frame)
 		}
 		/* The proxy ignores the signal, too, so that it interrupts no call there. */
 		if (MIN(action.handler, 2) != MIN(old.handler, 2)) {
-			__atomic_and_fetch(&process->told, ~SIGNAL_BIT(signal), __ATOMIC_ACQ_REL);
+			__atomic_and_fetch(&process->passed_on, ~SIGNAL_BIT(signal),
+					   __ATOMIC_ACQ_REL);
 			channel_notice(LWK_CALL_SIGNAL_ACTION, signal, MIN(action.handler, 2));
-			signal_want_told(SIGNAL_BIT(signal) & this_thread()->blocked);
+			signal_ask_for_ignored(SIGNAL_BIT(signal) & this_thread()->blocked);
 		}
 	}
 	return 0;
@@ -77,16 +78,16 @@ static bool action_counts(const struct process *process, int signal)
 	       (signal == SIGCHLD && process->actions[signal - 1].handler == HANDLER_IGNORE);
 }
 
-void signal_want_told(u64 blocked)
+void signal_ask_for_ignored(u64 blocked)
 {
 	struct process *process = this_process();
-	u64 want = blocked & ~SIGNALS_UNBLOCKABLE & ~READ_ONCE(process->told);
+	u64 want = blocked & ~SIGNALS_UNBLOCKABLE & ~READ_ONCE(process->passed_on);
 
 	for (; want; want &= want - 1) {
 		int s = __builtin_ctzl(want) + 1;
 
 		if (!signal_ignored(process, s) || action_counts(process, s) ||
-		    __atomic_fetch_or(&process->told, SIGNAL_BIT(s), __ATOMIC_ACQ_REL) &
+		    __atomic_fetch_or(&process->passed_on, SIGNAL_BIT(s), __ATOMIC_ACQ_REL) &
 			    SIGNAL_BIT(s))
 			continue;
 		channel_notice(LWK_CALL_SIGNAL_ACTION, s,
@@ -112,7 +113,7 @@ s64 sys_rt_sigprocmask(struct frame *frame)
 			return -EINVAL;
 		thread->blocked = set & ~SIGNALS_UNBLOCKABLE;
 		if (set & ~old)
-			signal_want_told(set);
+			signal_ask_for_ignored(set);
 	}
 	if (frame->rdx && copy_to_user(frame->rdx, &old, sizeof(old)))
 		return -EFAULT;

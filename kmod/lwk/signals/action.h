@@ -26,7 +26,7 @@ bool signal_ignored(const struct process *process, int signal);
  * Linux keeps what is ignored while it is blocked, for rt_sigtimedwait(2). The proxy does not block
  * it, and must be asked to pass it on.
  */
-void signal_want_told(u64 blocked);
+void signal_ask_for_ignored(u64 blocked);
 s64 sys_rt_sigaction(struct frame *frame);
 s64 sys_rt_sigprocmask(struct frame *frame);
 

@@ -104,7 +104,7 @@ s64 sys_rt_sigtimedwait(struct frame *frame)
 	if (result)
 		return result;
 	set &= ~SIGNALS_UNBLOCKABLE;
-	signal_want_told(set);
+	signal_ask_for_ignored(set);
 	/* Other threads see that this one takes these signals. */
 	WRITE_ONCE(thread->blocked, blocked & ~set);
 	account(LWK_CPU_WAITING);

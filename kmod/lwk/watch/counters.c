@@ -155,7 +155,7 @@ static void run_hardware(const struct lwk_counting *counting, bool run)
 }
 
 /* Reads a new order to count. False: there is none, or Linux is writing and will ring again. */
-static bool is_told(struct lwk_counting *told)
+static bool read_order(struct lwk_counting *told)
 {
 	u32 order = LOAD_ACQUIRE(boot->counting.order);
 
@@ -183,7 +183,7 @@ void counters_obey(void)
 	struct counters *own = &this_slot()->cpu->counters;
 	struct lwk_counting told;
 
-	if (!is_told(&told))
+	if (!read_order(&told))
 		return;
 	if (own->running) {
 		run_hardware(&own->told, false);
