@@ -40,7 +40,7 @@ progress_tick()
 	done
 }
 
-# Ends the step that is under way, and shows how it went.
+# progress_finish STATUS: ends the step that is under way and shows its result.
 progress_finish()
 {
 	local status=$1

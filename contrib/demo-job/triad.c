@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The demo's program: a STREAM-like triad (McCalpin) over MEGABYTES of memory, every
- * element verified, then a file written and read back. An ordinary program, compiled by
- * the distribution's gcc with -static; it runs the same on Linux and on the LWK, and
- * prints what the LWK tells about itself (/proc/self/lwk) where there is one.
+ * triad MEGABYTES: computes a triad like that of STREAM (McCalpin), verifies every element, and writes a
+ * file and reads it back. It is an ordinary static program of the distribution's gcc and runs the same on
+ * Linux and on the LWK, where it also prints facts of /proc/self/lwk.
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -2,7 +2,7 @@
 # shellcheck disable=SC2034,SC2154  # variables shared with the other parts
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What every part of the test bed needs: where things are, how errors read.
+# Paths, errors, locks and checks of options for all parts of the test bed.
 
 cache=$(realpath -m -- "${LWK_TESTBED_CACHE:-/var/cache/slurm-lwk/testbed}")
 console_ready='testbed: ready'
@@ -15,15 +15,14 @@ say()
 	printf 'testbed: %s\n' "$*" >&2
 }
 
-# A thing that could not be done (status 1).
+# die TEXT...: ends the command because it could not be done (status 1).
 die()
 {
 	say "$@"
 	exit 1
 }
 
-# A command line that makes no sense (status 2).
-# die_usage WANTED FOUND WHAT_TO_DO
+# die_usage WANTED FOUND WHAT_TO_DO: ends the command because its command line is wrong (status 2).
 die_usage()
 {
 	say "wanted $1; found $2; $3"
@@ -75,9 +74,8 @@ take_lock()
 	done
 }
 
-# Runs a command that outlives this script. It must not keep this script's
-# descriptors: locks would stay locked, and whoever reads our output to its end
-# would wait for ever.
+# detached COMMAND...: runs a command that outlives this script. It gets none of this script's
+# descriptors: locks would stay locked, and a reader of this script's output would never see its end.
 detached()
 (
 	local descriptor

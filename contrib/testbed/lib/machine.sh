@@ -2,14 +2,13 @@
 # shellcheck disable=SC2034,SC2154  # variables shared with the other parts
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The virtual machines of one test bed: up, status, down. All that a test bed
-# has is in its state directory: a machine K there has portK, consoleK.log,
-# monitorK, pidK and seedK.tar.
+# Brings the virtual machines of one test bed up and down, and prints their state. The test bed's state
+# directory has portK, consoleK.log, monitorK, pidK and seedK.tar for each machine K.
 
 boot_timeout_tiny=300
 boot_timeout_systemd=600
 
-# The pid file alone could name a stranger after a reboot of the host.
+# machine_runs MACHINE: after a reboot of the host the pid file could name another process.
 machine_runs()
 {
 	local machine=$1 pid
@@ -18,7 +17,7 @@ machine_runs()
 		tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF -- "$state/pid$machine"
 }
 
-# True, and the settings are read, when the test bed was brought up completely and no machine died since.
+# is_up: reads the settings; true when the test bed came up completely and all machines still run.
 is_up()
 {
 	local machine
@@ -39,8 +38,8 @@ require_up()
 	die "wanted the test bed '$name' up; found it down; say: testbed up --name $name"
 }
 
-# KVM counts only if it boots this very kernel: there are hosts with a
-# /dev/kvm that runs no ordinary guest.
+# probe_kvm ANSWER: tries to boot the image's kernel, because some hosts have a /dev/kvm that runs no
+# ordinary guest.
 probe_kvm()
 {
 	local answer=$1
@@ -56,9 +55,9 @@ probe_kvm()
 	rm -f "$answer.console"
 }
 
-# How fast this host's time stamp counter runs, which emulated CPUs read, too. Linux would compare it with
-# an emulated timer, find up to four times as much on a busy host, and run its clock at that rate. For the
-# same reason it need not look whether that timer's interrupts come: they do.
+# Tells Linux the rate of this host's time stamp counter, which emulated CPUs read, too. Linux itself
+# would compare it with an emulated timer, find up to four times the rate on a busy host, and run its
+# clock at that rate. For the same reason Linux need not check that the timer's interrupts come.
 give_clock_rate()
 {
 	cc -O2 -o "$state/tsc-khz" "$testbed_dir/lib/tsc-khz.c" ||
@@ -71,8 +70,8 @@ choose_accelerator()
 	local answer
 	answer=$cache/kvm-works-on-$(uname -r)
 
-	# All emulated CPUs read one TSC, but Linux cannot know, and would read the
-	# time from an emulated HPET instead, which is slow and takes a global lock.
+	# All emulated CPUs read one TSC, but Linux does not know that, and would read the time from an
+	# emulated HPET, which is slow and takes a global lock.
 	accelerator=tcg,thread=multi clock=tsc=reliable
 	if [[ $icount ]]; then
 		accelerator=tcg,thread=single
@@ -93,9 +92,8 @@ choose_init_arguments()
 	[[ $cgroup == v2 ]] || init_arguments+=' systemd.unified_cgroup_hierarchy=0'
 }
 
-# The cluster's network: machine 1 joins its own interface and one link to each
-# other machine in a hub. Plain sockets in the state directory need neither
-# privileges nor addresses of the host.
+# network_options MACHINE: for the cluster's network machine 1 joins its own interface and a link to
+# each other machine in a hub. Sockets in the state directory need neither privileges nor addresses.
 network_options()
 {
 	local machine=$1 other link=local.type=unix,remote.type=unix
@@ -116,8 +114,8 @@ network_options()
 	network_options+=(-device "virtio-net-pci,netdev=cluster,romfile=,mac=52:54:00:77:00:$(printf %02x "$machine")")
 }
 
-# A NIC with several queues, each with interrupts of its own, to an interface of
-# this host: only a tap device has queues. QEMU makes it, and it ends with QEMU.
+# queues_options MACHINE: only a tap device gives a NIC several queues, each with interrupts of its own.
+# QEMU makes the device and removes it at its end.
 queues_options()
 {
 	queues_options=()
@@ -128,7 +126,7 @@ queues_options()
 	)
 }
 
-# One number for each name, most likely.
+# name_number: prints a number for the test bed's name that hardly any other name has.
 name_number()
 {
 	local sum
@@ -149,7 +147,7 @@ bring_up_tap()
 	ip link set "$(tap_name)" up
 }
 
-# shape_of MACHINE: sets cpus, nodes and mem for the caller, who makes them local.
+# shape_of MACHINE: sets cpus, nodes and mem, which are local variables of the caller.
 shape_of()
 {
 	cpus=${all_cpus[$1 - 1]-${all_cpus[0]}}
@@ -164,7 +162,7 @@ topology_options()
 	shape_of "$machine"
 	per_node=$((cpus / nodes))
 
-	# QEMU tells an AMD CPU nothing of its threads.
+	# QEMU describes hardware threads to CPUs of Intel only.
 	topology_options=(
 		-cpu "max$( ((threads == 1)) || echo ,vendor=GenuineIntel)"
 		-smp "$cpus,sockets=$nodes,cores=$((per_node / threads)),threads=$threads" -m "$mem"
@@ -185,8 +183,7 @@ start_machine()
 	network_options "$machine"
 	queues_options "$machine"
 	for ((tries = 0; tries < 20; tries++)); do
-		# No port can be reserved for another process: take one, and
-		# another when it turns out to be in use.
+		# A port cannot be reserved for another process: try one, and another when it is in use.
 		port=$((20000 + SRANDOM % 40000))
 		# The overlay that snapshot=on makes is an unlinked file in TMPDIR.
 		if TMPDIR=$state detached qemu-system-x86_64 -name "testbed-$name-$machine,debug-threads=on" \
@@ -273,20 +270,20 @@ write_settings()
 	local since
 	since=$(date +%s)
 
-	# Read back inside a function: as globals, or they would be that function's.
+	# Without "declare" they become globals where a function reads them back.
 	declare -p all_cpus all_nodes all_mem threads cgroup init machines accelerator append net_queues since |
 		sed 's/^declare -[^ ]* //' >"$state/settings.new"
 	mv "$state/settings.new" "$state/settings"
 }
 
-# take_shapes OPTION LIST LOWEST HIGHEST: one value for all machines, or one for
-# each, as the array all_OPTION.
+# take_shapes OPTION LIST LOWEST HIGHEST: sets the array all_OPTION to one value for all machines, or to
+# one for each.
 take_shapes()
 {
 	local -n values=all_${1#--}
 	local list=$2 value
 
-	# The comma at the end makes an empty last value one that is seen.
+	# The comma at the end keeps an empty last value.
 	mapfile -d , -t values <<<"$list,"
 	unset 'values[-1]'
 	((${#values[@]} == 1 || ${#values[@]} == machines)) ||
@@ -314,7 +311,7 @@ require_shapes_that_divide()
 	done
 }
 
-# The shapes in words, as lists when they differ.
+# join_shapes: prints the shapes, as lists where machines differ.
 join_shapes()
 {
 	local IFS=,
@@ -352,7 +349,7 @@ verb_up()
 	require_shapes_that_divide
 
 	take_lock lock "$state.lock"
-	# In a subshell: the settings that it reads must not replace those asked for.
+	# is_up reads settings that must not replace those of the command line.
 	if (is_up); then
 		is_up
 		say "'$name' is up already ($machines machine(s) of $(join_shapes)); nothing done"
@@ -372,7 +369,7 @@ verb_up()
 	write_settings
 }
 
-# A test bed that did not come up completely leaves nothing.
+# give_up: removes a test bed that did not come up completely.
 give_up()
 {
 	[[ -e $state/settings ]] || {

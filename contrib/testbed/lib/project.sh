@@ -2,12 +2,11 @@
 # shellcheck disable=SC2034,SC2154  # variables shared with the other parts
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The project itself: configured, built and staged outside its sources, against
-# the kernel that the machines run.
+# Configures, builds and stages the project outside its sources, for the kernel of the machines.
 
 stage=$top/build/stage
 
-# Prints the options that configure was, and is to be, run with.
+# configure_options: prints the options for configure.
 configure_options()
 {
 	echo "--prefix=/usr --sysconfdir=/etc --with-kernel=/lib/modules/$kernel_version/build"

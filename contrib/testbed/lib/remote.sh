@@ -2,7 +2,7 @@
 # shellcheck disable=SC2034,SC2154  # variables shared with the other parts
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Commands and files across to a machine, over one ssh connection per user.
+# Runs commands in a machine and copies files to and from it, over one ssh connection per user.
 
 ssh_options()
 {

@@ -2,9 +2,8 @@
 # shellcheck disable=SC2034,SC2154  # variables shared with the other parts
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What makes one run's machines differ from the root image and each other: the
-# guest's scripts, the configuration and the staged project, as one tar per
-# machine that its initial RAM disk unpacks over the root disk.
+# Makes the seed of each machine: a tar with the guest's scripts, the configuration and the staged
+# project, which the initial RAM disk unpacks over the root disk.
 
 slurm_plugins=usr/lib/x86_64-linux-gnu/slurm-wlm
 
@@ -101,8 +100,8 @@ sshd_config()
 	EOF
 }
 
-# modprobe finds the project's module only if the index knows it; making the
-# index here takes a second, and in the machine a minute.
+# index_modules TREE BASE: modprobe finds the project's module only by the index; to make the index
+# takes a second here, and a minute in the machine.
 index_modules()
 {
 	local tree=$1 base=$2 modules=usr/lib/modules/$kernel_version
@@ -117,7 +116,7 @@ index_modules()
 	rm -rf "$base"
 }
 
-# Units of our own, and none of what only a real machine needs.
+# systemd_units TREE: adds the test bed's units and masks those that only a real machine needs.
 systemd_units()
 {
 	local units=$1/etc/systemd/system unit
@@ -132,7 +131,7 @@ systemd_units()
 	done
 }
 
-# What all machines of the cluster have in common.
+# make_common_tree TREE: makes the part of the seed that all machines share.
 make_common_tree()
 {
 	local tree=$1 lock example user home uid
@@ -148,7 +147,7 @@ make_common_tree()
 		index_modules "$tree" "$state/depmod"
 		[[ ! -e $tree/$slurm_plugins/lwk.so ]] || echo 'required lwk.so' >"$tree/etc/slurm/plugstack.conf"
 		example=$tree/usr/share/doc/slurm-lwk/lwk.conf.example
-		# Also what takes long on a busy host does not hang.
+		# A switch on a busy host takes long and does not hang.
 		[[ -e $tree/etc/slurm/lwk.conf || ! -e $example ]] ||
 			sed 's/^SwitchTimeout.*/SwitchTimeout = 240/; s/^BootTimeout.*/BootTimeout = 60/' "$example" >"$tree/etc/slurm/lwk.conf"
 	fi
