@@ -53,6 +53,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/migrate/page.h \
 	libmodeswitch/migrate/page_list.c libmodeswitch/migrate/page_list.h \
 	libmodeswitch/migrate/policies.c libmodeswitch/migrate/policies.h \
+	libmodeswitch/migrate/range.h \
 	libmodeswitch/migrate/rehome.c libmodeswitch/migrate/rehome.h \
 	libmodeswitch/migrate/request.c libmodeswitch/migrate/request.h \
 	libmodeswitch/migrate/rounds.c libmodeswitch/migrate/rounds.h \

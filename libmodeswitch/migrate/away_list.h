@@ -11,8 +11,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "migrate/migrate.h"
+#include "migrate/range.h"
 #include "modeswitch/error.h"
+
+struct migration;
 
 /*
  * Adds the pages of Linux jobs that a migration is about to move away from 'node' for the LWK job.

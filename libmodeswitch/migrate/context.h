@@ -10,11 +10,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "migrate/migrate.h"
 #include "migrate/page.h"
-#include "migrate/throttle.h"
+#include "migrate/range.h"
 #include "modeswitch/error.h"
 #include "modeswitch/migrate.h"
+
+/* How far a migration is with its limits; throttle.c. */
+struct throttle {
+	double cpu_share;		/* of one CPU: 0 to 1; 0: no limit */
+	double pressure;		/* the part of cpu_share that busy CPUs leave us: 0 to 1 */
+	uint64_t bandwidth;		/* bytes per second; 0: no limit */
+	int64_t cpu_due, bandwidth_due; /* ns, CLOCK_MONOTONIC */
+	int64_t cpu_seen;		/* ns */
+	int64_t stalled, stalled_at;	/* PSI: µs, and when it was read (ns) */
+};
 
 struct migrate_process {
 	pid_t pid;
@@ -39,13 +48,13 @@ struct migrate_cpuset {
 
 struct migration {
 	const struct ms_migrate_request *request;
-	/* Of every process the memory in these physical ranges, for migrate_vacate(). */
+	/* The memory of all processes in these physical ranges, for migrate_vacate(). */
 	const struct migrate_range *physical;
 	size_t n_physical;
 	bool every_process;
 	int (*found)(const struct migration *migration, void *context, struct ms_error *err);
 	void *found_context;
-	/* Only these pages, for migrate_selected(). */
+	/* The pages that move, for migrate_selected(). */
 	const struct migrate_selection *selections;
 	size_t n_selections;
 

@@ -7,18 +7,12 @@
 #define MIGRATE_H
 
 #include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
 
+#include "migrate/range.h"
 #include "modeswitch/error.h"
 #include "modeswitch/migrate.h"
 
 struct migration;
-
-/* Addresses, from 'start' up to 'end' without it. */
-struct migrate_range {
-	uint64_t start, end;
-};
 
 /* Physical memory to be vacated. */
 struct migrate_vacating {
@@ -37,14 +31,6 @@ struct migrate_vacating {
 int migrate_vacate(const struct ms_migrate_request *request,
 		   const struct migrate_vacating *vacating, struct ms_migrate_state *state,
 		   struct ms_error *err);
-
-/* Some pages of a process: virtual addresses, sorted. */
-struct migrate_selection {
-	pid_t pid;
-	uint64_t started; /* in clock ticks since boot, as /proc/PID/stat has it */
-	const struct migrate_range *ranges;
-	size_t n;
-};
 
 /*
  * Moves these pages only, and skips processes that have ended; else as migrate_vacate(), but with

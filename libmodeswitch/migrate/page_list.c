@@ -180,7 +180,7 @@ int page_list_update(struct migration *migration, bool clear, unsigned window_ms
 	return ret < 0 ? ms_fail(err, "out of memory") : 0;
 }
 
-/* Of a piece of the list, adds up the bytes that are on the nodes, and the bytes in use. */
+/* Adds up, of a piece of the list, the bytes that are on the nodes and the bytes in use. */
 static void sample_piece(struct migration *migration, struct migrate_process *process, size_t first,
 			 uint64_t *there, uint64_t *used)
 {

@@ -9,7 +9,7 @@
 #include "migrate/move.h"
 #include "migrate/throttle.h"
 
-/* One call that moves pages may take so long: nobody can stop it meanwhile. */
+/* A call that moves pages may take so long: nobody can stop it meanwhile. */
 #define SLICE_NS 100000000LL
 /* With limits, the work between two sleeps is what they allow in so much time. */
 #define LIMITED_SECONDS 0.1

@@ -12,16 +12,9 @@
 #include "modeswitch/migrate.h"
 
 struct migration;
+struct throttle;
 
-struct throttle {
-	double cpu_share;		/* of one CPU: 0 to 1; 0: no limit */
-	double pressure;		/* the part of cpu_share that busy CPUs leave us: 0 to 1 */
-	uint64_t bandwidth;		/* bytes per second; 0: no limit */
-	int64_t cpu_due, bandwidth_due; /* ns, CLOCK_MONOTONIC */
-	int64_t cpu_seen;		/* ns */
-	int64_t stalled, stalled_at;	/* PSI: µs, and when it was read (ns) */
-};
-
+/* Begins to count; 'request' has the limits. */
 void throttle_init(struct throttle *throttle, const struct ms_migrate_request *request);
 /*
  * Sleeps 'ms' milliseconds, or longer until the limits allow the CPU time and the 'bytes' used

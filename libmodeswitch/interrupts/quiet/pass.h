@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of this room share: a pass (quiet.h) and the file of moved interrupts. */
+/* A pass (quiet.h), and the file that remembers moved interrupts. */
 #ifndef QUIET_PASS_H
 #define QUIET_PASS_H
 

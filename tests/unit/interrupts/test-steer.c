@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where interrupts go while jobs want quiet: eight CPUs, of which 0 is an OS CPU.
+ * Where interrupts go while jobs want quiet, on a machine with eight CPUs.
  */
 #include "unit/unit.h"
 
@@ -84,8 +84,8 @@ static void free_cores_come_first(void **state)
 
 	make(&machine, "2-5", "1-5", "0");
 	add(&machine, "0-7", "0-7", "0-7", 5);
-	add(&machine, "3", "3", "4-7", 5); /* those near its device */
-	add(&machine, "3", "3", "0-3", 5); /* none is near */
+	add(&machine, "3", "3", "4-7", 5); /* CPUs 4-7 are near its device */
+	add(&machine, "3", "3", "0-3", 5); /* no free CPU is near its device */
 	add(&machine, "0-1", "0-1", "0-7", 5);
 	assert_int_equal(decide(&machine), STEER_FREE);
 	assert_to(&machine, 0, "6-7");
@@ -108,8 +108,8 @@ static void then_os_cpus(void **state)
 	end(&machine);
 }
 
-/* Nobody can tell which CPUs other jobs have. */
-static void what_is_unknown_is_busy(void **state)
+/* All CPUs count as busy when nobody knows which CPUs other jobs have. */
+static void unknown_cpus_are_busy(void **state)
 {
 	struct machine machine;
 
@@ -124,7 +124,7 @@ static void nothing_moves_that_need_not(void **state)
 {
 	struct machine machine;
 
-	/* The free CPUs 6-7 would be better than the OS CPU, and more than one of them than one. */
+	/* Moving would help a little: from the OS CPU to the free CPUs 6-7, from one to both. */
 	make(&machine, "2-5", "1-5", "0");
 	add(&machine, "0-7", "0", "0-7", 5000);
 	add(&machine, "0-7", "7", "0-7", 5000);
@@ -133,7 +133,7 @@ static void nothing_moves_that_need_not(void **state)
 	assert_to(&machine, 1, "7");
 	end(&machine);
 
-	/* A job has come to 7. */
+	/* A job has begun on CPU 7. */
 	make(&machine, "2-5", "1-5,7", "0");
 	add(&machine, "0-7", "7", "0-7", 5);
 	assert_int_equal(decide(&machine), STEER_FREE);
@@ -153,7 +153,7 @@ static void all_comes_back(void **state)
 	assert_to(&machine, 1, "3");
 	end(&machine);
 
-	/* One of two quiet jobs is over. */
+	/* One of two quiet jobs has ended. */
 	make(&machine, "4-5", "4-5", "0");
 	add(&machine, "2", "6-7", "0-7", 5);
 	add(&machine, "2-4", "6-7", "0-7", 5);
@@ -163,7 +163,7 @@ static void all_comes_back(void **state)
 	end(&machine);
 }
 
-/* What the CPUs would carry until the horizon, the most over the least. */
+/* The most that a CPU has carried, over the least. */
 static double ratio(struct machine *machine)
 {
 	double most = 0, least = 1e30;
@@ -175,7 +175,7 @@ static double ratio(struct machine *machine)
 	return most / least;
 }
 
-/* The interrupts of one round come where the decision has put them; how many moved. */
+/* Lets the interrupts of one horizon come where the decision puts them; returns how many moved. */
 static unsigned carry_on(struct machine *machine)
 {
 	unsigned moved = 0;
@@ -233,7 +233,7 @@ static void small_differences_are_no_reason_to_move(void **state)
 		add(&machine, cpu, cpu, "0-7", 1000 + i);
 	}
 	for (int rounds = 0; rounds < 10; rounds++) {
-		/* It goes up and down a little. */
+		/* The rates go up and down a little. */
 		for (int i = 0; i < N_IRQS; i++)
 			machine.irqs[i].rate += (i + rounds) % 2 ? 30 : -30;
 		assert_int_equal(decide(&machine), STEER_SPREAD);
@@ -258,7 +258,7 @@ static void another_jobs_cpus_get_none(void **state)
 {
 	struct machine machine;
 
-	/* CPU 0, the OS CPU, is the quiet job's; 6-7 have a job that is not quiet. */
+	/* The quiet job has CPUs 0-5, with the OS CPU; another job, not quiet, has CPUs 6-7. */
 	make(&machine, "0-5", "0-7", "0");
 	for (int i = 0; i < N_IRQS; i++)
 		add(&machine, "0-7", "0-7", "0-7", 1000);
@@ -270,15 +270,15 @@ static void another_jobs_cpus_get_none(void **state)
 	end(&machine);
 }
 
-/* One that nobody can move has come to CPU 0 all the time. */
-static void who_had_much_before_gets_nothing(void **state)
+/* An interrupt that nobody can move has come to CPU 0 all the time. */
+static void cpus_that_had_much_before_get_nothing(void **state)
 {
 	struct machine machine;
 
 	make(&machine, "0-7", "0-7", "0");
 	machine.carried[0] = 1e6;
 	machine.carried[1] = 50000;
-	machine.cpus.n_carried = 2; /* the others came later */
+	machine.cpus.n_carried = 2; /* CPUs 2-7 have had nothing */
 	add(&machine, "0-7", "1", "0-7", 1000);
 	assert_int_equal(decide(&machine), STEER_SPREAD);
 	assert_to(&machine, 0, "2");
@@ -290,7 +290,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(free_cores_come_first),
 		cmocka_unit_test(then_os_cpus),
-		cmocka_unit_test(what_is_unknown_is_busy),
+		cmocka_unit_test(unknown_cpus_are_busy),
 		cmocka_unit_test(nothing_moves_that_need_not),
 		cmocka_unit_test(all_comes_back),
 		cmocka_unit_test(a_job_with_all_cores_has_its_share_on_each),
@@ -298,7 +298,7 @@ int main(void)
 		cmocka_unit_test(small_differences_are_no_reason_to_move),
 		cmocka_unit_test(idle_ones_stay),
 		cmocka_unit_test(another_jobs_cpus_get_none),
-		cmocka_unit_test(who_had_much_before_gets_nothing),
+		cmocka_unit_test(cpus_that_had_much_before_get_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The migrator, as far as it needs no second NUMA node: what it refuses, its lists of
- * pages, its words.
+ * The parts of the migrator that need no second NUMA node: checks of requests, lists of pages,
+ * words, limits.
  */
 #include "unit/unit.h"
 
@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "migrate/context.h"
 #include "migrate/page_list.h"
+#include "migrate/throttle.h"
 
 static int setup(void **state)
 {
@@ -56,7 +57,7 @@ static void bad_requests_are_refused(void **state)
 	refuses(good, "0", "", "wanted NUMA nodes with --to; found none");
 	refuses(good, "0", "0-1", "without a common node");
 	refuses(good, "0", "2", "found --to 2, and memory on nodes 0-1 only");
-	/* One whose memory is off-line. */
+	/* A node whose memory is off-line. */
 	unit_file("sys/devices/system/node/has_memory", "0\n");
 	refuses(good, "0", "1", "found --to 1, and memory on nodes 0 only");
 	refuses(good, "1", "0", "found --from 1, and memory on nodes 0 only");
@@ -95,7 +96,7 @@ static void pages_are_listed_once_and_in_order(void **state)
 
 	assert_non_null(page_list_add(&migration, &process, 0x200000 | LWKPART_PAGE_HUGE));
 	assert_non_null(page_list_add(&migration, &process, 0x400000 | LWKPART_PAGE_REFERENCED));
-	/* The same address, and one that a huge page begins before. */
+	/* A page at the same address, and a huge page that begins before the last one. */
 	assert_null(page_list_add(&migration, &process, 0x400000));
 	assert_null(page_list_add(&migration, &process, 0x200000 | LWKPART_PAGE_HUGE));
 	assert_non_null(page_list_add(&migration, &process,
