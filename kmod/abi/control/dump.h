@@ -32,10 +32,7 @@ struct lwkpart_dump_layout {
 	struct lwkpart_dump_segment segments[LWKPART_MAX_SEGMENTS]; /* out */
 };
 
-/*
- * DUMP copies that memory out from 'offset' on, as it is; the LWK goes on. Errors as of
- * DUMP_LAYOUT.
- */
+/* DUMP copies that memory out from 'offset' on, while the LWK goes on. Errors: as DUMP_LAYOUT. */
 #define LWKPART_MAX_DUMP (1UL << 20)
 struct lwkpart_dump {
 	__u32 instance; /* in */

@@ -50,7 +50,7 @@
 #define RFLAGS_NT (1UL << 14)
 #define RFLAGS_RF (1UL << 16)
 #define RFLAGS_AC (1UL << 18)
-/* What user code may change of its flags (as Linux's FIX_EFLAGS). */
+/* The flags that user code may change (Linux's FIX_EFLAGS). */
 #define RFLAGS_USER                                                                                \
 	(RFLAGS_CF | RFLAGS_PF | RFLAGS_AF | RFLAGS_ZF | RFLAGS_SF | RFLAGS_TF | RFLAGS_DF |       \
 	 RFLAGS_OF | RFLAGS_RF | RFLAGS_AC)

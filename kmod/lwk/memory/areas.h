@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is mapped in a space. */
+/* The areas of a space: its mappings, by address. */
 #ifndef LWK_MEMORY_AREAS_H
 #define LWK_MEMORY_AREAS_H
 

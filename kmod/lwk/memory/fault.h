@@ -20,10 +20,7 @@ int space_populate(struct space *space, u64 addr, u64 size);
  * space_release(). NULL, and no release, when it is not allowed.
  */
 void *space_hold(struct space *space, u64 addr, bool write);
-/*
- * The same without asking Linux, for a caller that holds another lock: NULL for pages of Linux's,
- * too.
- */
+/* The same for a caller that holds another lock: does not ask Linux, NULL for pages of Linux's. */
 void *space_hold_here(struct space *space, u64 addr, bool write);
 void space_release(struct space *space);
 /* The NUMA node of what space_hold() holds, or -EFAULT if that is Linux's. */

@@ -6,7 +6,7 @@
 #include "lwk/base/types.h"
 #include "lwk/memory/space.h"
 
-/* Once, by the first CPU, on the kernel's own tables: all spaces have them in common then. */
+/* The first CPU calls it for the kernel's own tables, so that all spaces have the peepholes. */
 void peephole_setup(struct space *kernel);
 /* Returns this CPU's address of a page that the direct map does not have. */
 void *peephole_open(u64 phys, bool write);

@@ -6,7 +6,7 @@
 #include "lwk/base/types.h"
 #include "lwk/machine/frame.h"
 
-/* As set_mempolicy(2) has it. */
+/* A policy of set_mempolicy(2). */
 struct policy {
 	u32 mode;
 	u64 nodes;

@@ -38,7 +38,7 @@ struct space {
 	u64 tlb_generation;   /* counts what TLBs must forget */
 };
 
-/* Once, by the first CPU, on the page tables that lwkpart.ko made. */
+/* The first CPU calls it once, on the page tables that lwkpart.ko made. */
 void space_setup(void);
 /* 0 or -ENOMEM */
 int space_init(struct space *space);

@@ -10,7 +10,7 @@
 #include "lwk/memory/space.h"
 
 #define ENTRIES 512
-/* In an entry that is not present: the page is still there. */
+/* A bit of an entry that is not present: its page is not free yet. */
 #define PTE_LIMBO (1UL << 10)
 /* The page is none of the partition's: the direct map does not have it. */
 #define PTE_GRANTED (1UL << 11)

@@ -8,10 +8,10 @@
 #include "lwk/memory/policy.h"
 #include "lwk/memory/space.h"
 
-/* What another slot makes a process of while this one waits. */
+/* An offer: another slot makes a process of it while this one waits. */
 struct offer {
 	u64 state;	    /* its number, and whether it is open; written last */
-	u32 cancelled;	    /* 1: the slot that copies it should stop */
+	u32 cancelled;	    /* 1: a slot that copies it should stop */
 	bool lent;	    /* the memory itself, not a copy: vfork(2) */
 	struct space space; /* lent: the memory, until it is taken and after it is back */
 	u64 clear_tid;	    /* of the new process's thread */
@@ -20,7 +20,7 @@ struct offer {
 	u64 fs_base, gs_base;
 };
 
-/* What the next program has from the one that becomes it, if its pid is this. */
+/* The next program inherits it from the program that it replaces, if it has this pid. */
 struct heritage {
 	u32 pid;
 	struct policy policy;

@@ -16,7 +16,7 @@ struct waiter;
 struct process {
 	u32 pid;
 	u32 uid;
-	struct slot *first; /* of its first thread */
+	struct slot *first; /* the slot of its first thread */
 	u32 n_slots;	    /* slots that have its address space, with or without a thread */
 	u32 n_threads;
 	u32 ending; /* 1: no thread returns to user mode any more */
@@ -25,24 +25,21 @@ struct process {
 	struct spinlock futex_lock;
 	struct waiter *waiters;
 	struct spinlock action_lock;
-	struct signal_action actions[SIGNALS]; /* [s-1]: of signal s */
+	struct signal_action actions[SIGNALS]; /* [s-1]: for signal s */
 	u64 passed_on;		      /* signals that the proxy passes on, though ignored */
 	struct spinlock pending_lock; /* pending signals, also of its threads, except the sets */
 	struct pending pending;	      /* for any thread */
 	struct queued *free_queued;   /* elements for pending signals */
 	void *queued_pages[QUEUED_PAGES]; /* pages that they are in */
 	u32 lost_signals;		  /* 1: more signals came than can wait */
-	/*
-	 * Timer whose signal was taken last: its number plus 1, in the upper half its overruns; or
-	 * 0.
-	 */
+	/* The timer whose signal was taken last: its number plus 1, and its overruns << 32; or 0. */
 	u64 taken_timer;
 	u64 past_cycles; /* TSC cycles of threads that have ended */
 };
 
-/* Has a process in this slot: loads it as its proxy says and runs it. */
+/* Makes a process in this slot, loads it as its proxy says and runs it. */
 void process_run(void) __attribute__((noreturn));
-/* Ends the process, all threads of it, with a status as wait(2) has it. */
+/* Ends the process, all threads of it, with a status of wait(2). */
 void process_exit(int wait_status) __attribute__((noreturn));
 /* Ends the process without a word to its proxy, which does not keep to the protocol. */
 void process_kill(void) __attribute__((noreturn));

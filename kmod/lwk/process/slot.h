@@ -88,9 +88,9 @@ static inline struct thread *this_thread(void)
 }
 
 struct slot *slot_at(u32 index);
-/* Once, by the first CPU, before any slots_setup(): makes room for all slots. */
+/* Makes room for all slots; the first CPU calls it before any slots_setup(). */
 void slots_init(void);
-/* Makes a CPU's first slot known to it, on which it boots. */
+/* Gives a CPU its first slot, on which it boots. */
 void slot_boot(struct cpu *cpu);
 /* Sets up the slots of this CPU. */
 void slots_setup(struct cpu *cpu);

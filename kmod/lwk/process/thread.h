@@ -23,7 +23,7 @@ struct thread {
 	u64 robust_list; /* get_robust_list(2), or 0 */
 };
 
-/* What a thread begins with; its floating-point state is in fpu_area. */
+/* The state in which a thread begins; its floating-point state is in fpu_area. */
 struct thread_start {
 	u32 ready;   /* written last: all else is there */
 	u32 signals; /* the channel's signals before this one are for the thread before */

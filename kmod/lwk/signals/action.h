@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process does with each signal, and which of them its threads block. */
+/* The action of a process for each signal, and the signals that its threads block. */
 #ifndef LWK_SIGNALS_ACTION_H
 #define LWK_SIGNALS_ACTION_H
 
@@ -8,7 +8,7 @@
 
 struct process;
 
-/* As rt_sigaction(2) has it: struct sigaction of <asm/signal.h>, with addresses as numbers. */
+/* struct sigaction of <asm/signal.h>, with addresses as numbers. */
 struct signal_action {
 	u64 handler;
 	u64 flags;

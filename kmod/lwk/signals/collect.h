@@ -8,21 +8,18 @@
 
 /* Moves what the proxy has passed on into 'pending'. */
 void signal_collect(void);
-/*
- * The same for signals before 'end' of the channel; those for the thread that this slot had are
- * lost.
- */
+/* The same for signals before 'end'; those for the last thread of this slot are lost. */
 void signal_collect_late(u32 end);
 /*
- * A signal for the process: for another thread that does not block it, if this one does. 0 or
- * -EAGAIN.
+ * Gives the process a signal: another thread gets it if this one blocks it and the other does not.
+ * 0 or -EAGAIN.
  */
 s64 signal_add_to_process(const struct lwk_signal *signal);
 /* The signals that wait for this thread or for any of its process. */
 u64 signal_all_pending(void);
 /* Takes a pending signal of that number; false: there is none. */
 bool signal_take(int signal, struct lwk_signal *taken);
-/* Leaves those that wait with the proxy, for another program. */
+/* Gives pending signals to the proxy, which keeps them for the next program. */
 void signal_hand_down(void);
 /* Does a signal wait that is not blocked? */
 bool signal_waiting(void);

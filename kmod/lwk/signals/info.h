@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a program sees of a signal. */
+/* The information that a program gets with a signal. */
 #ifndef LWK_SIGNALS_INFO_H
 #define LWK_SIGNALS_INFO_H
 
 #include "abi/shared/channel.h"
 #include "lwk/base/types.h"
 
-/*
- * siginfo_t of <asm/siginfo.h>: the first words are what struct lwk_signal keeps, and the rest is
- * 0.
- */
+/* siginfo_t of <asm/siginfo.h>: its first words are a struct lwk_signal, and the rest is 0. */
 struct signal_info {
 	struct lwk_signal signal;
 	u64 rest[10];

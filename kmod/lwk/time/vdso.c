@@ -76,7 +76,7 @@ int __vdso_getcpu(unsigned int *cpu, unsigned int *node, void *unused)
 {
 	unsigned int both;
 
-	/* As in Linux, the limit of a segment has both: all CPUs have lsl. */
+	/* As in Linux, the limit of a segment holds both, because all CPUs have lsl. */
 	__asm__("lsl %1, %0" : "=r"(both) : "r"(CPU_NODE_SELECTOR_NUMBER));
 	if (cpu)
 		*cpu = both & 0xfff;

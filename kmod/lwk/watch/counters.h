@@ -8,16 +8,16 @@
 
 struct counters {
 	bool due;     /* leave_kernel() has to look at them */
-	bool running; /* since 'last' was taken */
+	bool running; /* they count since 'last' was taken */
 	struct lwk_counting told;
 	u64 last[LWK_MAX_COUNTERS]; /* what each stood at when its value was brought up to date */
 };
 
-/* Once, by the first CPU: what hardware counters there are. All CPUs are alike. */
+/* Finds out, on the first CPU, what hardware counters the CPUs have. */
 void counters_inspect(void);
-/* Does what Linux may want of this CPU's counters; before the doorbell itself is counted. */
+/* Obeys a new order for this CPU's counters; called before the doorbell itself is counted. */
 void counters_obey(void);
-/* With 'due', when this CPU leaves the kernel: brings the values up to date. */
+/* Brings the values up to date; called with 'due' when this CPU leaves the kernel. */
 void counters_update(void);
 
 #endif

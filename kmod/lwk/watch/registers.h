@@ -6,7 +6,7 @@
 struct frame;
 struct slot;
 
-/* Once, by the first CPU; a panic before that leaves no registers. */
+/* Makes room for registers on the first CPU; a panic before that leaves none. */
 void registers_init(void);
 /* Saves those of this CPU, whose slot is 'slot'; only the first call of a CPU counts. */
 void registers_save(const struct slot *slot, const struct frame *frame);
