@@ -16,7 +16,8 @@
  * SET, START and STOP interrupt all CPUs and return when all have followed.
  *
  * LWK_GET_USAGE has the values, for CPUs whose lwk_cpu_counters.order is 'order'. ETIMEDOUT:
- * a CPU is busy, and follows when it can; EHOSTDOWN: the instance's state allows no processes; EINVAL.
+ * a CPU is busy, and follows when it can; EHOSTDOWN: the instance's state allows no processes;
+ * EINVAL.
  */
 enum lwk_counters_command {
 	LWK_COUNTERS_GET = 0,

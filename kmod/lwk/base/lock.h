@@ -2,8 +2,8 @@
 /*
  * Spinlocks. The kernel runs with interrupts off, so a lock is held for a short time.
  *
- * CPUs share the page pools and the console, which have a lock each. Threads of a process share
- * more; a CPU that holds one of these locks takes only locks behind it:
+ * The page pools and the console have a lock each. The threads of a process share more; a CPU that
+ * holds one of these locks takes only locks behind it in its line:
  *   futexes, address space, page pools;
  *   pending signals, page pools;
  *   signal actions.

@@ -10,7 +10,9 @@ struct slot;
 struct space;
 
 void pages_init(void);
-/* Returns zeroed memory for boot, physically contiguous and never freed; panics if there is none. */
+/*
+ * Returns zeroed memory for boot, physically contiguous and never freed; panics if there is none.
+ */
 void *kernel_boot_alloc(size_t size);
 /* Returns a zeroed page of the kernel's pool, or NULL. */
 void *kernel_page_alloc(void);

@@ -2,19 +2,19 @@
 /*
  * A process's address space: what is mapped (areas) and the page tables.
  *
- * Pages come at the first touch: 2 MB where an area holds the whole aligned 2 MB and
+ * A page comes at the first touch: 2 MB where an area holds the whole aligned 2 MB and
  * the partition has such a page, 4 KB otherwise. Before a page is used for anything
- * else, the proxy's view of it must go: pages that lwkpart.ko has shown to the proxy
+ * else, the proxy must lose its view of it: pages that lwkpart.ko has shown to the proxy
  * carry LWK_PTE_SEEN_BY_LINUX, and the LWK asks for them back.
  *
- * Several CPUs share a space. Its lock is held only while nobody need be waited for but
- * other CPUs' TLBs. A thread that changes mappings is 'changing' the space until all is done, the
- * proxy's part included, and keeps others from it that want the same; page faults go on
- * meanwhile. A page that is to go is first put in limbo: no longer present, and not yet free. A
- * fault that finds it there in an area where it may be brings it back.
+ * Several CPUs share a space. A CPU that holds its lock waits for nothing but other CPUs' TLBs.
+ * A thread that changes mappings is 'changing' the space until all is done, including the
+ * proxy's part, and other threads that want to change it wait; page faults go on
+ * meanwhile. A page that is to go is first in limbo: no longer present, and not yet free. A
+ * page fault that finds it there, in an area that allows it, brings it back.
  *
  * Pages of shared areas are Linux's, and come and go with what lwkpart.ko grants (share.c). A
- * thread that fetches some is 'changing' the space, too: none comes where others are being given
+ * thread that fetches some is 'changing' the space, too, so that none comes while others are given
  * back.
  */
 #ifndef LWK_MEMORY_SPACE_H

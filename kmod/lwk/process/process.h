@@ -32,7 +32,9 @@ struct process {
 	struct queued *free_queued;   /* elements for pending signals */
 	void *queued_pages[QUEUED_PAGES]; /* pages that they are in */
 	u32 lost_signals;		  /* 1: more signals came than can wait */
-	/* The timer whose signal was taken last: its number plus 1, and its overruns << 32; or 0. */
+	/*
+	 * The timer whose signal was taken last: its number plus 1, and its overruns << 32; or 0.
+	 */
 	u64 taken_timer;
 	u64 past_cycles; /* TSC cycles of threads that have ended */
 };

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whose turn it is on a CPU that several threads share. A thread that waits lets another one go on.
  * A thread that computes is interrupted only for what cannot wait until it waits: an order to let
  * go of a process, a page that a proxy needs, a signal.
  *
- * The end of a thread's wait needs no announcement: each time that the CPU has nothing
- * else to do, it looks whether what its threads wait for is there. So only a CPU that halts needs
- * the doorbell.
+ * The end of a thread's wait needs no announcement: each time that the CPU has nothing else to do,
+ * it looks whether a thread's ready() is true. So only a CPU that halts needs the doorbell.
  */
 #include "lwk/process/schedule.h"
 

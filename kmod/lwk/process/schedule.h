@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of its threads a CPU runs. A thread that waits lets another one go on, and nothing else
- * does; so a thread that holds a lock must not wait, and code that waits for another thread by
- * looking must let it run.
+ * Which of its threads a CPU runs. Only a thread that waits lets another one go on, so a thread
+ * that holds a lock must not wait, and a loop that looks for what another thread does must yield.
  */
 #ifndef LWK_PROCESS_SCHEDULE_H
 #define LWK_PROCESS_SCHEDULE_H
@@ -12,14 +11,13 @@
 struct slot;
 
 /*
- * Lets other threads of this CPU go on, or halts, until ready() is true. ready() looks at the
- * memory that the kernel and Linux share, and must become true before the doorbell that announces
- * it.
+ * Lets other threads of this CPU go on, or halts, until ready() is true. ready() looks at memory
+ * that the kernel and Linux share, and must be true before its doorbell rings.
  */
 void slot_sleep(bool (*ready)(const struct slot *slot));
 /* As slot_sleep(), but not beyond 'deadline' on the monotonic clock. */
 void slot_sleep_until(bool (*ready)(const struct slot *slot), u64 deadline);
-/* Makes the CPU of a slot look whose ready() has become true. */
+/* The ready() of a slot has become true: makes its CPU look if it halts. */
 void slot_wake(const struct slot *slot);
 /* Lets another thread of this CPU go on, if one can. */
 void slot_yield(void);
