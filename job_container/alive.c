@@ -27,7 +27,7 @@ static bool answers(const char *directory, const char *name)
 	return connected;
 }
 
-/* A slurmstepd listens on NODENAME_JOBID.STEPID; a node's name may hold a '_' too. */
+/* A slurmstepd listens on NODENAME_JOBID.STEPID; a node's name may have a '_', too. */
 static bool is_socket_of(const char *name, uint32_t job_id)
 {
 	const char *ids = strrchr(name, '_');

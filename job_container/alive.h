@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a job that this node has a record of is still there. */
+/* Tells whether a job that this node has a record of still runs. */
 #ifndef JOB_CONTAINER_ALIVE_H
 #define JOB_CONTAINER_ALIVE_H
 
@@ -11,7 +11,7 @@ bool alive_here(const char *spool_directory, uint32_t job_id);
 
 enum alive_answer { ALIVE_YES, ALIVE_NO, ALIVE_UNKNOWN };
 
-/* What slurmctld says; unknown while it does not answer. Can take a minute. */
+/* Asks slurmctld, which can take a minute; ALIVE_UNKNOWN: it does not answer. */
 enum alive_answer alive_ask_slurmctld(uint32_t job_id);
 
 #endif

@@ -22,7 +22,7 @@ static int fail(uint32_t job_id, const char *what)
 	return -1;
 }
 
-/* A cpuset that says nothing has its parent's CPUs. */
+/* Adds CPUs to a cpuset, unless its list is empty: then it has its parent's CPUs. */
 static int add_cpus(const char *directory, const char *cpus)
 {
 	char path[PATH_MAX], has[4096] = "";
@@ -40,7 +40,7 @@ static int add_cpus(const char *directory, const char *cpus)
 	}
 	has[strcspn(has, "\n")] = '\0';
 	rewind(file);
-	/* One write(2): stdio holds it back until then. */
+	/* fclose() makes one write(2) of it. */
 	ret = fprintf(file, "%s,%s\n", has, cpus);
 	return fclose(file) == 0 && ret > 0 ? 0 : -1;
 }
@@ -72,7 +72,7 @@ static int widen_cpusets(uint32_t job_id, const char *cpus)
 	return 0;
 }
 
-/* Without cpusets this is all there is to keep it there. */
+/* Binds this process, which on a node without cpusets is all that keeps it there. */
 static int bind_process(uint32_t job_id, hwloc_const_bitmap_t cpus)
 {
 	cpu_set_t set;
@@ -113,7 +113,7 @@ int os_cores_enter(uint32_t job_id)
 	struct ms_error err;
 	bool none_left;
 
-	/* A record that cannot be read is the SPANK plugin's to refuse. */
+	/* The SPANK plugin refuses a job whose record cannot be read. */
 	if (ms_job_get(job_id, &job, &err) != 1)
 		return 0;
 	none_left = job.state == MS_JOB_ACTIVE && hwloc_bitmap_iszero(job.linux_cpus);

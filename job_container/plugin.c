@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The job_container plugin's entry points. slurmd and slurmstepd look them up by
- * these names; no header declares them outside Slurm's own source.
+ * The job_container plugin's entry points. slurmd and slurmstepd look them up by these names, which
+ * only headers in Slurm's own source declare.
  */
 #include <inttypes.h>
 #include <slurm/slurm_errno.h>
@@ -54,8 +54,8 @@ int container_p_add_cont(uint32_t job_id, uint64_t cont_id)
 int container_p_join(uint32_t job_id, uid_t uid)
 {
 	/*
-	 * Job 0 is no job. Prolog and epilog scripts come as root: they look after the
-	 * node, not the job, and see all of it.
+	 * Job 0 is no job. Prolog and epilog scripts run as root: they look after the node, not the
+	 * job, and see all devices.
 	 */
 	if (!job_id || !uid)
 		return SLURM_SUCCESS;
@@ -64,7 +64,7 @@ int container_p_join(uint32_t job_id, uid_t uid)
 	return SLURM_SUCCESS;
 }
 
-/* There is no namespace to hand out: each task has its own. 0 lets the next plugin answer. */
+/* There is no namespace to join, because each task has its own. 0 lets the next plugin answer. */
 int container_p_join_external(uint32_t job_id)
 {
 	return 0;

@@ -12,7 +12,7 @@
 
 #define MAX_ARGUMENTS 64
 
-/* This process's own arguments; they stay allocated for the exec. */
+/* Reads this process's arguments, which stay allocated for the exec. 0 or -1. */
 static int read_arguments(char *argv[MAX_ARGUMENTS])
 {
 	FILE *file = fopen("/proc/self/cmdline", "re");
@@ -42,12 +42,12 @@ void restart_with_whole_machine(void)
 		return;
 	if (access(kept, R_OK) == 0 && read_arguments(argv) == 0) {
 		slurm_info("lwk: CPUs of this node are lent: starting slurmd again with %s", kept);
-		/* Not HWLOC_THISSYSTEM: hwloc would again look at slurmd's own cpuset. */
+		/* With HWLOC_THISSYSTEM hwloc would look at slurmd's own cpuset again. */
 		setenv("HWLOC_XMLFILE", kept, 1);
 		execv("/proc/self/exe", argv);
 	}
-	slurm_error("lwk: cannot start slurmd again with the topology in %s (%s). It sees only the "
-		    "CPUs that are not lent and gives jobs wrong ones; restart it when no LWK job "
-		    "runs on this node.",
+	slurm_error("lwk: cannot start slurmd again with the topology in %s (%s): slurmd sees only "
+		    "the CPUs that are not lent and gives jobs wrong ones; restart it when no LWK "
+		    "job runs on this node",
 		    kept, strerror(errno));
 }

@@ -17,11 +17,11 @@
 #include "modeswitch/migrate.h"
 #include "restart.h"
 
-/* slurmctld often starts later than the nodes; ask it again for half an hour. */
+/* slurmctld often starts later than the nodes, so it is asked again for half an hour. */
 #define ROUNDS 180
 #define ROUND_SECONDS 10
 
-/* A node that takes jobs while CPUs are still lent fails them; a few seconds avoid most. */
+/* Jobs fail that start while CPUs are still lent; a few seconds avoid most of that. */
 #define HOLD_SLURMD_MS 10000
 
 struct survey {
@@ -42,7 +42,7 @@ static bool is_alive(uint32_t job_id, void *context)
 		slurm_info("lwk: job %u ended while slurmd was away: switching back", job_id);
 		return false;
 	default:
-		/* Undoing the work of a job that still runs is worse than waiting. */
+		/* To wait is better than to end a job that still runs. */
 		survey->unknown = true;
 		return true;
 	}
@@ -63,11 +63,12 @@ static void reconcile(const char *spool_directory)
 			return;
 		sleep(ROUND_SECONDS);
 	}
-	slurm_error("lwk: slurmctld does not answer which jobs of this node have ended; what they "
-		    "left behind stays lent until slurmd is started again, or lwkctl reset");
+	slurm_error(
+		"lwk: slurmctld does not tell which jobs of this node have ended, so what they left "
+		"behind stays lent; start slurmd again, or run 'lwkctl reset'");
 }
 
-/* Waits until the other end of the pipe is closed, or for as long as slurmd may wait. */
+/* Waits until the other end of the pipe is closed, but not longer than HOLD_SLURMD_MS. */
 static void hold(int fd)
 {
 	struct pollfd end = { .fd = fd };
@@ -76,7 +77,7 @@ static void hold(int fd)
 		;
 }
 
-/* In a process of its own, because slurmctld may let it wait. */
+/* Reconciles in a process of its own, because slurmctld may take long to answer. */
 static void reconcile_aside(const char *spool_directory)
 {
 	int done[2];
@@ -89,7 +90,10 @@ static void reconcile_aside(const char *spool_directory)
 	child = fork();
 	if (child == 0) {
 		close(done[0]);
-		/* Twice, because slurmd waits for no child that it did not start itself. */
+		/*
+		 * The second fork is init's child: slurmd waits only for children that it started
+		 * itself.
+		 */
 		if (fork() == 0) {
 			setsid();
 			reconcile(spool_directory);
@@ -123,7 +127,8 @@ void restore(const char *spool_directory)
 	}
 	ms_job_list_free(jobs, n);
 	if (ms_quiet_resume(&err) < 0)
-		slurm_error("lwk: jobs with --quiet-irqs are not seen to: %s", err.text);
+		slurm_error("lwk: interrupts are not kept away from jobs with --quiet-irqs: %s",
+			    err.text);
 	ms_rehome_resume();
 	if (lent)
 		restart_with_whole_machine();

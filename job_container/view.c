@@ -24,13 +24,13 @@ static int cover(const struct ms_job *job)
 {
 	struct stat node;
 
-	/* A device that is not there is lwkexec's to explain, with what it knows of the LWK. */
+	/* lwkexec explains a missing device: it knows more of the LWK. */
 	if (strncmp(job->device, LWK_DEVICE_DIR "/", strlen(LWK_DEVICE_DIR "/")) ||
 	    stat(job->device, &node) < 0)
 		return 0;
 	if (unshare(CLONE_NEWNS) < 0)
 		return fail(job, "unshare");
-	/* What is mounted on the node later, by an automounter say, still arrives. */
+	/* Later mounts on the node, such as an automounter's, still arrive. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return fail(job, "making mounts private");
 	if (mount("lwk", LWK_DEVICE_DIR, "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755,size=4k") < 0)
@@ -49,7 +49,7 @@ int view_enter(uint32_t job_id)
 	int ret = 0;
 	int found = ms_job_get(job_id, &job, &err);
 
-	/* Refusing is the SPANK plugin's, which can tell the user why; it comes next. */
+	/* The SPANK plugin, which comes next, refuses the task and tells the user why. */
 	if (found <= 0) {
 		if (found < 0)
 			slurm_error("lwk: job %u: %s", job_id, err.text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a task of an LWK job sees of the node's LWK instances: its job's, and no other. */
+/* Gives a task of an LWK job its view of /dev/lwk: its job's instance, and no other. */
 #ifndef JOB_CONTAINER_VIEW_H
 #define JOB_CONTAINER_VIEW_H
 

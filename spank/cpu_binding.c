@@ -16,13 +16,13 @@ int cpu_binding_check(void)
 {
 	const char *chosen = command_option("cpu-bind");
 
-	/* srun has no text left of "none". */
+	/* srun keeps no text of "none". */
 	if (!chosen || strstr(chosen, "none"))
 		return 0;
 	slurm_error(
-		"lwk: --cpu-bind=%s (or SLURM_CPU_BIND) lets Slurm bind tasks to CPUs that Linux "
-		"has lent to the job's LWK. Leave it out, or give --cpu-bind=none: each "
-		"program gets an LWK CPU of its own.",
+		"lwk: --cpu-bind=%s (or SLURM_CPU_BIND) would bind tasks to CPUs that Linux has "
+		"lent to the job's LWK; leave it out, or give --cpu-bind=none: each program gets "
+		"an LWK CPU of its own",
 		chosen);
 	return -1;
 }
@@ -37,7 +37,8 @@ int cpu_binding_share(void)
 		return 0;
 	slurm_error(
 		"lwk: --exact (or --exclusive, or --cpus-per-task) would bind this step to CPUs "
-		"that Linux has lent to the job's LWK, and srun does not let it be changed. "
-		"Leave it out, and give --overlap: each program gets an LWK CPU of its own.");
+		"that Linux has lent to the job's LWK, and this srun does not let the plugin "
+		"change that; leave it out, and give --overlap: each program gets an LWK CPU of "
+		"its own");
 	return -1;
 }

@@ -7,7 +7,7 @@
 #ifndef SPANK_CPU_BINDING_H
 #define SPANK_CPU_BINDING_H
 
-/* Before srun reads its options: sets no binding as the default. */
+/* Before srun reads its options: makes no binding the default. */
 void cpu_binding_default(void);
 
 /* After srun has read its options: -1, and a message, when the user asked for a binding. */

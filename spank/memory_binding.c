@@ -13,7 +13,7 @@
 #define VARIABLE "LWK_NUMA"
 #define MAX_NODE 1023
 
-/* "map_mem:" has numbers, decimal or 0x…, each perhaps as "1*3" for three tasks. */
+/* Adds a number of "map_mem:", decimal or hexadecimal, or "1*3", which is 1 for three tasks. */
 static int add_number(const char *item, hwloc_bitmap_t nodes)
 {
 	unsigned long node;
@@ -30,7 +30,7 @@ static int add_number(const char *item, hwloc_bitmap_t nodes)
 	return hwloc_bitmap_set(nodes, node);
 }
 
-/* "mask_mem:" has hexadecimal masks of nodes, with or without 0x. */
+/* Adds a mask of "mask_mem:", hexadecimal, with or without 0x. */
 static int add_mask(const char *item, hwloc_bitmap_t nodes)
 {
 	const char *digits = strncmp(item, "0x", 2) == 0 ? item + 2 : item;
@@ -64,7 +64,7 @@ static int add_nodes(const char *list, hwloc_bitmap_t nodes,
 	return ret < 0 || hwloc_bitmap_iszero(nodes) ? -1 : 0;
 }
 
-/* The nodes of all tasks: they share one LWK. */
+/* Adds up the nodes of all tasks, because all tasks share one LWK. */
 static int bind_to(const char *list, int (*add)(const char *item, hwloc_bitmap_t nodes), char *numa,
 		   size_t size)
 {
@@ -81,8 +81,8 @@ static int bind_to(const char *list, int (*add)(const char *item, hwloc_bitmap_t
 }
 
 /*
- * "" when the binding says nothing about nodes. The words before the kind of binding, such as
- * "verbose,", are for the tasks' Linux side.
+ * Writes the argument of --lwk-numa for a --mem-bind; "" when it says nothing about nodes. Words
+ * before the kind of binding, such as "verbose,", are for the tasks' Linux side.
  */
 static int translate(const char *binding, char *numa, size_t size)
 {
@@ -111,9 +111,9 @@ int memory_binding_hand_over(spank_t sp)
 		return 0;
 	if (translate(binding, numa, sizeof(numa)) < 0) {
 		slurm_error(
-			"lwk: --mem-bind=%s (or SLURM_MEM_BIND) cannot be had for an LWK, which "
-			"all tasks share: of its kinds there are local, map_mem:NODES and "
-			"mask_mem:MASKS, without prefer. Use one of these, or --lwk-numa.",
+			"lwk: --mem-bind=%s (or SLURM_MEM_BIND): expected local, map_mem:NODES or "
+			"mask_mem:MASKS without prefer, because all tasks share one LWK; use one "
+			"of these, or --lwk-numa",
 			binding);
 		return -1;
 	}
@@ -121,7 +121,7 @@ int memory_binding_hand_over(spank_t sp)
 		return 0;
 	if (spank_job_control_setenv(sp, VARIABLE, numa, 1) != ESPANK_SUCCESS) {
 		slurm_error("lwk: Slurm does not hand --mem-bind=%s to the job's nodes; use "
-			    "--lwk-numa=%s instead.",
+			    "--lwk-numa=%s instead",
 			    binding, numa);
 		return -1;
 	}
@@ -130,6 +130,6 @@ int memory_binding_hand_over(spank_t sp)
 
 const char *memory_binding(void)
 {
-	/* slurmd's prefix for whatever spank_job_control_setenv() has set. */
+	/* slurmd puts SPANK_ before what spank_job_control_setenv() has set. */
 	return getenv("SPANK_" VARIABLE);
 }

@@ -10,16 +10,14 @@
 int options_register(spank_t sp);
 
 /*
- * True when --lwk was given; then *image is what it was given, "" for the
- * default image. The text comes from the user and has been checked by nobody.
+ * True when --lwk was given; *image then is its argument, "" for the default image. The text comes
+ * from the user and nobody has checked it.
  */
 bool options_lwk(spank_t sp, const char **image);
 
-/*
- * In srun: true when its step is one of an LWK job; known when srun has read its
- * options. Before that, true when it may be one.
- */
+/* In srun, when it has read its options: true when its step is one of an LWK job. */
 bool options_lwk_step(void);
+/* In srun, at any time: true when its step may be one of an LWK job. */
 bool options_maybe_lwk_step(void);
 
 /*
@@ -31,21 +29,22 @@ const char *options_numa(spank_t sp);
 const char *options_proxy_memory(spank_t sp);
 
 /*
- * In sbatch, salloc and srun, when all options are known: -1 when they contradict each
- * other; the user has been told then.
+ * In sbatch, salloc and srun, when all options are known: -1, and a message, when they contradict
+ * each other.
  */
 int options_check(void);
-/* There: true when this command makes an allocation with --lwk. */
+/* At the same place: true when this command makes an allocation with --lwk. */
 bool options_allocation(void);
+/* At the same place: true when --lwk-numa was given. */
 bool options_numa_given(void);
 
-/* False when the user wants to call lwkexec himself (--lwk-launch=none). */
+/* False with --lwk-launch=none: the user's own commands call lwkexec. */
 bool options_launch(spank_t sp);
 
-/* --quiet-irqs */
+/* True when --quiet-irqs was given. */
 bool options_quiet(spank_t sp);
 
-/* --lwk-report */
+/* True when --lwk-report was given. */
 bool options_report(spank_t sp);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The SPANK plugin's entry points, in the order in which Slurm calls them.
- * Each runs in another process: srun, sbatch or salloc; the root process that
- * slurmd starts before and after a job on a node; or a step's slurmstepd.
+ * The SPANK plugin's entry points, in the order in which Slurm calls them. They run in different
+ * processes: srun, sbatch or salloc; the root process that slurmd starts before and after a job on
+ * a node; a step's slurmstepd.
  */
 #include <slurm/spank.h>
 

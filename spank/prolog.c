@@ -16,7 +16,7 @@
 #include "request.h"
 #include "verdict.h"
 
-/* What is kept warm for LWK jobs must not be missed by any other job. */
+/* Gives back what is kept warm for LWK jobs, which any other job may use. */
 static int cool(void)
 {
 	struct ms_error err;
@@ -36,7 +36,7 @@ static int refuse(uint32_t job_id, uid_t uid, const char *reason)
 		verdict_refuse(job_id, reason);
 		return cool();
 	}
-	/* With no record the job's programs would run on Linux, and nobody would know. */
+	/* Without a record the job's programs would silently run on Linux. */
 	slurm_error("lwk: job %u: cannot record that: %s", job_id, err.text);
 	return -1;
 }
@@ -94,7 +94,7 @@ static int keep_quiet(uint32_t job_id, uid_t uid, hwloc_bitmap_t cpus, struct ms
 	return ret;
 }
 
-/* A job that cannot have quiet runs without, and is told. */
+/* Keeps interrupts away from the job. A job that cannot have that runs without, and is told. */
 static void quiet_on(spank_t sp)
 {
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();

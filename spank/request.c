@@ -15,13 +15,13 @@
 #endif
 
 /*
- * slurmstepd's own translation of Slurm's core numbers into Linux's CPU numbers,
- * by the map that slurmd made when it started. No other is right while CPUs are
- * off-line, because the topology that can be read then has holes.
+ * slurmstepd translates Slurm's core numbers into Linux's CPU numbers by the map that slurmd made
+ * when it started. No other translation is right while CPUs are off-line, because the topology that
+ * can be read then has holes.
  */
 int xcpuinfo_abs_to_mac(char *cores, char **cpus) __attribute__((weak));
 
-/* Array jobs and heterogeneous jobs answer with several records. */
+/* Finds the job: array jobs and heterogeneous jobs answer with several records. */
 static slurm_job_info_t *find_job(job_info_msg_t *message, uint32_t job_id)
 {
 	for (uint32_t i = 0; i < message->record_count; i++) {
@@ -37,7 +37,7 @@ static int read_cpus(slurm_job_info_t *job, const char *node, hwloc_bitmap_t cpu
 	char cores[8192];
 	char *list = NULL;
 
-	/* These are cores, not CPUs, as long as nothing has made libslurm load the nodes. */
+	/* The list has cores, not CPUs, as long as nothing has made libslurm load the nodes. */
 	if (slurm_job_cpus_allocated_str_on_node(cores, sizeof(cores), job->job_resrcs, node) != 0)
 		return ms_fail(err, "Slurm lists no CPUs of job %u on node %s", job->job_id, node);
 	if (!xcpuinfo_abs_to_mac)
@@ -75,9 +75,9 @@ static int read_memory(slurm_job_info_t *job, const char *node, uint64_t *bytes,
 {
 	uint64_t megabytes = 0;
 	/*
-	 * Only printing a job tells its memory per node. The print would hold the
-	 * user's texts as well (job name, comment), which could look like what we
-	 * search; so print a job that has nothing but resources.
+	 * Only the printed text of a job tells its memory per node. That text has the user's texts
+	 * as well (job name, comment), which could look like the memory; so the printed job has
+	 * nothing but resources.
 	 */
 	slurm_job_info_t resources = {
 		.job_id = job->job_id,
@@ -100,7 +100,7 @@ static int read_memory(slurm_job_info_t *job, const char *node, uint64_t *bytes,
 static int read_job(slurm_job_info_t *job, struct ms_request *request, bool with_memory,
 		    struct ms_error *err)
 {
-	/* slurmd sets it, after the variables that come from the user. */
+	/* slurmd sets this variable after those that come from the user. */
 	const char *node = getenv("SLURMD_NODENAME");
 
 	if (!node)
@@ -111,7 +111,7 @@ static int read_job(slurm_job_info_t *job, struct ms_request *request, bool with
 	if (read_cpus(job, node, request->cpus, err) < 0)
 		return -1;
 	request->whole_memory = job->pn_min_memory == 0;
-	/* So does --hint=nomultithread reach the job's record. */
+	/* --hint=nomultithread sets this in the job's record. */
 	request->one_per_core = job->threads_per_core == 1;
 	return with_memory ? read_memory(job, node, &request->memory, err) : 0;
 }
@@ -123,7 +123,7 @@ static int ask_slurm(struct ms_request *request, bool with_memory, struct ms_err
 	int ret;
 
 	if (slurm_load_job(&message, request->job_id, SHOW_DETAIL) != 0)
-		return ms_fail(err, "slurmctld does not answer what job %u was allocated: %s",
+		return ms_fail(err, "slurmctld does not tell what job %u was allocated: %s",
 			       request->job_id, slurm_strerror(slurm_get_errno()));
 	job = find_job(message, request->job_id);
 	if (job)
@@ -140,9 +140,10 @@ static int read_asked(const struct asked *asked, struct ms_request *request, str
 
 	if (*asked->image && !ms_image_name_valid(asked->image))
 		return ms_fail(err,
-			       "--lwk was given something that is no image name: a letter or "
-			       "digit, then letters, digits, '.', '_' or '-', at most %d "
-			       "characters in all",
+			       "--lwk: expected the name of an LWK image (a letter or digit, then "
+			       "letters, digits, '.', '_' or '-', at most %d characters in all), "
+			       "found something else; leave the name out for the site's default "
+			       "image",
 			       MS_IMAGE_NAME_MAX);
 	snprintf(request->image, sizeof(request->image), "%s", asked->image);
 	if (asked->memory && ms_parse_amount(asked->memory, &request->lwk_memory, &why) < 0)

@@ -19,14 +19,14 @@
 #include "options.h"
 #include "verdict.h"
 
-/* What task_look() found. */
+/* task_look() sets these, and the other calls use them. */
 static struct ms_job job;
 static bool refused;
 static bool active;
 static bool launch;
 static bool report;
-static bool is_step;	    /* srun's, and no batch script */
-static uint64_t kills_told; /* of proxies, before this step or by it */
+static bool is_step;	    /* made by srun, and no batch script */
+static uint64_t kills_told; /* killed proxies that need not be told of (again) */
 
 static void refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void refuse(const char *format, ...)
@@ -60,8 +60,8 @@ static void check_record(uint32_t job_id, bool found, bool asked, const char *im
 }
 
 /*
- * With srun --multi-prog the programs are in a file, which is what this argument
- * then holds, and no hook can change them.
+ * Does the argument hold srun --multi-prog's file? The programs are in that file, and no hook can
+ * change them.
  */
 static bool is_multi_prog(const char *argument)
 {
@@ -88,7 +88,7 @@ static void check_program(spank_t sp)
 		       "program.");
 }
 
-/* A Linux-only job, whatever it has a record for. */
+/* Is it a Linux-only job that has a record for --quiet-irqs? */
 static bool is_linux_only(uint32_t job_id)
 {
 	if (job.state != MS_JOB_QUIET)
@@ -127,7 +127,7 @@ int task_look(spank_t sp)
 		refuse("%s", err.text);
 
 	kills_told = active ? ms_limits_kills(&job, getpid()) : 0;
-	/* The batch script, and salloc's shell on a node, are the job's Linux side. */
+	/* The batch script and salloc's shell on a node belong to the job's Linux side. */
 	is_step = step_id <= SLURM_MAX_NORMAL_STEP_ID;
 	launch = active && is_step && options_launch(sp);
 	report = active && options_report(sp);
@@ -141,7 +141,7 @@ int task_refuse(void)
 	return refused ? -1 : 0;
 }
 
-/* srun --bcast to a directory leaves it to slurmstepd to add the file's name. */
+/* With srun --bcast to a directory slurmstepd adds the file's name later. */
 static int set_program(spank_t sp, const char *program)
 {
 	size_t length = strlen(program);
@@ -157,7 +157,7 @@ static int set_program(spank_t sp, const char *program)
 	return spank_setenv(sp, "LWK_ARGV0", path, 1);
 }
 
-/* What lwkexec cannot know, for its report. */
+/* Hands over what lwkexec cannot know and reports. */
 static int set_report(spank_t sp)
 {
 	char text[512], cpus[256];
@@ -181,7 +181,7 @@ int task_launch(spank_t sp)
 	if (!active)
 		return 0;
 	spank_unsetenv(sp, "LWK_ARGV0");
-	set_report(sp); /* a report that is not to be had is no reason to fail */
+	set_report(sp); /* a missing report is no reason to fail */
 	if (spank_setenv(sp, "LWK_DEVICE", job.device, 1) != ESPANK_SUCCESS) {
 		slurm_error("lwk: cannot tell the task its LWK: LWK_DEVICE cannot be set");
 		return -1;
@@ -192,7 +192,7 @@ int task_launch(spank_t sp)
 		slurm_error("lwk: cannot hand \"%s\" to lwkexec: LWK_ARGV0 cannot be set", argv[0]);
 		return -1;
 	}
-	/* Slurm's own launch goes on with this: TaskProlog, limits and exit codes stay right. */
+	/* Slurm itself launches lwkexec, so TaskProlog, limits and exit codes stay right. */
 	argv[0] = lwkexec;
 	return 0;
 }

@@ -12,19 +12,19 @@
 #define FAILED_WITH_1 (1 << 8)
 
 /*
- * Stands before the reason in a job's AdminComment, which only Slurm's administrators can write.
- * A job that is requeued keeps the comment of its former run.
+ * This mark stands before the reason in a job's AdminComment, which only Slurm's administrators can
+ * write. It has the run's number, because a requeued job keeps the comment of its former run.
  */
 #define MARK "lwk run %u: "
 #define MARK_SIZE 32
 
 /*
- * Slurmctld sends the text, and what ends srun and salloc, independently. Nothing
- * tells when the text has arrived; it mostly takes a tenth of this.
+ * slurmctld sends the text and the end of srun or salloc independently. Nothing tells when the text
+ * has arrived; it mostly takes a tenth of this time.
  */
 #define NOTIFY_SECONDS 2
 
-/* Slurmctld may be away for a while, and a node may take long: SwitchTimeout= and more. */
+/* slurmctld may be away for a while, and a node may take longer than SwitchTimeout=. */
 #define POLL_US 300000
 #define UNANSWERED_MAX 200
 
@@ -37,13 +37,13 @@ static slurm_job_info_t *find(job_info_msg_t *message, uint32_t job_id)
 	return NULL;
 }
 
-/* A heterogeneous job is its components; its script and its end are the leader's. */
+/* The leader of a heterogeneous job's components has its script and its end. */
 static uint32_t leader_of(const slurm_job_info_t *job)
 {
 	return job->het_job_id ? job->het_job_id : job->job_id;
 }
 
-/* Of this run of the job; NULL when there is none. */
+/* Finds the reason of this run of the job; NULL: there is none. */
 static const char *reason_of(const slurm_job_info_t *job)
 {
 	const char *reason;
@@ -59,7 +59,7 @@ static void log_failure(uint32_t job_id, const char *what)
 	slurm_error("lwk: job %u: cannot %s: %s", job_id, what, slurm_strerror(slurm_get_errno()));
 }
 
-/* One reason is enough; and an administrator's own comment is not lost by it. */
+/* Appends the reason to the job's comment, unless another node has done so. */
 static void keep_with_job(const slurm_job_info_t *job, const char *text)
 {
 	job_desc_msg_t update;
@@ -83,7 +83,7 @@ static void end_job(uint32_t job_id, const char *text)
 	char message[sizeof(((struct ms_error *)0)->text) + 8];
 
 	snprintf(message, sizeof(message), "lwk: %s", text);
-	/* There may be nobody left to tell, as after salloc --no-shell. */
+	/* Nobody may be left to tell, as after salloc --no-shell. */
 	if (slurm_notify_job(job_id, message) == 0)
 		sleep(NOTIFY_SECONDS);
 	if (slurm_complete_job(job_id, FAILED_WITH_1) != 0)
@@ -110,7 +110,7 @@ void verdict_refuse(uint32_t job_id, const char *reason)
 	job_info_msg_t *message;
 	slurm_job_info_t *job;
 
-	/* Asked for a component, slurmctld tells of that only; asked for the leader, of all. */
+	/* slurmctld answers with one component, or with all when it is asked for the leader. */
 	do {
 		asked = leader_id;
 		if (slurm_load_job(&message, asked, SHOW_ALL) != 0) {
@@ -143,7 +143,7 @@ static enum progress judge_component(const slurm_job_info_t *job, struct ms_erro
 	return job->state_reason == WAIT_PROLOG ? WAIT : GO;
 }
 
-/* The job's array siblings are jobs of their own, and no business of this one. */
+/* Other tasks of a job array are jobs of their own and do not count. */
 static enum progress judge(job_info_msg_t *message, uint32_t job_id, struct ms_error *err)
 {
 	enum progress all = STOP, one;

@@ -157,7 +157,7 @@ whole_node()
 			as user1 srun -c2 --lwk "--lwk-numa=$policy" "$programs/hello"
 	done
 	for binding in rank prefer,map_mem:0 map_mem:5000 mask_mem:0; do
-		refused "--mem-bind=" 'map_mem:NODES and mask_mem:MASKS' -- \
+		refused "--mem-bind=" 'map_mem:NODES or mask_mem:MASKS' -- \
 			as user1 sbatch -c2 --lwk "--mem-bind=$binding" --wrap true
 	done
 	refused '--lwk-mem goes with --lwk' -- as user1 sbatch -c2 --lwk-mem=50% --wrap true
