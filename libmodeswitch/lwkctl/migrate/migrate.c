@@ -100,7 +100,7 @@ static struct {
 	bool calibrate;
 	const char *picture;
 	uint64_t memory; /* bytes */
-} line = { .request = { .method = MS_ADAPTIVE, .sleep_ms = -1 } };
+} given = { .request = { .method = MS_ADAPTIVE, .sleep_ms = -1 } };
 
 enum {
 	OPTION_PID = OPTION_OWN,
@@ -121,7 +121,7 @@ enum {
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
-	struct ms_migrate_request *request = &line.request;
+	struct ms_migrate_request *request = &given.request;
 	struct ms_error err;
 	uint64_t whole = 0;
 
@@ -142,11 +142,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		request->cgroup = text;
 		return 0;
 	case OPTION_FROM:
-		if (read_nodes(text, &line.from) < 0)
+		if (read_nodes(text, &given.from) < 0)
 			refuse("NUMA nodes to be left, such as 0 or 0-1,3", text);
 		return 0;
 	case OPTION_TO:
-		if (read_nodes(text, &line.to) < 0)
+		if (read_nodes(text, &given.to) < 0)
 			refuse("NUMA nodes to move to, such as 1 or 2-3", text);
 		return 0;
 	case OPTION_METHOD:
@@ -176,13 +176,13 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		request->dry_run = true;
 		return 0;
 	case OPTION_CALIBRATE:
-		line.calibrate = true;
+		given.calibrate = true;
 		return 0;
 	case OPTION_PICTURE:
-		line.picture = text;
+		given.picture = text;
 		return 0;
 	case OPTION_MEMORY:
-		if (ms_parse_size(text, &line.memory, &err) < 0)
+		if (ms_parse_size(text, &given.memory, &err) < 0)
 			refuse("a size such as 256M", text);
 		return 0;
 	}
@@ -190,17 +190,17 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 /* Checks how the options go together; each alone is checked by parse(). */
-static int check_line(void)
+static int check_together(void)
 {
-	const struct ms_migrate_request *request = &line.request;
-	int targets = !!request->pid + !!request->job_id + !!request->cgroup + line.calibrate;
+	const struct ms_migrate_request *request = &given.request;
+	int targets = !!request->pid + !!request->job_id + !!request->cgroup + given.calibrate;
 
 	if (targets != 1)
 		return usage_error("one of --pid, --job, --cgroup and --calibrate",
 				   "none or several");
-	if (!line.calibrate && (line.picture || line.memory))
+	if (!given.calibrate && (given.picture || given.memory))
 		return usage_error("--picture and --memory with --calibrate only", "them without");
-	if (!line.from || !line.to)
+	if (!given.from || !given.to)
 		return usage_error("--from NODES and --to NODES", "one or none of them");
 	return EXIT_OK;
 }
@@ -208,12 +208,12 @@ static int check_line(void)
 static int run_calibration(bool json)
 {
 	struct calibration_request request = {
-		.from = line.from,
-		.to = line.to,
-		.bytes = line.memory ? line.memory : CALIBRATION_BYTES,
-		.wanted = line.request.cpu_percent > 0 ? line.request.cpu_percent
-						       : CALIBRATION_PERCENT,
-		.picture = line.picture,
+		.from = given.from,
+		.to = given.to,
+		.bytes = given.memory ? given.memory : CALIBRATION_BYTES,
+		.wanted = given.request.cpu_percent > 0 ? given.request.cpu_percent
+							: CALIBRATION_PERCENT,
+		.picture = given.picture,
 		.json = json,
 		.stop = was_caught,
 	};
@@ -233,7 +233,7 @@ static void catch_signals(void)
 
 static int migrate(bool json)
 {
-	struct ms_migrate_request *request = &line.request;
+	struct ms_migrate_request *request = &given.request;
 	bool terminal = isatty(STDERR_FILENO);
 	struct ms_migrate_state state;
 	struct ms_error err = { "" };
@@ -269,16 +269,16 @@ static int migrate(bool json)
 
 static int run(const struct options *options)
 {
-	int status = check_line();
+	int status = check_together();
 
 	if (status == EXIT_OK) {
-		line.request.from = line.from;
-		line.request.to = line.to;
+		given.request.from = given.from;
+		given.request.to = given.to;
 		catch_signals();
-		status = line.calibrate ? run_calibration(options->json) : migrate(options->json);
+		status = given.calibrate ? run_calibration(options->json) : migrate(options->json);
 	}
-	hwloc_bitmap_free(line.from);
-	hwloc_bitmap_free(line.to);
+	hwloc_bitmap_free(given.from);
+	hwloc_bitmap_free(given.to);
 	return status;
 }
 
