@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libmodeswitch: switches a job's share of a node between Linux-only mode and LWK mode.
- * This header includes all of the library's public interface; each topic has a header of its own.
+ * libmodeswitch: switches a job's share of a node between Linux-only mode and LWK mode. This header
+ * includes all of the library's public interface; each topic has a header of its own.
  *
- * Conventions. A call that can fail returns 0, or -1 with a text in *err that says what was
- * wanted, what was found and what to do. err may not be NULL. Sizes are bytes; CPU and node
- * numbers are Linux's. The caller frees a pointer that a call hands out with the call that its
- * comment names, and frees nothing else. No call uses a shell, and no call trusts the environment.
+ * Conventions. A call that can fail takes 'err', which may not be NULL, and returns 0, or -1 with a
+ * text in *err that says what was wanted, what was found and what to do. Sizes are in bytes; CPU
+ * and node numbers are Linux's. The comment of a call that hands out memory names the call that
+ * frees it; all else stays with its owner. No call uses a shell, and no call trusts the
+ * environment.
  */
 #ifndef MODESWITCH_H
 #define MODESWITCH_H

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Errors: the text that tells a person why a call failed; and the listener of lines of text.
+ * Errors, as text for the person who can act on them, and the listener of lines of text.
  */
 #ifndef MODESWITCH_ERROR_H
 #define MODESWITCH_ERROR_H
 
 #include <stddef.h>
 
-/* Why a call failed, for the person who can act on it. */
+/* Why a call failed: what was wanted, what was found, and what to do. */
 struct ms_error {
 	char text[1024];
 };
 
-/* Sets the text, as printf; returns -1 so that "return ms_fail(err, …)" reads well. */
+/* Sets the text as printf() would and returns -1, for "return ms_fail(err, ...)". */
 int ms_fail(struct ms_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Hears one line of text, without a newline. */
+/* Hears one line of text, without a newline; the line is valid during the call only. */
 typedef void (*ms_say)(const char *line, void *context);
 
 #endif

@@ -14,34 +14,40 @@
 
 /* What the proxies of a job may use of Linux on this node, together. */
 struct ms_limits {
-	bool required;	      /* without these limits there shall be no LWK job */
-	hwloc_bitmap_t cpus;  /* the job's own, or the OS CPUs */
-	hwloc_bitmap_t nodes; /* NUMA nodes, near these CPUs */
+	bool required;	      /* a node that cannot set these limits refuses LWK jobs */
+	hwloc_bitmap_t cpus;  /* the job's assistant CPUs, or the OS cores */
+	hwloc_bitmap_t nodes; /* the NUMA nodes of their memory, near these CPUs */
 	uint64_t memory;      /* bytes */
-	uint64_t memory_max;  /* bytes: what the user may ask for */
+	uint64_t memory_max;  /* the most bytes that a user may ask for */
 	unsigned pids;	      /* processes and threads */
 	/*
-	 * Of one CPU, for all jobs together whose proxies share the OS CPUs; 0: no limit, as they
-	 * have CPUs of their own.
+	 * Percent of one CPU, for the proxies of all jobs that share the OS cores; 0: no limit,
+	 * because the job has assistant CPUs.
 	 */
 	unsigned cpu_percent;
-	/* Against whoever else wants those: of an ordinary cgroup's weight; 0: as much. */
+	/*
+	 * Weight of the proxies on the OS cores, in percent of an ordinary cgroup's; 0: the same.
+	 */
 	unsigned weight_percent;
 };
 
 struct ms_job;
 
 /*
- * With cgroup version 2: limits the tasks of a step, of which 'pid' is one, by the cgroups that
- * Slurm made for them, before they begin. A batch script ('is_step' is false) has the job's limits
- * only, those of CPU time and processes. With version 1 there is nothing to do here. Root.
+ * Limits the tasks of a step before they begin, with cgroup version 2, in the cgroups that Slurm
+ * made for them; 'pid' is one of the tasks. A batch script ('is_step' is false) gets only the
+ * limits of the whole job, those of CPU time and processes. Does nothing with cgroup version 1,
+ * where lwkpart.ko moves proxies into cgroups. Root.
  */
 int ms_limits_step(const struct ms_job *job, pid_t pid, bool is_step, struct ms_error *err);
 
-/* How many proxies have been killed because they were over their limit of memory; 'pid' as above. */
+/*
+ * Returns how many of the job's proxies Linux has killed because they exceeded their limit of
+ * memory; 'pid' is a task of the step. 0 also when it cannot be read.
+ */
 uint64_t ms_limits_kills(const struct ms_job *job, pid_t pid);
 
-/* A job has ended: what jobs share on the OS CPUs is for those that are left. Root. */
+/* Divides the CPU time on the OS cores among the jobs that share them, after one ended. Root. */
 void ms_limits_share(void);
 
 #endif

@@ -15,107 +15,110 @@
 
 struct json_object;
 
-/* In which order pages are moved: lwkctl(8) tells what each is good for. */
+/* The order in which pages are moved; lwkctl(8) tells what each is good for. */
 enum ms_migrate_method { MS_PERIODICAL, MS_SEVERE, MS_MILD, MS_ADAPTIVE, MS_MIGRATE_METHODS };
 
-/* Why memory is still where it was. */
+/* Why a page is still on a node that it should leave. */
 enum ms_migrate_left {
-	MS_LEFT_PINNED,	      /* in use by a device or by the kernel, time and again */
-	MS_LEFT_SHARED,	      /* with others; only root moves such pages */
+	MS_LEFT_PINNED,	      /* a device or the kernel uses it at every try */
+	MS_LEFT_SHARED,	      /* shared with other processes; only root moves it */
 	MS_LEFT_INACCESSIBLE, /* mapped without any access (PROT_NONE) */
-	MS_LEFT_HUGETLB,      /* no free huge page where it should go */
-	MS_LEFT_FULL,	      /* no free memory where it should go */
-	MS_LEFT_SPECIAL,      /* of a mapping that the kernel does not move */
-	MS_LEFT_RETURNED,     /* was moved, and something moved or made it anew back there */
-	MS_LEFT_DENIED,	      /* another user's process */
-	MS_LEFT_NOT_TRIED,    /* stopped before */
+	MS_LEFT_HUGETLB,      /* its destination has no free huge page */
+	MS_LEFT_FULL,	      /* its destination has no free memory */
+	MS_LEFT_SPECIAL,      /* the kernel does not move pages of its mapping */
+	MS_LEFT_RETURNED,     /* was moved, and is back or was allocated there again */
+	MS_LEFT_DENIED,	      /* its process is another user's */
+	MS_LEFT_NOT_TRIED,    /* the migration was stopped before */
 	MS_LEFT_REASONS
 };
 
-/* Kinds of pages; a page can be of several. */
+/* Kinds of pages; a page can be of several kinds. */
 enum ms_migrate_kind {
 	MS_KIND_HUGE,	 /* transparent huge pages, moved whole */
-	MS_KIND_HUGETLB, /* of hugetlbfs */
-	MS_KIND_FILE,	 /* of files and shared memory */
+	MS_KIND_HUGETLB, /* pages of hugetlbfs */
+	MS_KIND_FILE,	 /* pages of files and of shared memory */
 	MS_KIND_SHARED,	 /* mapped by several processes */
 	MS_KIND_KSM,
 	MS_KIND_MLOCKED,
 	MS_KINDS
 };
 
-/* How far a migration is, or how it ended. Memory in bytes. */
+/* How far a migration is, or how it ended. Memory is in bytes. */
 struct ms_migrate_state {
-	const char *source; /* of what is known about use: "accessed", "soft-dirty", "none" */
+	const char *source; /* how use of pages is known: "accessed", "soft-dirty", "none" */
 	unsigned processes;
-	unsigned rounds; /* of n pages */
-	unsigned scans;	 /* of all pages */
-	uint64_t found;	 /* on the nodes to be left, from the start or later */
+	unsigned rounds; /* of n pages each */
+	unsigned scans;	 /* looks at all pages */
+	uint64_t found;	 /* on the nodes to be left, at the start or later */
 	uint64_t moved;
-	uint64_t gone; /* freed meanwhile */
+	uint64_t gone; /* freed before they could be moved */
 	uint64_t left[MS_LEFT_REASONS];
-	uint64_t kinds[MS_KINDS]; /* of what was moved */
-	uint64_t hot_found;	  /* known to have been in use lately */
+	uint64_t kinds[MS_KINDS]; /* part of 'moved' that is of each kind */
+	uint64_t hot_found;	  /* part of 'found' known to be in use */
 	uint64_t hot_moved;
 	double seconds;
-	double cpu_seconds;	 /* of the caller's thread, user and system */
-	double scan_cpu_seconds; /* part of it: to learn which pages there are, and used */
-	bool complete;		 /* all that can move has moved */
-	bool stopped;		 /* because stop() said so */
-	char notes[2048];	 /* what else is to be known; one a line */
+	double cpu_seconds;	 /* user and system time of the caller's thread */
+	double scan_cpu_seconds; /* part of it: finding pages and whether they are used */
+	bool complete;		 /* all pages that can move have moved */
+	bool stopped;		 /* stop() returned true */
+	char notes[2048];	 /* further findings, one a line */
 };
 
 struct ms_migrate_request {
-	/* Whose memory: one of these; the others are 0 or NULL. */
+	/* Exactly one of these names the processes; the others are 0 or NULL. */
 	pid_t pid;	    /* a process and its descendants */
 	uint32_t job_id;    /* a job of Slurm on this node */
-	const char *cgroup; /* the processes in a cgroup, a directory, and below it */
+	const char *cgroup; /* a directory: the processes in this cgroup and below it */
 
-	hwloc_const_bitmap_t from, to; /* NUMA nodes */
+	hwloc_const_bitmap_t from, to; /* NUMA nodes; the caller's */
 	enum ms_migrate_method method;
-	unsigned pages;	    /* n: so many pages of 4 KB, then a sleep; 0: chosen here */
-	int sleep_ms;	    /* t: that sleep; -1: chosen here */
-	double cpu_percent; /* of one CPU, at most; 0: no limit */
-	uint64_t bandwidth; /* bytes per second, at most; 0: no limit */
-	bool dry_run;	    /* find the pages, but change nothing */
+	unsigned pages;	    /* n: pages of 4 KB in a round; 0: the library chooses */
+	int sleep_ms;	    /* t: sleep after each round; -1: the library chooses */
+	double cpu_percent; /* the most to use, of one CPU; 0: no limit */
+	uint64_t bandwidth; /* the most to move, bytes per second; 0: no limit */
+	bool dry_run;	    /* find the pages, move none */
 
-	/* Asked at least every 100 ms; true ends the work. May be NULL. */
+	/* Called at least every 100 ms; returns true to end the work. May be NULL. */
 	bool (*stop)(void *context);
-	/* Hears how far it is, several times a second. May be NULL. */
+	/* Called several times a second with the state. May be NULL. */
 	void (*hear)(const struct ms_migrate_state *state, void *context);
 	void *context;
 };
 
-#define MS_MIGRATE_MIN_PAGES 64U /* smaller rounds cost more than they spare */
+#define MS_MIGRATE_MIN_PAGES 64U /* smaller rounds cost more CPU time than they save */
 #define MS_MIGRATE_MAX_SLEEP_MS 3600000
 
 /*
- * Moves pages of running processes between NUMA nodes: n pages, a sleep of t ms, and so
- * on, within the limits, the order by 'method' (Urushida and Hirotsu, Improvement of
- * Memory Migration in Docker container scheduling on NUMA systems). No page is moved
- * twice. cpusets that hold nothing but these processes are changed so that new pages
- * come from 'to'. A user may move memory of own processes; root of all.
- * 0 with *state told; -1 also with *state, of how far it came: then the cpusets are as
- * they were, and every page is whole on one node or the other.
+ * Moves pages of running processes from some NUMA nodes to others: n pages, a sleep of t ms, and so
+ * on, within the limits, in the order of 'method' (Urushida and Hirotsu, Improvement of Memory
+ * Migration in Docker container scheduling on NUMA systems). Moves no page twice. Changes cpusets
+ * that hold only these processes, so that new pages come from 'to'. Users may move memory of their
+ * own processes, root that of all. Fills *state also on failure; then the cpusets are as they were,
+ * and every page is whole on one node or the other.
  */
 int ms_migrate(const struct ms_migrate_request *request, struct ms_migrate_state *state,
 	       struct ms_error *err);
 
-/* "periodical", "severe", "mild", "adaptive" */
+/*
+ * These return the words for people and for JSON: "periodical", "severe", "mild" or "adaptive";
+ * "pinned" and so on; "huge" and so on.
+ */
 const char *ms_migrate_method_word(enum ms_migrate_method method);
-/* "pinned", … */
 const char *ms_migrate_left_word(enum ms_migrate_left left);
-/* "huge", … */
 const char *ms_migrate_kind_word(enum ms_migrate_kind kind);
-/* As lwkctl(8) documents it. json_object_put() it. */
+/*
+ * Returns the JSON that lwkctl(8) documents, to be freed with json_object_put(); NULL: no memory.
+ */
 struct json_object *ms_migrate_state_to_json(const struct ms_migrate_state *state);
 
 /*
- * Brings pages of Linux jobs home to the NUMA nodes that LWK jobs had taken and have given back,
- * within RehomeRate= and RehomeCpu=, or forgets them with Rehome=no; then ends. It stands back
- * while a switch is going on. -1: some are still away, and will be tried again. Root.
+ * Moves pages of Linux jobs back to the NUMA nodes from which they were vacated for LWK jobs, after
+ * those have given the nodes back, within RehomeRate= and RehomeCpu=; with Rehome=no forgets these
+ * pages. Waits while a switch goes on, and returns when it is done. -1: some pages are still away;
+ * a later call tries again. Root.
  */
 int ms_rehome(const struct ms_config *config, ms_say say, void *context, struct ms_error *err);
-/* Starts `lwkctl rehome` if there are any; for slurmd's start. */
+/* Starts `lwkctl rehome` if there are such pages. The start of slurmd calls it. Root. */
 void ms_rehome_resume(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This node of the cluster, for its administrator: what it has lent, preparing it, checking it. Root.
+ * This node of the cluster, for its administrator: what it has lent and could lend, preparing it,
+ * and checking it. All calls need root.
  */
 #ifndef MODESWITCH_NODE_H
 #define MODESWITCH_NODE_H
@@ -18,28 +19,31 @@ struct json_object;
 /* A CPU or a range of memory that is lent. */
 struct ms_lent {
 	bool is_cpu;
-	bool is_blocks; /* memory: whole blocks that Linux has off-line */
-	int instance;	/* who has it, or MS_NO_INSTANCE */
+	bool is_blocks; /* memory: whole memory blocks, off-line in Linux */
+	int instance;	/* the instance that has it, or MS_NO_INSTANCE */
 	unsigned cpu;
 	unsigned node;
 	uint64_t start; /* physical address */
 	uint64_t bytes;
 };
 
-/* All that is lent, CPUs first; nothing when lwkpart.ko is not loaded. Free with free(). */
+/*
+ * Lists all that is lent, CPUs first; nothing when lwkpart.ko is not loaded. The caller frees *lent
+ * with free().
+ */
 int ms_ledger(struct ms_lent **lent, size_t *n, struct ms_error *err);
 
-/* What a NUMA node has lent, and could lend. Bytes. */
+/* What a NUMA node has lent and could lend. Memory is in bytes. */
 struct ms_numa_info {
 	unsigned node;
 	bool system; /* kept for the system: LWKs get its memory last */
 	hwloc_bitmap_t lent_cpus, free_cpus;
-	uint64_t total;	       /* with what is lent */
-	uint64_t lent;	       /* to LWKs, or kept warm for one */
+	uint64_t total;	       /* including what is lent */
+	uint64_t lent;	       /* to LWKs, or kept warm */
 	uint64_t largest_lent; /* largest contiguous run of it */
 	/*
-	 * What is free or could be moved away now, in pages of 4 KB, and the part of it that is
-	 * whole large pages, of 2 MB and of 1 GB, and the largest contiguous run of the first.
+	 * Memory that is free or could be vacated now; the parts of it that are whole large pages
+	 * of 2 MB and of 1 GB; and the largest contiguous run of it.
 	 */
 	uint64_t free_4k, free_2m, free_1g;
 	uint64_t largest_free;
@@ -49,24 +53,24 @@ struct ms_numa_info {
 struct ms_node_info {
 	unsigned instances;
 	hwloc_bitmap_t lent_cpus;
-	hwloc_bitmap_t free_cpus; /* on-line, and not OsCpus=; jobs without an LWK may use them */
+	hwloc_bitmap_t free_cpus; /* on-line and not of OsCpus=; Linux-only jobs may use them */
 	uint64_t lent;
-	uint64_t spare; /* Linux gives no more of all 'free_4k' than that, or it would be short */
+	uint64_t spare;		   /* bytes: the most of all 'free_4k' that Linux can give up */
 	struct ms_numa_info *numa; /* by number */
 	size_t n_numa;
 };
 
 /*
- * Looks at each page of the node, so it takes seconds on a large one. What could be lent is an
- * estimate: from one moment to the next Linux uses, frees and pins memory. Root. Free what it
- * holds with ms_node_info_release().
+ * Looks at each page of the node, which takes seconds on a large node. What could be lent is an
+ * estimate, because Linux uses, frees and pins memory all the time. ms_node_info_release() frees
+ * what *info holds.
  */
 int ms_node_info(const struct ms_config *config, struct ms_node_info *info, struct ms_error *err);
 void ms_node_info_release(struct ms_node_info *info);
 
-/* What ms_prepare() is to do. */
+/* What ms_prepare() does. */
 enum ms_prepare_mode {
-	MS_PREPARE_DRY_RUN, /* tell what would be done */
+	MS_PREPARE_DRY_RUN, /* reports what it would do */
 	MS_PREPARE,
 	MS_PREPARE_UNDO,
 };
@@ -74,17 +78,17 @@ enum ms_prepare_mode {
 /*
  * Separates the NUMA nodes for jobs from those for the system (SystemNodes=): puts the memory
  * blocks of job nodes into ZONE_MOVABLE, where the kernel never has pages of its own, and keeps
- * interrupts and services on the OS CPUs and system nodes. Or undoes exactly what earlier calls
- * have changed; 'config' may be NULL then. Root; fails while anything is lent.
+ * interrupts and services on the OS cores and system nodes. MS_PREPARE_UNDO undoes exactly what
+ * earlier calls have changed; 'config' may be NULL then. Fails while anything is lent.
  *
- * *report: what was got, what was not, and why; lwkctl(8) documents the members.
- * json_object_put() it. 1: done, but not all job nodes are (--undo: not all was) as they should
- * be; the report says why.
+ * Returns 0 when all is as it should be; 1 when some of it could not be done; -1 on error. *report,
+ * with 0 and 1, tells what was done, what was not, and why: lwkctl(8) documents its members, and
+ * json_object_put() frees it.
  */
 int ms_prepare(const struct ms_config *config, enum ms_prepare_mode mode,
 	       struct json_object **report, struct ms_error *err);
 
-/* One finding of ms_check(). */
+/* One finding of ms_check(), valid only while it is heard. */
 struct ms_finding {
 	enum { MS_FINE, MS_NOTE, MS_PROBLEM } level;
 	const char *subject; /* a stable name, "module" */
@@ -93,8 +97,8 @@ struct ms_finding {
 };
 
 /*
- * Looks for whatever would break LWK jobs on this node and changes nothing.
- * Returns the number of problems.
+ * Looks for whatever would break LWK jobs on this node, tells hear() each finding, and changes
+ * nothing. Returns the number of findings with MS_PROBLEM.
  */
 int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, void *context),
 	     void *context);
