@@ -60,8 +60,8 @@ int hierarchy_find(const char *controller, struct hierarchy *hierarchy)
 }
 
 /*
- * The path in a line of /proc/PID/cgroup, "N:CONTROLLERS:PATH", if the line is of this hierarchy;
- * else NULL. The line of version 2 names no controllers.
+ * Returns the path in a line of /proc/PID/cgroup, "N:CONTROLLERS:PATH", or NULL if the line is of
+ * another hierarchy. The line of version 2 names no controllers.
  */
 static const char *path_in_line(const struct hierarchy *hierarchy, char *line)
 {
@@ -100,7 +100,7 @@ int hierarchy_path_of_process(const struct hierarchy *hierarchy, pid_t pid, char
 
 /* ---- jobs of Slurm ---- */
 
-/* Slurm 22.05 makes its cgroups here. The parts of names that vary have the node's name. */
+/* The places of Slurm 22.05's cgroups. The parts of names that vary contain the node's name. */
 #define JOB_VERSION_1 "/slurm*/uid_*/job_"
 #define JOB_VERSION_2 "/system.slice/*slurmstepd.scope/job_"
 
@@ -112,7 +112,7 @@ uint32_t job_of_process(pid_t pid)
 
 	if (kernel_read(text, sizeof(text), "/proc/%d/cgroup", pid) < 0)
 		return 0;
-	/* The first one of a line is Slurm's; a step can have such names below it. */
+	/* The first such name is Slurm's; a step can make others below it. */
 	for (part = strstr(text, "/job_"); part; part = strstr(part + 1, "/job_")) {
 		rest = '\n'; /* the end of the last line */
 		if (sscanf(part, "/job_%" SCNu32 "%c", &job, &rest) >= 1 &&

@@ -14,32 +14,32 @@
 
 #define CGROUP2_MOUNT "/sys/fs/cgroup"
 
-/* Are all controllers in the one hierarchy of version 2, mounted at CGROUP2_MOUNT? */
+/* Returns true if this node uses cgroup version 2: its hierarchy is mounted at CGROUP2_MOUNT. */
 bool cgroup2_is_used(void);
 
 /* A mounted hierarchy of cgroups. */
 struct hierarchy {
-	char mount[PATH_MAX]; /* its mount point */
+	char mount[PATH_MAX]; /* mount point */
 	bool version_2;
 	const char *controller; /* as given to hierarchy_find() */
 };
 
 /*
- * Finds the hierarchy of a controller: the one of version 1 that is mounted with it, else the one of
- * version 2, which need not have the controller. 0, -ENOENT when there is neither, or another
+ * Finds the hierarchy of a controller: the one of version 1 that is mounted with it, else the one
+ * of version 2, which need not have the controller. 0, -ENOENT when there is neither, or another
  * negative errno when the mounts cannot be read. Keeps the pointer 'controller'.
  */
 int hierarchy_find(const char *controller, struct hierarchy *hierarchy);
 
 /*
- * Writes the directory of the process's cgroup in this hierarchy, which begins with its mount point,
- * to 'path'. 0; -ENOENT when the process is gone or not in it; -ENAMETOOLONG; or another negative
- * errno.
+ * Writes the directory of the process's cgroup in this hierarchy, which begins with its mount
+ * point, to 'path'. 0; -ENOENT when the process is gone or not in it; -ENAMETOOLONG; or another
+ * negative errno.
  */
 int hierarchy_path_of_process(const struct hierarchy *hierarchy, pid_t pid, char *path,
 			      size_t size);
 
-/* The job of Slurm whose cgroups the process is in; 0 when it is in none. */
+/* Returns the job of Slurm whose cgroup the process is in; 0 when it is in none. */
 uint32_t job_of_process(pid_t pid);
 
 #define ALL_JOBS 0
@@ -55,8 +55,8 @@ struct job_cgroup {
 /*
  * Calls each() with the cgroup of the job, or of every job (ALL_JOBS), in every hierarchy, one
  * hierarchy after the other, until a call returns something other than 0; returns that, or 0, or a
- * positive errno when the mounts cannot be read. Leaves out directories that are not root's, because
- * users can make some of these names where they may make cgroups.
+ * positive errno when the mounts cannot be read. Leaves out directories that are not root's,
+ * because users can make some of these names where they may make cgroups.
  */
 int job_cgroups_each(uint32_t job_id, int (*each)(const struct job_cgroup *cgroup, void *context),
 		     void *context);

@@ -15,14 +15,14 @@
 #include "base/clock.h"
 #include "base/signals.h"
 
-/* How often a wait looks whether a signal has come. */
+/* A wait looks for signals this often. */
 #define TICK_MS 50
-/* What a killed child may still take. */
+/* A killed child gets this long to end. */
 #define KILL_MS 10000
-/* … when it has nothing of ours. */
+/* A child of child_call_alone() gets this long: it holds no lock that we wait for. */
 #define ALONE_MS 500
 
-/* 1: there is something to read, or will never be; else -EINTR, -ETIMEDOUT or -EAGAIN. */
+/* Waits until fd can be read or has ended. 1, or -EINTR, -ETIMEDOUT or -EAGAIN. */
 static int await(int fd, int64_t deadline, bool (*must_stop)(void))
 {
 	struct pollfd poller = { .fd = fd, .events = POLLIN };
@@ -39,8 +39,8 @@ static int await(int fd, int64_t deadline, bool (*must_stop)(void))
 }
 
 /*
- * Reads what the child writes until it has ended or must end. 0, -ETIMEDOUT or -EINTR; what
- * does not fit is thrown away.
+ * Reads what the child writes until it has ended or must be killed; drops what does not fit. 0,
+ * -ETIMEDOUT or -EINTR.
  */
 static int collect(int fd, int64_t deadline, char *output, size_t size, size_t *length)
 {
@@ -66,7 +66,7 @@ static int collect(int fd, int64_t deadline, char *output, size_t size, size_t *
 	return ready;
 }
 
-/* Forks a child that has the writing end of *fd as 'output' and dies with us. */
+/* Forks a child that dies with us. It writes to *output, and we read that from *fd. */
 static pid_t fork_child(int *fd, int *output)
 {
 	pid_t parent = getpid(), pid;
@@ -91,9 +91,8 @@ static pid_t fork_child(int *fd, int *output)
 }
 
 /*
- * Waits for a child; kills it when 'outcome' says that it has not ended by itself. Its
- * status, or -1 when it is not to be had: the child cannot be killed now, or the process
- * that we are in ignores SIGCHLD.
+ * Waits at most wait_ms for a child to end; first kills it if 'outcome' is negative. Returns its
+ * status, or -1 when the child does not end or the calling process ignores SIGCHLD.
  */
 static int reap(pid_t pid, int outcome, int64_t wait_ms)
 {
@@ -108,14 +107,14 @@ static int reap(pid_t pid, int outcome, int64_t wait_ms)
 	return got == pid ? status : -1;
 }
 
-/* What the child is to do next. */
+/* The next call for the child. */
 struct call {
 	int (*work)(void *context);
 	char context[CHILD_CONTEXT_MAX] __attribute__((aligned(16)));
 };
 
 static struct {
-	pid_t owner; /* whose child it is: we may have been forked ourselves */
+	pid_t owner; /* its parent: after a fork of ours the child is not ours */
 	pid_t pid;
 	int calls, results;
 } worker;
@@ -201,7 +200,7 @@ int child_call_watched(int (*work)(void *context), const void *context, size_t s
 	return outcome;
 }
 
-/* Also what is 0 to 2: slurmd's steps may have nothing of the kind, and then it is anything. */
+/* Closes 0 to 2, too: in slurmd's steps they may be any files. */
 static void close_all_but(int a, int b)
 {
 	int low = a < b ? a : b, high = a < b ? b : a;
@@ -229,7 +228,6 @@ int child_call_alone(int (*work)(void *context), void *context, int keep, int64_
 	if (outcome > 0 && read(fd, &result, sizeof(result)) != sizeof(result))
 		outcome = -ECHILD;
 	close(fd);
-	/* Nothing of ours waits for its end. */
 	reap(pid, outcome, ALONE_MS);
 	return outcome > 0 ? result : outcome;
 }
@@ -283,10 +281,10 @@ int child_detach(const char *const argv[])
 	if (pid < 0)
 		return -errno;
 	if (pid == 0) {
-		/* At once: the lock of switching may be among them. */
+		/* First of all: the lock of switching may be among them. */
 		syscall(SYS_close_range, 3, ~0U, 0);
 		null = open("/dev/null", O_RDWR | O_CLOEXEC);
-		/* Forked once more, it is nobody's child, whom nobody here has to reap. */
+		/* The second fork makes init its parent, so that nobody here has to reap it. */
 		if (null < 0 || setsid() < 0 || fork() != 0)
 			_exit(0);
 		execute(argv, null);

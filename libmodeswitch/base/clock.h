@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The clock that deadlines and durations are counted by: CLOCK_MONOTONIC, which no one sets. */
+/* Reads CLOCK_MONOTONIC, the clock of all deadlines and durations, and the CPU time of a thread. */
 #ifndef CLOCK_H
 #define CLOCK_H
 

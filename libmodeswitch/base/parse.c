@@ -11,7 +11,7 @@
 #include "modeswitch/error.h"
 
 #define MAX_CPU 65535
-/* Less than a proxy needs to begin would only be a riddle. */
+/* A proxy cannot start with less, and its user could not tell why. */
 #define MIN_PROXY_MEMORY (8UL << 20)
 
 int ms_parse_size(const char *text, uint64_t *bytes, struct ms_error *err)
@@ -35,7 +35,7 @@ int ms_parse_size(const char *text, uint64_t *bytes, struct ms_error *err)
 	return ms_fail(err, "wanted a size with its unit, such as 64M or 2G; found \"%s\"", text);
 }
 
-/* "7" or "4-7"; nothing else of what hwloc reads: open ranges, blanks, hexadecimal. */
+/* Reads "7" or "4-7". hwloc would also read open ranges, blanks and hexadecimal. */
 static bool is_number_or_range(const char *text)
 {
 	unsigned first, last;
@@ -74,7 +74,7 @@ int ms_parse_cpus(const char *text, hwloc_bitmap_t cpus, struct ms_error *err)
 
 int parse_mask(const char *text, hwloc_bitmap_t set)
 {
-	/* hwloc takes more: "0x", and "0xf...f" for a set without end. */
+	/* hwloc would also take "0x", and "0xf...f" for an infinite set. */
 	if (!*text || text[strspn(text, "0123456789abcdefABCDEF,")])
 		return -1;
 	return hwloc_bitmap_sscanf(set, text);

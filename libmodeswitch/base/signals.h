@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signals that ask this process to end (SIGHUP, SIGINT, SIGTERM), held back while a half-done change
- * of the node is finished or undone.
+ * Signals that ask this process to end (SIGHUP, SIGINT, SIGTERM), held back while a half-done
+ * change of the node is finished or undone.
  */
 #ifndef SIGNALS_H
 #define SIGNALS_H

@@ -83,7 +83,7 @@ out:
 	return ret;
 }
 
-/* The whole file, NUL terminated; NULL with errno set. */
+/* Returns the whole file with a NUL, to be freed with free(); or NULL with errno set. */
 static char *read_whole(int fd)
 {
 	struct stat st;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What has been done for a job and must be undone: one file per job, one JSON object per
- * line. The first line says whose it is, the others each name a step, with what its undo
- * needs to know. A line is written, durably, before what it tells is done; so an undo
- * may meet a thing that was never done. A last line without its end was never followed
- * by anything and is ignored; any other line that cannot be read is damage.
+ * The journal of a job: which steps were done and must be undone. It is one file per job with one
+ * JSON object per line. The first line names the job's owner and driver; every other line names a
+ * step, with the details that its undo needs. A line is on disk before its step is done, so an undo
+ * may find that the step was never done. A last line without a newline is ignored, because its step
+ * was not begun; any other line that cannot be read is damage.
+ *
+ * Calls return 0, or -1 with *err.
  */
 #ifndef JOURNAL_H
 #define JOURNAL_H
@@ -19,25 +21,26 @@ struct journal {
 	uint32_t job_id;
 	uid_t uid;
 	char driver[16];
-	int fd;		       /* -1: only read */
-	unsigned damaged_line; /* the first; 0: all could be read, 1: whose it is is unknown */
-	struct json_object *entries; /* array; the same as in the file */
+	int fd;			     /* -1: opened for reading */
+	unsigned damaged_line;	     /* the first damaged line; 0: none; 1: the owner is unknown */
+	struct json_object *entries; /* array of the lines after the first */
 };
 
+/* Begins a job's journal; it must not have one. journal_close() frees *out. */
 int journal_create(uint32_t job_id, uid_t uid, const char *driver, struct journal **out,
 		   struct ms_error *err);
-/* 1: read; 0: this job has none; -1: error. */
+/* Reads a job's journal. 1: journal_close() frees *out; 0: the job has none; -1: error. */
 int journal_open(uint32_t job_id, struct journal **out, struct ms_error *err);
 
-/* Adds a line. Takes 'details' (an object, or NULL) over. */
+/* Adds a line for a step. 'details', an object or NULL, becomes the journal's, also on failure. */
 int journal_record(struct journal *journal, const char *step, struct json_object *details,
 		   struct ms_error *err);
 
 void journal_close(struct journal *journal);
-/* Removes the file: there is nothing left to undo. */
+/* Removes a job's journal when nothing is left to undo. */
 int journal_remove(uint32_t job_id, struct ms_error *err);
 
-/* A member of an object: "" or 0 when it is not there. */
+/* Return a member of an object; "" or 0 when it is missing. The text belongs to the object. */
 const char *journal_text(struct json_object *object, const char *key);
 uint64_t journal_number(struct json_object *object, const char *key);
 

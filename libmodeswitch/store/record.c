@@ -122,7 +122,7 @@ static hwloc_bitmap_t read_list(struct json_object *object, const char *key)
 	return list;
 }
 
-/* Nothing of a record that an earlier version wrote. */
+/* A record that an earlier version wrote has no such member. */
 static void limits_from_json(struct json_object *object, struct ms_limits *limits)
 {
 	limits->required = json_object_get_boolean(json_object_object_get(object, "required"));
@@ -250,7 +250,7 @@ int ms_job_list(struct ms_job **out, size_t *n, struct ms_error *err)
 		if (got < 0)
 			ret = -1;
 		else
-			*n += got; /* 0: it has ended meanwhile */
+			*n += got; /* 0: the job has ended since */
 	}
 	free(ids);
 	if (ret < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The published record of a job: what ms_job_get() tells everybody.
+ * The published record of a job, which ms_job_get() reads.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -11,9 +11,11 @@
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 
+/* Writes a job's record in place of an earlier one. */
 int record_publish(const struct ms_job *job, struct ms_error *err);
-/* As ms_job_get(), for a caller who needs the job: 0, or -1 also when there is none. */
+/* Reads a job's record as ms_job_get() does, but a job without a record is an error, too. */
 int record_find(uint32_t job_id, struct ms_job *job, struct ms_error *err);
+/* Removes a job's record; succeeds also when there is none. */
 int record_remove(uint32_t job_id, struct ms_error *err);
 
 #endif

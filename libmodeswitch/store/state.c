@@ -21,7 +21,7 @@ static int make_dir(const char *path, struct ms_error *err)
 {
 	struct stat st;
 
-	if (mkdir(path, 0755) == 0 && chmod(path, 0755) < 0) /* whatever the umask is */
+	if (mkdir(path, 0755) == 0 && chmod(path, 0755) < 0) /* in spite of the umask */
 		return ms_fail(err, "%s: %m", path);
 	if (lstat(path, &st) < 0)
 		return ms_fail(err, "%s: %m", path);
@@ -53,7 +53,7 @@ int state_open_jobs_readonly(void)
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* When the lock was last taken: each holder sets the file's time. */
+/* Returns when the lock was last taken; each holder sets the file's time. */
 static struct timespec lock_taken(int fd)
 {
 	struct stat st = { 0 };

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state directory: what this node must remember of its jobs until it reboots.
- *   lock             held while a switch changes the machine
- *   topology.xml     the machine with nothing lent
- *   sysfs            … as programs look at it; sysview.c, a directory, for everybody
- *   prepared.json    prepare.c, for root
- *   quiet.json       quiet_state.c, for root
- *   jobs/ID.journal  journal.c, for root
- *   jobs/ID.json     record.c, for everybody
- *   jobs/ID.away     home.c, for root
- *   jobs/ID.sys      sysview.c, a directory, for everybody
- * It is in /run, which is right: a reboot ends all that is recorded here.
+ * The state directory: what this node must remember of its jobs until it reboots. Each file has one
+ * writer:
+ *   lock             state.c; held while a switch changes the machine
+ *   topology.xml     machine/topology.c: the topology with nothing lent
+ *   sysfs/           machine/sysview/: what Linux says of all CPUs; readable for everyone
+ *   prepared.json    node/prepare/
+ *   quiet.json       interrupts/quiet/
+ *   jobs/ID.journal  store/journal.c
+ *   jobs/ID.json     store/record.c; readable for everyone
+ *   jobs/ID.away     migrate/away_list.c
+ *   jobs/ID.sys/     machine/sysview/: the view of a job; readable for everyone
+ * The directory is in /run because a reboot ends all that is recorded here.
+ *
+ * Calls return 0, or -1 with *err, unless their comments say otherwise.
  */
 #ifndef STATE_H
 #define STATE_H
@@ -24,33 +27,40 @@
 
 extern const char *state_dir; /* MS_STATE_DIR, but for tests */
 
-/* Makes the directories if need be; opens jobs/. -1 on failure. */
+/* Makes the directories if need be and opens jobs/. Returns a file descriptor, or -1. */
 int state_open_jobs(struct ms_error *err);
-/* The same for anybody; -ENOENT as -1 with errno set, and no directory is made. */
+/*
+ * Opens jobs/ for reading, for any user; makes no directory. A file descriptor, or -1 with errno.
+ */
 int state_open_jobs_readonly(void);
 
 /*
- * Takes the lock of switching; waits at most so long for any one holder, because many jobs may
- * begin or end at the same instant, and take turns. A file descriptor; closing it gives the
- * lock back, and so does the end of this process and of its children.
+ * Takes the lock of switching. Waits at most wait_ms milliseconds for each holder, not in all,
+ * because many jobs may begin or end at the same moment and take turns. Returns a file descriptor
+ * or -1. The lock is free again when it is closed here and in all children, or when these have
+ * ended.
  */
 int state_lock(unsigned wait_ms, struct ms_error *err);
 
-/* The job ids for which jobs/ID.SUFFIX is there, ascending; -1 on error. Free with free(). */
+/*
+ * Lists the ids of jobs that have a file jobs/ID with this suffix, ascending. Returns their number,
+ * or -1. The caller frees *ids with free().
+ */
 ssize_t state_jobs(const char *suffix, uint32_t **ids, struct ms_error *err);
 
-/* Is there a journal or a record of that job? */
+/* Returns true if that job has a journal or a record. */
 bool state_knows_job(uint32_t job_id);
 
-/* Writes jobs/NAME whole or not at all, and durably. */
+/* Writes jobs/NAME durably, whole or not at all. */
 int state_replace_file(const char *name, const char *text, mode_t mode, struct ms_error *err);
 
-/* Writes NAME of the state directory itself likewise, for root only. */
+/* Writes NAME in the state directory itself in the same way; only root can read it. */
 int state_keep(const char *name, const char *text, struct ms_error *err);
 
 /*
- * The JSON object that is NAME of the state directory, the caller's; an empty one if there is no
- * such file. 0; or -1 and *object is NULL: 'err' then says that 'what' was wanted, and 'remedy'.
+ * Reads the JSON object in NAME of the state directory; an empty one if there is no such file. The
+ * caller frees *object with json_object_put(); it is NULL on failure. *err then says that 'what'
+ * was wanted, and gives 'remedy' as what to do.
  */
 int state_read(const char *name, const char *what, const char *remedy, struct json_object **object,
 	       struct ms_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of a switch took, as struct ms_times has it.
+ * Measures how long the parts of a switch take.
  */
 #ifndef TIMES_H
 #define TIMES_H
@@ -9,18 +9,18 @@
 
 struct json_object;
 
-/* The switch begins now. */
+/* Notes that the switch begins now. */
 void times_begin(struct ms_times *times);
 /*
- * A part that began where the one before ended, or the switch, is over. Several in a row with
- * one name are one part. What finds no place is counted to the last part that did. NULL: nobody
- * wants to know.
+ * Notes that a part ends now. It began when the part before it ended, or with the switch. Parts in
+ * a row with the same name count as one. When the table is full, the last part gets the time. Notes
+ * nothing if 'times' is NULL.
  */
 void times_lap(struct ms_times *times, const char *name);
 
-/* An array, as lwkctl(8) documents it; json_object_put(). */
+/* Returns the array that lwkctl(8) documents, to be freed with json_object_put(). */
 struct json_object *times_to_json(const struct ms_times *times);
-/* Reads it back; what is no such array gives no times. */
+/* Reads such an array back; anything else gives no parts. */
 void times_from_json(struct json_object *array, struct ms_times *times);
 
 #endif
