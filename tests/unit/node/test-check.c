@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What lwkctl check makes of Slurm's answers: those of a node where all is well, and the same
- * with one thing changed.
+ * Tests what 'lwkctl check' finds in Slurm's answers: the answers of a node where all is well, and
+ * the same answers with one thing changed.
  */
 #include "unit/unit.h"
 
@@ -45,7 +45,7 @@ static void hear(const struct ms_finding *finding, void *context)
 {
 	char line[2048];
 
-	/* Where this host keeps Slurm's files is not what is tested here. */
+	/* The place of Slurm's files on this host does not matter here. */
 	if (strcmp(finding->subject, "plugstack") == 0)
 		return;
 	snprintf(line, sizeof(line), "%s: %s -> %s\n", finding->subject, finding->text,
@@ -66,7 +66,7 @@ static void hear(const struct ms_finding *finding, void *context)
 
 static struct ms_config config;
 
-/* A copy of 'text' with 'old' replaced, which it must have. */
+/* Copies 'text', which must have 'old', and replaces that. */
 static char *changed(const char *text, const char *old, const char *new)
 {
 	const char *at = old ? strstr(text, old) : NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The order of doing and undoing, with steps that only mark what they have done. The marks are in
- * shared memory: processes that run steps are killed at every possible place, and another
- * one undoes from the journal.
+ * Tests in which order the engine runs and undoes steps. These steps only mark what they have done,
+ * in shared memory: processes that run steps are killed at every possible place, and another
+ * process undoes from the journal.
  */
 #include "unit/unit.h"
 
@@ -17,9 +17,9 @@
 #define MARKS 3
 
 static struct world {
-	bool marks[3][MARKS]; /* of each step */
-	int actions;	      /* so far, doing and undoing */
-	int stop_at;	      /* at this action … */
+	bool marks[3][MARKS]; /* each step's */
+	int actions;	      /* how many so far, doing and undoing */
+	int stop_at;	      /* the action that fails or crashes */
 	enum { NOTHING, FAIL, CRASH } how;
 	int n_undone;
 	char undone[64][16]; /* names of steps, in order */
@@ -36,7 +36,7 @@ static int act(bool *mark, bool value, struct ms_error *err)
 			return ms_fail(err, "action %d failed", world->actions);
 	}
 	*mark = value;
-	/* Just after it has been done, and nobody knows. */
+	/* A crash may come just after the action, which nobody knows of then. */
 	if (++world->actions == world->stop_at && world->how == CRASH)
 		_exit(99);
 	return 0;
@@ -185,7 +185,7 @@ static void expect(int stop_at, int how)
 	world->how = how;
 }
 
-/* In a process of its own; 99: it crashed. */
+/* Runs it in a process of its own. 99: the process crashed. */
 static int in_child(int (*work)(struct ms_error *err))
 {
 	struct ms_error err;
@@ -225,7 +225,7 @@ static void done_in_order_and_undone_backwards(void **state)
 	for (int i = 0; i < 6; i++)
 		assert_string_equal(world->undone[i], order[i]);
 	assert_false(unit_exists("jobs/7.journal"));
-	/* Again: nothing. */
+	/* A second undo finds nothing to do. */
 	assert_int_equal(undo_from_journal(&err), 0);
 	assert_int_equal(world->n_undone, 6);
 }
@@ -321,7 +321,7 @@ static void an_undo_is_checked(void **state)
 		.job_id = 7, .dev = -1, .config = &config, .deadline = clock_ms() + 60000
 	};
 
-	forgets.undo = undo_c; /* does nothing for b's entry */
+	forgets.undo = undo_c; /* it does nothing for b's entry */
 	assert_int_equal(journal_create(7, 1000, "lwkpart", &switching.journal, &err), 0);
 	assert_int_equal(steps_run(forgetful, &switching, &err), 0);
 	assert_int_equal(steps_undo(forgetful, &switching, &err), -1);

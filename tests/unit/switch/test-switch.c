@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The real steps with a driver and a /sys that only pretend. Both outlive the process that
- * switches, as the kernel does, so it can be killed before and after everything it does to them.
+ * Tests the real steps with a driver and a /sys that only pretend. Like a kernel, both outlive the
+ * process that switches, so it can be killed before and after each of its actions.
  */
 #include "unit/unit.h"
 
@@ -18,14 +18,14 @@
 #define BLOCK (128 * MB)
 #define JOB 7
 
-/* What lwkpart.ko would know. */
+/* lwkpart.ko would keep this. */
 static struct ledger {
 	struct ms_lent lent[64];
 	size_t n;
 	bool instances[4];
 	uint32_t jobs[4];
-	uint64_t largest_run; /* that Linux has on any node */
-	uint64_t free_runs;   /* in all */
+	uint64_t largest_run; /* bytes of the largest run that any node has */
+	uint64_t free_runs;   /* bytes, all nodes together */
 	uint64_t next_run;    /* address */
 	int actions, stop_at;
 	enum { NOTHING, FAIL, CRASH } how;
@@ -42,7 +42,7 @@ static int act(void)
 	return ledger->how == FAIL ? -EIO : 0;
 }
 
-/* The moment after: nobody knows yet that it has been done. */
+/* A crash may come just after an action, which nobody knows of then. */
 static int done(int result)
 {
 	if (++ledger->actions == ledger->stop_at && ledger->how == CRASH)
@@ -317,7 +317,7 @@ static void assert_block(unsigned index, const char *state)
 		fail_msg("block %u: wanted %s, found %s", index, state, unit_read(name));
 }
 
-/* Everything as make_machine() left it. */
+/* Is the machine as make_machine() left it? */
 static void assert_all_is_back(void)
 {
 	char name[128];
@@ -426,7 +426,7 @@ static int setup(void **state)
 	plan_memory[0].bytes = 360 * MB; /* two movable blocks, and 104 MB in runs of 52 */
 	plan_memory[1].bytes = 0;
 	make_machine();
-	/* Version 2: what the switch itself does not make. */
+	/* The kernel has this file with cgroup version 2. */
 	unit_file("sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory pids\n");
 	return 0;
 }
@@ -600,7 +600,7 @@ static void a_crash_anywhere_gives_all_back(void **state)
 		make_machine();
 		ledger->stop_at = at;
 		ledger->how = CRASH;
-		/* A crash of the helper that looks for a run is a failure, and undone by us. */
+		/* When the process that searches a run crashes, the switch fails and undoes itself. */
 		if (in_child(switch_on) != 99 && ledger->booted)
 			break;
 		crashes++;
@@ -641,7 +641,7 @@ static void what_another_job_has_by_now_is_not_touched(void **state)
 	struct ms_error err;
 
 	assert_int_equal(switch_on(&err), 0);
-	/* As if all had been undone but the journal, and then lent to job 8. */
+	/* All has been undone but the journal, and lent to job 8 since. */
 	ledger->jobs[0] = 8;
 	assert_int_equal(switch_off(&err), 0);
 	assert_int_equal(ledger->n, 7);
