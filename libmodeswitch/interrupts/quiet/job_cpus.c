@@ -11,12 +11,12 @@
 
 struct search {
 	hwloc_bitmap_t cpus;
-	/* Jobs in a hierarchy; the same one may be mounted at several places. */
+	/* Jobs in the hierarchy mounted at 'place'; a hierarchy can be mounted several times. */
 	char place[PATH_MAX];
 	size_t n, n_constrained, n_most;
 };
 
-/* Also "" is no answer: then it has those of the cgroup above, all for all we know. */
+/* Adds the CPUs of a cpuset. False when it names none: then it has those of its parent. */
 static bool add_cpus_of(const char *directory, hwloc_bitmap_t cpus)
 {
 	hwloc_bitmap_t own = hwloc_bitmap_alloc();
@@ -46,7 +46,7 @@ static int add_job(const struct job_cgroup *cgroup, void *context)
 		return 0;
 	if (search->n > search->n_constrained)
 		search->n_constrained = search->n;
-	/* It may have ended just now: then some are taken for busy until the next look. */
+	/* Its CPUs are unknown, so all count as busy until the next pass; it may have just ended. */
 	if (!add_cpus_of(cgroup->path, search->cpus))
 		hwloc_bitmap_fill(search->cpus);
 	return 0;
@@ -57,7 +57,7 @@ void job_cpus(hwloc_bitmap_t cpus)
 	struct search search = { .cpus = cpus };
 
 	hwloc_bitmap_zero(cpus);
-	/* Or Slurm follows jobs, but not by cpusets. */
+	/* Slurm may follow jobs without cpusets: then nothing tells their CPUs. */
 	if (job_cgroups_each(ALL_JOBS, add_job, &search) != 0 ||
 	    search.n_most > search.n_constrained)
 		hwloc_bitmap_fill(cpus);
