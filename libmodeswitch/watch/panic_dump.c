@@ -72,8 +72,9 @@ static void leave_job(void)
 
 		if (fd < 0)
 			continue;
-		/* "0" is the caller. Where that fails the process stays, as before. */
-		(void)!write(fd, "0", 1);
+		/* "0" is the caller. */
+		while (write(fd, "0", 1) < 0 && errno == EINTR)
+			;
 		close(fd);
 	}
 }
