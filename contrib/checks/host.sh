@@ -47,8 +47,9 @@ check_rooms()
 # Out of the source tree and without kernel headers: both must be possible.
 check_sanitizers()
 {
+	[[ -e $top/configure ]] || "$testbed" build
 	mkdir -p "$sanitized"
-	cd "$sanitized"
+	cd "$sanitized" || return
 	[[ -e Makefile ]] || "$top/configure" --enable-sanitizers --with-kernel=no
 	make -j2
 	make -j2 check TESTS=
@@ -56,7 +57,7 @@ check_sanitizers()
 
 check_without_kernel()
 {
-	cd "$sanitized"
+	cd "$sanitized" || return
 	"$top/configure" --enable-sanitizers --with-kernel=no | grep -q 'kernel module *no (--without-kernel)'
 	make install DESTDIR="$sanitized/stage"
 	[[ -e $sanitized/stage/usr/local/bin/lwkctl && ! -e $sanitized/stage/lib/modules ]]
@@ -66,6 +67,7 @@ check_sparse()
 {
 	local out
 
+	"$testbed" build
 	out=$(make -C "$(sed -n 's/^KERNEL_BUILD = //p' build/Makefile)" \
 		M="$top/build/kmod/module" C=2 CHECK=sparse modules 2>&1)
 	! grep -E 'kmod/module/.*(warning|error):' <<<"$out"
@@ -74,6 +76,7 @@ check_sparse()
 # What gcc 12 says of allocations and null pointers is wrong too often to be of use.
 check_analyzer()
 {
+	"$testbed" build
 	contrib/compile-commands
 	jq -r '.[] | select(.file | test("/libmodeswitch/")) | "cd \(.directory) && \(.command)
 		-o /dev/null -fanalyzer -Wno-analyzer-malloc-leak -Wno-analyzer-null-dereference
@@ -107,8 +110,9 @@ run_unit_tests()
 
 	for program in $(unit_tests); do
 		chosen "$program" || continue
-		[[ $built ]] || chosen sanitizers || (check_sanitizers) >"$logs/sanitizers.log" 2>&1 ||
-			tail -n 40 "$logs/sanitizers.log"
+		if [[ ! $built ]] && ! chosen sanitizers; then
+			(check_sanitizers) >"$logs/sanitizers.log" 2>&1
+		fi
 		built=yes
 		unit_test "$program"
 	done

@@ -127,7 +127,7 @@ matches()
 	[[ $2 == "$1" || $2 == "$1"/* || $2 == */"$1" ]]
 }
 
-# chosen ENTRY: by --only, or because there is none.
+# chosen ENTRY: true when --only names it, or when there is no --only.
 chosen()
 {
 	local name
@@ -139,7 +139,18 @@ chosen()
 	return 1
 }
 
-# text_of FILE: what --only wants of it; fails when that is all.
+# any_chosen COMMAND: true when one of the names that it prints is chosen.
+any_chosen()
+{
+	local name
+
+	for name in $("$1"); do
+		! chosen "$name" || return 0
+	done
+	return 1
+}
+
+# text_of FILE: prints the TEXT that --only has for it; fails when there is none.
 text_of()
 {
 	local name

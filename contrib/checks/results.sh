@@ -7,10 +7,15 @@
 # expect TEXT ALONE COMMAND...: a command that fails is a test that failed; ALONE runs it alone.
 expect()
 {
-	local text=$1 alone=$2 out=$logs/output
+	local text=$1 alone=$2 out=$logs/output status
 	shift 2
 
-	if ("$@") >"$out" 2>&1; then
+	# Not `if "$@"`, which would switch off `set -e` inside it.
+	set +e
+	(set -e; "$@") >"$out" 2>&1
+	status=$?
+	set -e
+	if ((status == 0)); then
 		echo "ok - $text"
 	else
 		echo "not ok - $text"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bed: second
+# bed: own
 #
 # lwkctl prepare on other machines than the usual one, each in a test bed of its own: one NUMA
 # node, one divided by numa=fake=, and one with systemd, whose unit runs it early in boot.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bed: third
+# bed: own
 #
 # On a node whose cores have two hardware threads an LWK gets whole cores. The test bed has CPUs that
 # say they are Intel's, so Linux also isolates page tables.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bed: third
+# bed: second
 #
 # How much memory an LWK gets and from which NUMA nodes, as the job and the site say; and requests
 # that nobody can have.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bed: second
+# bed: own
 #
 # Jobs over nodes that differ, in a test bed of its own: each node plans for itself, and a node that
 # cannot switch fails the job on all nodes, with its reason.
