@@ -81,7 +81,7 @@ check_analyzer()
 	jq -r '.[] | select(.file | test("/libmodeswitch/")) | "cd \(.directory) && \(.command)
 		-o /dev/null -fanalyzer -Wno-analyzer-malloc-leak -Wno-analyzer-null-dereference
 		-Wno-analyzer-possible-null-dereference -Wno-analyzer-use-of-uninitialized-value" |
-		gsub("\n"; " ")' compile_commands.json | sort -u | tr '\n' '\0' | xargs -0 -n1 -P2 sh -c
+		gsub("\n"; " ")' build/compile_commands.json | sort -u | tr '\n' '\0' | xargs -0 -n1 -P2 sh -c
 }
 
 unit_test()

@@ -151,7 +151,9 @@ debug()
 	id=$(submit user1 -n3 --mem=512 --lwk=panic --wrap "while [ ! -e go.\$SLURM_JOB_ID ]; do sleep 0.2; done
 		srun -n1 $programs/hello; sleep 100")
 	wait_for 60 bed sh -c "lwkctl info $id | grep 'state *running'"
-	as user1 sh -c "timeout 100 lwkctl events $id >events.$id 2>&1 & sleep 2; touch go.$id"
+	as user1 sh -c "timeout 300 lwkctl events $id >events.$id 2>&1 &"
+	wait_for 30 as user1 grep -q ' state running' "events.$id"
+	as user1 touch "go.$id"
 	wait_for 60 as user1 grep -q ' panic: ' "events.$id"
 	bed lwkctl dump "$id" /var/dumps/panicked
 	panicked=$(debug /var/dumps/panicked 'print status->panic_ns' | sed -n 's/^$1 = //p')
