@@ -23,12 +23,12 @@ struct reading {
 	struct ms_config *config;
 	struct ms_error *err;
 	bool failed;
-	/* Line on which each key was given, by its place in its table; 0: not yet. */
+	/* The line that gave each key, by the key's place in its table; 0: none yet. */
 	unsigned node_lines[MAX_KEYS];
 	unsigned (*image_lines)[MAX_KEYS];
 };
 
-/* The first error counts: what follows may be its consequence. */
+/* Only the first error is told: later ones may be its consequences. */
 static int __attribute__((format(printf, 2, 3)))
 fail_at(struct reading *reading, const char *format, ...)
 {
@@ -46,8 +46,8 @@ fail_at(struct reading *reading, const char *format, ...)
 }
 
 /*
- * inih's source of lines. It counts them, since inih does not tell; takes off leading
- * blanks, which inih would take for a continued value; and finds lines that inih cuts.
+ * Gives inih its lines. Counts them, because inih does not tell the number; removes leading blanks,
+ * which inih would take for a continued value; and finds lines that inih would cut.
  */
 static char *next_line(char *line, int size, void *context)
 {
@@ -73,7 +73,7 @@ static char *next_line(char *line, int size, void *context)
 	return line;
 }
 
-/* The number of the image of that name, which is made if need be; or -1. */
+/* Returns the number of the image of that name, which it adds if need be; or -1. */
 static int find_or_add_image(struct reading *reading, const char *name)
 {
 	struct ms_config *config = reading->config;
@@ -153,7 +153,7 @@ static int handle_line(void *context, const char *section, const char *name, con
 		       &reading->config->images[number], name, value);
 }
 
-/* What only the whole file can show. */
+/* Checks what only the whole file shows. */
 static int check_images(const struct ms_config *config, const char *path, struct ms_error *err)
 {
 	const struct ms_image *first_default = NULL;

@@ -21,7 +21,7 @@ static int check_segments(Elf *elf, const GElf_Ehdr *header, size_t size, const 
 	size_t n, sections = (size_t)header->e_shnum * header->e_shentsize;
 	bool loads = false;
 
-	/* The table of sections comes last in the file; nobody needs it, but it shows an end. */
+	/* The table of sections is last in the file: it shows that the file is not cut off. */
 	if (header->e_shoff > size || sections > size - header->e_shoff)
 		return ms_fail(
 			err,
@@ -82,7 +82,7 @@ int image_check_elf(const void *data, size_t size, const char *path, struct ms_e
 	return ret;
 }
 
-/* Where the open file really is: in a directory where only root can put another one? */
+/* Checks that the open file is in a directory where only root could replace it. */
 static int check_directory(int fd, const char *path, struct ms_error *err)
 {
 	char link[64], real[PATH_MAX];

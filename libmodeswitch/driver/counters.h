@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events by their names, and the counters that count them. Pure.
+ * Translates names of events into counters of a CPU. Has no side effects.
  */
 #ifndef COUNTERS_H
 #define COUNTERS_H
@@ -13,13 +13,13 @@
 #include "modeswitch/watch.h"
 
 /*
- * Finds a counter for each event, on CPUs with that PMU. A fixed counter is taken where there is one
- * for the event, so that the general ones are left for others.
+ * Finds a counter for each event, on CPUs with that PMU. Prefers the fixed counter of an event, so
+ * that general ones are left for other events. 0 or -1.
  */
 int counters_place(const char *const *events, size_t n, const struct ms_pmu *pmu,
 		   struct lwk_counter counters[MS_MAX_COUNTERS], struct ms_error *err);
 
-/* The event of a counter, as counters_place() would take it. */
+/* Writes the name of a counter's event, as counters_place() takes it. */
 void counters_name(const struct lwk_counter *counter, char name[MS_COUNTER_NAME_SIZE]);
 
 #endif

@@ -16,17 +16,17 @@
 
 #define MEMORY_DIR "/sys/devices/system/memory"
 #define PAGE 4096UL
-/* Not among the kernel's headers for user space, though it is a file for it. */
+/* Bit of /proc/kpageflags that the kernel's user headers leave out. */
 #define KPF_RESERVED 32
 /*
- * A block of so many bytes that is not off-line by then has a page that never will be. What it
- * holds must be copied elsewhere, and an emulated machine does that at 200 MB/s.
+ * A block that is not off-line after this time has a page that cannot be moved. An emulated machine
+ * copies the contents of a block at 200 MB/s.
  */
 #define BLOCK_TRY_MS(bytes) (2000 + 1000 * (int64_t)((bytes) / (128UL << 20)))
-/* What Linux keeps in any case, on the whole machine. */
+/* Bytes that Linux keeps in any case, on the whole machine. */
 #define LINUX_KEEPS (128UL << 20)
 
-/* Below its own mark Linux would reclaim for ever, or kill. */
+/* With less than this free, Linux reclaims memory for ever, or kills processes. */
 static uint64_t own_mark(void)
 {
 	char text[64];
@@ -54,7 +54,7 @@ uint64_t memory_linux_can_spare(void)
 	return has > keep ? has - keep : 0;
 }
 
-/* Others may take what was there when a block was begun. */
+/* Other programs may have taken memory since the block was begun. */
 static bool linux_is_short(void)
 {
 	return available() < own_mark() + LINUX_KEEPS / 4;
@@ -84,13 +84,13 @@ bool memory_block_is_movable(unsigned long index)
 {
 	char zones[64];
 
-	/* Of an off-line block these are the zones where it may go. */
+	/* For an off-line block the file lists the zones that it could go to. */
 	return memory_block_is(index, "online") &&
 	       kernel_read(zones, sizeof(zones), MEMORY_DIR "/memory%lu/valid_zones", index) > 0 &&
 	       strcmp(zones, "Movable") == 0;
 }
 
-/* How many NUMA nodes the block is on; whether 'node' is one of them. */
+/* Returns the number of NUMA nodes of a block; *there: 'node' is one of them. */
 static unsigned count_nodes(unsigned long block, unsigned node, bool *there)
 {
 	char path[PATH_MAX], wanted[32];
@@ -183,7 +183,7 @@ int memory_block_return(unsigned long index, const char *how)
 	return kernel_write(how, MEMORY_DIR "/memory%lu/state", index);
 }
 
-/* In a process of its own. */
+/* Runs in a child process. */
 static int write_offline(void *context)
 {
 	return kernel_write("offline", MEMORY_DIR "/memory%lu/state", *(unsigned long *)context);
@@ -192,7 +192,7 @@ static int write_offline(void *context)
 bool memory_block_take(unsigned long index, int64_t deadline)
 {
 	child_call_watched(write_offline, &index, sizeof(index), deadline, linux_is_short);
-	/* Whatever it told: it may have been killed just after it succeeded. */
+	/* The child may have been killed just after it succeeded. */
 	return memory_block_is(index, "offline");
 }
 
@@ -201,7 +201,7 @@ int64_t memory_block_deadline(void)
 	return clock_ms() + BLOCK_TRY_MS(memory_block_bytes());
 }
 
-/* Calls 'count' with the flags (/proc/kpageflags) of each page of a block. */
+/* Calls count() with the flags of each page of a block, from /proc/kpageflags. */
 static void for_each_page(const struct memory_block *block,
 			  void (*count)(uint64_t flags, void *context), void *context)
 {
@@ -266,7 +266,7 @@ unsigned long memory_block_doubtful(const struct memory_block *block)
 
 /* A piece of a block, while its pages are being counted. */
 struct piece {
-	bool movable; /* the block is */
+	bool movable; /* the block is in ZONE_MOVABLE */
 	uint64_t start;
 	unsigned long pages, good;
 	void (*hear)(uint64_t start, uint64_t bytes, void *context);
@@ -279,7 +279,7 @@ static void count_piece(uint64_t flags, void *context)
 	struct piece *piece = context;
 
 	count_obstacle(flags, &found);
-	/* In ZONE_MOVABLE the kernel has no pages: those are in its caches of free ones. */
+	/* The kernel has no pages in ZONE_MOVABLE: doubtful ones are free ones in its caches. */
 	piece->good += !(found.slab || found.page_tables || found.reserved || found.broken ||
 			 found.holes || (found.doubtful && !piece->movable));
 	if (++piece->pages < MEMORY_PIECE / PAGE)
@@ -312,7 +312,7 @@ uint64_t memory_block_used(const struct memory_block *block)
 	return bytes > free_bytes ? bytes - free_bytes : 0;
 }
 
-/* In a process of its own: it takes long where there is much. Dirty pages stay. */
+/* Runs in a child process, since a large cache takes long. Dirty pages stay. */
 static int drop_file_cache(void *context)
 {
 	return kernel_write("1", "/proc/sys/vm/drop_caches");
@@ -346,7 +346,7 @@ void memory_make_room(unsigned node, uint64_t bytes, int64_t deadline)
 	}
 	hwloc_bitmap_foreach_end();
 	hwloc_bitmap_free(nodes);
-	/* What is taken holds its part of the cache. */
+	/* The memory that is taken holds its share of the cache. */
 	if (bytes < total)
 		cached = (double)cached * bytes / total;
 	if (used > bytes)

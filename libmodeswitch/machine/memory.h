@@ -16,39 +16,39 @@ struct memory_block {
 	uint64_t start;	     /* physical address */
 	bool online;
 	bool movable; /* on-line, in ZONE_MOVABLE */
-	/* Can never be taken: it has holes, or lies in several zones or on several NUMA nodes. */
+	/* Linux can never put it off-line: it has holes, or is in several zones or NUMA nodes. */
 	bool unfit;
 };
 
-/* What the pages of a block are that its going off-line would fail at, by their number. */
+/* Numbers of pages of a block that keep Linux from putting it off-line. */
 struct memory_obstacles {
 	unsigned long slab, page_tables, reserved, broken, holes;
-	/* Of those that the kernel does not tell about: its own, or in a cache of free ones. */
+	/* Pages of unknown use: the kernel's own, or free ones in its caches. */
 	unsigned long doubtful;
 };
 
 uint64_t memory_block_bytes(void);
 
-/* Those of a NUMA node, by their address. Free with free(). */
+/* Lists the blocks of a NUMA node by address; returns their number. The caller frees *out. */
 size_t memory_blocks(unsigned node, struct memory_block **out);
 
-/* "online", "offline", or what it is going to be. */
+/* Returns true if the block's state is 'state': "online", "offline" or "going-offline". */
 bool memory_block_is(unsigned long index, const char *state);
 
-/* On-line, in ZONE_MOVABLE. */
+/* Returns true if the block is on-line and in ZONE_MOVABLE. */
 bool memory_block_is_movable(unsigned long index);
 
 /*
- * Puts a block off-line, in a process that is killed at 'deadline' (clock_ms()), when a signal is
- * pending, or as soon as Linux runs short of memory: a block with a page that never goes is
- * tried for ever. True when it is off-line.
+ * Puts a block off-line; returns true if it is. Linux tries for ever while a page cannot be moved,
+ * so a child process does it, which is killed at 'deadline' (clock_ms()), when a signal is pending,
+ * or when Linux runs short of memory.
  */
 bool memory_block_take(unsigned long index, int64_t deadline);
 
-/* Puts it on-line: "online_movable" or "online_kernel". That ends soon. 0 or a negative errno. */
+/* Puts a block on-line, with 'how' "online_movable" or "online_kernel". 0 or a negative errno. */
 int memory_block_return(unsigned long index, const char *how);
 
-/* A sensible deadline, from now: what a block holds must be copied elsewhere. */
+/* Returns a deadline (clock_ms()) for one block, long enough to copy its contents elsewhere. */
 int64_t memory_block_deadline(void);
 
 /*
@@ -60,13 +60,13 @@ int64_t memory_block_deadline(void);
  */
 void memory_make_room(unsigned node, uint64_t bytes, int64_t deadline);
 
-/* Looks at each page of a block. */
+/* Counts the obstacles in a block; looks at each page. Root. */
 void memory_look_for_obstacles(const struct memory_block *block, struct memory_obstacles *found);
 
-/* How many of its pages the kernel itself may be using, or ALL_PAGES: it surely does. */
+/* Returns the number of doubtful pages of a block; ALL_PAGES when it has other obstacles. */
 unsigned long memory_block_doubtful(const struct memory_block *block);
 
-/* A block in pieces of 2 MB: the large pages of an LWK. */
+/* Bytes of a piece of a block: a large page of an LWK. */
 #define MEMORY_PIECE (2UL << 20)
 
 /*
@@ -90,7 +90,7 @@ uint64_t memory_block_used(const struct memory_block *block);
 size_t memory_choose_row(const struct memory_block *blocks, const bool *fit, size_t n,
 			 size_t wanted, size_t *first);
 
-/* What can be taken before Linux gets into trouble. */
+/* Returns the bytes that Linux can give up and still work well. */
 uint64_t memory_linux_can_spare(void);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What /sys and /proc/cpuinfo say of an LWK's CPUs and NUMA nodes, for the programs on it. Linux
- * forgets CPUs that go off-line, so what it says of all of them is kept in a tree of small files,
- * sysfs, while nothing is lent. Each job with an LWK has a tree jobs/ID.sys with
- *   cpu, node  in the place of /sys/devices/system/cpu and node
- *   cpuinfo    in the place of /proc/cpuinfo
- * that has the LWK's CPUs and nodes, by Linux's numbers, and no others; what a CPU's topology and
- * caches are, it has by links to the first one. lwkexec shows it to programs; where there is none,
- * they see Linux's.
+ * The view that programs on an LWK have of /sys and /proc/cpuinfo: only the LWK's CPUs and NUMA
+ * nodes, with Linux's numbers. Linux forgets CPUs that go off-line, so sysview/machine.c keeps a
+ * tree of small files about all CPUs, sysfs, while nothing is lent. sysview/job.c makes a tree
+ * jobs/ID.sys for each job with an LWK:
+ *   cpu, node  replace /sys/devices/system/cpu and node; links to sysfs give topology and caches
+ *   cpuinfo    replaces /proc/cpuinfo
+ * lwkexec shows it to programs; without such a tree they see Linux's files. Calls return 0 or -1.
  */
 #ifndef SYSVIEW_H
 #define SYSVIEW_H
@@ -19,23 +18,23 @@
 #include "modeswitch/error.h"
 
 /*
- * Keeps it of the whole machine, with nothing lent; again if 'anew', because it has become another
- * one. With the lock of switching held. 0 or -1.
+ * Makes the tree of the whole machine while nothing is lent, unless there is one; with 'anew' in
+ * any case, because the machine has changed. Hold the lock of switching.
  */
 int sysview_keep_machine(bool anew, struct ms_error *err);
 
 /* A NUMA node as the LWK has it. */
 struct sysview_node {
-	hwloc_bitmap_t cpus; /* NULL: it is none of the LWK's */
+	hwloc_bitmap_t cpus; /* NULL: the LWK has nothing of this node */
 	uint64_t bytes;
 };
 
-/* The job's; 'nodes' by number. 0 or -1, and then some of it may be there. */
+/* Makes a job's tree; nodes[i] is node i. After a failure a part of the tree may be there. */
 int sysview_make(uint32_t job_id, hwloc_const_bitmap_t cpus, const struct sysview_node *nodes,
 		 unsigned n, struct ms_error *err);
-/* Also when it is not there (any more), or not whole. */
+/* Removes a job's tree, whole or not; succeeds also when there is none. */
 int sysview_remove(uint32_t job_id, struct ms_error *err);
-/* Those of all jobs. */
+/* Removes the trees of all jobs. */
 int sysview_remove_all(struct ms_error *err);
 
 #endif

@@ -18,12 +18,12 @@
 /* The largest machines need a few megabytes. */
 #define LARGEST_FILE (64 << 20)
 #define MAX_CPU 65535
-/* Of the root object of a kept topology: describe_machine() when it was read. */
+/* Info of a kept topology's root object: describe_machine() at the time of reading. */
 #define MACHINE_KEY "LwkMachine"
 
 extern char **environ;
 
-/* hwloc obeys HWLOC_*: other files, other roots, even plugins to load. Root must not. */
+/* hwloc takes files, roots and even plugins from HWLOC_*, which root must not trust. */
 static void forget_hwloc_environment(void)
 {
 	char name[128];
@@ -41,7 +41,7 @@ static void forget_hwloc_environment(void)
 	}
 }
 
-/* With XML from memory, or this machine. */
+/* Loads a topology from XML in memory, or this machine's. */
 /*
  * hwloc 2.9 takes nodes with the same CPUs for a mistake of the firmware, and leaves out all
  * but the first, unless it is told otherwise. With numa=fake= all of them are real enough.
@@ -54,7 +54,7 @@ static void believe_fake_nodes(void)
 	    !strstr(command_line, "numa=fake="))
 		return;
 	setenv("HWLOC_DEBUG_ALLOW_OVERLAPPING_NODE_CPUSETS", "1", 1);
-	/* It would print a line for each of them. */
+	/* hwloc would print a line for each of these nodes. */
 	setenv("HWLOC_HIDE_ERRORS", "2", 1);
 }
 
@@ -84,7 +84,7 @@ static int load(char *xml, size_t size, const char *name, hwloc_topology_t *out,
 		       name, xml ? "something else" : strerror(errno));
 }
 
-/* Some memory for some CPUs, and numbers that a CPU list can have. */
+/* Checks that there are CPUs and memory, with numbers that a CPU list can have. */
 static int check_usable(hwloc_topology_t topology, const char *path, struct ms_error *err)
 {
 	hwloc_const_bitmap_t cpus = hwloc_topology_get_topology_cpuset(topology);
@@ -106,7 +106,7 @@ static int check_usable(hwloc_topology_t topology, const char *path, struct ms_e
 	return 0;
 }
 
-/* All of a regular file, with a NUL at its end. */
+/* Reads a whole regular file, with a NUL at its end. */
 static char *read_whole(const char *path, size_t *size, struct ms_error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -155,7 +155,7 @@ int topology_load_xml(const char *path, hwloc_topology_t *out, struct ms_error *
 	return ret;
 }
 
-/* What the topology of an idle machine depends on, as far as it can change before a reboot. */
+/* Describes all that changes the topology of an idle machine without a reboot. */
 static int describe_machine(char *text, size_t size, struct ms_error *err)
 {
 	static const char *const lists[] = { "/sys/devices/system/cpu/online",
@@ -197,7 +197,7 @@ static int keep_topology(hwloc_topology_t topology, const char *machine, const c
 	return 0;
 }
 
-/* What was kept, if it is still true. */
+/* Loads the kept topology if it is still true. */
 static bool load_kept(const char *path, const char *machine, hwloc_topology_t *out)
 {
 	struct ms_error ignored;
@@ -238,7 +238,7 @@ int topology_load_node(bool lent, bool keep, hwloc_topology_t *out, struct ms_er
 
 static bool has_subtype(hwloc_obj_t node)
 {
-	/* hwloc's words, from the firmware's tables or from what it knows of the processor. */
+	/* hwloc has these names from the firmware's tables or from the processor's model. */
 	return node->subtype &&
 	       (strcmp(node->subtype, "MCDRAM") == 0 || strcmp(node->subtype, "HBM") == 0 ||
 		strcmp(node->subtype, "GPUMemory") == 0 || strcmp(node->subtype, "SPM") == 0);
@@ -250,7 +250,7 @@ bool topology_node_is_special(hwloc_topology_t topology, hwloc_obj_t node)
 
 	if (!has_subtype(node))
 		return false;
-	/* Where all memory is of that kind (A64FX, some Xeon Max), it is the ordinary one. */
+	/* Where all memory is high-bandwidth memory (A64FX, some Xeon Max), it is ordinary. */
 	while ((other = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, other))) {
 		if (!has_subtype(other))
 			return true;
@@ -278,7 +278,7 @@ int topology_node_of_cpu(hwloc_topology_t topology, unsigned cpu)
 	return found ? (int)found->os_index : -1;
 }
 
-/* What stays with the system when the site does not say. */
+/* Chooses the system nodes when SystemNodes= does not name them. */
 static void default_system_nodes(hwloc_topology_t topology, hwloc_const_bitmap_t os_cpus,
 				 hwloc_bitmap_t nodes)
 {
@@ -341,7 +341,7 @@ uint64_t topology_distance(hwloc_topology_t topology, unsigned a, unsigned b)
 	}
 	if (found == 0)
 		return value;
-	/* Nobody says. Nodes of the same CPUs (numa=fake=, high-bandwidth memory) are equally near. */
+	/* No distances are known. Nodes of the same CPUs (numa=fake=) are equally near. */
 	return a == b || (from && to && hwloc_bitmap_intersects(from->cpuset, to->cpuset)) ? 10
 											   : 20;
 }

@@ -24,7 +24,7 @@ static int check_allocation(struct planning *p)
 	char wanted[LIST_SIZE], found[LIST_SIZE];
 
 	list(wanted, cpus);
-	/* What is off-line is missing in a topology that was read since. */
+	/* CPUs that were off-line when the topology was read are missing in it. */
 	if (!hwloc_bitmap_isincluded(cpus, machine) &&
 	    !hwloc_bitmap_isincluded(cpus, hwloc_topology_get_complete_cpuset(p->topology)))
 		return ms_fail(p->err, "the allocation has CPUs %s; this machine has only %s",
@@ -55,8 +55,8 @@ static void threads_of_core(struct planning *p, unsigned cpu, hwloc_bitmap_t thr
 }
 
 /*
- * A core is the LWK's or Linux's as a whole, since its hardware threads get into each other's
- * way: where Linux has one of them, the job's others stay with Linux too.
+ * Gives whole cores to the LWK or to Linux, because hardware threads of a core slow each other
+ * down: where Linux has one of them, the job's others stay with Linux, too.
  */
 static void keep_shared_cores(struct planning *p, hwloc_bitmap_t threads)
 {
@@ -74,7 +74,7 @@ static void keep_shared_cores(struct planning *p, hwloc_bitmap_t threads)
 	hwloc_bitmap_foreach_end();
 }
 
-/* The lowest cores, until LinuxCpus= CPUs stay. */
+/* Keeps the lowest cores for Linux, until LinuxCpus= CPUs stay. */
 static void keep_linux_cpus(struct planning *p, hwloc_bitmap_t threads)
 {
 	struct ms_plan *plan = p->plan;
@@ -191,16 +191,16 @@ static int number_cpus(struct planning *p)
 
 /* ---- doorbells ---- */
 
-/* A CPU of Linux that can be rung. */
+/* A Linux CPU that can get doorbells. */
 struct server {
 	unsigned cpu, node;
 	size_t load;
 };
 
 /*
- * How far a doorbell has to go: another NUMA node is farther than any cache of the same, and of
- * several nodes the firmware knows which is nearer. Then the fewer levels of the machine (package,
- * caches, core) two CPUs have in common, the farther they are.
+ * Returns the distance of a doorbell. A CPU of another NUMA node is farther than any CPU of the
+ * same node, and the firmware's distances order the nodes. Within a node, CPUs are the farther the
+ * fewer levels of the machine (package, caches, core) they share.
  */
 static uint64_t doorbell_distance(struct planning *p, const struct ms_plan_cpu *from,
 				  const struct server *to)
@@ -228,7 +228,7 @@ static struct server *choose_server(struct server *servers, size_t n, const uint
 	return best;
 }
 
-/* The least distance that is more than 'distance'. */
+/* Returns the least distance that is more than 'distance'. */
 static uint64_t next_distance(const uint64_t *distances, size_t n, uint64_t distance)
 {
 	uint64_t next = UINT64_MAX;
@@ -241,11 +241,11 @@ static uint64_t next_distance(const uint64_t *distances, size_t n, uint64_t dist
 }
 
 /*
- * Nearest first: all pairs of one distance are made before any of the next, so that nobody is
- * driven from his neighbour by somebody from afar. No server gets more than an even share, even
- * when it is the nearest to all: as published for inter-OS delegation, with two, four, six requesters
- * on one core a call takes 1.56, 2.85, 3.00 times as long, with three cores 1.36, 1.50, 1.76 times.
- * The way to another node costs less than that queue.
+ * Pairs CPUs with servers, nearest first: all pairs of one distance before any of the next, so that
+ * no CPU loses a near server to a CPU that is farther from it. No server gets more than an even
+ * share, even when it is the nearest to all: as published for inter-OS delegation, with two, four,
+ * six requesters on one core a call takes 1.56, 2.85, 3.00 times as long, with three cores 1.36,
+ * 1.50, 1.76 times. The way to another node costs less than that queue.
  */
 static void pair(struct ms_plan *plan, struct server *servers, size_t n, const uint64_t *distances)
 {
@@ -296,8 +296,8 @@ static int serve_doorbells(struct planning *p, hwloc_const_bitmap_t cpus)
 }
 
 /*
- * The job's own CPUs with Linux if it has any, so that its proxies are woken where they run and no
- * other job is disturbed; the OS CPUs else.
+ * Chooses the job's assistant CPUs if it has any, so that its proxies are woken where they run and
+ * no other job is disturbed; else the OS cores.
  */
 static int place_doorbells(struct planning *p)
 {

@@ -17,19 +17,19 @@
 /* A CPU's claim on memory; divides by the number of nodes that a CPU may be local to. */
 #define CLAIM 5040UL
 
-/* A node that may give memory. In large pages. */
+/* A node that may give memory, which is counted in large pages. */
 struct source {
 	hwloc_obj_t node;
 	uint64_t has, gives;
-	uint64_t weight;   /* its share is in proportion to that; 0: in reserve */
+	uint64_t weight;   /* its share is in proportion to it; 0: in reserve */
 	uint64_t distance; /* from the LWK's CPUs, on the whole */
-	unsigned tier;	   /* the lower, the rather it gives */
+	unsigned tier;	   /* nodes of lower tiers give first */
 	bool system, remote;
 };
 
 /*
- * Ordinary memory first, then high-bandwidth memory, which is scarce and for those who ask for it,
- * then the system's. Who names the nodes wants them all alike.
+ * Tiers of nodes: ordinary memory; then high-bandwidth memory, which is scarce and kept for jobs
+ * that ask for it; then system nodes. Nodes that a job names are all of one tier.
  */
 enum { TIER_ORDINARY = 0, TIER_SPECIAL = 1, TIER_SYSTEM = 2, N_TIERS = 4 };
 
@@ -152,9 +152,8 @@ static bool is_local(const struct source *source, unsigned cpu)
 }
 
 /*
- * Divides one CPU's claim evenly among the nodes that it is local to, of the lowest tier there is.
- * Several there are with numa=fake= or with high-bandwidth memory. Without any, the claim goes to
- * the nearest.
+ * Divides one CPU's claim evenly among the nodes of the lowest tier that it is local to; there are
+ * several with numa=fake= or with high-bandwidth memory. Without any, the nearest node gets it.
  */
 static void claim_local(struct planning *p, struct source *sources, size_t n,
 			const struct ms_plan_cpu *cpu)
@@ -183,8 +182,8 @@ static void claim_local(struct planning *p, struct source *sources, size_t n,
 }
 
 /*
- * All nodes of ordinary memory but the system's; those count when a CPU of the LWK is local to no
- * other.
+ * Weighs all nodes of ordinary memory alike; system nodes only if a CPU of the LWK is local to no
+ * other node.
  */
 static void claim_interleaved(struct planning *p, struct source *sources, size_t n)
 {
@@ -222,7 +221,7 @@ static bool has_left(const struct source *source, unsigned tiers)
 	return source->tier < tiers && source->gives < source->has;
 }
 
-/* Divides what is left in proportion to the weights, among those below 'tiers' that have some. */
+/* Divides the rest by weight among the nodes of tiers below 'tiers' that still have memory. */
 static void take_weighted(struct source *sources, size_t n, unsigned tiers, uint64_t *left)
 {
 	uint64_t pages = *left, rest = pages, weights = 0;
@@ -237,7 +236,7 @@ static void take_weighted(struct source *sources, size_t n, unsigned tiers, uint
 		rest -= due;
 		take(&sources[i], due, left);
 	}
-	/* What rounding leaves is less than a page for each. */
+	/* Rounding leaves less than a page for each node. */
 	for (size_t i = 0; weights && rest && i < n; i++) {
 		if (!has_left(&sources[i], tiers) || !sources[i].weight)
 			continue;
@@ -247,8 +246,9 @@ static void take_weighted(struct source *sources, size_t n, unsigned tiers, uint
 }
 
 /*
- * To each what is due by its weight. What some have not, the others with a weight give, in
- * proportion again, but not the system: it only gives what it must. The rest comes by tiers.
+ * Takes from each node its share by weight. Where a node has less, the other nodes with a weight
+ * give more, in proportion again, but not system nodes, which give only what they must. The rest
+ * comes by tiers.
  */
 static void take_all(struct source *sources, size_t n, uint64_t left)
 {

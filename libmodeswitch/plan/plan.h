@@ -13,15 +13,16 @@
 #include "modeswitch/error.h"
 #include "modeswitch/plan.h"
 
-/* What can still be had. */
+/* What a machine can still lend. */
 struct supply {
 	hwloc_bitmap_t lent_cpus;
 	hwloc_bitmap_t online_cpus;
-	uint64_t bytes;			   /* of the whole machine */
-	struct ms_plan_memory nodes[1024]; /* at most, from each node */
+	uint64_t bytes;			   /* the most from the whole machine */
+	struct ms_plan_memory nodes[1024]; /* the most from each node */
 	size_t n_nodes;
 };
 
+/* Decides a plan, which the caller frees with ms_plan_free(). 0, or -1 with the reason. */
 int plan_decide(const struct ms_config *config, const struct ms_request *request,
 		hwloc_topology_t topology, const struct supply *supply, struct ms_plan **out,
 		struct ms_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A plan in the making: what plan.c, plan_cpus.c and plan_memory.c share. */
+/* The state of a plan while it is decided, which cpus.c, memory.c and proxies.c complete. */
 #ifndef PLANNING_H
 #define PLANNING_H
 
@@ -20,11 +20,13 @@ struct planning {
 	struct ms_error *err;
 };
 
-/* Which CPUs the LWK gets, and which CPU of Linux serves the doorbells of each. */
+/* Each returns 0, or -1 with p->err. */
+
+/* Decides which CPUs the LWK gets, and which Linux CPU gets the doorbells of each. */
 int plan_cpus(struct planning *p);
-/* How much memory the LWK gets, and from which nodes; after plan_cpus(). */
+/* Decides how much memory the LWK gets from which nodes; after plan_cpus(). */
 int plan_memory(struct planning *p);
-/* What the proxies may use of Linux; after plan_memory(). */
+/* Decides the limits of the proxies; after plan_memory(). */
 int plan_proxies(struct planning *p);
 
 #endif

@@ -31,7 +31,7 @@ static int decide_memory(struct planning *p, struct ms_limits *limits)
 			limits->memory = config->proxy_memory_max;
 	}
 	limits->memory_max = config->proxy_memory_max;
-	/* A topology that somebody has exported may not tell. */
+	/* An exported topology may lack this. */
 	if (!machine || limits->memory <= machine)
 		return 0;
 	return ms_fail(
@@ -56,8 +56,8 @@ static int decide_pids(struct planning *p, struct ms_limits *limits)
 }
 
 /*
- * Memory near the CPUs. That of a job's node may be all but gone to LWKs: then what the proxies
- * need may also come from where Linux always has some.
+ * Chooses nodes near the CPUs. LWKs may have nearly all memory of a job's node: then the proxies
+ * may also use the nodes where Linux always has some.
  */
 static void decide_nodes(struct planning *p, struct ms_limits *limits)
 {

@@ -30,7 +30,7 @@ void supply_free(struct supply *supply)
 	free(supply);
 }
 
-/* What of a node's memory Linux could move elsewhere or drop. */
+/* Returns the bytes of a node that Linux could move elsewhere or drop. */
 static uint64_t node_can_spare(unsigned node)
 {
 	char text[8192];
@@ -91,7 +91,7 @@ int supply_of_node(hwloc_topology_t topology, const struct driver *driver, int d
 	for (size_t i = 0; i < n; i++) {
 		bool is_warm = warm != MS_NO_INSTANCE && lent[i].instance == warm;
 
-		/* A lent CPU is off-line as well; the plan shall tell the better reason. */
+		/* A lent CPU is also off-line; that it is lent is the better reason to tell. */
 		if (lent[i].is_cpu)
 			hwloc_bitmap_set(supply->online_cpus, lent[i].cpu);
 		if (lent[i].is_cpu && !is_warm)
@@ -113,7 +113,7 @@ int supply_of_topology(hwloc_topology_t topology, struct supply **out, struct ms
 	hwloc_bitmap_copy(supply->online_cpus, hwloc_topology_get_topology_cpuset(topology));
 	add_nodes(supply, topology, false);
 	for (size_t i = 0; i < supply->n_nodes; i++) {
-		/* A file can claim anything. */
+		/* The numbers of a file can be anything. */
 		if (__builtin_add_overflow(supply->bytes, supply->nodes[i].bytes, &supply->bytes))
 			supply->bytes = UINT64_MAX;
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds what a machine can lend. Calls return 0, or -1 with *err. */
 #ifndef SUPPLY_H
 #define SUPPLY_H
 
@@ -9,13 +10,12 @@
 #include "plan/plan.h"
 
 /*
- * What this node can still give; 'dev' is -1 when the driver's module is not loaded. What the
- * instance 'warm' has counts as if it were back; MS_NO_INSTANCE: there is none. Free with
- * supply_free().
+ * Finds what this node can still lend. 'dev' is -1 when the driver's module is not loaded. What the
+ * instance 'warm' has (MS_NO_INSTANCE: none) counts as returned. supply_free() frees *out.
  */
 int supply_of_node(hwloc_topology_t topology, const struct driver *driver, int dev, int warm,
 		   struct supply **out, struct ms_error *err);
-/* What the machine that is described can give when it is idle. */
+/* Finds what the machine of this topology can lend when it is idle. supply_free() frees *out. */
 int supply_of_topology(hwloc_topology_t topology, struct supply **out, struct ms_error *err);
 void supply_free(struct supply *supply);
 

@@ -37,7 +37,7 @@ static int make_cpus(const struct tree *tree, hwloc_const_bitmap_t cpus)
 	char possible[32], path[PATH_MAX];
 	int cpu, ret = make_dir(tree, "cpu");
 
-	/* From 0 on, as on any Linux: programs take it for how many numbers there can be. */
+	/* From 0 on, as on any Linux: programs take it for the number of possible CPUs. */
 	snprintf(possible, sizeof(possible), "0-%d\n", hwloc_bitmap_last(cpus));
 	if (ret == 0)
 		ret = make_file(tree, possible, "cpu/possible");
@@ -56,7 +56,7 @@ static int make_cpus(const struct tree *tree, hwloc_const_bitmap_t cpus)
 
 /* ---- its NUMA nodes ---- */
 
-/* Linux tells how far all nodes are that are on-line, in their order. */
+/* Linux lists the distances to all nodes that are on-line, by their numbers. */
 static int make_distances(const struct tree *tree, hwloc_const_bitmap_t nodes, unsigned node)
 {
 	char text[8192], out[8192], *at = text;

@@ -15,7 +15,7 @@
 
 #define CPU_DIR "/sys/devices/system/cpu"
 
-/* What hwloc, lscpu, libgomp and others read; not every kernel has all of them. */
+/* Files that hwloc, lscpu, libgomp and others read; not every kernel has all of them. */
 static const char *const topology_files[] = {
 	"core_id",
 	"physical_package_id",
@@ -55,7 +55,7 @@ static int copy_file(const struct tree *tree, const char *dir, const char *name)
 	char text[8192];
 	int length = kernel_read(text, sizeof(text) - 1, CPU_DIR "/%s/%s", dir, name);
 
-	/* What this kernel does not tell is no reason to refuse jobs. */
+	/* A file that this kernel lacks is no reason to refuse jobs. */
 	if (length < 0)
 		return 0;
 	text[length] = '\n';

@@ -72,7 +72,7 @@ static char *format_list(hwloc_const_bitmap_t set)
 	return line;
 }
 
-/* As the kernel has it: a comma before each 32 bits. */
+/* Formats a mask as the kernel does: a comma between words of 32 bits. */
 static char *format_mask(hwloc_const_bitmap_t set)
 {
 	int words = hwloc_bitmap_last(set) < 0 ? 1 : hwloc_bitmap_last(set) / 32 + 1;

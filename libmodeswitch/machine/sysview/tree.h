@@ -40,8 +40,8 @@ int make_file(const struct tree *tree, const char *text, const char *format, ...
 int make_sets(const struct tree *tree, hwloc_const_bitmap_t set, const char *dir,
 	      const char *mask_name, const char *list_name);
 /*
- * Makes "cpuinfo" from the file 'from', in the form of /proc/cpuinfo: the sections of these CPUs, or
- * all of it (NULL). Makes none when there is no such file.
+ * Makes "cpuinfo" from the file 'from', in the form of /proc/cpuinfo: the sections of these CPUs,
+ * or all of it (NULL). Makes none when there is no such file.
  */
 int make_cpuinfo(const struct tree *tree, const char *from, hwloc_const_bitmap_t cpus);
 
