@@ -73,7 +73,7 @@ check_sparse()
 	! grep -E 'kmod/module/.*(warning|error):' <<<"$out"
 }
 
-# What gcc 12 says of allocations and null pointers is wrong too often to be of use.
+# The warnings of gcc 12 about allocations and null pointers are wrong too often to be of use.
 check_analyzer()
 {
 	"$testbed" build

@@ -5,7 +5,7 @@
  * "bad list" prints the cases.
  */
 #define _GNU_SOURCE
-/* What the compiler would warn of is what this is for. */
+/* The faults of this program are intended. */
 #pragma GCC diagnostic ignored "-Warray-bounds"
 #pragma GCC diagnostic ignored "-Winfinite-recursion"
 #pragma GCC diagnostic ignored "-Wunused-result"

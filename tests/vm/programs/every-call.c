@@ -61,7 +61,7 @@ static inline void call(long nr)
 		_exit(0);
 }
 
-/* Who took 'nr', by what a count of nothing costs. */
+/* Returns who handled 'nr'; 'nothing' is the cost of counting itself. */
 static const char *who(long nr, const struct counts *nothing)
 {
 	struct counts before = count(), after;

@@ -113,7 +113,7 @@ static int bad_threads(const char *path)
 	return 0;
 }
 
-/* What the LWK replies to a request of ours; 1: nothing. */
+/* Returns the LWK's reply to a request, or 1 when there is none. */
 static int64_t ask(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 {
 	struct lwk_ring *to = &channel->to_lwk, *from = &channel->to_linux;
@@ -226,7 +226,7 @@ static int forged_requests(const char *path)
 	/* Closing for good is done on our way back to here, so the reply is ours to send. */
 	CHECK(serve_for(300, &serve) == 0 && serve.has_reply && serve.id == 77 && !serve.result);
 	CHECK(fcntl(fd, F_GETFD) < 0 && errno == EBADF);
-	/* What we keep is not for the module to close. */
+	/* The module must not close a descriptor that the proxy keeps. */
 	forge(SYS_close, device, 0, 0);
 	CHECK(serve_for(300, &serve) == 0);
 	CHECK(fcntl(device, F_GETFD) >= 0);
@@ -267,7 +267,7 @@ static int scribbles(const char *path)
 			((uint32_t *)channel)[random() % (sizeof(*channel) / 4)] = random();
 	}
 	for (unsigned i = 0; i < 2000; i++) {
-		/* What is done in our name must not be a way out of here. */
+		/* A call in the name of this proxy must not reach anything else. */
 		channel->to_linux.slot[i % LWK_RING_SLOTS].nr = SYS_lseek;
 		serve_for(1, &serve);
 		ioctl(device, LWK_DOORBELL);

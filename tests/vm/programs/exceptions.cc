@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What C++ programs rely on: constructors before main, iostream, exceptions, thread_local. */
+/* Uses constructors before main, iostream, exceptions and thread_local. */
 #include <iostream>
 #include <map>
 #include <sstream>

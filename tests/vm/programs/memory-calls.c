@@ -101,7 +101,7 @@ static int files(void)
 	return 0;
 }
 
-/* As a dynamic linker does it: room for all of a library, and its parts put into it. */
+/* A dynamic linker reserves room for a whole library and maps its parts there. */
 static int file_in_reserved_room(void)
 {
 	char name[] = "memory-XXXXXX", bytes[3 * PAGE];
@@ -120,7 +120,7 @@ static int file_in_reserved_room(void)
 		CHECK(part[i] == 0);
 	part[2 * PAGE + 100] = 1;
 	CHECK(pread(file, bytes, 1, 2 * PAGE + 100) == 0);
-	/* What was there is gone, its neighbours are not. */
+	/* The page that was there is gone, its neighbours are not. */
 	CHECK(mmap(part + PAGE, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0) == part + PAGE);
 	CHECK(part[PAGE] == mark(0) && part[0] == mark(0) && part[2 * PAGE] == mark(2 * PAGE));
 	CHECK(mmap(part + PAGE, PAGE, PROT_READ | PROT_WRITE,

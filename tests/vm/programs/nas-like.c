@@ -111,7 +111,7 @@ static void cg(void)
 		filled[i] = 1;
 		x[i] = 1;
 	}
-	/* Where both rows have room: it stays symmetric, and definite. */
+	/* Entries go only where both rows have room, so that the matrix stays symmetric and definite. */
 	for (int i = 0; i < ROWS * PER_ROW / 2; i++) {
 		int a = next() * ROWS, b = next() * ROWS;
 		double value = next();

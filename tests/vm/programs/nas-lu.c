@@ -123,7 +123,7 @@ static void sweep(void)
 			}
 }
 
-/* Of each unknown over the inner cells, in 'norm': the root of the mean square of x - y. */
+/* Sets 'norm' to the root mean square of x - y over the inner cells, for each unknown. */
 static void difference(vector x[CELLS][CELLS][CELLS], vector y[CELLS][CELLS][CELLS], vector norm)
 {
 	for (int m = 0; m < N; m++) {

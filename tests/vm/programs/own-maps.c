@@ -78,7 +78,7 @@ static int check_program(const char *path)
 	CHECK(is(path, (void *)check_program, "r-xp", exe));
 	CHECK(is(path, data, "rw-p", exe));
 	CHECK(is(path, "constant", "r--p", exe));
-	/* Of a thread they are in arenas and mappings of glibc's. */
+	/* Heap and stack of other threads are in arenas and mappings of glibc. */
 	if (gettid() == getpid()) {
 		CHECK(is(path, heap, "rw-p", "[heap]"));
 		CHECK(is(path, &local, "rw-p", "[stack]"));

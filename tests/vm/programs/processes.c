@@ -184,7 +184,7 @@ static int stop_and_go_on(void)
 	CHECK(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
 	CHECK(kill(pid, SIGCONT) == 0);
 	CHECK(waitpid(pid, &status, WCONTINUED) == pid && WIFCONTINUED(status));
-	/* It has not ended before that was seen. */
+	/* The child waits for this byte before it ends. */
 	CHECK(write(ends[1], "x", 1) == 1 && ends_with(pid, 5));
 	close(ends[0]);
 	close(ends[1]);
@@ -267,7 +267,7 @@ static int memory_is_copied(void)
 			good = good && holds(areas[i], sizes[i], i);
 		if (!good)
 			_exit(1);
-		/* What is read-only is so in the copy; and the copy is its own. */
+		/* A read-only page is read-only in the copy, and the copy is separate. */
 		if (read(open("/dev/zero", O_RDONLY), fixed, 1) != -1 || errno != EFAULT)
 			_exit(2);
 		mprotect(fixed, 4096, PROT_READ | PROT_WRITE);
@@ -445,7 +445,7 @@ static pid_t start(char *const argv[], char *const envp[])
 	return pid;
 }
 
-/* What the arguments of the one that is started say. */
+/* Does what the arguments of a started program say. */
 static int act(int argc, char **argv)
 {
 	const char *what = argv[1];

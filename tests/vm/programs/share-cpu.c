@@ -27,7 +27,7 @@
 #include "check.h"
 
 #define MOST 64
-/* Of threads in a test of endless ones, on any machine. */
+/* No machine has so many threads. */
 #define NO_END 100000
 
 static int n_threads;
@@ -468,7 +468,7 @@ static int endless(void)
 	pthread_mutex_unlock(&lock);
 	for (int i = 0; i < n; i++)
 		CHECK(pthread_join(many[i], NULL) == 0);
-	/* What they had, others can have. */
+	/* New threads can have the slots of those that ended. */
 	CHECK(!token());
 	printf("%d threads\n", n);
 	return 0;

@@ -103,7 +103,7 @@ static int beyond_the_end(void)
 	CHECK(touch(map + PAGE + 200, true) == 0);
 	CHECK(pread(fd, map + 3 * PAGE, 1, 0) < 0 && errno == EFAULT);
 	CHECK(pwrite(fd, map + 3 * PAGE, 1, 0) < 0 && errno == EFAULT);
-	/* It may grow, and what nobody has touched yet may go. */
+	/* The file may grow, and pages at its end that nobody has touched may go. */
 	CHECK(ftruncate(fd, 6 * PAGE) == 0 && touch(map + 4 * PAGE, true) == 0);
 	CHECK(ftruncate(fd, 5 * PAGE) == 0 && touch(map + 5 * PAGE, true) == SIGBUS);
 	CHECK(munmap(map, 8 * PAGE) == 0);
@@ -211,7 +211,7 @@ static int segments(void)
 	return 0;
 }
 
-/* What a process shares it shares with its children; the rest is theirs. */
+/* Children share the shared mappings of their parent and have copies of all others. */
 static int with_a_child(void)
 {
 	int id = shmget(IPC_PRIVATE, PAGE, IPC_CREAT | 0600), status, private = 1;
@@ -417,7 +417,7 @@ static int forks(const char *file, unsigned n)
 		CHECK(atomic_load(late + page * PAGE / sizeof(*late)) == (page == 3 ? 0 : n));
 	printf("%u children share it\n", n);
 	fflush(stdout);
-	/* What is pinned for this program goes with it. */
+	/* Pages that are pinned for this program are unpinned with it. */
 	execl("/bin/grep", "grep", "-c", "root:x:0:0", "/etc/passwd", (char *)NULL);
 	CHECK(false);
 }

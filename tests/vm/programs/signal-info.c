@@ -139,7 +139,7 @@ static int by_child(void)
 		CHECK(info.si_value.sival_int == i);
 	}
 	CHECK(sigtimedwait(&set, &info, &no_time) == -1 && errno == EAGAIN);
-	/* Of these one waits at a time: the first. */
+	/* Of pending SIGUSR1s only the first waits. */
 	CHECK(sigwaitinfo(&usr, &info) == SIGUSR1 && info.si_value.sival_int == 1);
 	unblock(&set);
 	unblock(&usr);
@@ -221,7 +221,7 @@ static int children(void)
 	return 0;
 }
 
-/* Who waits for it gets it all the same. */
+/* A thread that waits for an ignored signal gets it. */
 static int ignored(void)
 {
 	siginfo_t info;
@@ -319,7 +319,7 @@ static int timer_values(void)
 	return 0;
 }
 
-/* It waits once, and counts how often it has run out since. */
+/* A timer's signal waits once, and counts how often the timer has run out since. */
 static int overruns(int signal)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = signal };
@@ -330,7 +330,7 @@ static int overruns(int signal)
 	block(&set, signal);
 	CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
 	CHECK(start_timer(timer, 10, 10) == 0);
-	/* Who passes it on may be late. */
+	/* Linux may pass the signal on late. */
 	for (int i = 0; i < 100 && (i == 0 || info.si_overrun == 0); i++) {
 		spend(50);
 		CHECK(sigwaitinfo(&set, &info) == signal && info.si_code == SI_TIMER);

@@ -83,7 +83,7 @@ knows_all_cpus()
 
 @test "the node comes back from a job that ended while slurmd was down" {
 	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/spin"
-	# As after a crash: slurmd and all of the job's processes die at once.
+	# slurmd and all of the job's processes die at once, as in a crash.
 	bed sh -s "$job" <<-'EOF'
 	pid=$(cat /run/slurmd.pid)
 	kill -9 "$pid" $(pgrep slurmstepd) $(pgrep -u user1) $(pgrep -x sleep)

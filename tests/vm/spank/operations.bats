@@ -14,7 +14,7 @@ setup_file()
 
 teardown()
 {
-	# What a test that failed has left would fail the next one, too.
+	# Jobs that a failed test has left would fail the next test, too.
 	[[ $BATS_TEST_COMPLETED ]] || bed scancel --user=user1
 }
 

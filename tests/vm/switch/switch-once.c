@@ -105,7 +105,7 @@ static int switch_off(uint32_t job_id,
 	return print_json(object, start);
 }
 
-/* As the prolog of a job without --lwk does it. */
+/* Does what the prolog of a job without --lwk does. */
 static int be_quiet(uint32_t job_id, uid_t uid, const char *list)
 {
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();

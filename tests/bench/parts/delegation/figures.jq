@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What tests/bench/delegation has measured: $what "goals", "distribution" (of reads, $how), "growth", "model".
+# Makes of the figures of tests/bench/delegation $what: "goals", "distribution" (of reads, $how), "growth"
+# or "model".
 def median: sort | if length == 0 then null elif length % 2 == 1 then .[length / 2 | floor]
 	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
 def to_4: if . == null then null else . * 10000 | round / 10000 end;
@@ -12,7 +13,7 @@ def at_once($asking; $servers): [$all[]
 	| select(.how == "at once" and .asking == $asking and .servers == $servers)];
 def growth($asking; $servers): (at_once($asking; $servers) | map(.mean) | median) /
 	(at_once(1; $servers) | map(.mean) | median) | to_4;
-# Of half of the calls: the others are those that waited for another program's turn to end.
+# The growth of the faster half of the calls; the others waited for another program's turn to end.
 def growth_of_median($asking; $servers): (at_once($asking; $servers) | map(.medians | median) | median) /
 	(at_once(1; $servers) | map(.medians | median) | median) | to_4;
 # Times in nanoseconds: of a call that nobody else delays, and what a CPU of Linux works for it.

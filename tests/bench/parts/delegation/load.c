@@ -83,7 +83,7 @@ static void call_yield(void)
 	check(syscall(SYS_sched_yield), "sched_yield");
 }
 
-/* As programs do it, by the vDSO. */
+/* Reads the clock as programs do, by the vDSO. */
 static void read_clock(void)
 {
 	struct timespec now;
@@ -187,7 +187,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* How often Linux has interrupted the LWK CPU that we are on; 0 on Linux. */
+/* Returns how often Linux has interrupted this LWK CPU; 0 on Linux. */
 static unsigned long doorbells(void)
 {
 	FILE *facts = fopen("/proc/self/lwk", "r");

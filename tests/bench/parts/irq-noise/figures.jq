@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What tests/bench/irq-noise has measured: $what "goals", or the picture's data of a job's size.
+# Makes of the results of tests/bench/irq-noise the goals, or the picture's data of a job's size, as $what
+# says.
 def median: sort | if length == 0 then null elif length % 2 == 1 then .[length / 2 | floor]
 	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
 def to_4: if . == null then null else . * 10000 | round / 10000 end;

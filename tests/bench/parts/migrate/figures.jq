@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The bench's figures (an array of objects) as data for a picture, or as the line of goals.
+# Makes of the bench's figures (an array of objects) data for a picture, or the line of goals.
 
 def median: sort | if length == 0 then null elif length % 2 == 1 then .[length / 2 | floor]
 	else (.[length / 2 - 1] + .[length / 2]) / 2 end;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What tests/bench/proxies has measured: $what "goals" or "picture".
+# Makes of the turns of tests/bench/proxies the goals or the data of the picture, as $what says.
 def median: sort | if length == 0 then null elif length % 2 == 1 then .[length / 2 | floor]
 	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
 def to_4: if . == null then null else . * 10000 | round / 10000 end;
@@ -19,7 +19,7 @@ def share($of): (.[$of] | add) / .us;
 | [$turns[].operation] | unique | map(select(. != "none")) as $operations
 | def here($arrangement; $operation): [$turns[]
 	| select(.arrangement == $arrangement and .operation == $operation)];
-# Of neighbouring turns: how much of what it was when alone, just before.
+# The median ratio to the turn alone just before.
 def alone: if . == "shared" or . == "unlimited" then "alone shared" else "alone assistant" end;
 def beside($arrangement; $operation; f): [here($arrangement | alone; $operation), here($arrangement; $operation)]
 	| transpose
@@ -27,7 +27,7 @@ def beside($arrangement; $operation; f): [here($arrangement | alone; $operation)
 def ratio($arrangement; $operation): beside($arrangement; $operation; work);
 def index($arrangement): [$operations[] as $operation | ratio($arrangement; $operation)] | mean_of_logs;
 def all($arrangement): [$turns[] | select(.arrangement == $arrangement and .operation != "none")];
-# Of the quota, half of two cores.
+# The share used of the quota, which is half of two cores.
 def used($turns): ($turns | map(.proxies | add) | add) / ($turns | map(.us) | add);
 def delegations($arrangement): [$throughput[] | select(.arrangement == $arrangement)
 	| .calls_per_s / (.turn | speed("proxies"))] | median;

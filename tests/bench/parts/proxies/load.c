@@ -273,7 +273,7 @@ static void shell(int copies)
 				err(1, "/bin/sh");
 			}
 		}
-		/* What has begun is done, and counts. */
+		/* Operations that have begun are finished and count. */
 		for (int left = copies, status; left > 0;) {
 			if (wait(&status) < 0)
 				continue;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The bench's rounds (an array of objects) as a table for people or as the line of goals.
+# Makes of the bench's rounds (an array of objects) a table for people or the line of goals.
 
 def median: sort | if length % 2 == 1 then .[length / 2 | floor]
 	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
@@ -13,8 +13,8 @@ def step($name): ([.steps[] | select(.name == $name) | .us] | add) // 0;
 def raw_off: .raw.cpu_off + .raw.block_off + .raw.run_off;
 def raw_on: .raw.cpu_on + .raw.block_on + .raw.run_on;
 
-# What is ours beyond the 100 ms, as a share of what is Linux's; of one round, whose two halves the
-# host's load concerns alike.
+# The time of slurm-lwk beyond 100 ms as a share of Linux's own, within one round, because the host's
+# load is the same in both halves of a round.
 def own_share($total; $raw): ($total - $raw - 100000) / $raw;
 
 def sizes: group_by([.cpus, .mb]) | map({

@@ -109,7 +109,7 @@ static void runs_to(unsigned long request)
 		check(ioctl(dev, request, &runs[i]), "run", i);
 }
 
-/* What has passed since *start, which starts anew. */
+/* Returns the microseconds since *start, and sets *start to now. */
 static int64_t lap(int64_t *start)
 {
 	int64_t now = now_us(), passed = now - *start;
