@@ -36,11 +36,11 @@ is_true()
 	awk "BEGIN { exit !($1) }" || { echo "wanted $1"; return 1; }
 }
 
-# lwk_time: prints the seconds of CPU time, user and system, that --lwk-report in $output has.
+# lwk_time: prints the seconds of CPU time, user and system, in the first report of $output.
 lwk_time()
 {
 	sed -n 's/.*CPU time \([0-9.]*\) s user, \([0-9.]*\) s system.*/\1 \2/p' <<<"$output" |
-		awk '{ print $1 + $2 }'
+		awk '{ print $1 + $2; exit }'
 }
 
 # ended STEP: true when the step's numbers are in the database.
