@@ -32,7 +32,7 @@ int ms_parse_size(const char *text, uint64_t *bytes, struct ms_error *err)
 			return 0;
 		}
 	}
-	return ms_fail(err, "wanted a size with its unit, such as 64M or 2G; found \"%s\"", text);
+	return ms_fail(err, "expected a size with its unit, such as 64M or 2G, found \"%s\"", text);
 }
 
 /* Reads "7" or "4-7". hwloc would also read open ranges, blanks and hexadecimal. */
@@ -67,7 +67,7 @@ int ms_parse_cpus(const char *text, hwloc_bitmap_t cpus, struct ms_error *err)
 	if (ret == 0 && *text)
 		ret = hwloc_bitmap_list_sscanf(cpus, text);
 	if (ret < 0)
-		return ms_fail(err, "wanted a list of CPU numbers such as 0-3,8; found \"%s\"",
+		return ms_fail(err, "expected a list of CPU numbers such as 0-3,8, found \"%s\"",
 			       text);
 	return 0;
 }
@@ -99,7 +99,7 @@ int ms_parse_amount(const char *text, struct ms_amount *amount, struct ms_error 
 	}
 	if (ms_parse_size(text, &parsed.bytes, &ignored) < 0 || !parsed.bytes)
 		return ms_fail(err,
-			       "wanted all, 1%% to 100%%, or a size with its unit such as 512M; "
+			       "expected all, 1%% to 100%%, or a size with its unit such as 512M, "
 			       "found \"%s\"",
 			       text);
 	parsed.percent = 0;
@@ -114,7 +114,7 @@ int ms_parse_proxy_memory(const char *text, uint64_t *bytes, struct ms_error *er
 	if (ms_parse_size(text, bytes, &ignored) == 0 && *bytes >= MIN_PROXY_MEMORY)
 		return 0;
 	return ms_fail(err,
-		       "wanted a size with its unit, of 8M at least, such as 256M; found \"%s\"",
+		       "expected a size with its unit, of 8M at least, such as 256M, found \"%s\"",
 		       text);
 }
 
@@ -139,8 +139,8 @@ int ms_parse_numa(const char *text, struct ms_numa *numa, struct ms_error *err)
 	}
 	if (parsed.policy == MS_NUMA_SITE)
 		return ms_fail(err,
-			       "wanted local, interleave, or bind= with NUMA nodes such as "
-			       "bind=0,2-3; found \"%s\"",
+			       "expected local, interleave, or bind= with NUMA nodes such as "
+			       "bind=0,2-3, found \"%s\"",
 			       text);
 	*numa = parsed;
 	return 0;

@@ -59,14 +59,14 @@ static char *next_line(char *line, int size, void *context)
 	reading->line++;
 	length = strlen(line);
 	if (length + 1 == (size_t)size && line[length - 1] != '\n') {
-		fail_at(reading, "wanted a line of at most %d characters; found a longer one",
+		fail_at(reading, "expected a line of at most %d characters, found a longer one",
 			size - 2);
 		return NULL;
 	}
 	blanks = strspn(line, " \t");
 	memmove(line, line + blanks, length - blanks + 1);
 	if (*line == '[' && !strchr(line, ']')) {
-		fail_at(reading, "wanted [node] or [image NAME]; found \"%.*s\"",
+		fail_at(reading, "expected [node] or [image NAME], found \"%.*s\"",
 			(int)strcspn(line, "\r\n"), line);
 		return NULL;
 	}
@@ -143,8 +143,8 @@ static int handle_line(void *context, const char *section, const char *name, con
 	image += strspn(image, " \t");
 	if (!ms_image_name_valid(image))
 		return fail_at(reading,
-			       "wanted an image name (a letter or digit, then letters, digits, "
-			       "'.', '_', '-'; at most %d in all); found \"%s\"",
+			       "expected an image name (a letter or digit, then letters, digits, "
+			       "'.', '_', '-'; at most %d in all), found \"%s\"",
 			       MS_IMAGE_NAME_MAX, image);
 	number = find_or_add_image(reading, image);
 	if (number < 0)
@@ -161,7 +161,7 @@ static int check_images(const struct ms_config *config, const char *path, struct
 	if (!config->n_images)
 		return ms_fail(
 			err,
-			"%s: wanted at least one image; found none; add [image NAME] with Path=",
+			"%s: expected at least one image, found none; add [image NAME] with Path=",
 			path);
 	for (size_t i = 0; i < config->n_images; i++) {
 		const struct ms_image *image = &config->images[i];
@@ -172,7 +172,8 @@ static int check_images(const struct ms_config *config, const char *path, struct
 			continue;
 		if (first_default)
 			return ms_fail(
-				err, "%s: wanted one image with Default=yes; found two, %s and %s",
+				err,
+				"%s: expected one image with Default=yes, found two, %s and %s",
 				path, first_default->name, image->name);
 		first_default = image;
 	}
@@ -184,12 +185,12 @@ static int check_proxies(const struct ms_config *config, const char *path, struc
 	char wanted[FORMAT_SIZE], found[FORMAT_SIZE];
 
 	if (config->proxy_memory_per_gb > 1UL << 30)
-		return ms_fail(err, "%s: wanted ProxyMemoryPerGB= of 1G at most; found %s", path,
+		return ms_fail(err, "%s: expected ProxyMemoryPerGB= of 1G at most, found %s", path,
 			       format_size(config->proxy_memory_per_gb, found));
 	if (config->proxy_memory <= config->proxy_memory_max)
 		return 0;
 	return ms_fail(err,
-		       "%s: wanted ProxyMemory= of ProxyMemoryMax= (%s) at most; found %s; raise "
+		       "%s: expected ProxyMemory= of ProxyMemoryMax= (%s) at most, found %s; raise "
 		       "ProxyMemoryMax= with it",
 		       path, format_size(config->proxy_memory_max, wanted),
 		       format_size(config->proxy_memory, found));
@@ -210,7 +211,7 @@ int config_parse(FILE *file, const char *path, struct ms_config **out, struct ms
 	if (!reading.failed && ferror(file))
 		ret = ms_fail(err, "%s: %m", path);
 	else if (!reading.failed && line)
-		ret = ms_fail(err, "%s:%d: wanted KEY = VALUE or [SECTION]; found something else",
+		ret = ms_fail(err, "%s:%d: expected KEY = VALUE or [SECTION], found something else",
 			      path, line);
 	else if (reading.failed || check_images(config, path, err) < 0)
 		ret = -1;

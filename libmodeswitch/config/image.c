@@ -25,7 +25,7 @@ static int check_segments(Elf *elf, const GElf_Ehdr *header, size_t size, const 
 	if (header->e_shoff > size || sections > size - header->e_shoff)
 		return ms_fail(
 			err,
-			"%s: wanted a whole file; found it truncated (%zu bytes; its sections "
+			"%s: expected a whole file, found it truncated (%zu bytes; its sections "
 			"lie beyond); install it again",
 			path, size);
 	if (elf_getphdrnum(elf, &n) < 0)
@@ -36,13 +36,14 @@ static int check_segments(Elf *elf, const GElf_Ehdr *header, size_t size, const 
 		if (!gelf_getphdr(elf, i, &segment) || segment.p_offset > size ||
 		    segment.p_filesz > size - segment.p_offset)
 			return ms_fail(err,
-				       "%s: wanted a whole file; found it truncated (%zu bytes; "
+				       "%s: expected a whole file, found it truncated (%zu bytes; "
 				       "segment %zu lies beyond); install it again",
 				       path, size, i);
 		loads |= segment.p_type == PT_LOAD && segment.p_filesz;
 	}
 	if (!loads)
-		return ms_fail(err, "%s: wanted a kernel image; found an ELF file with no program",
+		return ms_fail(err,
+			       "%s: expected a kernel image, found an ELF file with no program",
 			       path);
 	return 0;
 }
@@ -54,12 +55,12 @@ int image_check_elf(const void *data, size_t size, const char *path, struct ms_e
 	int ret;
 
 	if (size < SELFMAG || memcmp(data, ELFMAG, SELFMAG) != 0)
-		return ms_fail(err, "%s: wanted an ELF file; found something else%s", path,
+		return ms_fail(err, "%s: expected an ELF file, found something else%s", path,
 			       size ? "" : " (it is empty)");
 	if (size < sizeof(Elf64_Ehdr))
 		return ms_fail(
 			err,
-			"%s: wanted a whole file; found it truncated (%zu bytes, less than a "
+			"%s: expected a whole file, found it truncated (%zu bytes, less than a "
 			"header); install it again",
 			path, size);
 	elf_version(EV_CURRENT);
@@ -70,11 +71,11 @@ int image_check_elf(const void *data, size_t size, const char *path, struct ms_e
 		 header.e_ident[EI_DATA] != ELFDATA2LSB)
 		ret = ms_fail(
 			err,
-			"%s: wanted a kernel for this machine (x86-64); found one for another "
+			"%s: expected a kernel for this machine (x86-64), found one for another "
 			"(ELF machine %u, %d bits)",
 			path, header.e_machine, header.e_ident[EI_CLASS] == ELFCLASS32 ? 32 : 64);
 	else if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
-		ret = ms_fail(err, "%s: wanted a linked kernel image; found ELF type %u", path,
+		ret = ms_fail(err, "%s: expected a linked kernel image, found ELF type %u", path,
 			      header.e_type);
 	else
 		ret = check_segments(elf, &header, size, path, err);
@@ -104,7 +105,7 @@ static int check_directory(int fd, const char *path, struct ms_error *err)
 	if (st.st_uid != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)))
 		return ms_fail(
 			err,
-			"%s: wanted it in a directory that only root can write; found %s with "
+			"%s: expected it in a directory that only root can write, found %s with "
 			"mode %04o of user %u; use chown root and chmod go-w",
 			path, real, st.st_mode & 07777, st.st_uid);
 	return 0;
@@ -120,7 +121,7 @@ static int read_file(int fd, const char *path, void **data, size_t *size, struct
 	if (fstat(fd, &st) < 0)
 		return ms_fail(err, "%s: %m", path);
 	if (st.st_size > (off_t)LARGEST_IMAGE)
-		return ms_fail(err, "%s: wanted at most %lu MB; found %jd MB", path,
+		return ms_fail(err, "%s: expected at most %lu MB, found %jd MB", path,
 			       LARGEST_IMAGE >> 20, (intmax_t)st.st_size >> 20);
 	bytes = malloc(st.st_size + 1);
 	if (!bytes)

@@ -21,7 +21,7 @@ static int parse_count(const char *text, void *field, size_t size, struct ms_err
 	unsigned long number = strtoul(text, &end, 10);
 
 	if (!isdigit((unsigned char)*text) || *end || number > 4096)
-		return ms_fail(err, "wanted a number from 0 to 4096; found \"%s\"", text);
+		return ms_fail(err, "expected a number from 0 to 4096, found \"%s\"", text);
 	*(unsigned *)field = number;
 	return 0;
 }
@@ -32,7 +32,7 @@ static int parse_seconds(const char *text, void *field, size_t size, struct ms_e
 	unsigned long number = strtoul(text, &end, 10);
 
 	if (!isdigit((unsigned char)*text) || *end || number < 1 || number > MAX_SECONDS)
-		return ms_fail(err, "wanted seconds, 1 to %d; found \"%s\"", MAX_SECONDS, text);
+		return ms_fail(err, "expected seconds, 1 to %d, found \"%s\"", MAX_SECONDS, text);
 	*(unsigned *)field = number * 1000;
 	return 0;
 }
@@ -43,7 +43,7 @@ static int parse_keep_seconds(const char *text, void *field, size_t size, struct
 	unsigned long number = strtoul(text, &end, 10);
 
 	if (!isdigit((unsigned char)*text) || *end || number > MAX_SECONDS)
-		return ms_fail(err, "wanted seconds, 0 to %d; found \"%s\"", MAX_SECONDS, text);
+		return ms_fail(err, "expected seconds, 0 to %d, found \"%s\"", MAX_SECONDS, text);
 	*(unsigned *)field = number;
 	return 0;
 }
@@ -64,7 +64,7 @@ static int parse_percent(const char *text, void *field, size_t size, struct ms_e
 	unsigned long number = strtoul(text, &end, 10);
 
 	if (!isdigit((unsigned char)*text) || strcmp(end, "%") != 0 || number < 1 || number > 100)
-		return ms_fail(err, "wanted 1%% to 100%%; found \"%s\"", text);
+		return ms_fail(err, "expected 1%% to 100%%, found \"%s\"", text);
 	*(unsigned *)field = number;
 	return 0;
 }
@@ -75,7 +75,7 @@ static int parse_pids(const char *text, void *field, size_t size, struct ms_erro
 	unsigned long number = strtoul(text, &end, 10);
 
 	if (!isdigit((unsigned char)*text) || *end || number < MIN_PIDS || number > MAX_PIDS)
-		return ms_fail(err, "wanted a number from %d to %d; found \"%s\"", MIN_PIDS,
+		return ms_fail(err, "expected a number from %d to %d, found \"%s\"", MIN_PIDS,
 			       MAX_PIDS, text);
 	*(unsigned *)field = number;
 	return 0;
@@ -86,7 +86,7 @@ static int parse_required(const char *text, void *field, size_t size, struct ms_
 	bool required = strcasecmp(text, "require") == 0;
 
 	if (!required && strcasecmp(text, "available") != 0)
-		return ms_fail(err, "wanted require or available; found \"%s\"", text);
+		return ms_fail(err, "expected require or available, found \"%s\"", text);
 	*(bool *)field = required;
 	return 0;
 }
@@ -111,7 +111,7 @@ static int parse_nodes(const char *text, void *field, size_t size, struct ms_err
 	if (strcasecmp(text, "none") != 0 && (!*text || ms_parse_cpus(text, list, &ignored) < 0)) {
 		hwloc_bitmap_free(list);
 		return ms_fail(err,
-			       "wanted auto, none, or a list of NUMA nodes such as 0,2-3; found "
+			       "expected auto, none, or a list of NUMA nodes such as 0,2-3, found "
 			       "\"%s\"",
 			       text);
 	}
@@ -130,11 +130,11 @@ static int parse_text(const char *text, void *field, size_t size, struct ms_erro
 
 	for (const char *c = text; *c; c++) {
 		if (!isprint((unsigned char)*c))
-			return ms_fail(err, "wanted printable ASCII; found the byte 0x%02x",
+			return ms_fail(err, "expected printable ASCII, found the byte 0x%02x",
 				       (unsigned char)*c);
 	}
 	if (length >= size)
-		return ms_fail(err, "wanted at most %zu characters; found %zu", size - 1, length);
+		return ms_fail(err, "expected at most %zu characters, found %zu", size - 1, length);
 	memcpy(field, text, length + 1);
 	return 0;
 }
@@ -142,7 +142,7 @@ static int parse_text(const char *text, void *field, size_t size, struct ms_erro
 static int parse_path(const char *text, void *field, size_t size, struct ms_error *err)
 {
 	if (*text != '/')
-		return ms_fail(err, "wanted an absolute path; found \"%s\"", text);
+		return ms_fail(err, "expected an absolute path, found \"%s\"", text);
 	return parse_text(text, field, size, err);
 }
 
@@ -151,7 +151,8 @@ static int parse_directory(const char *text, void *field, size_t size, struct ms
 	if (strcasecmp(text, "no") == 0)
 		return parse_text("", field, size, err);
 	if (*text != '/')
-		return ms_fail(err, "wanted no, or the absolute path of a directory; found \"%s\"",
+		return ms_fail(err,
+			       "expected no, or the absolute path of a directory, found \"%s\"",
 			       text);
 	return parse_text(text, field, size, err);
 }
@@ -163,7 +164,7 @@ static int parse_driver(const char *text, void *field, size_t size, struct ms_er
 	if (driver_find(text))
 		return parse_text(text, field, size, err);
 	driver_names(names, sizeof(names));
-	return ms_fail(err, "wanted one of: %s; found \"%s\"", names, text);
+	return ms_fail(err, "expected one of: %s, found \"%s\"", names, text);
 }
 
 static int parse_yes_no(const char *text, void *field, size_t size, struct ms_error *err)
@@ -171,7 +172,7 @@ static int parse_yes_no(const char *text, void *field, size_t size, struct ms_er
 	bool yes = strcasecmp(text, "yes") == 0;
 
 	if (!yes && strcasecmp(text, "no") != 0)
-		return ms_fail(err, "wanted yes or no; found \"%s\"", text);
+		return ms_fail(err, "expected yes or no, found \"%s\"", text);
 	*(bool *)field = yes;
 	return 0;
 }

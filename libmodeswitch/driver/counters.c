@@ -157,27 +157,27 @@ static int place_hardware(const char *text, const struct wanted *wanted, const s
 	if (!pmu->version)
 		return ms_fail(
 			err,
-			"not available here: wanted a hardware counter for \"%s\"; found "
+			"not available here: expected a hardware counter for \"%s\", found "
 			"CPUs that tell of no architectural performance counters (CPUID leaf "
 			"0xa); what can be counted everywhere is " SOFTWARE_EVENTS,
 			text);
 	if (pmu->version < 2)
 		return ms_fail(
 			err,
-			"not available here: wanted a hardware counter for \"%s\", of "
-			"version 2 or later; found version %u; what can be counted everywhere "
+			"not available here: expected a hardware counter for \"%s\", of "
+			"version 2 or later, found version %u; what can be counted everywhere "
 			"is " SOFTWARE_EVENTS,
 			text, pmu->version);
 	if (wanted->event && pmu->missing & 1U << wanted->event->bit)
 		return ms_fail(err,
-			       "not available here: wanted a hardware counter for \"%s\"; found "
+			       "not available here: expected a hardware counter for \"%s\", found "
 			       "CPUs that do not have this event (CPUID leaf 0xa); the model may "
 			       "have a raw one, rUUEE",
 			       text);
 	if (find_counter(wanted, pmu, counters, n))
 		return 0;
 	return ms_fail(err,
-		       "wanted a hardware counter for \"%s\", too; found that each CPU has %u "
+		       "expected a hardware counter for \"%s\", too, found that each CPU has %u "
 		       "general and %u fixed ones, and those that could count it are taken by the "
 		       "events before it; take fewer at a time",
 		       text, general_counters(pmu), pmu->fixed);
@@ -188,17 +188,19 @@ int counters_place(const char *const *events, size_t n, const struct ms_pmu *pmu
 {
 	_Static_assert(MS_MAX_COUNTERS == LWK_MAX_COUNTERS, "as many");
 	if (n > MS_MAX_COUNTERS)
-		return ms_fail(err,
-			       "wanted %zu counters; found room for %d on each CPU; take fewer at "
-			       "a time",
-			       n, MS_MAX_COUNTERS);
+		return ms_fail(
+			err,
+			"expected %zu counters, found room for %d on each CPU; take fewer at "
+			"a time",
+			n, MS_MAX_COUNTERS);
 	for (size_t i = 0; i < n; i++) {
 		struct wanted wanted = { 0 };
 
 		if (parse_software(events[i], &counters[i]))
 			continue;
 		if (!parse_hardware(events[i], &wanted))
-			return ms_fail(err, "wanted an event: " EVENTS "; found \"%s\"", events[i]);
+			return ms_fail(err, "expected an event: " EVENTS ", found \"%s\"",
+				       events[i]);
 		if (place_hardware(events[i], &wanted, pmu, counters, i, err) < 0)
 			return -1;
 	}

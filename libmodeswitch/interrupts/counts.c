@@ -108,7 +108,7 @@ int ms_irqs_read(struct ms_irqs *irqs, struct ms_error *err)
 	ms_irqs_release(irqs);
 	return ms_fail(err, "%s: %s", path,
 		       error == -ENOMEM ? "out of memory"
-					: "wanted a line of CPUs; found something else");
+					: "expected a line of CPUs, found something else");
 }
 
 void ms_irqs_release(struct ms_irqs *irqs)

@@ -42,7 +42,7 @@ static int find_place(uint32_t job_id, pid_t pid, struct place *place, struct ms
 	step = at ? strstr(at + strlen(job), "/") : NULL;
 	if (!step || strncmp(at + strlen(job), "step_", 5) != 0)
 		return ms_fail(err,
-			       "wanted process %d in Slurm's cgroup of job %u; found %s; "
+			       "expected process %d in Slurm's cgroup of job %u, found %s; "
 			       "the administrator's remedy is ProctrackType=proctrack/cgroup in "
 			       "slurm.conf",
 			       (int)pid, job_id, path);

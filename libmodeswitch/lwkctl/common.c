@@ -18,7 +18,7 @@ int fail(const struct ms_error *err)
 
 int usage_error(const char *wanted, const char *found)
 {
-	fprintf(stderr, "lwkctl: wanted %s; found \"%s\"; see lwkctl %s%s--help\n", wanted, found,
+	fprintf(stderr, "lwkctl: expected %s, found \"%s\"; see lwkctl %s%s--help\n", wanted, found,
 		running_verb ? running_verb->name : "", running_verb ? " " : "");
 	return EXIT_USAGE;
 }

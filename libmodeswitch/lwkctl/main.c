@@ -94,7 +94,7 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 		return usage_error(verb->most_arguments ? "no more arguments" : "options only",
 				   options.arguments[verb->most_arguments]);
 	if (verb->for_root && geteuid() != 0) {
-		fprintf(stderr, "lwkctl: %s wanted to run as root; found user %u; use sudo\n",
+		fprintf(stderr, "lwkctl: %s: expected to run as root, found user %u; use sudo\n",
 			verb->name, geteuid());
 		return EXIT_FAILED;
 	}

@@ -220,7 +220,7 @@ static SCREEN *open_screen(struct ms_error *err)
 	SCREEN *screen;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		ms_fail(err, "top wanted a terminal; found none; 'lwkctl stat JOB --interval 1' "
+		ms_fail(err, "top: expected a terminal, found none; 'lwkctl stat JOB --interval 1' "
 			     "prints to anything");
 		return NULL;
 	}

@@ -80,7 +80,7 @@ static int load(char *xml, size_t size, const char *name, hwloc_topology_t *out,
 		return 0;
 	}
 	hwloc_topology_destroy(topology);
-	return ms_fail(err, "%s: wanted an hwloc topology (XML, as lstopo writes it); found: %s",
+	return ms_fail(err, "%s: expected an hwloc topology (XML, as lstopo writes it), found: %s",
 		       name, xml ? "something else" : strerror(errno));
 }
 
@@ -94,15 +94,16 @@ static int check_usable(hwloc_topology_t topology, const char *path, struct ms_e
 
 	if (n_cpus < 1 || n_nodes < 1)
 		return ms_fail(err,
-			       "%s: wanted a machine with CPUs and NUMA nodes; found one with %d "
+			       "%s: expected a machine with CPUs and NUMA nodes, found one with %d "
 			       "CPUs and %d NUMA nodes",
 			       path, n_cpus, n_nodes);
 	if (hwloc_bitmap_last(cpus) < 0 || hwloc_bitmap_last(cpus) > MAX_CPU ||
 	    hwloc_bitmap_last(nodes) < 0 || hwloc_bitmap_last(nodes) > MAX_CPU)
-		return ms_fail(err,
-			       "%s: wanted CPUs and NUMA nodes with numbers up to %d; found higher "
-			       "ones",
-			       path, MAX_CPU);
+		return ms_fail(
+			err,
+			"%s: expected CPUs and NUMA nodes with numbers up to %d, found higher "
+			"ones",
+			path, MAX_CPU);
 	return 0;
 }
 
@@ -118,11 +119,12 @@ static char *read_whole(const char *path, size_t *size, struct ms_error *err)
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		ms_fail(err, "%s: %m", path);
 	} else if (!S_ISREG(st.st_mode)) {
-		ms_fail(err, "%s: wanted a regular file with an hwloc topology; found another kind",
+		ms_fail(err,
+			"%s: expected a regular file with an hwloc topology, found another kind",
 			path);
 	} else if (st.st_size > LARGEST_FILE) {
 		ms_fail(err,
-			"%s: wanted an hwloc topology of at most %d MB; found %jd MB, so it "
+			"%s: expected an hwloc topology of at most %d MB, found %jd MB, so it "
 			"is something else",
 			path, LARGEST_FILE >> 20, (intmax_t)st.st_size >> 20);
 	} else if (!(text = malloc(st.st_size + 1))) {

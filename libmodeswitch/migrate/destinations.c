@@ -37,7 +37,7 @@ int destinations_drop_fullest(struct migration *migration, struct ms_error *err)
 		return 0;
 	migration->full = true;
 	return ms_fail(err,
-		       "wanted room for %s memory; found the nodes to move to full; free memory "
+		       "expected room for %s memory, found the nodes to move to full; free memory "
 		       "there, or name more nodes with --to",
 		       migration->state.moved ? "more" : "the");
 }

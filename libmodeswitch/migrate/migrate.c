@@ -175,12 +175,13 @@ static int find_targets(struct migration *migration, struct ms_error *err)
 	if (targets_find(migration, err) < 0)
 		return -1;
 	if (!migration->n_processes && migration->request->job_id)
-		return ms_fail(err,
-			       "wanted processes of job %u; found no cgroup of it with any on this "
-			       "node; name a process or a cgroup instead",
-			       migration->request->job_id);
+		return ms_fail(
+			err,
+			"expected processes of job %u, found no cgroup of it with any on this "
+			"node; name a process or a cgroup instead",
+			migration->request->job_id);
 	if (!migration->n_processes && !migration->selections)
-		return ms_fail(err, "wanted processes to migrate; found none there");
+		return ms_fail(err, "expected processes to migrate, found none there");
 	leave_foreign(migration);
 	migration->state.processes = migration->n_processes;
 	return 0;
@@ -217,7 +218,7 @@ static int run(struct migration *migration, struct ms_migrate_state *state, stru
 	scan_open(migration);
 	if (migration->n_physical && migration->device < 0)
 		ms_fail(err,
-			"wanted lwkpart.ko, to find the pages in a range of memory; found no " LWKPART_DEVICE
+			"expected lwkpart.ko, to find the pages in a range of memory, found no " LWKPART_DEVICE
 			" that can be opened; load it (modprobe lwkpart)");
 	else if (find_targets(migration, err) == 0)
 		ret = work(migration, err);

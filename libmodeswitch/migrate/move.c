@@ -236,7 +236,7 @@ static int refused(struct migration *migration, struct migrate_process *process,
 		}
 		return ms_fail(
 			err,
-			"wanted to move memory of process %d; found that its cpuset does not "
+			"expected to move memory of process %d, found that its cpuset does not "
 			"allow memory on these nodes; add them to its cpuset.mems",
 			process->pid);
 	}

@@ -27,16 +27,16 @@ static int check_nodes(hwloc_const_bitmap_t nodes, const char *option, struct ms
 
 	if (!nodes || hwloc_bitmap_iszero(nodes)) {
 		hwloc_bitmap_free(there);
-		return ms_fail(err, "wanted NUMA nodes with %s; found none", option);
+		return ms_fail(err, "expected NUMA nodes with %s, found none", option);
 	}
 	if (!there || kernel_read_list(there, "/sys/devices/system/node/has_memory") < 0)
-		ret = ms_fail(err, "wanted the NUMA nodes that have memory; found no "
+		ret = ms_fail(err, "expected the NUMA nodes that have memory, found no "
 				   "/sys/devices/system/node/has_memory; this kernel has no NUMA");
 	else if (!hwloc_bitmap_isincluded(nodes, there) || hwloc_bitmap_last(nodes) >= MAX_NODES) {
 		hwloc_bitmap_list_asprintf(&asked, nodes);
 		hwloc_bitmap_list_asprintf(&found, there);
 		ret = ms_fail(err,
-			      "wanted NUMA nodes with memory on-line; found %s %s, and memory on "
+			      "expected NUMA nodes with memory on-line, found %s %s, and memory on "
 			      "nodes %s only; choose among these",
 			      option, asked, found);
 	}
@@ -51,34 +51,35 @@ static int check_limits(const struct ms_migrate_request *request, struct ms_erro
 	uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES);
 
 	if (request->pages && (request->pages < MS_MIGRATE_MIN_PAGES || request->pages > machine))
-		return ms_fail(err, "wanted from %u to %ju pages at a time; found %u",
+		return ms_fail(err, "expected from %u to %ju pages at a time, found %u",
 			       MS_MIGRATE_MIN_PAGES, (uintmax_t)machine, request->pages);
 	if (request->sleep_ms < -1 || request->sleep_ms > MS_MIGRATE_MAX_SLEEP_MS)
-		return ms_fail(err, "wanted a sleep of 0 to %d ms; found %d",
+		return ms_fail(err, "expected a sleep of 0 to %d ms, found %d",
 			       MS_MIGRATE_MAX_SLEEP_MS, request->sleep_ms);
 	/* NaN fails this condition, too. */
 	if (!(request->cpu_percent >= 0 && request->cpu_percent <= 100))
-		return ms_fail(err,
-			       "wanted a CPU limit above 0 and up to 100 percent of one CPU, which "
-			       "is all that the migrator can use; found %g",
-			       request->cpu_percent);
+		return ms_fail(
+			err,
+			"expected a CPU limit above 0 and up to 100 percent of one CPU, which "
+			"is all that the migrator can use, found %g",
+			request->cpu_percent);
 	return 0;
 }
 
 static int check_target(const struct ms_migrate_request *request, struct ms_error *err)
 {
 	if (request->pid < 0 || !request->pid + !request->job_id + !request->cgroup != 2)
-		return ms_fail(err, "wanted one of: a process, a job, a cgroup; found none or "
+		return ms_fail(err, "expected one of: a process, a job, a cgroup, found none or "
 				    "several");
 	/* Without pages the call only checks permission, and whether the process exists. */
 	if (request->pid && move_pages(request->pid, 0, NULL, NULL, NULL, 0) < 0) {
 		if (errno == EPERM || errno == EACCES)
 			return ms_fail(err,
-				       "wanted a process of this user; found that process %d is "
+				       "expected a process of this user, found that process %d is "
 				       "another's; run it as root",
 				       request->pid);
 		return ms_fail(err,
-			       "wanted a process with memory of its own; found none with PID %d "
+			       "expected a process with memory of its own, found none with PID %d "
 			       "(%m); look for it with ps(1)",
 			       request->pid);
 	}
@@ -93,10 +94,10 @@ int request_check(const struct migration *migration, struct ms_error *err)
 	    check_nodes(request->to, "--to", err) < 0)
 		return -1;
 	if (hwloc_bitmap_intersects(request->from, request->to))
-		return ms_fail(err, "wanted --from and --to without a common node; found one; "
+		return ms_fail(err, "expected --from and --to without a common node, found one; "
 				    "name only the nodes to be left with --from");
 	if (request->method >= MS_MIGRATE_METHODS)
-		return ms_fail(err, "wanted a method; found number %d", request->method);
+		return ms_fail(err, "expected a method, found number %d", request->method);
 	if (check_limits(request, err) < 0)
 		return -1;
 	return migration->every_process || migration->selections ? 0 : check_target(request, err);

@@ -84,7 +84,7 @@ static int add(struct migration *migration, pid_t pid, struct ms_error *err)
 	if (pidfd < 0)
 		return errno == EMFILE || errno == ENFILE || errno == ENOMEM
 			       ? ms_fail(err,
-					 "wanted to follow process %d; found: %m; raise the limit of "
+					 "expected to follow process %d, found: %m; raise the limit of "
 					 "open files (ulimit -n)",
 					 pid)
 			       : 0;
@@ -258,13 +258,13 @@ static int check_cgroup(const char *path, struct ms_error *err)
 
 	if (statfs(path, &fs) < 0 || stat(path, &st) < 0)
 		return ms_fail(err,
-			       "wanted the cgroup %s; found: %m; name a directory below "
+			       "expected the cgroup %s, found: %m; name a directory below "
 			       "/sys/fs/cgroup",
 			       path);
 	if (!S_ISDIR(st.st_mode) ||
 	    (fs.f_type != CGROUP_SUPER_MAGIC && fs.f_type != CGROUP2_SUPER_MAGIC))
 		return ms_fail(err,
-			       "wanted a cgroup; found that %s is none; name a directory below "
+			       "expected a cgroup, found that %s is none; name a directory below "
 			       "/sys/fs/cgroup",
 			       path);
 	return 0;
@@ -320,7 +320,7 @@ int targets_find(struct migration *migration, struct ms_error *err)
 	error = job_cgroups_each(request->job_id, add_cgroup, &search);
 	if (error > 0)
 		return ms_fail(err,
-			       "wanted the cgroups of job %u; found: no /proc/self/mounts (%s)",
+			       "expected the cgroups of job %u, found: no /proc/self/mounts (%s)",
 			       request->job_id, strerror(error));
 	return error ? -1 : search.found;
 }

@@ -100,7 +100,7 @@ static int fail_without_cores(struct planning *p, unsigned threads)
 	return ms_fail(
 		p->err,
 		"--lwk needs a whole core with all its %u hardware threads, beside the whole "
-		"cores of %u CPU%s for the batch script and the proxies on Linux; found %u "
+		"cores of %u CPU%s for the batch script and the proxies on Linux, found %u "
 		"CPU%s (%s); ask for whole cores, for example with --exclusive or -c %u",
 		threads, linux_cpus, plural(linux_cpus), has, plural(has),
 		list(cpus, p->request->cpus), ((linux_cpus + threads - 1) / threads + 1) * threads);
@@ -117,7 +117,7 @@ static int fail_without_cpus(struct planning *p)
 	return ms_fail(
 		p->err,
 		"--lwk needs at least %u CPUs in the allocation (%u stay%s with Linux for the "
-		"batch script and the proxies); found %u (CPU %s); ask for more, for example with "
+		"batch script and the proxies), found %u (CPU %s); ask for more, for example with "
 		"-c %u",
 		stay + 1, stay, stay == 1 ? "s" : "", has, list(cpus, all), stay + 1);
 }
@@ -313,8 +313,8 @@ static int place_doorbells(struct planning *p)
 	}
 	if (hwloc_bitmap_iszero(cpus))
 		ret = ms_fail(p->err,
-			      "no CPU of Linux can serve the LWK: wanted one of OsCpus=%s of "
-			      "lwk.conf on-line; found none; have the administrator name another, "
+			      "no CPU of Linux can serve the LWK: expected one of OsCpus=%s of "
+			      "lwk.conf on-line, found none; have the administrator name another, "
 			      "or set LinuxCpus=1",
 			      list(found, p->config->os_cpus));
 	else

@@ -47,14 +47,14 @@ static int check_amount(struct planning *p, uint64_t wanted, uint64_t most)
 	if (wanted > most)
 		return ms_fail(
 			p->err,
-			"--lwk-mem wants %s for the LWK; found %s in the allocation on this "
+			"--lwk-mem wants %s for the LWK, found %s in the allocation on this "
 			"node, of which %s stay with Linux; ask for at most %s, or for more "
 			"with --mem",
 			format_size(wanted, text[0]), format_size(p->request->memory, text[1]),
 			format_size(p->config->linux_memory, text[2]), format_size(most, text[3]));
 	if (wanted < SMALLEST_PARTITION)
 		return ms_fail(p->err,
-			       "--lwk-mem wants %s for the LWK; found that an LWK needs %s; ask "
+			       "--lwk-mem wants %s for the LWK, found that an LWK needs %s; ask "
 			       "for more",
 			       format_size(wanted, text[0]),
 			       format_size(SMALLEST_PARTITION, text[1]));
@@ -72,7 +72,7 @@ static int size_memory(struct planning *p)
 		return ms_fail(
 			p->err,
 			"--lwk needs at least %s of memory on the node (%s stay with Linux, an LWK "
-			"needs %s); found %s; ask for more, for example with --mem=%juM",
+			"needs %s), found %s; ask for more, for example with --mem=%juM",
 			format_size(keep + SMALLEST_PARTITION, text[0]), format_size(keep, text[1]),
 			format_size(SMALLEST_PARTITION, text[2]), format_size(has, text[3]),
 			(uintmax_t)(keep + SMALLEST_PARTITION + (1 << 20) - 1) >> 20);
@@ -277,7 +277,7 @@ static int check_nodes(struct planning *p)
 	hwloc_bitmap_list_snprintf(wanted, sizeof(wanted), policy(p)->nodes);
 	hwloc_bitmap_list_snprintf(found, sizeof(found), machine);
 	return ms_fail(p->err,
-		       "%s wants memory of the NUMA nodes %s; found only %s on this machine; name "
+		       "%s wants memory of the NUMA nodes %s, found only %s on this machine; name "
 		       "none but those",
 		       policy_origin(p), wanted, found);
 }
@@ -290,14 +290,15 @@ static int fail_for_lack(struct planning *p, uint64_t available)
 	format_size(available * LARGE_PAGE, found);
 	if (policy(p)->policy == MS_NUMA_BIND && available < p->supply->bytes / LARGE_PAGE) {
 		hwloc_bitmap_list_snprintf(nodes, sizeof(nodes), policy(p)->nodes);
-		return ms_fail(p->err,
-			       "wanted %s of memory for the LWK from the NUMA nodes %s alone (%s); "
-			       "these can give away %s; ask for less memory (--lwk-mem), or for "
-			       "more nodes",
-			       wanted, nodes, policy_origin(p), found);
+		return ms_fail(
+			p->err,
+			"expected %s of memory for the LWK from the NUMA nodes %s alone (%s); "
+			"these can give away %s; ask for less memory (--lwk-mem), or for "
+			"more nodes",
+			wanted, nodes, policy_origin(p), found);
 	}
 	return ms_fail(p->err,
-		       "wanted %s of memory for the LWK; this machine can give away %s; ask "
+		       "expected %s of memory for the LWK; this machine can give away %s; ask "
 		       "for less memory (--mem), or have the administrator lower RealMemory= "
 		       "in slurm.conf",
 		       wanted, found);

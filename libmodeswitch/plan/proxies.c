@@ -19,7 +19,7 @@ static int decide_memory(struct planning *p, struct ms_limits *limits)
 
 	if (p->request->proxy_memory > config->proxy_memory_max)
 		return ms_fail(p->err,
-			       "wanted --lwk-proxy-mem of %s; this site's maximum "
+			       "expected --lwk-proxy-mem of %s; this site's maximum "
 			       "(ProxyMemoryMax= in %s) is %s; ask for less",
 			       format_size(p->request->proxy_memory, wanted), MS_CONFIG_PATH,
 			       format_size(config->proxy_memory_max, found));
@@ -36,7 +36,7 @@ static int decide_memory(struct planning *p, struct ms_limits *limits)
 		return 0;
 	return ms_fail(
 		p->err,
-		"wanted a limit of %s for the proxies' memory; this machine has only %s; ask "
+		"expected a limit of %s for the proxies' memory; this machine has only %s; ask "
 		"for less (--lwk-proxy-mem), or have the administrator set a smaller "
 		"ProxyMemory= in %s",
 		format_size(limits->memory, wanted), format_size(machine >> 20 << 20, found),

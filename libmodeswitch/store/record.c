@@ -204,7 +204,7 @@ int ms_job_get(uint32_t job_id, struct ms_job *job, struct ms_error *err)
 	    from_json(object, job_id, job) == 0)
 		ret = 1;
 	else
-		ret = ms_fail(err, "%s/jobs/%s: wanted a job's record; found something else",
+		ret = ms_fail(err, "%s/jobs/%s: expected a job's record, found something else",
 			      state_dir, name);
 	json_object_put(object);
 	return ret;

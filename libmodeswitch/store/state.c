@@ -27,7 +27,7 @@ static int make_dir(const char *path, struct ms_error *err)
 		return ms_fail(err, "%s: %m", path);
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
 		return ms_fail(err,
-			       "%s: wanted a directory of root that nobody else can write; found "
+			       "%s: expected a directory of root that nobody else can write, found "
 			       "mode %o of user %u",
 			       path, st.st_mode, st.st_uid);
 	return 0;
@@ -216,5 +216,5 @@ int state_read(const char *name, const char *what, const char *remedy, struct js
 		return 0;
 	json_object_put(*object);
 	*object = NULL;
-	return ms_fail(err, "%s: wanted %s; found something else; %s", path, what, remedy);
+	return ms_fail(err, "%s: expected %s, found something else; %s", path, what, remedy);
 }

@@ -178,10 +178,10 @@ const char *core_file_reason(int error)
 	case -EDQUOT:
 		return "there is no room for it; make room there";
 	case -EPERM:
-		return "wanted a directory that only root can write; found another; use chown root "
+		return "expected a directory that only root can write, found another; use chown root "
 		       "and chmod go-w";
 	case -EEXIST:
-		return "wanted a new file; found one that exists; remove it, or choose another "
+		return "expected a new file, found one that exists; remove it, or choose another "
 		       "name";
 	case -ENODATA:
 	case -ENOENT:

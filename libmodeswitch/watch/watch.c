@@ -27,10 +27,11 @@ struct ms_watch {
 static int no_access(const struct ms_job *job, int error, struct ms_error *err)
 {
 	if (error == -EACCES || error == -EPERM)
-		return ms_fail(err,
-			       "job %u belongs to user %u; wanted to be that user, or root; found "
-			       "user %u",
-			       job->job_id, job->uid, geteuid());
+		return ms_fail(
+			err,
+			"job %u belongs to user %u; expected to be that user, or root, found "
+			"user %u",
+			job->job_id, job->uid, geteuid());
 	return ms_fail(err, "%s of job %u cannot be opened: %s", job->device, job->job_id,
 		       strerror(-error));
 }
@@ -174,7 +175,7 @@ static int counters_failed(const struct ms_watch *watch, const char *what, int e
 	case -ETIMEDOUT:
 		return ms_fail(
 			err,
-			"wanted the counters of job %u %s; found a CPU that stays busy in the "
+			"expected the counters of job %u %s, found a CPU that stays busy in the "
 			"LWK, and will follow later; try again",
 			watch->job_id, what);
 	default:

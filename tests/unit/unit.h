@@ -32,7 +32,7 @@ bool unit_exists(const char *name);
 #define assert_has(text, part)                                                                     \
 	do {                                                                                       \
 		if (!strstr(text, part))                                                           \
-			fail_msg("wanted \"%s\" in: %s", part, text);                              \
+			fail_msg("expected \"%s\" in: %s", part, text);                            \
 	} while (0)
 
 #endif

@@ -87,7 +87,7 @@ job_is()
 	for pattern; do
 		# shellcheck disable=SC2053  # a pattern it is
 		[[ " $record " == *" "$pattern" "* ]] || {
-			echo "job $id: wanted $pattern; found: $record"
+			echo "job $id: expected $pattern, found: $record"
 			return 1
 		}
 	done
@@ -166,7 +166,7 @@ refused()
 	run ! "$@"
 	echo "$output"
 	for text in "${texts[@]}"; do
-		[[ $output == *"$text"* ]] || { echo "wanted in the output: $text"; return 1; }
+		[[ $output == *"$text"* ]] || { echo "expected in the output: $text"; return 1; }
 	done
 }
 
@@ -207,7 +207,7 @@ node_is_clean()
 
 	now=$(cat /sys/devices/system/cpu/online; grep MemTotal /proc/meminfo)
 	[ "$now" = "$(cat /run/lwk-tests.before)" ] ||
-		bad "wanted $(cat /run/lwk-tests.before); found $now"
+		bad "expected $(cat /run/lwk-tests.before), found $now"
 	[ -z "$(ls -A /dev/lwk 2>/dev/null)" ] || bad "instances: $(ls /dev/lwk)"
 	[ -z "$(ls -A /run/slurm-lwk/jobs 2>/dev/null)" ] || bad "records: $(ls /run/slurm-lwk/jobs)"
 	[ "$(lwkctl status --json | tr -d ' \n')" = '{"jobs":[],"lent":[]}' ] ||

@@ -25,7 +25,7 @@ die()
 # die_usage WANTED FOUND WHAT_TO_DO: ends the command because its command line is wrong (status 2).
 die_usage()
 {
-	say "wanted $1; found $2; $3"
+	say "expected $1, found $2; $3"
 	exit 2
 }
 

@@ -41,12 +41,12 @@ find_kernel_version()
 	local depends
 
 	depends=$(dpkg-query -W -f '${Depends}' linux-headers-amd64 2>/dev/null) ||
-		die 'wanted linux-headers-amd64 on this host; found it not installed; say: contrib/install-dependencies'
+		die 'expected linux-headers-amd64 on this host, found it not installed; say: contrib/install-dependencies'
 	[[ $depends =~ linux-headers-([0-9][^ ]*-amd64) ]] ||
-		die "wanted linux-headers-amd64 to name a kernel; found '$depends'; report this"
+		die "expected linux-headers-amd64 to name a kernel, found '$depends'; report this"
 	kernel_version=${BASH_REMATCH[1]}
 	[[ -d /lib/modules/$kernel_version/build ]] ||
-		die "wanted /lib/modules/$kernel_version/build; found none; say: contrib/install-dependencies"
+		die "expected /lib/modules/$kernel_version/build, found none; say: contrib/install-dependencies"
 }
 
 find_image()
@@ -96,7 +96,7 @@ install_packages()
 		--customize-hook='rm -rf "$1"/etc/machine-id "$1"/etc/munge/munge.key' \
 		--include="linux-image-$kernel_version,$(IFS=,; echo "${image_packages[*]}")" \
 		bookworm "$work/root" ||
-		die "wanted a root file system; found that mmdebstrap failed (its words are above); if it knows no linux-image-$kernel_version any more, say: apt-get update && apt-get install linux-headers-amd64"
+		die "expected a root file system, found that mmdebstrap failed (its words are above); if it knows no linux-image-$kernel_version any more, say: apt-get update && apt-get install linux-headers-amd64"
 }
 
 make_initrd()

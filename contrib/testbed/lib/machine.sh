@@ -34,8 +34,8 @@ require_up()
 {
 	is_up && return
 	[[ ! -e $state/settings ]] ||
-		die "wanted the test bed '$name' up; found that a machine of it died (console logs: $state/console*.log); say: testbed down --name $name"
-	die "wanted the test bed '$name' up; found it down; say: testbed up --name $name"
+		die "expected the test bed '$name' up, found that a machine of it died (console logs: $state/console*.log); say: testbed down --name $name"
+	die "expected the test bed '$name' up, found it down; say: testbed up --name $name"
 }
 
 # probe_kvm ANSWER: tries to boot the image's kernel, because some hosts have a /dev/kvm that runs no
@@ -61,7 +61,7 @@ probe_kvm()
 give_clock_rate()
 {
 	cc -O2 -o "$state/tsc-khz" "$testbed_dir/lib/tsc-khz.c" ||
-		die "wanted a program that measures this host's time stamp counter; found that it cannot be compiled (see above)"
+		die "expected a program that measures this host's time stamp counter, found that it cannot be compiled (see above)"
 	clock+=" tsc_early_khz=$("$state/tsc-khz") no_timer_check"
 }
 
@@ -206,7 +206,7 @@ start_machine()
 		grep -q 'host forwarding rule' "$state/qemu.log" || break
 	done
 	cat "$state/qemu.log"
-	die 'wanted a virtual machine; found that QEMU did not start (its words are above); try fewer --cpus or less --mem'
+	die 'expected a virtual machine, found that QEMU did not start (its words are above); try fewer --cpus or less --mem'
 }
 
 start_machines()
@@ -225,7 +225,7 @@ boot_failed()
 	mkdir -p "$cache/failed"
 	cp "$state/console$1.log" "$cache/failed/$name-console$1.log"
 	tail -n 20 "$state/console$1.log"
-	die "wanted machine $1 of '$name' to boot; found that $2; its console log is kept: $cache/failed/$name-console$1.log"
+	die "expected machine $1 of '$name' to boot, found that $2; its console log is kept: $cache/failed/$name-console$1.log"
 }
 
 # start_again MACHINE

@@ -29,7 +29,7 @@ connect()
 		-o ConnectTimeout=60 -N -f 127.0.0.1 >>"$state/ssh.log" 2>&1 ||
 		# Another command may have opened it in the meantime.
 		ssh "${ssh_options[@]}" -O check 127.0.0.1 2>/dev/null ||
-		die "wanted a connection to machine $machine as $user; found: $(tail -n 1 "$state/ssh.log"); see the console log $state/console$machine.log"
+		die "expected a connection to machine $machine as $user, found: $(tail -n 1 "$state/ssh.log"); see the console log $state/console$machine.log"
 }
 
 # remote USER MACHINE COMMAND ARG...
@@ -86,7 +86,7 @@ verb_put()
 	local user=root machine=1 source target mode
 
 	parse_copy "$@"
-	[[ -e $source ]] || die "wanted a file or directory to put; found no $source; check its name"
+	[[ -e $source ]] || die "expected a file or directory to put, found no $source; check its name"
 	source=$(realpath -s -- "$source")
 	if [[ -d $source ]]; then
 		tar -c -C "$source" . | remote "$user" "$machine" sh -c "$put_directory" put "$target" "${source##*/}"

@@ -78,7 +78,7 @@ static void create_or_fail(const char *device, uint32_t flags)
 
 	if (error == -EAGAIN)
 		fail(EXIT_LWK,
-		     "wanted a free LWK CPU, but each of the %u has its process; start at most %u at a time (srun -n %u), or ask for more CPUs (one CPU of the job stays with Linux)",
+		     "expected a free LWK CPU, but each of the %u has its process; start at most %u at a time (srun -n %u), or ask for more CPUs (one CPU of the job stays with Linux)",
 		     session.cpus, session.cpus, session.cpus);
 	if (error == -EHOSTDOWN)
 		session_gone();

@@ -27,7 +27,7 @@ static void map(const char *name, uint64_t start, uint64_t size, bool now)
 		     (unsigned long long)(session.status->user_bytes - memory_used()) >> 20,
 		     (unsigned long long)session.status->user_bytes >> 20);
 	if (error)
-		fail(EXIT_CANNOT_RUN, "%s: wanted 0x%llx bytes of memory at 0x%llx: %s", name,
+		fail(EXIT_CANNOT_RUN, "%s: expected 0x%llx bytes of memory at 0x%llx: %s", name,
 		     (unsigned long long)size, (unsigned long long)start,
 		     error == -EEXIST ? "its segments overlap; link it anew" : strerror(-error));
 }

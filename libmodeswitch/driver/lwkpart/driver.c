@@ -37,7 +37,7 @@ static int lwkpart_open(struct ms_error *err)
 		ms_fail(err, "%s does not answer: %s", LWKPART_DEVICE, strerror(-error));
 	else
 		ms_fail(err,
-			"wanted lwkpart.ko with ABI version %d; the one that is loaded has %u; "
+			"expected lwkpart.ko with ABI version %d; the one that is loaded has %u; "
 			"unload it (rmmod lwkpart) so that the one that belongs to this version "
 			"is loaded",
 			LWKPART_ABI_VERSION, info.abi_version);

@@ -210,14 +210,15 @@ int drawing_write_svg(const struct drawing *drawing, const char *path, struct ms
 	ret = run_lstopo(drawing, used, in, out);
 	close(in);
 	if (ret == ENOENT)
-		ret = ms_fail(err,
-			      "%s: wanted hwloc's lstopo, which draws it; found neither %s nor %s; "
-			      "install the package hwloc-nox",
-			      path, programs[0], programs[1]);
+		ret = ms_fail(
+			err,
+			"%s: expected hwloc's lstopo, which draws it, found neither %s nor %s; "
+			"install the package hwloc-nox",
+			path, programs[0], programs[1]);
 	else if (ret > 0)
 		ret = ms_fail(err, "%s: lstopo cannot be run: %s", path, strerror(ret));
 	else if (ret < 0 || fstat(out, &st) < 0 || !st.st_size)
-		ret = ms_fail(err, "%s: wanted a drawing by lstopo; found that it failed", path);
+		ret = ms_fail(err, "%s: expected a drawing by lstopo, found that it failed", path);
 	else
 		ret = copy_to(path, out, err);
 	close(out);

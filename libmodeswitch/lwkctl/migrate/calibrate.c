@@ -257,12 +257,13 @@ static int check_picture(const char *path, struct ms_error *err)
 	/* gnuplot's script has the name between single quotes, inside which nothing can be escaped. */
 	if (strpbrk(path, "'\n") || (!ends_with(path, ".svg") && !ends_with(path, ".png")))
 		return ms_fail(err,
-			       "wanted a file name that ends with .svg or .png, without quotes; "
+			       "expected a file name that ends with .svg or .png, without quotes, "
 			       "found \"%s\"",
 			       path);
 	if (access(GNUPLOT, X_OK) < 0)
-		return ms_fail(err, "wanted " GNUPLOT " for a picture; found: %m; install gnuplot "
-				    "(gnuplot-nox), or go without --picture");
+		return ms_fail(err,
+			       "expected " GNUPLOT " for a picture, found: %m; install gnuplot "
+			       "(gnuplot-nox), or go without --picture");
 	return 0;
 }
 
@@ -320,7 +321,7 @@ static int draw(const struct calibration *calibration, struct ms_error *err)
 	}
 	if (error || waitpid(pid, &status, 0) != pid || status != 0)
 		return ms_fail(err,
-			       "wanted a picture in %s; found that " GNUPLOT " failed%s%s; its "
+			       "expected a picture in %s, found that " GNUPLOT " failed%s%s; its "
 			       "message is above",
 			       calibration->request->picture, error ? ": " : "",
 			       error ? strerror(error) : "");
@@ -341,13 +342,13 @@ int calibrate(const struct calibration_request *request, struct ms_error *err)
 		calibration.n_counts++;
 	if (!calibration.n_counts)
 		return ms_fail(err,
-			       "wanted memory for at least %u pages in each of %u rounds; found "
+			       "expected memory for at least %u pages in each of %u rounds, found "
 			       "%ju bytes with --memory",
 			       counts[0], LEAST_ROUNDS, (uintmax_t)request->bytes);
 	if (make_memory(&calibration) < 0)
 		ret = ms_fail(
 			err,
-			"wanted %ju MB of memory to move; found that it cannot be allocated; use "
+			"expected %ju MB of memory to move, found that it cannot be allocated; use "
 			"less with --memory",
 			(uintmax_t)(request->bytes / MEGABYTE));
 	else

@@ -169,8 +169,9 @@ int separate_memory(struct preparing *p, hwloc_const_bitmap_t job_nodes)
 	unsigned node;
 
 	if (!memory_block_bytes())
-		return ms_fail(p->err, "wanted memory blocks that can go off-line; found a kernel "
-				       "without; boot one with CONFIG_MEMORY_HOTREMOVE");
+		return ms_fail(p->err,
+			       "expected memory blocks that can go off-line, found a kernel "
+			       "without; boot one with CONFIG_MEMORY_HOTREMOVE");
 	hwloc_bitmap_foreach_begin(node, job_nodes) {
 		if (separate_node(p, node, nodes) < 0)
 			return -1;

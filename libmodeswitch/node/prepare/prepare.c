@@ -54,7 +54,7 @@ static int check_nothing_is_lent(struct ms_error *err)
 	if (!n_lent && !n)
 		return 0;
 	return ms_fail(err,
-		       "wanted a node where nothing is lent; found %zu CPUs and ranges of "
+		       "expected a node where nothing is lent, found %zu CPUs and ranges of "
 		       "memory lent, and %zd jobs with an LWK; wait for their end, or see "
 		       "'lwkctl status'",
 		       n_lent, n);

@@ -108,7 +108,7 @@ static void amounts(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		if (ms_parse_amount(bad[i], &amount, &err) == 0)
 			fail_msg("\"%s\" was taken for an amount", bad[i]);
-		assert_has(err.text, "wanted all, 1% to 100%, or a size");
+		assert_has(err.text, "expected all, 1% to 100%, or a size");
 		assert_has(err.text, bad[i]);
 	}
 }

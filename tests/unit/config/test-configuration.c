@@ -137,20 +137,21 @@ static void errors_tell_line_found_and_allowed(void **state)
 		  "unknown key \"LinuxCpu\"; known here: LinuxCpus, LinuxMemory, OsCpus, "
 		  "SystemNodes, Numa, VacateRate, VacateCpu, Rehome, RehomeRate, RehomeCpu, BootTimeout, HangTimeout, SwitchTimeout, "
 		  "DumpOnPanic, KeepWarm, KernelCalls, ProxyLimits, ProxyMemory, ProxyMemoryPerGB, ProxyMemoryMax, ProxyCpu, ProxyWeight, ProxyPids" },
-		{ IMAGE "[node]\nProxyMemory=0\n", "lwk.conf:4:", "ProxyMemory: wanted a size" },
+		{ IMAGE "[node]\nProxyMemory=0\n", "lwk.conf:4:", "ProxyMemory: expected a size" },
 		{ IMAGE "[node]\nProxyMemory=-8M\n", "lwk.conf:4:", "of 8M at least" },
 		{ IMAGE "[node]\nProxyMemory=7M\n", "lwk.conf:4:", "found \"7M\"" },
 		{ IMAGE "[node]\nProxyMemory=64\n", "lwk.conf:4:", "with its unit" },
 		{ IMAGE "[node]\nProxyMemory=2G\n", "lwk.conf:", "raise ProxyMemoryMax=" },
 		{ IMAGE "[node]\nProxyMemoryPerGB=2G\n", "lwk.conf:", "of 1G at most" },
-		{ IMAGE "[node]\nProxyCpu=0%\n", "lwk.conf:4:", "wanted 1% to 100%" },
-		{ IMAGE "[node]\nProxyCpu=101%\n", "lwk.conf:4:", "wanted 1% to 100%" },
+		{ IMAGE "[node]\nProxyCpu=0%\n", "lwk.conf:4:", "expected 1% to 100%" },
+		{ IMAGE "[node]\nProxyCpu=101%\n", "lwk.conf:4:", "expected 1% to 100%" },
 		{ IMAGE "[node]\nProxyCpu=50\n", "lwk.conf:4:", "found \"50\"" },
-		{ IMAGE "[node]\nProxyWeight=0%\n", "lwk.conf:4:", "wanted 1% to 100%" },
+		{ IMAGE "[node]\nProxyWeight=0%\n", "lwk.conf:4:", "expected 1% to 100%" },
 		{ IMAGE "[node]\nProxyWeight=5\n", "lwk.conf:4:", "found \"5\"" },
 		{ IMAGE "[node]\nProxyPids=0\n", "lwk.conf:4:", "from 8 to 4194304" },
 		{ IMAGE "[node]\nProxyPids=9x\n", "lwk.conf:4:", "found \"9x\"" },
-		{ IMAGE "[node]\nProxyLimits=no\n", "lwk.conf:4:", "wanted require or available" },
+		{ IMAGE "[node]\nProxyLimits=no\n",
+		  "lwk.conf:4:", "expected require or available" },
 		{ IMAGE "Pfad=/x\n", "lwk.conf:3:", "known here: Driver, Path, Args, Default" },
 		{ "\n[nodes]\nLinuxCpus=1\n" IMAGE,
 		  "lwk.conf:3:", "unknown section \"[nodes]\"; known are [node] and [image NAME]" },
@@ -158,41 +159,41 @@ static void errors_tell_line_found_and_allowed(void **state)
 		{ "[image]\nPath=/a\n", "lwk.conf:2:", "unknown section \"[image]\"" },
 		{ "[image a/b]\nPath=/a\n", "lwk.conf:2:", "found \"a/b\"" },
 		{ "[image abcdefghijklmnopqrstuvwxyz0123456]\nPath=/a\n",
-		  "lwk.conf:2:", "wanted an image name" },
+		  "lwk.conf:2:", "expected an image name" },
 		{ "[node\nLinuxCpus=1\n" IMAGE, "lwk.conf:1:", "found \"[node\"" },
-		{ IMAGE "nonsense\n", "lwk.conf:3:", "wanted KEY = VALUE" },
+		{ IMAGE "nonsense\n", "lwk.conf:3:", "expected KEY = VALUE" },
 		{ IMAGE "Path=/b\n", "lwk.conf:3:", "a second time (first on line 2)" },
 		{ "[node]\nOsCpus=1\noscpus=2\n" IMAGE, "lwk.conf:3:", "OsCpus is given a second" },
 		{ "[node]\n  LinuxCpus=1\n  LinuxCpus=2\n" IMAGE, "lwk.conf:3:", "a second time" },
 		{ "[node]\nLinuxCpus=-1\n" IMAGE,
-		  "lwk.conf:2:", "LinuxCpus: wanted a number from 0 to 4096; found \"-1\"" },
+		  "lwk.conf:2:", "LinuxCpus: expected a number from 0 to 4096, found \"-1\"" },
 		{ "[node]\nLinuxCpus=4097\n" IMAGE, "lwk.conf:2:", "found \"4097\"" },
 		{ "[node]\nLinuxCpus=\n" IMAGE, "lwk.conf:2:", "found \"\"" },
 		{ "[node]\nLinuxCpus=1 # no comment\n" IMAGE, "lwk.conf:2:", "# no comment" },
 		{ "[node]\nLinuxMemory=64\n" IMAGE, "lwk.conf:2:",
-		  "LinuxMemory: wanted a size with its unit, such as 64M or 2G; found \"64\"" },
-		{ "[node]\nOsCpus=3-1\n" IMAGE, "lwk.conf:2:", "OsCpus: wanted a list of CPU" },
+		  "LinuxMemory: expected a size with its unit, such as 64M or 2G, found \"64\"" },
+		{ "[node]\nOsCpus=3-1\n" IMAGE, "lwk.conf:2:", "OsCpus: expected a list of CPU" },
 		{ "[node]\nSystemNodes=\n" IMAGE, "lwk.conf:2:",
-		  "SystemNodes: wanted auto, none, or a list of NUMA nodes such as 0,2-3; found" },
+		  "SystemNodes: expected auto, none, or a list of NUMA nodes such as 0,2-3, found" },
 		{ "[node]\nSystemNodes=node0\n" IMAGE, "lwk.conf:2:", "found \"node0\"" },
 		{ "[node]\nNuma=near\n" IMAGE, "lwk.conf:2:",
-		  "Numa: wanted local, interleave, or bind= with NUMA nodes such as bind=0,2-3; "
+		  "Numa: expected local, interleave, or bind= with NUMA nodes such as bind=0,2-3, "
 		  "found \"near\"" },
 		{ "[node]\nNuma=bind=\n" IMAGE, "lwk.conf:2:", "found \"bind=\"" },
 		{ "[node]\nNuma=bind=1-\n" IMAGE, "lwk.conf:2:", "found \"bind=1-\"" },
 		{ "[node]\nBootTimeout=0\n" IMAGE,
-		  "lwk.conf:2:", "BootTimeout: wanted seconds, 1 to 3600; found \"0\"" },
+		  "lwk.conf:2:", "BootTimeout: expected seconds, 1 to 3600, found \"0\"" },
 		{ "[node]\nSwitchTimeout=3601\n" IMAGE, "lwk.conf:2:", "found \"3601\"" },
 		{ "[node]\nSwitchTimeout=10s\n" IMAGE, "lwk.conf:2:", "found \"10s\"" },
 		{ "[node]\nKeepWarm=3601\n" IMAGE, "lwk.conf:2:", "found \"3601\"" },
 		{ "[node]\nDumpOnPanic=yes\n" IMAGE, "lwk.conf:2:", "found \"yes\"" },
 		{ "[node]\nKeepWarm=-1\n" IMAGE, "lwk.conf:2:", "found \"-1\"" },
 		{ "[image a]\nPath=lwk.elf\n",
-		  "lwk.conf:2:", "Path: wanted an absolute path; found \"lwk.elf\"" },
-		{ IMAGE "Driver=ihc\n", "lwk.conf:3:", "Driver: wanted one of: lwkpart; found" },
-		{ IMAGE "Default=maybe\n", "lwk.conf:3:", "wanted yes or no; found \"maybe\"" },
+		  "lwk.conf:2:", "Path: expected an absolute path, found \"lwk.elf\"" },
+		{ IMAGE "Driver=ihc\n", "lwk.conf:3:", "Driver: expected one of: lwkpart, found" },
+		{ IMAGE "Default=maybe\n", "lwk.conf:3:", "expected yes or no, found \"maybe\"" },
 		{ IMAGE "Args=\x01\n",
-		  "lwk.conf:3:", "wanted printable ASCII; found the byte 0x01" },
+		  "lwk.conf:3:", "expected printable ASCII, found the byte 0x01" },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -218,7 +219,7 @@ static void long_lines_are_not_cut(void **state)
 	ms_config_free(config);
 	strcat(text, "xxxxxxxxxx\n");
 	assert_int_equal(parse(text, &config, &err), -1);
-	assert_has(err.text, "lwk.conf:3: wanted a line of at most 198 characters");
+	assert_has(err.text, "lwk.conf:3: expected a line of at most 198 characters");
 }
 
 static void the_file_must_be_roots(void **state)
@@ -232,7 +233,7 @@ static void the_file_must_be_roots(void **state)
 		ms_config_free(config);
 		assert_int_equal(chmod(path, 0664), 0);
 		assert_int_equal(ms_config_load(path, &config, &err), -1);
-		assert_has(err.text, "only root can write; found mode 0664");
+		assert_has(err.text, "only root can write, found mode 0664");
 		assert_int_equal(chmod(path, 0646), 0);
 		assert_int_equal(ms_config_load(path, &config, &err), -1);
 		assert_has(err.text, "found mode 0646");
@@ -240,9 +241,9 @@ static void the_file_must_be_roots(void **state)
 		assert_int_equal(chown(path, 65534, 0), 0);
 	}
 	assert_int_equal(ms_config_load(path, &config, &err), -1);
-	assert_has(err.text, "wanted a file of root");
+	assert_has(err.text, "expected a file of root");
 	assert_int_equal(ms_config_load(unit_dir, &config, &err), -1);
-	assert_has(err.text, "wanted a regular file");
+	assert_has(err.text, "expected a regular file");
 	assert_int_equal(ms_config_load("/nowhere/lwk.conf", &config, &err), -1);
 	assert_has(err.text, "/nowhere/lwk.conf: No such file");
 	assert_has(err.text, "lwk.conf.example");

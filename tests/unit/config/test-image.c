@@ -67,12 +67,12 @@ static void not_elf(void **state)
 {
 	kernel = good_kernel();
 	assert_int_equal(check(0), -1);
-	assert_has(err.text, "k.elf: wanted an ELF file; found something else (it is empty)");
+	assert_has(err.text, "k.elf: expected an ELF file, found something else (it is empty)");
 	assert_int_equal(check(3), -1);
-	assert_has(err.text, "wanted an ELF file");
+	assert_has(err.text, "expected an ELF file");
 	kernel.header.e_ident[0] = '#';
 	assert_int_equal(check(sizeof(kernel)), -1);
-	assert_has(err.text, "wanted an ELF file");
+	assert_has(err.text, "expected an ELF file");
 }
 
 static void truncated_anywhere(void **state)
@@ -115,7 +115,7 @@ static void for_another_machine(void **state)
 	kernel.header.e_machine = EM_AARCH64;
 	assert_int_equal(check(sizeof(kernel)), -1);
 	assert_has(err.text,
-		   "for this machine (x86-64); found one for another (ELF machine 183, 64");
+		   "for this machine (x86-64), found one for another (ELF machine 183, 64");
 	kernel = good_kernel();
 	kernel.header.e_ident[EI_CLASS] = ELFCLASS32;
 	assert_int_equal(check(sizeof(kernel)), -1);
@@ -129,7 +129,7 @@ static void no_program(void **state)
 	kernel = good_kernel();
 	kernel.header.e_type = ET_REL;
 	assert_int_equal(check(sizeof(kernel)), -1);
-	assert_has(err.text, "wanted a linked kernel image");
+	assert_has(err.text, "expected a linked kernel image");
 	kernel = good_kernel();
 	kernel.segment.p_type = PT_NOTE;
 	assert_int_equal(check(sizeof(kernel)), -1);
@@ -164,7 +164,7 @@ static void only_roots_file_counts(void **state)
 	strcpy(path, unit_file("images/k.elf", "%s", ""));
 	if (geteuid() != 0) {
 		assert_int_equal(read_image(path), -1);
-		assert_has(err.text, "wanted a file of root");
+		assert_has(err.text, "expected a file of root");
 		return;
 	}
 	kernel = good_kernel();
@@ -191,7 +191,7 @@ static void only_roots_file_counts(void **state)
 	assert_int_equal(read_image(link), -1);
 	assert_has(err.text, "/images with mode 1777 of user 0");
 	assert_int_equal(read_image(path), -1);
-	assert_has(err.text, "wanted a regular file");
+	assert_has(err.text, "expected a regular file");
 	assert_int_equal(read_image("/nowhere/k.elf"), -1);
 	assert_has(err.text, "/nowhere/k.elf: No such file or directory");
 }

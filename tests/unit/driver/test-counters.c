@@ -108,7 +108,7 @@ static void what_is_no_event(void **state)
 
 	for (size_t i = 0; wrong[i]; i++) {
 		assert_int_equal(PLACE(&skylake, wrong[i]), -1);
-		assert_has(err.text, "wanted an event");
+		assert_has(err.text, "expected an event");
 		assert_has(err.text, wrong[i]);
 	}
 }
@@ -119,7 +119,8 @@ static void not_available(void **state)
 	struct ms_pmu partial = skylake;
 
 	assert_int_equal(PLACE(&none, "page-faults", "cycles"), -1);
-	assert_has(err.text, "not available here: wanted a hardware counter for \"cycles\"; found");
+	assert_has(err.text,
+		   "not available here: expected a hardware counter for \"cycles\", found");
 	assert_int_equal(PLACE(&none, "page-faults", "interrupts"), 0);
 	assert_int_equal(PLACE(&first, "r00c0"), -1);
 	assert_has(err.text, "not available here");
@@ -147,7 +148,7 @@ static void more_than_there_are(void **state)
 			       "interrupts", "interrupts", "interrupts", "interrupts", "interrupts",
 			       "interrupts", "interrupts", "interrupts"),
 			 -1);
-	assert_has(err.text, "wanted 17 counters; found room for 16");
+	assert_has(err.text, "expected 17 counters, found room for 16");
 }
 
 /* ---- the LWK's part ---- */

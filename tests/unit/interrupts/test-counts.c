@@ -51,7 +51,7 @@ static void counts_by_interrupt_and_cpu(void **state)
 	ms_irqs_release(&irqs);
 	unit_file("proc/interrupts", "nonsense\n");
 	assert_int_equal(ms_irqs_read(&irqs, &err), -1);
-	assert_has(err.text, "wanted a line of CPUs");
+	assert_has(err.text, "expected a line of CPUs");
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

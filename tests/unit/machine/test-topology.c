@@ -7,15 +7,15 @@ static void a_file_that_is_no_topology(void **state)
 	static const struct {
 		const char *name, *content, *says;
 	} bad[] = {
-		{ "text", "no XML", "wanted an hwloc topology (XML, as lstopo writes it)" },
-		{ "empty", "", "wanted an hwloc topology" },
-		{ "png", "\x89PNG\r\n\x1a\n", "wanted an hwloc topology" },
+		{ "text", "no XML", "expected an hwloc topology (XML, as lstopo writes it)" },
+		{ "empty", "", "expected an hwloc topology" },
+		{ "png", "\x89PNG\r\n\x1a\n", "expected an hwloc topology" },
 		{ "svg", "<?xml version=\"1.0\"?><svg xmlns=\"http://www.w3.org/2000/svg\"/>",
-		  "wanted an hwloc topology" },
+		  "expected an hwloc topology" },
 		{ "cut", "<?xml version=\"1.0\"?><topology version=\"2.0\"><object type=\"Mach",
-		  "wanted an hwloc topology" },
+		  "expected an hwloc topology" },
 		{ "bare", "<?xml version=\"1.0\"?><topology version=\"2.0\"></topology>",
-		  "wanted an hwloc topology" },
+		  "expected an hwloc topology" },
 		{ "machine",
 		  "<?xml version=\"1.0\"?><topology version=\"2.0\"><object type=\"Machine\" "
 		  "os_index=\"0\" cpuset=\"0x0\" complete_cpuset=\"0x0\" allowed_cpuset=\"0x0\" "
@@ -51,18 +51,18 @@ static void what_is_no_file(void **state)
 	assert_int_equal(topology_load_xml("/nowhere.xml", &topology, &err), -1);
 	assert_has(err.text, "/nowhere.xml: No such file");
 	assert_int_equal(topology_load_xml(unit_dir, &topology, &err), -1);
-	assert_has(err.text, "wanted a regular file with an hwloc topology");
+	assert_has(err.text, "expected a regular file with an hwloc topology");
 	assert_int_equal(topology_load_xml("/dev/zero", &topology, &err), -1);
-	assert_has(err.text, "/dev/zero: wanted a regular file");
+	assert_has(err.text, "/dev/zero: expected a regular file");
 	path = unit_file("fifo", "%s", "");
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(topology_load_xml(path, &topology, &err), -1);
-	assert_has(err.text, "wanted a regular file");
+	assert_has(err.text, "expected a regular file");
 	path = unit_file("huge", "%s", "");
 	assert_int_equal(truncate(path, 1L << 40), 0);
 	assert_int_equal(topology_load_xml(path, &topology, &err), -1);
-	assert_has(err.text, "of at most 64 MB; found 1048576 MB");
+	assert_has(err.text, "of at most 64 MB, found 1048576 MB");
 }
 
 static void assert_system_nodes(struct machine *m, const char *expected)

@@ -53,8 +53,8 @@ static void bad_requests_are_refused(void **state)
 {
 	struct ms_migrate_request good = { .pid = getpid(), .sleep_ms = -1 }, bad = good;
 
-	refuses(good, "", "1", "wanted NUMA nodes with --from; found none");
-	refuses(good, "0", "", "wanted NUMA nodes with --to; found none");
+	refuses(good, "", "1", "expected NUMA nodes with --from, found none");
+	refuses(good, "0", "", "expected NUMA nodes with --to, found none");
 	refuses(good, "0", "0-1", "without a common node");
 	refuses(good, "0", "2", "found --to 2, and memory on nodes 0-1 only");
 	/* A node whose memory is off-line. */
@@ -71,18 +71,18 @@ static void bad_requests_are_refused(void **state)
 	refuses(bad, "0", "1", "found none or several");
 	bad = good;
 	bad.pages = MS_MIGRATE_MIN_PAGES - 1;
-	refuses(bad, "0", "1", "pages at a time; found 63");
+	refuses(bad, "0", "1", "pages at a time, found 63");
 	bad = good;
 	bad.sleep_ms = MS_MIGRATE_MAX_SLEEP_MS + 1;
-	refuses(bad, "0", "1", "wanted a sleep");
+	refuses(bad, "0", "1", "expected a sleep");
 	bad = good;
 	bad.cpu_percent = NAN;
-	refuses(bad, "0", "1", "wanted a CPU limit");
+	refuses(bad, "0", "1", "expected a CPU limit");
 	bad.cpu_percent = 100.5;
 	refuses(bad, "0", "1", "found 100.5");
 	bad = good;
 	bad.method = MS_MIGRATE_METHODS;
-	refuses(bad, "0", "1", "wanted a method");
+	refuses(bad, "0", "1", "expected a method");
 	bad = good;
 	bad.pid = 0;
 	bad.cgroup = unit_dir;

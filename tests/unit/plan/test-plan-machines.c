@@ -62,7 +62,7 @@ static void half_cores_stay_with_linux(void **state)
 	assert_int_equal(plan(&m, "8-11", GB), -1);
 	assert_string_equal(m.err.text,
 			    "--lwk needs a whole core with all its 2 hardware threads, beside the "
-			    "whole cores of 1 CPU for the batch script and the proxies on Linux; "
+			    "whole cores of 1 CPU for the batch script and the proxies on Linux, "
 			    "found 4 CPUs (8-11); ask for whole cores, for example with "
 			    "--exclusive or -c 4");
 	assert_int_equal(plan(&m, "8,24", GB), -1);
@@ -286,12 +286,12 @@ static void bound_memory_is_nowhere_else(void **state)
 	assert_int_equal(plan(&m, "6-7,54-55", GB), -1);
 	assert_string_equal(
 		m.err.text,
-		"wanted 960 MB of memory for the LWK from the NUMA nodes 1 alone "
+		"expected 960 MB of memory for the LWK from the NUMA nodes 1 alone "
 		"(--lwk-numa (or --mem-bind)); these can give away 500 MB; ask for less "
 		"memory (--lwk-mem), or for more nodes");
 	machine_ask_numa(&m, "bind=7-8");
 	assert_int_equal(plan(&m, "6-7,54-55", GB), -1);
-	assert_has(m.err.text, "memory of the NUMA nodes 7-8; found only 0-7 on this machine");
+	assert_has(m.err.text, "memory of the NUMA nodes 7-8, found only 0-7 on this machine");
 	ms_numa_release(&m.request.numa);
 	machine_numa(&m, "bind=8");
 	assert_int_equal(plan(&m, "6-7,54-55", GB), -1);
@@ -372,13 +372,14 @@ static void one_numa_node(void **state)
 	}
 	machine_ask_numa(&m, "bind=1");
 	assert_int_equal(plan(&m, "1-3", GB), -1);
-	assert_has(m.err.text, "NUMA nodes 1; found only 0 on this machine");
+	assert_has(m.err.text, "NUMA nodes 1, found only 0 on this machine");
 	machine_free(&m);
 	/* A machine of which nobody knows how much memory it has. */
 	machine_load(&m, "offline-threads.xml");
 	m.config->linux_cpus = 0;
 	assert_int_equal(plan(&m, "4,12", GB), -1);
-	assert_has(m.err.text, "wanted 960 MB of memory for the LWK; this machine can give away 0");
+	assert_has(m.err.text,
+		   "expected 960 MB of memory for the LWK; this machine can give away 0");
 	machine_free(&m);
 }
 
@@ -402,7 +403,7 @@ static void how_much_the_lwk_gets(void **state)
 	machine_ask_memory(&m, "961M");
 	assert_int_equal(plan(&m, "8-11,24-27", GB), -1);
 	assert_string_equal(m.err.text,
-			    "--lwk-mem wants 961 MB for the LWK; found 1 GB in the allocation on "
+			    "--lwk-mem wants 961 MB for the LWK, found 1 GB in the allocation on "
 			    "this node, of which 64 MB stay with Linux; ask for at most 960 MB, or "
 			    "for more with --mem");
 	machine_ask_memory(&m, "100%");

@@ -139,7 +139,7 @@ static void refusals_say_what_to_do(void **state)
 	assert_int_equal(plan(&m, "3", GB), -1);
 	assert_string_equal(m.err.text,
 			    "--lwk needs at least 2 CPUs in the allocation (1 stays with Linux for "
-			    "the batch script and the proxies); found 1 (CPU 3); ask for more, for "
+			    "the batch script and the proxies), found 1 (CPU 3); ask for more, for "
 			    "example with -c 2");
 	assert_int_equal(plan(&m, "0", GB), -1);
 	m.config->linux_cpus = 3;
@@ -159,7 +159,7 @@ static void refusals_say_what_to_do(void **state)
 	assert_int_equal(plan(&m, "4-7", 4 * GB + 64 * MB), 0);
 	assert_int_equal(plan(&m, "4-7", 4 * GB + 66 * MB), -1);
 	assert_has(m.err.text,
-		   "wanted 4098 MB of memory for the LWK; this machine can give away 4 GB");
+		   "expected 4098 MB of memory for the LWK; this machine can give away 4 GB");
 	strcpy(m.request.image, "nosuch");
 	assert_int_equal(plan(&m, "4-7", GB), -1);
 	assert_has(m.err.text, "no LWK image \"nosuch\" here; there are: lwk");
@@ -246,7 +246,7 @@ static void limits_that_cannot_be(void **state)
 	assert_int_equal(m.plan->proxies.memory, GB);
 	m.request.proxy_memory = 2 * GB;
 	assert_int_equal(plan(&m, "4-7", GB), -1);
-	assert_has(m.err.text, "wanted --lwk-proxy-mem of 2 GB; this site's maximum");
+	assert_has(m.err.text, "expected --lwk-proxy-mem of 2 GB; this site's maximum");
 	m.config->proxy_memory_max = 8 * GB;
 	m.request.proxy_memory = 5 * GB;
 	assert_int_equal(plan(&m, "4-7", GB), -1);

@@ -132,7 +132,7 @@ static void what_is_no_record_is_an_error(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		unit_file("jobs/5.json", "%s", bad[i]);
 		assert_int_equal(ms_job_get(5, &job, &err), -1);
-		assert_has(err.text, "jobs/5.json: wanted a job's record");
+		assert_has(err.text, "jobs/5.json: expected a job's record");
 	}
 }
 

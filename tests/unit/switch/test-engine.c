@@ -76,7 +76,7 @@ static struct json_object *details_b(struct switching *switching)
 {
 	struct json_object *details = json_object_new_object();
 
-	json_object_object_add(details, "wanted", json_object_new_int(42));
+	json_object_object_add(details, "expected", json_object_new_int(42));
 	return details;
 }
 
@@ -87,7 +87,7 @@ static int do_b(struct switching *switching, struct ms_error *err)
 
 static int undo_b(struct switching *switching, struct json_object *entry, struct ms_error *err)
 {
-	assert_int_equal(journal_number(entry, "wanted"), 42);
+	assert_int_equal(journal_number(entry, "expected"), 42);
 	if (world->broken)
 		return ms_fail(err, "b is broken");
 	return undo_marks("b", world->marks[1], err);

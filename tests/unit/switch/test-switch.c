@@ -314,7 +314,7 @@ static void assert_block(unsigned index, const char *state)
 
 	snprintf(name, sizeof(name), "sys/devices/system/memory/memory%u/state", index);
 	if (strncmp(unit_read(name), state, strlen(state)) != 0)
-		fail_msg("block %u: wanted %s, found %s", index, state, unit_read(name));
+		fail_msg("block %u: expected %s, found %s", index, state, unit_read(name));
 }
 
 /* Is the machine as make_machine() left it? */
@@ -513,7 +513,7 @@ static void memory_that_cannot_be_had(void **state)
 	plan_memory[0].bytes = 9 * BLOCK;
 	assert_int_equal(switch_on(&err), 1);
 	assert_has(err.text,
-		   "wanted 1152 MB of memory for the LWK; found 1 GB that Linux can give");
+		   "expected 1152 MB of memory for the LWK, found 1 GB that Linux can give");
 	ledger->free_runs = 1024 * MB;
 	assert_all_is_back();
 	assert_false(unit_exists("jobs/7.journal"));
@@ -531,7 +531,7 @@ static void linux_keeps_enough(void **state)
 	assert_int_equal(switch_off(&err), 0);
 	unit_file("proc/meminfo", "MemAvailable: 131072 kB\n");
 	assert_int_equal(switch_on(&err), 1);
-	assert_has(err.text, "wanted 360 MB of memory for the LWK; found 0 bytes");
+	assert_has(err.text, "expected 360 MB of memory for the LWK, found 0 bytes");
 	/* Linux's own mark counts when it is higher. */
 	unit_file("proc/meminfo", "MemAvailable: 1048576 kB\n");
 	unit_file("proc/sys/vm/min_free_kbytes", "524288\n");

@@ -172,16 +172,16 @@ no_group_is_left()
 # bats test_tags=cgroups
 @test "limits that cannot be set are refused with the reason, and change nothing" {
 	run ! as user1 srun -n2 --lwk --lwk-proxy-mem=0 "$programs/hello"
-	[[ $output == *'--lwk-proxy-mem: wanted a size with its unit, of 8M at least'*'found "0"'* ]]
+	[[ $output == *'--lwk-proxy-mem: expected a size with its unit, of 8M at least'*'found "0"'* ]]
 	for bad in -64M 64 64Q 1M 99999999999T; do
 		run ! as user1 srun -n2 --lwk --lwk-proxy-mem=$bad "$programs/hello"
-		[[ $output == *'--lwk-proxy-mem: wanted a size'*"found \"$bad\""* ]] || { echo "$bad: $output"; return 1; }
+		[[ $output == *'--lwk-proxy-mem: expected a size'*"found \"$bad\""* ]] || { echo "$bad: $output"; return 1; }
 	done
 	refused '--lwk-proxy-mem goes with --lwk' -- as user1 srun --lwk-proxy-mem=64M true
-	refused 'wanted --lwk-proxy-mem of 2 GB' "this site's maximum" '1 GB' -- \
+	refused 'expected --lwk-proxy-mem of 2 GB' "this site's maximum" '1 GB' -- \
 		as user1 srun -n2 --mem=300 --lwk --lwk-proxy-mem=2G "$programs/hello"
 	configure 'ProxyMemory = 1T' 'ProxyMemoryMax = 1T'
-	refused 'wanted a limit of 1 TB' 'this machine has only' 'ProxyMemory=' -- \
+	refused 'expected a limit of 1 TB' 'this machine has only' 'ProxyMemory=' -- \
 		as user1 srun -n2 --mem=300 --lwk "$programs/hello"
 	for bad in 'ProxyMemory = 0' 'ProxyMemory = -1' 'ProxyCpu = 0%' 'ProxyCpu = 50' 'ProxyCpu = 101%' \
 		'ProxyWeight = 0%' 'ProxyWeight = -5%' 'ProxyWeight = 2048' \
@@ -189,7 +189,7 @@ no_group_is_left()
 		bed cp -p /root/lwk.conf.proxies /etc/slurm/lwk.conf
 		configure "$bad"
 		run bed lwkctl check
-		[[ $output == *'problem config'*wanted* && $output == *"${bad%% *}"* ]] || { echo "$bad: $output"; return 1; }
+		[[ $output == *'problem config'*expected* && $output == *"${bad%% *}"* ]] || { echo "$bad: $output"; return 1; }
 	done
 	no_group_is_left
 }

@@ -440,7 +440,7 @@ field_value()
 		echo "$name was survived"
 	done 2>/dev/null' sh "$programs"
 	echo "$output"
-	[[ $output != *wanted* ]]
+	[[ $output != *expected* ]]
 	(($(grep -c 'was survived' <<<"$output") >= 30))
 	run -0 inside lwkexec "$programs/hello"
 	[[ $output == *' LWK'* ]]
@@ -460,7 +460,7 @@ field_value()
 		wait
 		exit $status' sh "$programs"
 	echo "$output"
-	[[ $output == *'wanted a free LWK CPU, but each of the 3 has its process'* ]]
+	[[ $output == *'expected a free LWK CPU, but each of the 3 has its process'* ]]
 	((status == 125))
 }
 

@@ -88,7 +88,7 @@ move_every_kind()
 	echo "$output"
 	for kind in 'plain 0 1024 0' 'huge 0 2048 0' 'mlocked 0 256 0' 'ksm 0 256 0' 'file 0 256 0' \
 		'pinned 8 0 0' 'shared 0 256 0' 'hugetlb 0 1024 0'; do
-		[[ $output == *"$kind"* ]] || { echo "wanted $kind"; return 1; }
+		[[ $output == *"$kind"* ]] || { echo "expected $kind"; return 1; }
 	done
 	bed sh -c '! dmesg | grep -E "WARNING:|BUG:|Oops"'
 }
@@ -163,7 +163,7 @@ move_every_kind()
 	wait_for_job "$id"
 	run bed lwkctl migrate --job "$id" --from 0 --to 1
 	((status == 1))
-	[[ $output == *"wanted processes of job $id; found no cgroup"* ]]
+	[[ $output == *"expected processes of job $id, found no cgroup"* ]]
 }
 
 @test "users move memory of their own programs, without the module, and of nobody else" {
@@ -232,7 +232,7 @@ move_every_kind()
 	run --separate-stderr bed lwkctl migrate --pid "$target" --from 0 --to 1 --method mild "${fast[@]}" --json
 	echo "$output"
 	((status == 1))
-	[[ $(json .error) == 'wanted room for more memory; found the nodes to move to full;'* ]]
+	[[ $(json .error) == 'expected room for more memory, found the nodes to move to full;'* ]]
 	(($(json '.left["node full"]') > 0 && $(json .moved) > 0))
 	run ! bed sh -c 'dmesg | grep "allocation failure"'
 	[[ $(on_node "$target" 0) -gt 1000 ]]
@@ -277,7 +277,7 @@ bad()
 	# shellcheck disable=SC2031  # not the other tests'
 	[[ $status == "$wanted" && $output == *"$text"* ]] || {
 		# shellcheck disable=SC2031
-		echo "lwkctl migrate $*: wanted status $wanted and '$text'; found status $status and: $output"
+		echo "lwkctl migrate $*: wanted status $wanted and '$text', found status $status and: $output"
 		return 1
 	}
 }
@@ -297,12 +297,12 @@ bad()
 	bad 2 'a bandwidth' --pid 1 --from 0 --to 1 --bandwidth 0
 	bad 2 'with --calibrate only' --pid 1 --from 0 --to 1 --memory 64M
 	bad 1 'a file name that ends with .svg or .png' --calibrate --from 0 --to 1 --picture /tmp/x.gif
-	bad 1 'wanted /usr/bin/gnuplot' --calibrate --from 0 --to 1 --picture /tmp/x.svg
+	bad 1 'expected /usr/bin/gnuplot' --calibrate --from 0 --to 1 --picture /tmp/x.svg
 	bad 2 'options only' --pid 1 --from 0 --to 1 more
 	bad 1 'without a common node' --pid 1 --from 0 --to 0-1
-	bad 1 'memory on-line; found --to 7' --pid 1 --from 0 --to 7
+	bad 1 'memory on-line, found --to 7' --pid 1 --from 0 --to 7
 	bad 1 'found none with PID 4194000' --pid 4194000 --from 0 --to 1
-	bad 1 'wanted the cgroup /sys/fs/cgroup/none' --cgroup /sys/fs/cgroup/none --from 0 --to 1
+	bad 1 'expected the cgroup /sys/fs/cgroup/none' --cgroup /sys/fs/cgroup/none --from 0 --to 1
 	bad 1 '/tmp is none' --cgroup /tmp --from 0 --to 1
 	bad 1 'pages at a time' --pid 1 --from 0 --to 1 --pages 4294967295
 }

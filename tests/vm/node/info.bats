@@ -86,7 +86,7 @@ node()
 
 @test "lwkctl node refuses users other than root and a missing configuration" {
 	run -1 as user1 lwkctl node
-	[[ $output == *'wanted to run as root'* ]]
+	[[ $output == *'expected to run as root'* ]]
 	run -1 bed lwkctl node --config /nonexistent
 	[[ $output == *'/nonexistent: No such file'* ]]
 	run -2 bed lwkctl node 4

@@ -61,7 +61,7 @@ static bool is(const char *path, const void *at, const char *prot, const char *n
 
 	if (line && strcmp(line->prot, prot) == 0 && strcmp(line->name, name) == 0)
 		return true;
-	printf("wanted %s '%s'; found %s '%s'\n", prot, name, line ? line->prot : "nothing",
+	printf("expected %s '%s', found %s '%s'\n", prot, name, line ? line->prot : "nothing",
 	       line ? line->name : "");
 	return false;
 }
@@ -125,7 +125,7 @@ static int check_library(struct dl_phdr_info *info, size_t size, void *data)
 	(void)size;
 	(void)data;
 	if (wrong)
-		printf("wanted %s; found %s\n", real, line ? line->name : "nothing");
+		printf("expected %s, found %s\n", real, line ? line->name : "nothing");
 	free(real);
 	return wrong;
 }

@@ -80,7 +80,7 @@ static int check(void)
 		printf("%d times %d elements: a %g, b %g, c %g\n", TIMES, SIZE, x, y, z);
 		return 0;
 	}
-	printf("wrong: wanted a %g, b %g, c %g; found %g, %g, %g in the middle\n", x, y, z,
+	printf("wrong: expected a %g, b %g, c %g, found %g, %g, %g in the middle\n", x, y, z,
 	       a[SIZE / 2], b[SIZE / 2], c[SIZE / 2]);
 	return 1;
 }

@@ -149,11 +149,11 @@ whole_node()
 @test "a malformed request never leaves the user's command" {
 	before=$(bed sh -c 'scontrol -o show job | wc -l')
 	for amount in 0% 101% -1 18446744073709551615T 512 0M 5.5% much; do
-		refused "--lwk-mem: wanted all, 1% to 100%, or a size" "found \"$amount\"" -- \
+		refused "--lwk-mem: expected all, 1% to 100%, or a size" "found \"$amount\"" -- \
 			as user1 sbatch -c2 --lwk "--lwk-mem=$amount" --wrap true
 	done
 	for policy in near bind= bind=one bind=-1 bind=0- 'bind=0;id'; do
-		refused "--lwk-numa: wanted local, interleave, or bind=" "found \"$policy\"" -- \
+		refused "--lwk-numa: expected local, interleave, or bind=" "found \"$policy\"" -- \
 			as user1 srun -c2 --lwk "--lwk-numa=$policy" "$programs/hello"
 	done
 	for binding in rank prefer,map_mem:0 map_mem:5000 mask_mem:0; do
@@ -171,9 +171,9 @@ whole_node()
 }
 
 @test "a request that this node cannot fulfil is refused there" {
-	refused 'NUMA nodes 7; found only 0-1 on this machine' -- \
+	refused 'NUMA nodes 7, found only 0-1 on this machine' -- \
 		as user1 srun -c2 --mem=320 --lwk --lwk-numa=bind=7 "$programs/hello"
-	refused '--lwk-mem wants 1 GB for the LWK; found 320 MB' 'at most 256 MB' -- \
+	refused '--lwk-mem wants 1 GB for the LWK, found 320 MB' 'at most 256 MB' -- \
 		as user1 srun -c2 --mem=320 --lwk --lwk-mem=1G "$programs/hello"
 	refused 'from the NUMA nodes 1 alone' 'these can give away' -- \
 		as user1 srun -c2 --mem=2600 --lwk --lwk-numa=bind=1 "$programs/hello"
@@ -196,14 +196,14 @@ whole_node()
 
 @test "lwkctl plan names each wrong argument" {
 	plan=(as user1 lwkctl plan --cpus 4-7 --mem 600M)
-	refused 'wanted --lwk-mem all, 1% to 100%' 'found "101%"' -- "${plan[@]}" --lwk-mem 101%
-	refused 'wanted --numa local' 'found "bind=x"' -- "${plan[@]}" --numa bind=x
-	refused 'wanted --hint nomultithread' 'found "fast"' -- "${plan[@]}" --hint fast
-	refused 'NUMA nodes 2; found only 0-1' -- "${plan[@]}" --numa bind=2
+	refused 'expected --lwk-mem all, 1% to 100%' 'found "101%"' -- "${plan[@]}" --lwk-mem 101%
+	refused 'expected --numa local' 'found "bind=x"' -- "${plan[@]}" --numa bind=x
+	refused 'expected --hint nomultithread' 'found "fast"' -- "${plan[@]}" --hint fast
+	refused 'NUMA nodes 2, found only 0-1' -- "${plan[@]}" --numa bind=2
 	refused 'found 600 MB in the allocation' -- "${plan[@]}" --lwk-mem 600M
-	refused '/dev/zero: wanted a regular file' -- "${plan[@]}" --topology /dev/zero
-	refused '/etc: wanted a regular file' -- "${plan[@]}" --topology /etc
-	refused 'wanted an hwloc topology (XML' -- "${plan[@]}" --topology /etc/passwd
+	refused '/dev/zero: expected a regular file' -- "${plan[@]}" --topology /dev/zero
+	refused '/etc: expected a regular file' -- "${plan[@]}" --topology /etc
+	refused 'expected an hwloc topology (XML' -- "${plan[@]}" --topology /etc/passwd
 	refused 'this machine has only 0-7' -- as user1 lwkctl plan --cpus 4-8 --mem 600M
 	# The test bed has no lstopo.
 	refused 'install the package hwloc-nox' -- "${plan[@]}" --svg /tmp/plan.svg

@@ -83,7 +83,7 @@ confined()
 {
 	run job_output "$1" "$2"
 	[[ $output == *"affinity=$3 cpuset=$3 memory=$(($4 << 20))"* ]] ||
-		{ echo "wanted CPUs $3 and $4 MB; found $output"; return 1; }
+		{ echo "expected CPUs $3 and $4 MB, found $output"; return 1; }
 }
 
 # linux_job_gets_its_share CPUS: runs one, and looks at what it gets.

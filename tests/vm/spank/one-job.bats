@@ -62,7 +62,7 @@ shows()
 	local output=$1
 	shift
 	for text; do
-		grep -qF -- "$text" <<<"$output" || { echo "wanted: $text; found: $output"; return 1; }
+		grep -qF -- "$text" <<<"$output" || { echo "expected: $text, found: $output"; return 1; }
 	done
 }
 

@@ -141,7 +141,7 @@ user_ns()
 	run output_of "$lwk"
 	for task in 0 1 2; do
 		for text in SLURM_PROCID=$task SLURM_LOCALID=$task PMI_RANK=$task PMI_SIZE=3; do
-			[[ $output == *"$task: $text"* ]] || { echo "wanted $task: $text"; false; }
+			[[ $output == *"$task: $text"* ]] || { echo "expected $task: $text"; false; }
 		done
 	done
 	[[ $output != *LWK_ARGV0* ]]
@@ -247,7 +247,7 @@ user_ns()
 	[[ $(grep -c 'kernel=slurm-lwk' <<<"${output%%overlapping*}") == 9 ]]
 	[[ $(grep -c 'over$' <<<"${output%%overlapping*}") == 6 ]]
 	[[ $(grep -c 'kernel=slurm-lwk' <<<"${output#*overlapping}") -ge 5 ]]
-	[[ $output == *'wanted a free LWK CPU, but each of the 3 has its process'* ]]
+	[[ $output == *'expected a free LWK CPU, but each of the 3 has its process'* ]]
 }
 
 @test "of a job array with %2, two LWK jobs run at a time" {

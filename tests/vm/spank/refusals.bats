@@ -81,7 +81,7 @@ node_is_as_before()
 }
 
 @test "an image file that is not ELF is refused" {
-	job_refused 'wanted an ELF file' -- -c2 --lwk=text
+	job_refused 'expected an ELF file' -- -c2 --lwk=text
 }
 
 @test "an image for another machine is refused" {

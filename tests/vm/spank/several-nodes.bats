@@ -73,7 +73,7 @@ both()
 failed_with()
 {
 	[[ $output == *"job $2 cannot have LWK mode on its node node2: "*"$1"* ]] || {
-		echo "wanted of node2: $1; found: $output"
+		echo "expected of node2: $1, found: $output"
 		return 1
 	}
 	job_is "$2" JobState=FAILED ExitCode=1:0 Restarts=0 "AdminComment=lwk run 1: job $2 *"
@@ -219,9 +219,9 @@ interactive_fails()
 
 @test "a bad image on node2 fails sbatch, srun and salloc" {
 	bad_image 2
-	batch_fails 'wanted an ELF file'
-	interactive_fails 'wanted an ELF file' srun -N2 -n2 -c2 --mem=256 --lwk "$programs/hello"
-	interactive_fails 'wanted an ELF file' \
+	batch_fails 'expected an ELF file'
+	interactive_fails 'expected an ELF file' srun -N2 -n2 -c2 --mem=256 --lwk "$programs/hello"
+	interactive_fails 'expected an ELF file' \
 		salloc -N2 -n2 -c2 --mem=256 --lwk sh -c "echo kernel=; srun $programs/hello"
 }
 
@@ -254,7 +254,7 @@ interactive_fails()
 	job=$(both user1 --wrap 'echo the script runs')
 	wait_for_job "$job"
 	run job_output user1 "$job"
-	[[ $output == *"job $job cannot have LWK mode on this node: "*'wanted an ELF file'* ]]
+	[[ $output == *"job $job cannot have LWK mode on this node: "*'expected an ELF file'* ]]
 	[[ $output != *'the script runs'* ]]
 	job_is "$job" JobState=FAILED ExitCode=1:0
 	both_are_clean
@@ -267,7 +267,7 @@ interactive_fails()
 	wait_for_job "$job"
 	wait_for_job $((job + 1))
 	run job_output user1 "$job"
-	[[ $output == *"cannot have LWK mode on its node node2: "*'wanted an ELF file'* ]]
+	[[ $output == *"cannot have LWK mode on its node node2: "*'expected an ELF file'* ]]
 	[[ $output != *'the script runs'* ]]
 	job_is "$job" JobState=FAILED ExitCode=1:0
 	both_are_clean

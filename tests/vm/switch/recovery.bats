@@ -25,7 +25,7 @@ record_has()
 
 	run -0 bed cat "/run/slurm-lwk/jobs/$job.json"
 	for text; do
-		[[ $output == *"$text"* ]] || { echo "wanted $text in $output"; return 1; }
+		[[ $output == *"$text"* ]] || { echo "expected $text in $output"; return 1; }
 	done
 }
 
@@ -66,7 +66,7 @@ record_has()
 
 @test "a request for what allocation or machine do not have is refused" {
 	bed switch-once on 204 1000 4-7 64G
-	record_has 204 '"state":"refused"' 'wanted 65472 MB of memory' 'this machine can give away'
+	record_has 204 '"state":"refused"' 'expected 65472 MB of memory' 'this machine can give away'
 	bed switch-once on 205 1000 4-99 400M
 	record_has 205 'this machine has only 0-7'
 	bed switch-once on 206 1000 4-7 400M
@@ -115,7 +115,7 @@ record_has()
 	run -0 as user1 lwkctl status
 	[[ $output == *'job 211 of user 1000: active'* ]]
 	run -1 as user1 lwkctl reset
-	[[ $output == *'wanted to run as root; found user '* ]]
+	[[ $output == *'expected to run as root, found user '* ]]
 	run -1 as user1 lwkctl kmsg 211
 	run -0 bed lwkctl kmsg 211
 	[[ $output == *'job 211'* ]]
@@ -123,12 +123,12 @@ record_has()
 	node_is_clean
 }
 
-@test "a wrong command line of lwkctl is refused with what was wanted and found" {
+@test "a wrong command line of lwkctl is refused with what was expected and found" {
 	for line in '' bogus 'status extra' 'plan --cpus 4-7' 'plan --cpus 7-4 --mem 1G' \
 		'plan --cpus 4-7 --mem 1' 'kmsg' 'kmsg -1' 'reset all' 'status --cpus 3'; do
 		# shellcheck disable=SC2086  # words
 		run -2 bed lwkctl $line
-		[[ $output == 'lwkctl: wanted '*'; found "'*'"; see lwkctl '*'--help' ]] ||
+		[[ $output == 'lwkctl: expected '*', found "'*'"; see lwkctl '*'--help' ]] ||
 			{ echo "not helpful: $output"; return 1; }
 	done
 }

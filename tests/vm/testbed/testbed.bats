@@ -30,7 +30,7 @@ refused()
 	shift
 
 	run -2 --separate-stderr testbed "$@"
-	[[ $stderr == *"wanted "*"; found "*"; "* ]] || { echo "not helpful: $stderr"; return 1; }
+	[[ $stderr == *"expected "*", found "*"; "* ]] || { echo "not helpful: $stderr"; return 1; }
 	[[ $stderr == *"$wanted"* ]] || { echo "no '$wanted' in: $stderr"; return 1; }
 }
 
@@ -153,7 +153,7 @@ refused()
 	[[ $output == *'JobState=COMPLETED'* ]]
 }
 
-@test "a wrong command line of testbed is refused with what was wanted and found" {
+@test "a wrong command line of testbed is refused with what was expected and found" {
 	refused 'a verb' dance
 	refused '--cgroup as one of: v1 v2' up --cgroup v3
 	refused '--init as one of: tiny systemd' up --init upstart
@@ -171,8 +171,8 @@ refused()
 	refused "found ''" up --mem ''
 	refused "found 'two'" up --machines 2 --nodes 2,two
 	refused "found '4 4'" up --machines 2 --cpus '4 4,4'
-	refused '--cpus as a multiple of --nodes times --threads; found 6 CPUs for 4 nodes with' up --machines 2 --cpus 8,6 --nodes 2,4
-	refused '--mem as a multiple of 128 MB per node; found 1280 MB for 4 nodes' up --machines 2 --mem 2048,1280 --nodes 2,4 --cpus 8
+	refused '--cpus as a multiple of --nodes times --threads, found 6 CPUs for 4 nodes with' up --machines 2 --cpus 8,6 --nodes 2,4
+	refused '--mem as a multiple of 128 MB per node, found 1280 MB for 4 nodes' up --machines 2 --mem 2048,1280 --nodes 2,4 --cpus 8
 	refused '--machines' up --machines 0 --cpus 8,6
 	refused "'--frob'" up --frob
 	refused 'a command' exec

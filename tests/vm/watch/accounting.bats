@@ -33,7 +33,7 @@ cpu_time()
 # is_true EXPRESSION: true when awk finds this comparison of numbers true.
 is_true()
 {
-	awk "BEGIN { exit !($1) }" || { echo "wanted $1"; return 1; }
+	awk "BEGIN { exit !($1) }" || { echo "expected $1"; return 1; }
 }
 
 # lwk_time: prints the seconds of CPU time, user and system, in the first report of $output.

@@ -133,7 +133,7 @@ hammer()
 	fi
 	for event in cycles instructions:u ref-cycles cache-references cache-misses:k branches branch-misses r01c0; do
 		run -1 counters set interrupts "$event"
-		[[ $output == *"not available here: wanted a hardware counter for \"$event\"; found CPUs that tell of no"* ]]
+		[[ $output == *"not available here: expected a hardware counter for \"$event\", found CPUs that tell of no"* ]]
 	done
 	# Nothing has changed by that.
 	[[ $(counters --json | jq -c .events) == '["page-faults"]' ]]
@@ -143,11 +143,11 @@ hammer()
 @test "unknown events, too many counters and other users' jobs are refused" {
 	for event in nonsense r12345 page-faults:u ''; do
 		run -1 counters set interrupts "$event"
-		[[ $output == *'wanted an event: cycles,'*"found \"$event\""* ]]
+		[[ $output == *'expected an event: cycles,'*"found \"$event\""* ]]
 	done
 	# shellcheck disable=SC2046  # seventeen words
 	run -1 counters set $(yes interrupts | head -n 17)
-	[[ $output == *'wanted 17 counters; found room for 16'* ]]
+	[[ $output == *'expected 17 counters, found room for 16'* ]]
 	run -1 as user2 lwkctl counters "$job" set interrupts
 	[[ $output == *"job $job belongs to user 1001"* ]]
 	run -1 as user2 lwkctl counters "$job"

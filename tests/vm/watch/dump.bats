@@ -174,12 +174,12 @@ debug()
 	run -0 debug /var/dumps/live 'print boot->job_id' 'print status->state' 'print status->cpu[0].processes'
 	[[ $output == *"\$1 = $id"*'$2 = 4'*'$3 = '* ]]
 	run -1 bed lwkctl dump "$id" /var/dumps/live
-	[[ $output == *'wanted a new file'* ]]
+	[[ $output == *'expected a new file'* ]]
 	run -1 bed lwkctl dump "$id" /var/small/live
 	[[ $output == *'there is no room for it'* && -z $(bed ls -A /var/small) ]]
 	run -1 bed lwkctl dump "$id" /nowhere/live
 	run -1 as user1 lwkctl dump "$id" live
-	[[ $output == *'wanted to run as root'* ]]
+	[[ $output == *'expected to run as root'* ]]
 	run -2 bed lwkctl dump "$id"
 	run -1 bed lwkctl dump 4000000 /var/dumps/none
 	[[ $output == *'no LWK job 4000000'* ]]

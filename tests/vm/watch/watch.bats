@@ -154,7 +154,7 @@ top_ends()
 	top_ends 'pkill -TERM -x lwkctl'
 	top_ends 'pkill -INT -x lwkctl'
 	run -1 bed lwkctl top
-	[[ $output == *'wanted a terminal'* ]]
+	[[ $output == *'expected a terminal'* ]]
 }
 
 # charged SECONDS ID: true when sstat sees at least so much CPU time.

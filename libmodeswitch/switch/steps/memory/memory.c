@@ -37,7 +37,7 @@ static int fail_for_lack(const struct attempt *attempt, uint64_t missing, const 
 	format_size(memory_block_bytes(), block);
 	return ms_fail(
 		err,
-		"wanted %s of memory for the LWK; found %s that Linux %s (of the memory "
+		"expected %s of memory for the LWK, found %s that Linux %s (of the memory "
 		"blocks, %s each, %u did not go off-line and %u hold the kernel's own "
 		"pages%s); ask for less memory (--mem, --lwk-mem), or have the administrator "
 		"keep the node's memory movable with 'lwkctl prepare'",

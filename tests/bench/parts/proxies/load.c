@@ -217,7 +217,7 @@ static void context(int ignored)
 		while (read(back[0], &number, sizeof(number)) != sizeof(number) && !over)
 			;
 		if (!over && number != i)
-			errx(1, "context: wanted %lu, found %lu", i, number);
+			errx(1, "context: expected %lu, found %lu", i, number);
 	}
 	close(there[1]);
 	waitpid(child, NULL, 0);
@@ -341,7 +341,7 @@ static void parse_cpus(const char *text)
 	for (; *text && n_cpus < MAX_CPUS; text = end + (*end == ',')) {
 		cpus[n_cpus++] = strtol(text, &end, 10);
 		if (end == text || (*end && *end != ',') || cpus[n_cpus - 1] < 0)
-			errx(2, "wanted CPUs like 0,1; found \"%s\"", text);
+			errx(2, "expected CPUs like 0,1, found \"%s\"", text);
 	}
 }
 
@@ -360,7 +360,7 @@ static void find_own_group(void)
 	}
 	fclose(file);
 	if (!*own_group)
-		errx(1, "wanted a cgroup of the controller cpuacct; found none");
+		errx(1, "expected a cgroup of the controller cpuacct, found none");
 }
 
 /* Nothing is there when there are no proxies. */
@@ -496,7 +496,7 @@ static void be_job(void)
 	while (fgets(line, sizeof(line), stdin)) {
 		at = strrchr(line, ' ');
 		if (!at || sscanf(at, "%lf", &seconds) != 1 || seconds <= 0)
-			errx(1, "wanted OPERATION SECONDS; found \"%s\"", line);
+			errx(1, "expected OPERATION SECONDS, found \"%s\"", line);
 		*at = '\0';
 		find_own_group();
 		serve(line, seconds);
