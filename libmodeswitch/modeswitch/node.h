@@ -28,8 +28,8 @@ struct ms_lent {
 };
 
 /*
- * Lists all that is lent, CPUs first; nothing when lwkpart.ko is not loaded. The caller frees *lent
- * with free().
+ * Lists all that is lent, driver by driver and CPUs first; nothing when no module of a driver is
+ * loaded. The caller frees *lent with free().
  */
 int ms_ledger(struct ms_lent **lent, size_t *n, struct ms_error *err);
 

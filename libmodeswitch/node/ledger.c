@@ -1,24 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the kernel module's ledger of what this node has lent.
+ * Reads what this node has lent from the ledgers of all drivers.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "driver/driver.h"
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
 
+/* Appends what one driver has lent; nothing when its module is not loaded. */
+static int append(const struct driver *driver, struct ms_lent **lent, size_t *n,
+		  struct ms_error *err)
+{
+	struct ms_lent *own = NULL, *all;
+	int dev = driver->open(err), error;
+	size_t n_own = 0;
+
+	if (dev < 0)
+		return dev == -ENOENT ? 0 : -1;
+	error = driver->ledger(dev, &own, &n_own);
+	driver->close(dev);
+	if (error)
+		return ms_fail(err, "the ledger of %s cannot be read: %s", driver->name,
+			       strerror(-error));
+	all = n_own ? realloc(*lent, (*n + n_own) * sizeof(**lent)) : *lent;
+	if (n_own && all)
+		memcpy(all + *n, own, n_own * sizeof(*own));
+	free(own);
+	if (n_own && !all)
+		return ms_fail(err, "out of memory");
+	*lent = all;
+	*n += n_own;
+	return 0;
+}
+
 int ms_ledger(struct ms_lent **lent, size_t *n, struct ms_error *err)
 {
-	const struct driver *driver = &driver_lwkpart;
-	int dev = driver->open(err), error;
+	const struct driver *driver;
 
 	*lent = NULL;
 	*n = 0;
-	if (dev < 0)
-		return dev == -ENOENT ? 0 : -1;
-	error = driver->ledger(dev, lent, n);
-	driver->close(dev);
-	return error ? ms_fail(err, "the ledger cannot be read: %s", strerror(-error)) : 0;
+	for (size_t i = 0; (driver = driver_number(i)); i++) {
+		if (append(driver, lent, n, err) < 0) {
+			free(*lent);
+			*lent = NULL;
+			*n = 0;
+			return -1;
+		}
+	}
+	return 0;
 }

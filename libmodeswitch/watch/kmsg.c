@@ -4,30 +4,44 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "driver/driver.h"
 #include "modeswitch/error.h"
 #include "modeswitch/watch.h"
 
-int ms_kmsg(unsigned instance, char **text, struct ms_error *err)
+#define MAX_TEXT (1UL << 20)
+
+/* Reads the console of the driver's instance of that number. 1: done, 0: it has none, -1: failed. */
+static int read_console(const struct driver *driver, unsigned instance, char **text,
+			struct ms_error *err)
 {
-	const struct driver *driver = &driver_lwkpart;
-	size_t size = 1 << 20;
 	struct instance_info info;
-	int dev = driver->open(err), error;
+	int dev = driver->open(err);
+	int ret = 0;
 
 	if (dev < 0)
-		return dev == -ENOENT
-			       ? ms_fail(err, "there is no LWK instance: %s.ko is not loaded",
-					 driver->module)
-			       : -1;
-	error = driver->info(dev, instance, &info);
-	*text = error ? NULL : malloc(size);
-	if (*text)
-		driver_console_tail(driver, dev, instance, *text, size);
+		return dev == -ENOENT ? 0 : -1;
+	if (driver->info(dev, instance, &info) == 0) {
+		*text = malloc(MAX_TEXT);
+		if (*text)
+			driver_console_tail(driver, dev, instance, *text, MAX_TEXT);
+		ret = *text ? 1 : ms_fail(err, "out of memory");
+	}
 	driver->close(dev);
-	if (error)
-		return ms_fail(err, "there is no LWK instance %u: %s", instance, strerror(-error));
-	return *text ? 0 : ms_fail(err, "out of memory");
+	return ret;
+}
+
+int ms_kmsg(unsigned instance, char **text, struct ms_error *err)
+{
+	const struct driver *driver;
+	int found = 0;
+
+	*text = NULL;
+	for (size_t i = 0; !found && (driver = driver_number(i)); i++)
+		found = read_console(driver, instance, text, err);
+	if (found == 0)
+		return ms_fail(err,
+			       "expected LWK instance %u, found none; 'lwkctl status' lists them",
+			       instance);
+	return found < 0 ? -1 : 0;
 }
