@@ -34,43 +34,53 @@ tap()
 
 	{
 		"$@" 2>&1 && echo 'exit status 0' || echo "exit status $?"
-	} | awk -v name="$name" -v in_order="$(runs_in_order "$name" && echo yes)" '
-		function finish()
-		{
-			if (block != "")
-				printf "%s# alone: contrib/check --only \047%s\047\n", block, alone
-			block = ""
-		}
-		/^[0-9]+\.\.[0-9]+$/ { next }
-		/^exit status [0-9]+$/ { status = $3; next }
-		/^(not )?ok / {
-			finish()
-			results++
-			match($0, /^(not )?ok ([0-9]+ )?(- )?/)
-			text = substr($0, RLENGTH + 1)
-			line = substr($0, 1, RLENGTH) name ": " text
-		}
-		/^ok / {
-			print line
-			fflush()
-			next
-		}
-		/^not ok / {
-			failures++
-			sub(/ in [0-9]+ms$/, "", text)
-			gsub(/[][(){}.*+?|^$\\\047]/, ".", text)
-			alone = in_order ? name : name ":^" text "$"
-			block = line "\n"
-			next
-		}
-		block != "" { block = block $0 "\n"; next }
-		{ print; fflush() }
-		END {
-			finish()
-			# A program that died between two tests, or has none, has failed one.
-			if (!results || (status && !failures))
-				printf "not ok - %s: no test failed, but its status is %d\n", name, status
-		}'
+	} | named_results "$name"
+}
+
+# named_results NAME: the part of tap that reads. (mawk would not print a result before the end.)
+named_results()
+{
+	local name=$1 line text block='' results=0 failures=0 status=0
+	local result='^((not )?ok ([0-9]+ )?(- )?)(.*)$'
+
+	while IFS= read -r line; do
+		if [[ $line =~ ^[0-9]+\.\.[0-9]+$ ]]; then
+			continue
+		elif [[ $line =~ ^exit\ status\ ([0-9]+)$ ]]; then
+			status=${BASH_REMATCH[1]}
+		elif [[ $line =~ $result ]]; then
+			[[ -z $block ]] || printf '%s\n' "$block$(alone "$name" "$text")"
+			block=''
+			text=${BASH_REMATCH[5]}
+			line=${BASH_REMATCH[1]}$name:\ $text
+			((++results))
+			if [[ $line == ok* ]]; then
+				echo "$line"
+			else
+				((++failures))
+				block=$line$'\n'
+			fi
+		elif [[ $block ]]; then
+			block+=$line$'\n'
+		else
+			echo "$line"
+		fi
+	done
+	[[ -z $block ]] || printf '%s\n' "$block$(alone "$name" "$text")"
+	# A program that died between two tests, or has none, has failed one.
+	((results && (!status || failures))) ||
+		echo "not ok - $name: no test failed, but its status is $status"
+}
+
+# alone NAME TEXT: prints the command that runs this test alone.
+alone()
+{
+	local name=$1 text
+
+	# TEXT without its time, as a regular expression.
+	text=$(sed -E "s/ in [0-9]+ms\$//; s/[][(){}.*+?|^\$\\\\']/./g" <<<"$2")
+	runs_in_order "$name" || name+=":^$text\$"
+	echo "# alone: contrib/check --only '$name'"
 }
 
 # Lists the flaky tests and counts all of them. A test's result is its second one where there is
