@@ -15,7 +15,7 @@
 #include "base/parse.h"
 #include "config/keys.h"
 
-/* One file being read. */
+/* The state of reading one file. */
 struct reading {
 	FILE *file;
 	const char *path;
@@ -28,7 +28,7 @@ struct reading {
 	unsigned (*image_lines)[MAX_KEYS];
 };
 
-/* Only the first error is told: later ones may be its consequences. */
+/* Only the first error is reported, because later ones may be its consequences. */
 static int __attribute__((format(printf, 2, 3)))
 fail_at(struct reading *reading, const char *format, ...)
 {
@@ -153,7 +153,7 @@ static int handle_line(void *context, const char *section, const char *name, con
 		       &reading->config->images[number], name, value);
 }
 
-/* Checks what only the whole file shows. */
+/* Checks the images as a whole, after the last line of the file. */
 static int check_images(const struct ms_config *config, const char *path, struct ms_error *err)
 {
 	const struct ms_image *first_default = NULL;

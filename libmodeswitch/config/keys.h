@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The keys of lwk.conf: their names, the values they take, and what holds when one is not given.
- */
+/* The keys of lwk.conf: their names, the values they take, and their defaults. */
 #ifndef CONFIG_KEYS_H
 #define CONFIG_KEYS_H
 

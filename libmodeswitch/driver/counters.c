@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The codes are those of the architectural events (Intel SDM volume 3, 20.2.1.2, table 20-1), which
- * mean the same on every CPU that has them; raw ones are the CPU model's own.
+ * The codes in the table below are those of the architectural events (Intel SDM volume 3, 20.2.1.2,
+ * table 20-1), which mean the same on every CPU that has these events. Codes of raw events mean
+ * something else on each CPU model.
  */
 #include "driver/counters.h"
 
@@ -47,7 +48,7 @@ static const char *const software_events[LWK_COUNTS] = {
 	"branch-misses, rUUEE (unit mask and event, hexadecimal), each with :u or :k or not; "     \
 	"or " SOFTWARE_EVENTS
 
-/* What an event is, before a counter is found for it. */
+/* A hardware event for which no counter is found yet. */
 struct wanted {
 	const struct hardware_event *event; /* NULL: a raw one */
 	int code, fixed;
@@ -69,7 +70,7 @@ static bool parse_raw(const char *text, size_t length, int *code)
 	return true;
 }
 
-/* ":u", ":k", or nothing, which is both. */
+/* Reads ":u", ":k" or "". "" means both user mode and kernel. */
 static bool parse_when(const char *text, uint32_t *when)
 {
 	if (!*text)
@@ -124,13 +125,16 @@ static bool is_taken(const struct lwk_counter *counters, size_t n, uint32_t kind
 	return false;
 }
 
-/* IA32_PERFEVTSEL0 to 7; what CPUs have beyond that is elsewhere. */
+/*
+ * Returns the number of usable general counters. CPUs have the select registers of those beyond the
+ * eighth elsewhere than IA32_PERFEVTSEL0 to 7.
+ */
 static unsigned general_counters(const struct ms_pmu *pmu)
 {
 	return pmu->counters < 8 ? pmu->counters : 8;
 }
 
-/* counters[n], beside the n before it. False: all that would do are taken. */
+/* Sets counters[n] to a counter that the n before it leave free. Returns false if there is none. */
 static bool find_counter(const struct wanted *wanted, const struct ms_pmu *pmu,
 			 struct lwk_counter *counters, size_t n)
 {

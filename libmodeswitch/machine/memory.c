@@ -26,7 +26,7 @@
 /* Bytes that Linux keeps in any case, on the whole machine. */
 #define LINUX_KEEPS (128UL << 20)
 
-/* With less than this free, Linux reclaims memory for ever, or kills processes. */
+/* Returns bytes. With less memory free, Linux reclaims memory for ever, or kills processes. */
 static uint64_t own_mark(void)
 {
 	char text[64];
@@ -84,7 +84,7 @@ bool memory_block_is_movable(unsigned long index)
 {
 	char zones[64];
 
-	/* For an off-line block the file lists the zones that it could go to. */
+	/* For an off-line block, the file lists the zones that the block could go to. */
 	return memory_block_is(index, "online") &&
 	       kernel_read(zones, sizeof(zones), MEMORY_DIR "/memory%lu/valid_zones", index) > 0 &&
 	       strcmp(zones, "Movable") == 0;
@@ -346,7 +346,7 @@ void memory_make_room(unsigned node, uint64_t bytes, int64_t deadline)
 	}
 	hwloc_bitmap_foreach_end();
 	hwloc_bitmap_free(nodes);
-	/* The memory that is taken holds its share of the cache. */
+	/* The part of the node that is taken is assumed to hold its share of the cache. */
 	if (bytes < total)
 		cached = (double)cached * bytes / total;
 	if (used > bytes)

@@ -52,11 +52,12 @@ int memory_block_return(unsigned long index, const char *how);
 int64_t memory_block_deadline(void);
 
 /*
- * Drops clean file cache when 'bytes' of a node are about to be emptied and there is at least a
- * block's worth of it in them, and either the other nodes have no free room for what they hold
- * (each page that is moved there would first push another one out, in small portions), or it is a
- * good part of all cache: to move a page costs many times what to drop it does. Linux can drop
- * only all of it, so where others have much more, it is moved.
+ * Drops clean file cache before 'bytes' of a node are emptied, when at least a block's worth of
+ * cache is in them. It does so in two cases: when the other nodes have no free room for all that is
+ * in 'bytes' (each page that is moved there would first push another one out, in small portions),
+ * and when the cache in 'bytes' is a good part of all cache, because moving a page costs many times
+ * what dropping it does. Linux can only drop the cache of all nodes, so where the others have much
+ * more, the cache is moved.
  */
 void memory_make_room(unsigned node, uint64_t bytes, int64_t deadline);
 
@@ -71,9 +72,9 @@ unsigned long memory_block_doubtful(const struct memory_block *block);
 
 /*
  * Calls 'hear' for each piece of a block, by address, with the bytes in it that are free or that
- * Linux could move elsewhere now. Of a movable block only holes and broken or reserved pages do
- * not count; of another one also all that may be the kernel's own. Nothing is heard when the
- * kernel does not tell, which it does only to root.
+ * Linux could move elsewhere now. In a movable block only holes and broken or reserved pages do not
+ * count; in another block, pages that may be the kernel's own do not count either. 'hear' is never
+ * called when the kernel does not show the flags of pages, which it shows only to root.
  */
 void memory_block_pieces(const struct memory_block *block,
 			 void (*hear)(uint64_t start, uint64_t bytes, void *context),
@@ -83,9 +84,10 @@ void memory_block_pieces(const struct memory_block *block,
 uint64_t memory_block_used(const struct memory_block *block);
 
 /*
- * Chooses among blocks (by address; 'fit' of each says whether it is a candidate) at most
- * 'wanted' that are neighbours: the lower end of the smallest row that is long enough, so that
- * larger ones stay whole; where none is, the longest row. Returns how many, the first at *first.
+ * Chooses at most 'wanted' neighbours among blocks, which are sorted by address; fit[i] says
+ * whether block i is a candidate. Takes the lower end of the smallest row that is long enough, so
+ * that larger rows stay whole; if none is, the longest row. Returns the number of blocks, the
+ * first at *first.
  */
 size_t memory_choose_row(const struct memory_block *blocks, const bool *fit, size_t n,
 			 size_t wanted, size_t *first);

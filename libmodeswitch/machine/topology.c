@@ -15,7 +15,7 @@
 #include "machine/sysview.h"
 #include "store/state.h"
 
-/* The largest machines need a few megabytes. */
+/* The topologies of the largest machines take a few megabytes. */
 #define LARGEST_FILE (64 << 20)
 #define MAX_CPU 65535
 /* Info of a kept topology's root object: describe_machine() at the time of reading. */
@@ -41,10 +41,9 @@ static void forget_hwloc_environment(void)
 	}
 }
 
-/* Loads a topology from XML in memory, or this machine's. */
 /*
- * hwloc 2.9 takes nodes with the same CPUs for a mistake of the firmware, and leaves out all
- * but the first, unless it is told otherwise. With numa=fake= all of them are real enough.
+ * Makes hwloc show all nodes of numa=fake=. hwloc 2.9 takes nodes with the same CPUs for a mistake
+ * of the firmware, and leaves out all but the first, unless it is told otherwise.
  */
 static void believe_fake_nodes(void)
 {
@@ -58,6 +57,7 @@ static void believe_fake_nodes(void)
 	setenv("HWLOC_HIDE_ERRORS", "2", 1);
 }
 
+/* Loads a topology from XML in memory, or this machine's if 'xml' is NULL. */
 static int load(char *xml, size_t size, const char *name, hwloc_topology_t *out,
 		struct ms_error *err)
 {
@@ -69,8 +69,8 @@ static int load(char *xml, size_t size, const char *name, hwloc_topology_t *out,
 	if (hwloc_topology_init(&topology) < 0)
 		return ms_fail(err, "hwloc: %m");
 	/*
-	 * The cpuset that we are in ourselves, Slurm's for system processes, must hide
-	 * nothing: not here, and not from slurmd, which may read the kept topology.
+	 * The cpuset of this process, Slurm's for system processes, must hide nothing: neither here
+	 * nor from slurmd, which may read the kept topology.
 	 */
 	if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
 	    (!xml || hwloc_topology_set_xmlbuffer(topology, xml, size) == 0) &&

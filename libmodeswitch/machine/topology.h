@@ -25,10 +25,10 @@ int topology_node_of_cpu(hwloc_topology_t topology, unsigned cpu);
 uint64_t topology_distance(hwloc_topology_t topology, unsigned a, unsigned b);
 
 /*
- * Sets 'nodes' to the system nodes. SystemNodes= names them; a node that this machine does not
- * have is an error. By default they are the nodes of the OS CPUs (topology_node_of_cpu()); only
- * that of the lowest OS CPU when those would be all, so that some are left for jobs; none on a
- * machine with a single node of ordinary memory.
+ * Sets 'nodes' to the system nodes. SystemNodes= names them; a node that this machine does not have
+ * is an error. By default they are the nodes of the OS CPUs (topology_node_of_cpu()). If these were
+ * all nodes, only that of the lowest OS CPU is a system node, so that some are left for jobs. A
+ * machine with a single node of ordinary memory has none by default.
  */
 int topology_system_nodes(hwloc_topology_t topology, const struct ms_config *config,
 			  hwloc_bitmap_t nodes, struct ms_error *err);
@@ -39,9 +39,10 @@ bool topology_node_is_special(hwloc_topology_t topology, hwloc_obj_t node);
 /*
  * Loads the topology of this machine as it is with nothing lent. With 'lent', when something is
  * lent that Linux does not show any more, the kept topology is used. Otherwise the kept one is used
- * if Linux still has the same CPUs, nodes and memory blocks; else the topology is read live, which
- * takes longer, and with 'keep' it is kept, and sysview's tree of the machine with it: hold the
- * lock of switching then. The caller frees *out with hwloc_topology_destroy().
+ * if Linux still has the same CPUs, nodes and memory blocks. If not, the topology is read live,
+ * which takes longer. With 'keep' a topology that was read live is kept, and sysview's tree of the
+ * machine is made if need be; hold the lock of switching then. The caller frees *out with
+ * hwloc_topology_destroy().
  */
 int topology_load_node(bool lent, bool keep, hwloc_topology_t *out, struct ms_error *err);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Decides which CPUs an LWK gets, which stay with Linux, and where doorbells go. */
 #include "plan/planning.h"
 
 #include <limits.h>
@@ -44,7 +45,7 @@ static int check_allocation(struct planning *p)
 	return 0;
 }
 
-/* The CPU and what shares its core, as far as it is on-line. */
+/* Sets 'threads' to the CPU and all on-line CPUs that share its core. */
 static void threads_of_core(struct planning *p, unsigned cpu, hwloc_bitmap_t threads)
 {
 	hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(p->topology, cpu);

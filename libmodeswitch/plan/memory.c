@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Decides how much memory an LWK gets, and from which NUMA nodes. */
 #include "plan/planning.h"
 
 #include <inttypes.h>
@@ -21,7 +22,7 @@
 struct source {
 	hwloc_obj_t node;
 	uint64_t has, gives;
-	uint64_t weight;   /* its share is in proportion to it; 0: in reserve */
+	uint64_t weight;   /* the node's share is in proportion to it; 0: in reserve */
 	uint64_t distance; /* from the LWK's CPUs, on the whole */
 	unsigned tier;	   /* nodes of lower tiers give first */
 	bool system, remote;
@@ -101,7 +102,7 @@ static const char *policy_origin(const struct planning *p)
 						       : "--lwk-numa (or --mem-bind)";
 }
 
-/* How far a node is from the LWK's CPUs, on the whole; no CPU is local to a remote one. */
+/* Sums up the distances of a node from the LWK's CPUs. No CPU is local to a remote node. */
 static void measure_distance(struct planning *p, struct source *source)
 {
 	source->remote = true;

@@ -13,12 +13,12 @@
 #include "modeswitch/error.h"
 #include "modeswitch/plan.h"
 
-/* What a machine can still lend. */
+/* The CPUs and memory that a machine can still lend. */
 struct supply {
 	hwloc_bitmap_t lent_cpus;
 	hwloc_bitmap_t online_cpus;
-	uint64_t bytes;			   /* the most from the whole machine */
-	struct ms_plan_memory nodes[1024]; /* the most from each node */
+	uint64_t bytes;			   /* the most that the whole machine can lend */
+	struct ms_plan_memory nodes[1024]; /* the most that each node can lend */
 	size_t n_nodes;
 };
 

@@ -20,7 +20,7 @@ struct planning {
 	struct ms_error *err;
 };
 
-/* Each returns 0, or -1 with p->err. */
+/* All calls return 0, or -1 with p->err. */
 
 /* Decides which CPUs the LWK gets, and which Linux CPU gets the doorbells of each. */
 int plan_cpus(struct planning *p);

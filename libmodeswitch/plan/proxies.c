@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Decides the limits of a job's proxies. */
 #include <inttypes.h>
 
 #include "base/parse.h"
@@ -8,7 +9,7 @@
 #include "modeswitch/limits.h"
 #include "plan/planning.h"
 
-/* A proxy, and what starts it. */
+/* Each CPU needs a process for its proxy, and one that starts the proxy. */
 #define PIDS_PER_CPU 2
 
 static int decide_memory(struct planning *p, struct ms_limits *limits)
@@ -31,7 +32,7 @@ static int decide_memory(struct planning *p, struct ms_limits *limits)
 			limits->memory = config->proxy_memory_max;
 	}
 	limits->memory_max = config->proxy_memory_max;
-	/* An exported topology may lack this. */
+	/* An exported topology may lack the size of memory. */
 	if (!machine || limits->memory <= machine)
 		return 0;
 	return ms_fail(

@@ -113,7 +113,7 @@ int supply_of_topology(hwloc_topology_t topology, struct supply **out, struct ms
 	hwloc_bitmap_copy(supply->online_cpus, hwloc_topology_get_topology_cpuset(topology));
 	add_nodes(supply, topology, false);
 	for (size_t i = 0; i < supply->n_nodes; i++) {
-		/* The numbers of a file can be anything. */
+		/* The sizes in an XML file can be anything, so their sum may overflow. */
 		if (__builtin_add_overflow(supply->bytes, supply->nodes[i].bytes, &supply->bytes))
 			supply->bytes = UINT64_MAX;
 	}

@@ -122,7 +122,7 @@ static hwloc_bitmap_t read_list(struct json_object *object, const char *key)
 	return list;
 }
 
-/* A record that an earlier version wrote has no such member. */
+/* A record that an earlier version wrote has no limits. */
 static void limits_from_json(struct json_object *object, struct ms_limits *limits)
 {
 	limits->required = json_object_get_boolean(json_object_object_get(object, "required"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the unit tests share. */
+/* Helpers of the unit tests: a directory for each test, its files, and assertions. */
 #ifndef UNIT_H
 #define UNIT_H
 
@@ -17,7 +17,7 @@
 #include "modeswitch.h"
 #include "store/state.h"
 
-/* A directory of its own for each test; it is also the state directory. */
+/* Each test has a directory of its own, which is also the state directory. */
 extern char unit_dir[64];
 int unit_setup(void **state);
 int unit_teardown(void **state);
@@ -25,7 +25,9 @@ int unit_teardown(void **state);
 /* Writes a file below unit_dir, and the directories above it. Returns its whole path. */
 const char *unit_file(const char *name, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Its content; "" when there is none. Valid until the next call. */
+/*
+ * Returns the content of a file below unit_dir; "" when there is none. Valid until the next call.
+ */
 const char *unit_read(const char *name);
 bool unit_exists(const char *name);
 

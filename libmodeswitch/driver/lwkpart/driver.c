@@ -96,7 +96,7 @@ static int read_ledger(int dev, struct ms_lent **out, size_t *n)
 	void *more;
 	int error;
 
-	/* Until it fits; somebody else may be lending. */
+	/* The ledger may grow between two calls, so this repeats until all of it fits. */
 	do {
 		argument.capacity =
 			argument.count > argument.capacity ? argument.count : argument.capacity;

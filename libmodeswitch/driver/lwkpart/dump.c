@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The memory of an lwkpart instance's kernel, and what the LWK wrote there of its CPUs. The LWK
- * may have written anything: numbers are checked before they are used.
+ * Reads the memory of an lwkpart instance's kernel, and the registers that the LWK wrote there. The
+ * LWK may have written anything, so numbers are checked before they are used.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static ssize_t read_memory(int dev, unsigned instance, uint32_t job_id, uint64_t
 	return ioctl(dev, LWKPART_DUMP, &argument) < 0 ? -errno : (ssize_t)argument.size;
 }
 
-/* What is at a physical address. False when it is not all in the dump. */
+/* Reads memory at a physical address. Returns false if not all of it is in the dump. */
 static bool read_at(int dev, unsigned instance, uint32_t job_id, const struct dump_layout *layout,
 		    uint64_t address, void *buffer, size_t size)
 {
@@ -109,7 +109,7 @@ static ssize_t read_registers(int dev, unsigned instance, uint32_t job_id,
 	    !read_at(dev, instance, job_id, &layout, status.registers, all,
 		     params.n_cpus * sizeof(*all)))
 		return 0;
-	/* A debugger begins with the first. */
+	/* The CPU that panicked comes first, because a debugger begins with the first one. */
 	first = status.panic_cpu < params.n_cpus ? status.panic_cpu : 0;
 	for (uint32_t i = 0; i < params.n_cpus; i++) {
 		uint32_t index = (first + i) % params.n_cpus;

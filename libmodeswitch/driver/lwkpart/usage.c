@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The status area is the LWK's to write, and an LWK may be broken or hostile: counts are
- * added without wrapping, sizes are at most the partition's, times at most as long as the
- * TSC runs, and enumerations are looked up only when they are in their range.
+ * The LWK writes the status area, and it may be broken or hostile. So counts are added without
+ * wrapping, sizes are at most the partition's, times are at most as long as the TSC runs, and
+ * enumerations are looked up only when they are in their range.
  */
 #include "driver/lwkpart/usage.h"
 
@@ -155,7 +155,7 @@ static void read_cpu(const struct lwk_cpu_status *status, const struct usage_bou
 	usage->threads += cpu->has_process;
 }
 
-/* Takes away the nodes that never had anything, and sums up the others. */
+/* Removes the nodes that never had any memory, and sums up the others. */
 static void finish_memory(struct ms_usage *usage, const struct usage_bounds *bounds)
 {
 	size_t kept = 0;
@@ -200,7 +200,7 @@ int usage_from_status(const struct lwk_status *status, const struct usage_bounds
 	usage->memory = at_most(status->user_bytes, bounds->memory);
 	usage->kernel_memory = at_most(status->kernel_bytes, bounds->memory);
 	usage->kernel_used = status->kernel_used;
-	/* CPUID has 8 bits for each, and 5. */
+	/* CPUID has 5 bits for the number of fixed counters and 8 bits for each of the others. */
 	if (status->pmu_version)
 		usage->pmu = (struct ms_pmu){ .version = at_most(status->pmu_version, 255),
 					      .counters = at_most(status->pmu_counters, 255),

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Makes sense of an lwkpart instance's status area, without trusting a word of it.
- */
+/* Reads an lwkpart instance's status area, which the LWK writes and which is not trusted. */
 #ifndef USAGE_H
 #define USAGE_H
 
@@ -13,20 +11,26 @@
 #include "modeswitch/counters.h"
 #include "modeswitch/watch.h"
 
-/* What Linux itself knows, and what a status area is measured by. */
+/* Bounds that Linux itself knows and by which the values in a status area are checked. */
 struct usage_bounds {
 	size_t bytes;	 /* of the copy of the status area */
-	unsigned n_cpus; /* elements in it */
+	unsigned n_cpus; /* elements of its array of CPUs */
 	uint64_t memory; /* bytes of the partition */
-	uint64_t tsc;	 /* TSC value when it was copied */
+	uint64_t tsc;	 /* TSC value when the area was copied */
 	uint32_t tsc_khz;
 };
 
-/* Fills *usage, but for when_ns. 0; -ENODATA: it is no status area (yet); -ENOMEM. */
+/*
+ * Fills *usage except when_ns. 0; -ENODATA: the area is not a status area (yet); -ENOMEM.
+ * ms_usage_release() frees what *usage holds.
+ */
 int usage_from_status(const struct lwk_status *status, const struct usage_bounds *bounds,
 		      struct ms_usage *usage);
 
-/* The values of 'set' counters; a CPU that has others is torn. Errors as above. */
+/*
+ * Fills *counters with the values of the counters 'set'. A CPU that counts others is torn. Errors
+ * as above; ms_counters_release() frees what *counters holds.
+ */
 int counters_from_status(const struct lwk_counters *set, const struct lwk_status *status,
 			 const struct usage_bounds *bounds, struct ms_counters *counters);
 

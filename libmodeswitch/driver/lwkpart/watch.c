@@ -59,7 +59,7 @@ static int read_info(int fd, struct ms_instance_info *info)
 	return 0;
 }
 
-/* A copy of the status area, to be freed, and what it is measured by. */
+/* Copies the status area, which the caller frees with free(), and fills its bounds. */
 static int copy_status(int fd, struct lwk_status **status, struct usage_bounds *bounds)
 {
 	struct ms_instance_info info;
@@ -68,7 +68,10 @@ static int copy_status(int fd, struct lwk_status **status, struct usage_bounds *
 
 	if (error)
 		return error;
-	/* It tells how much it is; the number of CPUs never changes once there is something. */
+	/*
+	 * The failed call returns the size. The number of CPUs never changes once there is a status
+	 * area.
+	 */
 	error = request(fd, LWK_GET_USAGE, &argument);
 	if (error != -ENOSPC || argument.length < sizeof(**status) - sizeof((*status)->cpu))
 		return error ? error : -EPROTO;
@@ -164,7 +167,10 @@ static int read_counters(int fd, struct ms_counters *counters)
 	struct lwk_counters argument = { .command = LWK_COUNTERS_GET };
 	struct usage_bounds bounds;
 	struct lwk_status *status;
-	/* First what they are: values of others are of another order. */
+	/*
+	 * The counters are read before their values: values of earlier counters have another order
+	 * number.
+	 */
 	int error = request(fd, LWK_COUNTERS, &argument);
 
 	if (error)

@@ -37,7 +37,10 @@ static int make_cpus(const struct tree *tree, hwloc_const_bitmap_t cpus)
 	char possible[32], path[PATH_MAX];
 	int cpu, ret = make_dir(tree, "cpu");
 
-	/* From 0 on, as on any Linux: programs take it for the number of possible CPUs. */
+	/*
+	 * The list begins with 0, as on any Linux: programs take it for the number of possible
+	 * CPUs.
+	 */
 	snprintf(possible, sizeof(possible), "0-%d\n", hwloc_bitmap_last(cpus));
 	if (ret == 0)
 		ret = make_file(tree, possible, "cpu/possible");

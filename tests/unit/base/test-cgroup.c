@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests cgroups: versions, hierarchies, and the jobs of processes, on files like the kernel's. */
 #include "unit/unit.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests calls and programs in child processes: deadlines, signals, and open files. */
 #include "unit/unit.h"
 
 #include <errno.h>
@@ -101,7 +102,7 @@ static void one_child_serves_until_it_is_ended_or_killed(void **state)
 	assert_int_equal(child_call(never_end, "", 0, in_ms(50)), -ETIMEDOUT);
 	assert_int_not_equal(call_pid(), first);
 
-	/* Who was forked from us has a child of its own, and leaves ours alone. */
+	/* A forked process has a child of its own for calls, and leaves its parent's alone. */
 	first = call_pid();
 	fork_of_us = fork();
 	if (fork_of_us == 0) {
@@ -139,7 +140,7 @@ static void a_signal_cancels_and_is_kept(void **state)
 		if (child_call(never_end, "", 0, in_ms(20000)) != -EINTR || !signal_is_pending() ||
 		    sigpending(&pending) < 0 || !sigismember(&pending, SIGTERM))
 			_exit(1);
-		signals_release(); /* ends us */
+		signals_release(); /* ends this process */
 		_exit(2);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -170,7 +171,7 @@ static void the_child_keeps_the_lock(void **state)
 	assert_has(err.text, "another job's switch holds this node's lock");
 	close(lock);
 
-	/* The child of a call has it too, and keeps it no longer than it must. */
+	/* The child of a call has the lock, too, and keeps it only until its end. */
 	lock = state_lock(0, &err);
 	assert_true(lock >= 0);
 	assert_true(call_pid() > 0);
@@ -193,13 +194,16 @@ static void the_child_keeps_the_lock(void **state)
 	}
 	kill(holder, SIGKILL);
 	assert_int_equal(waitpid(holder, &status, 0), holder);
-	/* The grandchild dies as well, and with it the lock is free. */
+	/* The grandchild ends as well, which frees the lock. */
 	lock = state_lock(10000, &err);
 	assert_true(lock >= 0);
 	close(lock);
 }
 
-/* Each for a short time, all together for longer than one may wait. */
+/*
+ * Holds the lock for a short time again and again, together for longer than a waiter waits for one
+ * holder.
+ */
 static void hold_lock_again_and_again(int ready)
 {
 	struct ms_error err;
@@ -286,7 +290,10 @@ static void a_detached_program_outlives_us_and_has_nothing_of_ours(void **state)
 	starter = fork();
 	if (starter == 0) {
 		lock = state_lock(0, &err);
-		/* No zombie of ours, and nobody to wait for. */
+		/*
+		 * The detached program is no child of this process, so there is nothing to wait
+		 * for.
+		 */
 		_exit(lock >= 0 && child_detach(argv) == 0 && waitpid(-1, NULL, 0) == -1 ? 0 : 1);
 	}
 	assert_int_equal(waitpid(starter, &status, 0), starter);
@@ -298,7 +305,7 @@ static void a_detached_program_outlives_us_and_has_nothing_of_ours(void **state)
 		usleep(20000);
 	snprintf(command, sizeof(command), "%s", unit_read("detached"));
 	assert_int_equal(strncmp(command, "0\n1\n2\n3\n", 8), 0); /* 3 is ls's own */
-	/* Its session is not ours. */
+	/* The program has a session of its own. */
 	assert_int_not_equal(atoi(strrchr(command, ' ')), getsid(0));
 }
 

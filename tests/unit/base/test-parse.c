@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests the parsing of sizes, CPU lists and other values, and the formatting of sizes. */
 #include "unit/unit.h"
 
 #include "base/parse.h"

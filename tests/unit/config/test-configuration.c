@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests reading lwk.conf: defaults, keys, and errors. */
 #include "unit/unit.h"
 
 #include "config/configuration.h"

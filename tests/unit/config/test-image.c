@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests the checks of an LWK image: its ELF format, and who could have replaced its file. */
 #include "unit/unit.h"
 
 #include <elf.h>
 
 #include "config/image.h"
 
-/* The least that is a kernel: a header, one segment, its bytes. */
+/* The smallest file that is a kernel: a header, one segment, and its bytes. */
 struct kernel {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
@@ -44,7 +45,7 @@ static struct ms_error err;
 
 static int check(size_t size)
 {
-	/* Exactly so many bytes, for the sanitizer. */
+	/* The copy has exactly 'size' bytes, so that the sanitizer notices a read beyond them. */
 	void *copy = calloc(1, size + !size);
 	int ret;
 
@@ -95,7 +96,7 @@ static void truncated_anywhere(void **state)
 	kernel = good_kernel();
 	kernel.header.e_phoff = UINT64_MAX - 10;
 	assert_int_equal(check(sizeof(kernel)), -1);
-	/* All segments are there, but not what follows them. */
+	/* All segments are there, but the table of sections is missing. */
 	kernel = good_kernel();
 	kernel.header.e_shoff = sizeof(kernel) - 64;
 	kernel.header.e_shnum = 1;
@@ -185,7 +186,7 @@ static void only_roots_file_counts(void **state)
 	assert_has(err.text, "found one of user 65534");
 	assert_int_equal(chown(path, 0, 0), 0);
 
-	/* The directory of the file, not of the link, and even with the sticky bit. */
+	/* The directory of the file counts, not that of the link; a sticky bit does not help. */
 	*strrchr(path, '/') = '\0';
 	assert_int_equal(chmod(path, 01777), 0);
 	assert_int_equal(read_image(link), -1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Events, the counters that are found for them, and what goes into a CPU's registers. */
+/* Tests the choice of counters for events, and the values of a CPU's registers. */
 #include "unit/unit.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "driver/lwkpart/usage.h"
 #include "lwk/watch/pmu.h"
 
-/* As a Xeon of the Skylake generation has it with hyper-threading. */
+/* The counters of a Xeon of the Skylake generation with hyper-threading. */
 static const struct ms_pmu skylake = { .version = 4, .counters = 4, .fixed = 3, .bits = 48 };
 static const struct ms_pmu no_fixed = { .version = 2, .counters = 2, .fixed = 0, .bits = 48 };
 static const struct ms_pmu none = { 0 };
@@ -29,7 +29,9 @@ static int place(const struct ms_pmu *pmu, const char *const *events)
 }
 #define PLACE(pmu, ...) place(pmu, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* Intel SDM volume 3, table 20-1: event select and unit mask of the architectural events. */
+/*
+ * Checks event select and unit mask of the architectural events (Intel SDM volume 3, table 20-1).
+ */
 static void published_encodings(void **state)
 {
 	static const struct {
@@ -50,7 +52,7 @@ static void published_encodings(void **state)
 	}
 }
 
-/* Table 20-2: which fixed counter counts what. */
+/* Checks which fixed counter counts which event (table 20-2). */
 static void fixed_counters_first(void **state)
 {
 	assert_int_equal(PLACE(&skylake, "cycles", "instructions", "ref-cycles", "cycles:u"), 0);
@@ -60,7 +62,7 @@ static void fixed_counters_first(void **state)
 	assert_int_equal(counters[1].number, 0);
 	assert_int_equal(counters[2].kind, LWK_COUNTER_FIXED);
 	assert_int_equal(counters[2].number, 2);
-	/* The fixed one is taken. */
+	/* The fixed counter is taken. */
 	assert_int_equal(counters[3].kind, LWK_COUNTER_GENERAL);
 	assert_int_equal(counters[3].select, 0x3c | LWK_SELECT_USER);
 }
@@ -89,7 +91,7 @@ static void names_come_back(void **state)
 		counters_name(&counters[i], name);
 		assert_string_equal(name, events[i]);
 	}
-	/* An LWK's, or another program's. */
+	/* An LWK or another program may have set counters that no event of ours uses. */
 	counters_name(&(struct lwk_counter){ LWK_COUNTER_FIXED, 31, UINT32_MAX, 0 }, name);
 	assert_string_equal(name, "rffff");
 	counters_name(&(struct lwk_counter){ LWK_COUNTER_SOFTWARE, UINT32_MAX, 0, 0 }, name);
@@ -162,7 +164,10 @@ static void encode(size_t n, struct pmu_registers *registers)
 		pmu_encode(&pmu, &counters[i], registers);
 }
 
-/* SDM figures 20-1 to 20-3: IA32_PERFEVTSELx, IA32_FIXED_CTR_CTRL, IA32_PERF_GLOBAL_CTRL. */
+/*
+ * Checks IA32_PERFEVTSELx, IA32_FIXED_CTR_CTRL and IA32_PERF_GLOBAL_CTRL (SDM figures 20-1 to
+ * 20-3).
+ */
 static void registers(void **state)
 {
 	struct pmu_registers registers;
@@ -177,12 +182,12 @@ static void registers(void **state)
 	assert_int_equal(registers.select[0], 0x43412e);
 	assert_int_equal(registers.select[1], 0x4100c4);
 	assert_int_equal(registers.select[2], 0);
-	/* Counter 1 in user mode, 0 always, 2 in the kernel; no interrupts. */
+	/* Fixed counter 1 counts in user mode, 2 in the kernel, 0 in both; none interrupts. */
 	assert_int_equal(registers.fixed, 0x123);
 	assert_true(registers.global == 0x700000003);
 }
 
-/* What Linux asks for is not trusted: nothing but bits that exist, of counters that exist. */
+/* The LWK does not trust Linux: it sets only bits that exist, of counters that exist. */
 static void registers_of_nonsense(void **state)
 {
 	struct pmu_registers registers, zeros = { 0 };
@@ -204,7 +209,7 @@ static void registers_of_nonsense(void **state)
 	pmu.pmu_version = 1;
 	encode(MS_MAX_COUNTERS, &registers);
 	assert_memory_equal(&registers, &zeros, sizeof(zeros));
-	/* More than the architecture has names for. */
+	/* The architecture has no registers for so many counters. */
 	pmu.pmu_version = 9;
 	pmu.pmu_counters = pmu.pmu_fixed = 255;
 	counters[0] = (struct lwk_counter){ LWK_COUNTER_GENERAL, PMU_MAX_GENERAL, 0xc0, 0 };
@@ -222,7 +227,7 @@ static const struct usage_bounds bounds = {
 	.bytes = LWK_STATUS_BYTES(CPUS), .n_cpus = CPUS, .tsc_khz = 1, .tsc = 1
 };
 
-/* Not a byte more than the bounds tell: the sanitizer watches. */
+/* The area has not a byte more than its bounds say, so that the sanitizer notices a read beyond. */
 static int setup(void **state)
 {
 	status = calloc(1, bounds.bytes);
@@ -263,7 +268,10 @@ static void values_and_torn_ones(void **state)
 		"{\"cpu\":0,\"torn\":true,\"values\":[0,0]}]}");
 	json_object_put(json);
 	ms_counters_release(&read);
-	/* The module counts no higher; whatever it says, there is no more room. */
+	/*
+	 * The module never sets a higher count; a larger one is cut to the counters that there is
+	 * room for.
+	 */
 	set.count = UINT32_MAX;
 	status->cpu[0].counters.seq = 3;
 	assert_int_equal(counters_from_status(&set, status, &bounds, &read), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Status areas of honest, broken and hostile LWKs. */
+/* Tests reading the status areas of honest, broken and hostile LWKs. */
 #include "unit/unit.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static const struct usage_bounds bounds = {
 	.tsc_khz = KHZ,
 };
 
-/* Not a byte more than the bounds tell: the sanitizer watches. */
+/* The area has not a byte more than its bounds say, so that the sanitizer notices a read beyond. */
 static int setup(void **state)
 {
 	status = calloc(1, bounds.bytes);
@@ -67,7 +67,10 @@ static void honest_times(void **state)
 	assert_int_equal(usage.cpus[1].doing, MS_CPU_USER);
 	assert_true(usage.cpus[1].has_process);
 	assert_false(usage.cpus[1].torn);
-	/* It has been computing ever since: nobody had to write that down. */
+	/*
+	 * The CPU has computed since its last change of state; this time counts, too, though it is
+	 * not in the area.
+	 */
 	assert_int_equal(usage.cpus[1].counts.user_ns, 500);
 	assert_int_equal(usage.cpus[1].counts.system_ns, 25);
 	assert_int_equal(usage.cpus[1].counts.delegating_ns, 35);
@@ -108,7 +111,7 @@ static void hardware_counters(void **state)
 {
 	struct ms_usage usage;
 
-	status->pmu_counters = 4; /* of no version */
+	status->pmu_counters = 4; /* without a version */
 	read_status(&usage);
 	assert_int_equal(usage.pmu.version, 0);
 	assert_int_equal(usage.pmu.counters, 0);
@@ -132,7 +135,7 @@ static void what_is_no_status_area(void **state)
 	status->magic = 0;
 	assert_int_equal(usage_from_status(status, &bounds, &usage), -ENODATA);
 	status->magic = LWK_SHARED_MAGIC;
-	wrong.n_cpus = CPUS + 1; /* more than there is */
+	wrong.n_cpus = CPUS + 1; /* more than the area has */
 	assert_int_equal(usage_from_status(status, &wrong, &usage), -ENODATA);
 	wrong.n_cpus = UINT32_MAX;
 	assert_int_equal(usage_from_status(status, &wrong, &usage), -ENODATA);
@@ -183,7 +186,7 @@ static void check_bounds(const struct ms_usage *usage)
 	}
 }
 
-/* Every byte the same, and then at random: whatever it says, it is bounded and printable. */
+/* All bytes are equal at first, and random then: the values stay bounded and printable. */
 static void nonsense(void **state)
 {
 	struct json_object *json;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Which memory blocks are taken, and what is known of them: on files that look like the kernel's.
- */
+/* Tests the choice of memory blocks, their obstacles and pieces, on files like the kernel's. */
 #include "unit/unit.h"
 
 #include "base/child.h"
@@ -26,7 +24,7 @@ static int teardown(void **state)
 	return unit_teardown(state);
 }
 
-/* Blocks are letters: 'm' can be taken, '.' cannot, ' ' is not there. */
+/* A block is a letter of 'map': 'm' can be taken, '.' cannot, ' ' is not there. */
 static size_t choose(const char *map, size_t wanted, size_t *from)
 {
 	struct memory_block blocks[MAX_BLOCKS] = { 0 };
@@ -142,7 +140,7 @@ static void what_its_pages_are(void **state)
 	uint64_t flags[2 * PAGES];
 
 	unit_file("sys/devices/system/memory/block_size_bytes", "%x\n", PAGES * 4096);
-	/* The first block is full of slab, and must not be looked at. */
+	/* The first block is full of slab; a look at its pages would show. */
 	for (int i = 0; i < 2 * PAGES; i++)
 		flags[i] = i < PAGES ? SLAB : BUDDY;
 	flags[PAGES] = flags[PAGES + 1] = LRU;
@@ -194,7 +192,7 @@ static void what_could_be_lent_of_a_block(void **state)
 	unit_file("sys/devices/system/memory/block_size_bytes", "%x\n", PAGES * 4096);
 	for (int i = 0; i < 2 * PAGES; i++)
 		flags[i] = i < PAGES ? SLAB : i % 2 ? LRU : BUDDY;
-	flags[PAGES + 512] = 0; /* the kernel's, or in a cache of free ones */
+	flags[PAGES + 512] = 0; /* a page of the kernel, or a free one in a cache */
 	flags[PAGES + 513] = SLAB;
 	flags[PAGES + 514] = 1ULL << 19; /* broken */
 	write_flags(flags, 2 * PAGES);
@@ -233,7 +231,7 @@ static void make_node(int node, unsigned total_mb, unsigned free_mb, unsigned ca
 		  node, total_mb << 10, node, free_mb << 10, node, node, cached_mb << 10);
 }
 
-/* Of node 1, before 'mb' of it are taken. */
+/* Returns true if the cache is dropped before 'mb' MB of node 1 are taken. */
 static bool drops_cache(unsigned mb)
 {
 	unit_file("proc/sys/vm/drop_caches", "%s", "");
@@ -249,15 +247,15 @@ static void cache_is_dropped_where_moving_it_costs_more(void **state)
 	make_node(0, 4096, 3000, 100);
 	make_node(1, 4096, 3000, 1000);
 	assert_true(drops_cache(3600));
-	/* Less than a block's worth is in what is taken. */
+	/* The part that is taken holds less than a block's worth of cache. */
 	assert_false(drops_cache(256));
-	/* Others have much more, and there is room. */
+	/* The other node has much more cache, and free room. */
 	make_node(0, 16384, 8000, 8000);
 	assert_false(drops_cache(3600));
-	/* There is no room. */
+	/* The other node has no free room. */
 	make_node(0, 16384, 100, 8000);
 	assert_true(drops_cache(3600));
-	/* What it holds is no cache. */
+	/* The node's memory is used, but not by cache. */
 	make_node(1, 4096, 1000, 10);
 	assert_false(drops_cache(3600));
 }

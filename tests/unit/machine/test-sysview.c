@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests the views of /sys and /proc/cpuinfo: the machine's tree, and the trees of jobs. */
 #include "unit/unit.h"
 
 #include "base/files.h"
@@ -92,7 +93,7 @@ static void cpus_are_those_of_the_lwk(void **state)
 	assert_file("cpu/cpu31/topology/core_cpus_list", "30-31\n");
 	assert_file("cpu/cpu31/cache/index0/size", "48K\n");
 	assert_false(unit_exists(VIEW "cpu/cpu31/cache/index1"));
-	/* This kernel does not tell. */
+	/* This kernel has no such file. */
 	assert_false(unit_exists(VIEW "cpu/cpu31/topology/cluster_id"));
 	assert_file("cpuinfo", "processor\t: 31\nmodel\t\t: second\n\nprocessor\t: 32\n"
 			       "model\t\t: third\n\n");
@@ -100,7 +101,7 @@ static void cpus_are_those_of_the_lwk(void **state)
 
 static void the_machine_is_kept_until_it_is_another(void **state)
 {
-	/* What was not finished when somebody was killed. */
+	/* A tree that was being made when its maker was killed is replaced. */
 	unit_file("sysfs.new/cpu0/topology/core_id", "99\n");
 	keep(false);
 	assert_string_equal(unit_read("sysfs/cpu31/topology/core_id"), "15\n");
@@ -164,15 +165,15 @@ static void what_was_there_is_removed(void **state)
 	char path[128];
 
 	assert_int_equal(sysview_remove(JOB, &err), 0);
-	/* Nothing was kept: the topology is missing, and no more. */
+	/* Without a kept tree of the machine only the topology is missing. */
 	make();
 	assert_file("cpu/online", "31-34\n");
 	assert_false(unit_exists(VIEW "cpu/cpu31/topology"));
-	/* Of a job that had that number before. */
+	/* A tree of a former job with the same number is replaced. */
 	keep(false);
 	make();
 	assert_true(unit_exists(VIEW "cpu/cpu31/topology"));
-	/* What a link leads to is not the tree's. */
+	/* A link in the tree is removed, but nothing that it leads to. */
 	unit_file("outside/file", "stays");
 	snprintf(path, sizeof(path), "%s/" VIEW "cpu/link", unit_dir);
 	assert_int_equal(symlink("../../../outside", path), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files with topologies, and with something else; the system's NUMA nodes. */
+/* Tests loading topologies from files, and the choice of the system nodes. */
 #include "unit/machine.h"
 
 static void a_file_that_is_no_topology(void **state)
@@ -81,7 +81,7 @@ static void nodes_of_the_os_cpus_are_the_systems(void **state)
 
 	machine_load(&m, "xeon-2s-smt.xml");
 	assert_system_nodes(&m, "0");
-	machine_os_cpus(&m, "0,8"); /* one on each: some must be left for jobs */
+	machine_os_cpus(&m, "0,8"); /* one CPU on each node: a node must be left for jobs */
 	assert_system_nodes(&m, "0");
 	machine_system_nodes(&m, "1");
 	assert_system_nodes(&m, "1");
@@ -97,12 +97,12 @@ static void nodes_of_the_os_cpus_are_the_systems(void **state)
 	machine_os_cpus(&m, "0,6");
 	assert_system_nodes(&m, "0-1");
 	machine_free(&m);
-	/* Assistant cores on two of four. */
+	/* Assistant cores are on two of the four nodes. */
 	machine_load(&m, "a64fx.xml");
 	machine_os_cpus(&m, "0-1");
 	assert_system_nodes(&m, "0-1");
 	machine_free(&m);
-	/* Its MCDRAM is for jobs. */
+	/* MCDRAM is left for jobs. */
 	machine_load(&m, "knl-snc4-flat.xml");
 	assert_system_nodes(&m, "0");
 	machine_free(&m);

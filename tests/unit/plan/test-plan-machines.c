@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Plans on real machines; topologies/README tells where their descriptions come from. */
+/* Tests plans on real machines; topologies/README tells where their descriptions come from. */
 #include "unit/machine.h"
 
 #define XEON "xeon-2s-smt.xml"	/* 2 nodes, 8 cores each; CPUs n and n+16 share a core */
@@ -28,7 +28,7 @@ static void whole_cores_stay_and_go(void **state)
 	m.config->linux_cpus = 3;
 	assert_int_equal(plan(&m, "8-11,24-27", GB), 0);
 	assert_list(m.plan->linux_cpus, "8-9,24-25");
-	/* The system has one thread of the core. */
+	/* Linux has a thread of this core, so the core's other thread stays with Linux, too. */
 	m.config->linux_cpus = 1;
 	assert_int_equal(plan(&m, "0-3,16-19", GB), 0);
 	assert_list(m.plan->linux_cpus, "0,16");
@@ -52,7 +52,7 @@ static void half_cores_stay_with_linux(void **state)
 	assert_int_equal(plan(&m, "8-11,24-26", GB), 0);
 	assert_list(m.plan->linux_cpus, "8,24");
 	assert_list(m.plan->lwk_cpus, "9-11,25-26");
-	/* One that is lent to another LWK does. */
+	/* A thread that is lent to another LWK does disturb. */
 	hwloc_bitmap_set(m.supply->online_cpus, 27);
 	hwloc_bitmap_set(m.supply->lent_cpus, 27);
 	assert_int_equal(plan(&m, "8-11,24-26", GB), 0);
@@ -171,7 +171,7 @@ static void assistant_cores_share_the_far_ones(void **state)
 		assert_int_equal(doorbell_of(&m, cpu), cpu / 24);
 	assert_int_equal(served_by(&m, 0), 24);
 	assert_int_equal(served_by(&m, 1), 24);
-	/* Half of a node's own 24 would have to go far, if the other served no more than its 12. */
+	/* Both servers get an even share, so half of the CPUs ring the server of the other node. */
 	assert_int_equal(plan(&m, "12-23", 8 * GB), 0);
 	assert_int_equal(served_by(&m, 0), 6);
 	assert_int_equal(served_by(&m, 1), 6);
@@ -206,7 +206,7 @@ static void local_memory_in_proportion(void **state)
 	assert_int_equal(plan(&m, "6-11,54-59,12-14,60-62", 964 * MB), 0);
 	assert_memory(&m, "1:600 2:300");
 	assert_false(memory_entry(&m, 1)->system || memory_entry(&m, 1)->remote);
-	/* What node 1 lacks comes from the job's other node, not from a third. */
+	/* Memory that node 1 lacks comes from the job's other node, not from a third. */
 	m.supply->nodes[1].bytes = 100 * MB;
 	assert_int_equal(plan(&m, "6-11,54-59,12-14,60-62", 964 * MB), 0);
 	assert_memory(&m, "1:100 2:800");
@@ -219,12 +219,12 @@ static void the_systems_memory_only_when_it_must_be(void **state)
 
 	machine_load(&m, EPYC);
 	m.config->linux_cpus = 0;
-	/* CPUs of the system's node have no other. */
+	/* CPUs of the system node have no other node near them. */
 	assert_int_equal(plan(&m, "1-2,49-50,6-7,54-55", 1088 * MB), 0);
 	assert_memory(&m, "0:512 1:512");
 	assert_true(memory_entry(&m, 0)->system);
 	assert_false(memory_entry(&m, 0)->remote || memory_entry(&m, 1)->system);
-	/* A job elsewhere would rather have memory from afar. */
+	/* A job on another node gets remote memory before the system node's. */
 	for (unsigned i = 1; i < 7; i++)
 		m.supply->nodes[i].bytes = 100 * MB;
 	m.supply->nodes[7].bytes = 200 * MB;
@@ -234,7 +234,7 @@ static void the_systems_memory_only_when_it_must_be(void **state)
 	assert_int_equal(plan(&m, "6-7,54-55", 1064 * MB), 0);
 	assert_memory(&m, "1:100 2:100 3:100 4:100 5:100 6:100 7:200 0:200");
 	assert_true(memory_entry(&m, 0)->system && memory_entry(&m, 0)->remote);
-	/* Unless the site says that there is none. */
+	/* The site may say that there is no system node. */
 	machine_system_nodes(&m, "");
 	assert_int_equal(plan(&m, "6-7,54-55", 364 * MB), 0);
 	assert_memory(&m, "1:100 0:200");
@@ -255,11 +255,11 @@ static void interleaved_memory_is_spread_evenly(void **state)
 	assert_memory(&m, "1:100 2:100 3:100 4:100 5:100 6:100 7:100");
 	assert_int_equal(plan(&m, "1-2,49-50", 864 * MB), 0);
 	assert_memory(&m, "0:100 1:100 2:100 3:100 4:100 5:100 6:100 7:100");
-	/* A node that has less gives what it has, the others evenly the rest. */
+	/* A node that has less gives all it has, and the others evenly the rest. */
 	m.supply->nodes[3].bytes = 40 * MB;
 	assert_int_equal(plan(&m, "6-7,54-55", 764 * MB), 0);
 	assert_memory(&m, "1:110 2:110 3:40 4:110 5:110 6:110 7:110");
-	/* The job knows better than the site. */
+	/* The job's policy counts before the site's. */
 	machine_ask_numa(&m, "local");
 	assert_int_equal(plan(&m, "6-7,54-55", 764 * MB), 0);
 	assert_memory(&m, "1:700");
@@ -311,12 +311,14 @@ static void high_bandwidth_memory_is_for_those_who_ask(void **state)
 	assert_int_equal(plan(&m, "17-31,81-95,145-159,209-223,32-48,96-112,160-176,224-240",
 			      8 * GB + 64 * MB),
 			 0);
-	/* 14, 16 and 1 core: node 5 has not enough, and neither has 6. */
+	/* The LWK has 14, 16 and 1 core near nodes 5, 6 and 7; node 6 has less than its share. */
 	assert_int_equal(memory_of(&m, 5) + memory_of(&m, 6) + memory_of(&m, 7), 8 * GB);
 	assert_int_equal(memory_of(&m, 6), 4 * GB);
 	assert_true(memory_of(&m, 7) < GB);
 	machine_ask_numa(&m, "local");
-	/* All ordinary memory that is not the system's, then that, then the system's. */
+	/*
+	 * All ordinary memory of job nodes comes first, then MCDRAM, then the system node's memory.
+	 */
 	assert_int_equal(plan(&m, "16-31,80-95,144-159,208-223", 88 * GB + 64 * MB), 0);
 	assert_memory(&m, "1:24576 2:24576 3:24576 5:4096 4:4096 6:4096 7:4096");
 	assert_int_equal(plan(&m, "16-31,80-95,144-159,208-223", 90 * GB + 64 * MB), 0);
@@ -351,7 +353,9 @@ static void assistant_cores_keep_no_memory_from_their_neighbours(void **state)
 	assert_true(memory_entry(&m, 0)->system && memory_entry(&m, 1)->system);
 	assert_int_equal(plan(&m, "36-59", 4 * GB + 64 * MB), 0);
 	assert_memory(&m, "2:2048 3:2048");
-	/* What node 2 lacks comes from node 3, though it is remote, before more of the system's. */
+	/*
+	 * Memory that node 2 lacks comes from node 3, though remote, before more of the system's.
+	 */
 	m.supply->nodes[2].bytes = GB;
 	assert_int_equal(plan(&m, "12-47", 6 * GB + 64 * MB), 0);
 	assert_memory(&m, "0:2048 1:2048 2:1024 3:1024");
@@ -374,7 +378,7 @@ static void one_numa_node(void **state)
 	assert_int_equal(plan(&m, "1-3", GB), -1);
 	assert_has(m.err.text, "NUMA nodes 1, found only 0 on this machine");
 	machine_free(&m);
-	/* A machine of which nobody knows how much memory it has. */
+	/* This description does not say how much memory the machine has. */
 	machine_load(&m, "offline-threads.xml");
 	m.config->linux_cpus = 0;
 	assert_int_equal(plan(&m, "4,12", GB), -1);
@@ -442,7 +446,7 @@ static void whole_memory_is_what_can_be_had(void **state)
 	machine_ask_numa(&m, "bind=0");
 	assert_int_equal(plan(&m, "6-7,54-55", 256 * GB), -1);
 	assert_has(m.err.text, "these can give away 0");
-	/* But who asks for a number gets that or nothing. */
+	/* A job that asks for an amount gets all of it or is refused. */
 	machine_ask_numa(&m, "local");
 	machine_ask_memory(&m, "1G");
 	assert_int_equal(plan(&m, "6-7,54-55", 256 * GB), -1);

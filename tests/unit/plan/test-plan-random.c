@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Thousands of requests, good and bad, on every machine: what must be true of each plan. */
+/*
+ * Tests what must be true of every plan, with thousands of requests, good and bad, on every
+ * machine.
+ */
 #include "unit/machine.h"
 
 #define LARGE_PAGE (2 * MB)
@@ -11,7 +14,7 @@ static const char *const machines[] = {
 	"xeon-2s-smt.xml",
 };
 
-/* xorshift64*, so that each run is the same everywhere. */
+/* The numbers come from xorshift64*, so that each run is the same everywhere. */
 static uint64_t seed = 88172645463325252ULL;
 
 static unsigned draw(unsigned below)
@@ -22,7 +25,7 @@ static unsigned draw(unsigned below)
 	return (seed * 2685821657736338717ULL >> 33) % below;
 }
 
-/* A few runs of neighbours; now and then CPUs that are not there. */
+/* Draws a few runs of neighbours, now and then with CPUs that do not exist. */
 static void draw_list(hwloc_bitmap_t list, hwloc_const_bitmap_t from, unsigned runs)
 {
 	int last = hwloc_bitmap_last(from);
@@ -93,7 +96,7 @@ static void draw_config(struct machine *m)
 	draw_numa(m, &m->config->numa, false);
 }
 
-/* As Slurm allocates: whole cores, what is free. */
+/* Makes a request as Slurm would allocate it: whole cores that are free. */
 static void make_sensible(struct machine *m, hwloc_bitmap_t cpus)
 {
 	hwloc_obj_t core = NULL;
@@ -255,7 +258,7 @@ static void whatever_is_asked(void **state)
 			check_doorbells(&m);
 			check_memory(&m);
 		}
-		/* Else nothing has been tested. */
+		/* With too few plans, nothing would have been tested. */
 		print_message("# %s: %u of %u planned\n", machines[i], planned, ROUNDS);
 		assert_true(planned > ROUNDS / 20);
 		machine_free(&m);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Plans on machines that hwloc makes up, exported and read back as XML. */
+/* Tests plans on machines that hwloc makes up, exported and read back as XML. */
 #include "unit/machine.h"
 
-/* Two packages of four cores with 2 GB each, as the test bed. */
+/* Two packages with four cores and 2 GB each, as in the test bed. */
 #define TESTBED "pack:2 [numa(memory=2147483648)] core:4 pu:1"
 /* A KNL in SNC-4: four nodes; a two-socket EPYC with NPS4 and two threads per core. */
 #define KNL "pack:1 group:4 [numa(memory=25769803776)] core:17 pu:4"
@@ -61,11 +61,11 @@ static void doorbells_go_to_the_nearest_os_cpu(void **state)
 	assert_int_equal(m.plan->cpus[1].doorbell_cpu, 0);
 	assert_int_equal(m.plan->cpus[2].doorbell_cpu, 4);
 	assert_int_equal(m.plan->cpus[3].doorbell_cpu, 5);
-	/* One that is off-line gets none. */
+	/* An off-line CPU gets no doorbells. */
 	hwloc_bitmap_clr(m.supply->online_cpus, 4);
 	assert_int_equal(plan(&m, "6-7", GB), 0);
 	assert_int_equal(m.plan->cpus[0].doorbell_cpu, 5);
-	/* A queue is worse than a long way. */
+	/* A queue costs more than a long way, so CPU 7 does not share CPU 5. */
 	assert_int_equal(m.plan->cpus[1].doorbell_cpu, 0);
 	machine_free(&m);
 }
@@ -79,13 +79,16 @@ static void memory_follows_the_cpus(void **state)
 	assert_int_equal(memory_of(&m, 1), 1000 * MB);
 	assert_int_equal(plan(&m, "0-7", 1064 * MB), 0); /* 3 and 4 of 7 */
 	assert_int_equal(memory_in_all(&m), 1000 * MB);
-	/* 500 large pages: 214.3 and 285.7. What rounding leaves goes to the nearest node. */
+	/*
+	 * The shares of 500 large pages are 214.3 and 285.7. The nearest node gets what rounding
+	 * leaves.
+	 */
 	assert_int_equal(memory_of(&m, 0), 214 * 2 * MB);
 	assert_int_equal(memory_of(&m, 1), 286 * 2 * MB);
 	assert_int_equal(plan(&m, "4-7", 1064 * MB + 12345), 0);
 	assert_int_equal(m.plan->bytes, 1000 * MB);
 	assert_int_equal(memory_in_all(&m) % (2 * MB), 0);
-	/* More than the node has. */
+	/* The job's memory is more than its node has. */
 	assert_int_equal(plan(&m, "4-7", 3 * GB), 0);
 	assert_int_equal(memory_of(&m, 1), 2 * GB);
 	assert_int_equal(memory_in_all(&m), 3 * GB - 64 * MB);
@@ -124,7 +127,7 @@ static void large_machines(void **state)
 	assert_int_equal(memory_of(&m, 3), 0);
 	assert_int_equal(memory_in_all(&m), 200 * GB - 64 * MB);
 	for (size_t i = 0; i < m.plan->n_cpus; i++) {
-		/* Evenly on the two, which are on the same node. */
+		/* Both servers are on one node and get the same number of doorbells. */
 		assert_int_equal(m.plan->cpus[i].doorbell_cpu, 64 + i % 2);
 		assert_int_equal(m.plan->cpus[i].node, m.plan->cpus[i].cpu / 16);
 	}
@@ -178,7 +181,7 @@ static void what_is_lent_or_off_line_is_not_planned(void **state)
 	hwloc_bitmap_clr(m.supply->online_cpus, 7);
 	assert_int_equal(plan(&m, "4-5,7", GB), -1);
 	assert_has(m.err.text, "off-line (on-line are 0-6)");
-	/* Other jobs' memory: the nodes have less, and so has the machine. */
+	/* Other jobs have memory, so the nodes have less, and so has the machine. */
 	m.supply->nodes[1].bytes = 512 * MB;
 	m.supply->bytes = 2 * GB;
 	assert_int_equal(plan(&m, "4-5", GB), 0);
@@ -210,7 +213,7 @@ static void proxies_have_limits(void **state)
 	struct machine m;
 
 	machine_make(&m, TESTBED);
-	/* On the assistant CPU, with memory near it, and the system's. */
+	/* The proxies run on the assistant CPU, with memory near it and of the system node. */
 	assert_int_equal(plan(&m, "4-7", GB), 0);
 	assert_list(m.plan->proxies.cpus, "4");
 	assert_list(m.plan->proxies.nodes, "0-1");
@@ -219,13 +222,13 @@ static void proxies_have_limits(void **state)
 	assert_int_equal(m.plan->proxies.weight_percent, 0);
 	assert_int_equal(plan(&m, "1-3", GB), 0);
 	assert_list(m.plan->proxies.nodes, "0");
-	/* So much more for each whole gigabyte. */
+	/* ProxyMemoryPerGB= is added for each whole gigabyte. */
 	assert_int_equal(plan(&m, "4-7", 2 * GB), 0);
 	assert_int_equal(m.plan->proxies.memory, 132 * MB);
 	m.config->proxy_memory_max = 130 * MB;
 	assert_int_equal(plan(&m, "4-7", 2 * GB), 0);
 	assert_int_equal(m.plan->proxies.memory, 130 * MB);
-	/* On the OS CPUs, with a part of their time. */
+	/* The proxies run on the OS CPUs, with a part of their time. */
 	m.config->linux_cpus = 0;
 	hwloc_bitmap_set_range(m.config->os_cpus, 0, 2);
 	assert_int_equal(plan(&m, "4-7", GB), 0);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests journals: what they record, and how torn and damaged ones are read. */
 #include "unit/unit.h"
 
 #include <fcntl.h>

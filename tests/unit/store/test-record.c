@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests records of jobs: publishing, listing, reconciling, and the file of ended jobs. */
 #include "unit/unit.h"
 
 #include <fcntl.h>
@@ -172,7 +173,7 @@ static void a_damaged_journal_is_no_success(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, unit_setup, unit_teardown)
 
-/* What is left of a job when it has ended, although its instance could not be asked. */
+/* The file of ended jobs has a line for a job whose instance could not be asked. */
 static void ended_jobs(void **state)
 {
 	struct ms_error err;
@@ -193,7 +194,7 @@ static void ended_jobs(void **state)
 	assert_int_equal(text[strlen(text) - 1], '\n');
 }
 
-/* No record, but no half of one either, and the job ends all the same. */
+/* A line that cannot be written whole is not written at all, and the job ends all the same. */
 static void no_room_for_a_record(void **state)
 {
 	struct rlimit before, limit;
@@ -213,7 +214,7 @@ static void no_room_for_a_record(void **state)
 	assert_int_equal(ms_switch_off(23, NULL, &err), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_string_equal(unit_read("jobs.json"), "{}\n");
-	/* Nor may somebody else's link lead us elsewhere. */
+	/* A link that somebody else made is not followed. */
 	assert_int_equal(remove(unit_file("jobs.json", "-")), 0);
 	unit_file("elsewhere", "mine");
 	dir = open(unit_dir, O_RDONLY | O_DIRECTORY);
