@@ -21,8 +21,8 @@ bool options_lwk_step(void);
 bool options_maybe_lwk_step(void);
 
 /*
- * What --lwk-mem, --lwk-numa and --lwk-proxy-mem were given, or NULL. Unchecked text of the
- * user's, too.
+ * The arguments of --lwk-mem, --lwk-numa and --lwk-proxy-mem, or NULL. The text comes from the
+ * user, too, and is unchecked.
  */
 const char *options_memory(spank_t sp);
 const char *options_numa(spank_t sp);

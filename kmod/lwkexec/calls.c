@@ -27,7 +27,7 @@
 #include "lwkexec/view/self.h"
 #include "lwkexec/view/sys.h"
 
-/* Which argument is the path, of a call with just one path; -1: this is another call. */
+/* Returns which argument is the path of a call with just one path, or -1 for another call. */
 static int path_argument(uint64_t nr)
 {
 	switch (nr) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All instances: what /dev/lwkpart does with each, by its number. The functions carry out the
- * ioctls of the same names and return their errors. With lwkpart_mutex held.
+ * The requests to /dev/lwkpart for each instance, by its number. The functions carry out the
+ * ioctls of the same names and return their errors. Unless a comment says otherwise, a caller holds
+ * lwkpart_mutex.
  */
 #ifndef LWKPART_INSTANCES_H
 #define LWKPART_INSTANCES_H
@@ -16,7 +17,7 @@ int instance_destroy(u32 id);
 int instance_assign_cpu(const struct lwkpart_assign_cpu *request);
 int instance_assign_memory(const struct lwkpart_assign_mem *request);
 int instance_load(const struct lwkpart_load *request);
-/* Without the mutex: takes it, and waits for the LWK without it. */
+/* The caller does not hold the mutex: the function takes it, and waits for the LWK without it. */
 int instance_boot(const struct lwkpart_boot *request);
 int instance_shutdown(u32 id);
 int instance_info(struct lwkpart_instance_info *request);

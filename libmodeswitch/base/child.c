@@ -281,7 +281,7 @@ int child_detach(const char *const argv[])
 	if (pid < 0)
 		return -errno;
 	if (pid == 0) {
-		/* First of all: the lock of switching may be among them. */
+		/* Files are closed first, because the lock of switching may be among them. */
 		syscall(SYS_close_range, 3, ~0U, 0);
 		null = open("/dev/null", O_RDWR | O_CLOEXEC);
 		/* The second fork makes init its parent, so that nobody here has to reap it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How often device interrupts come to CPUs; modeswitch/interrupts.h has the single counts.
+ * Counts how often device interrupts come to CPUs; modeswitch/interrupts.h has the single counts.
  */
 #ifndef COUNTS_H
 #define COUNTS_H

@@ -137,7 +137,7 @@ static void parse_irqs(const char *text, hwloc_bitmap_t irqs)
 	}
 }
 
-/* Reads "SLEEP 10 IRQ 24 LOAD … BANNED 00000000,000000e0". */
+/* Reads a text like "SLEEP 10 IRQ 24 LOAD … BANNED 00000000,000000e0". */
 static int parse_setup(char *text, hwloc_bitmap_t cpus, hwloc_bitmap_t irqs)
 {
 	char *at = strstr(text, "BANNED ");

@@ -20,7 +20,7 @@ static error_t read_help(int key, char *text, struct argp_state *state)
 	exit(EXIT_OK);
 }
 
-/* Each verb has --help. argp's own would print nothing, because ARGP_SILENT turns it off. */
+/* Each verb has --help. The one of argp would print nothing, because ARGP_SILENT turns it off. */
 static const struct argp_option help_options[] = {
 	{ "help", OPTION_HELP, NULL, 0, "Show this help", -1 }, { 0 }
 };

@@ -58,7 +58,7 @@ static struct instance *find_instance(struct view *view, const struct ms_job *jo
 		if (view->instances[i].job_id == job->job_id)
 			return &view->instances[i];
 	}
-	/* It fails for a job that has just ended. */
+	/* The call fails for a job that has just ended. */
 	if (ms_watch_open(job->job_id, &fresh.watch, &ignored) < 0)
 		return NULL;
 	more = reallocarray(view->instances, view->n + 1, sizeof(*more));

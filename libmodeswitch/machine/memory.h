@@ -86,7 +86,7 @@ uint64_t memory_block_used(const struct memory_block *block);
 /*
  * Chooses at most 'wanted' neighbours among blocks, which are sorted by address; fit[i] says
  * whether block i is a candidate. Takes the lower end of the smallest row that is long enough, so
- * that larger rows stay whole; if none is, the longest row. Returns the number of blocks, the
+ * that larger rows stay whole; without one, the longest row. Returns the number of blocks, the
  * first at *first.
  */
 size_t memory_choose_row(const struct memory_block *blocks, const bool *fit, size_t n,

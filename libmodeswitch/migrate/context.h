@@ -15,7 +15,7 @@
 #include "modeswitch/error.h"
 #include "modeswitch/migrate.h"
 
-/* How far a migration is with its limits; throttle.c. */
+/* The progress of a migration with its limits; throttle.c. */
 struct throttle {
 	double cpu_share;		/* of one CPU: 0 to 1; 0: no limit */
 	double pressure;		/* the part of cpu_share that busy CPUs leave us: 0 to 1 */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Where new pages of the processes come from: their cpusets.
- */
+/* Sets the nodes that new pages of the processes come from: their cpusets. */
 #ifndef CPUSETS_H
 #define CPUSETS_H
 

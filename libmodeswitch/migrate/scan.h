@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Which pages a process has on the nodes to be left, and which of them are in use.
- */
+/* Finds the pages that a process has on the nodes to be left, and which of them are in use. */
 #ifndef SCAN_H
 #define SCAN_H
 

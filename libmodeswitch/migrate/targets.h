@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whose memory is migrated: a process and its descendants, the processes of a cgroup or of a job,
- * all processes, or those that a selection names.
+ * Finds the processes whose memory is migrated: a process and its descendants, the processes of a
+ * cgroup or of a job, all processes, or those that a selection names.
  */
 #ifndef TARGETS_H
 #define TARGETS_H

@@ -36,7 +36,7 @@ struct ms_amount {
 /* Reads an amount: "all", "75%", or a size as for ms_parse_size() that is not 0. */
 int ms_parse_amount(const char *text, struct ms_amount *amount, struct ms_error *err);
 
-/* Which NUMA nodes give an LWK its memory; see lwk.conf(5). */
+/* The NUMA nodes that give an LWK its memory; see lwk.conf(5). */
 enum ms_numa_policy {
 	MS_NUMA_SITE,	    /* the policy of lwk.conf; only a request has this value */
 	MS_NUMA_LOCAL,	    /* the nodes of its CPUs, in proportion to the CPUs */

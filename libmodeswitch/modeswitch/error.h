@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* Why a call failed: what was wanted, what was found, and what to do. */
+/* The reason why a call failed: the expectation, the finding, and the remedy. */
 struct ms_error {
 	char text[1024];
 };

@@ -24,7 +24,7 @@ struct json_object;
 
 #define MS_MAX_PARTS 32
 
-/* How long each part of a switch took, in the order in which they were done. */
+/* The times that the parts of a switch took, in the order in which they were done. */
 struct ms_times {
 	int64_t began_us; /* CLOCK_MONOTONIC, microseconds; only while the switch goes on */
 	uint64_t total_us;
@@ -38,7 +38,7 @@ struct ms_times {
 /* Writes "plan 12.3, cpus 230.1, ..." in milliseconds to 'text', 'size' bytes. */
 void ms_times_print(const struct ms_times *times, char *text, size_t size);
 
-/* How far a job's switch got. */
+/* The state of a job's switch. */
 enum ms_job_state {
 	MS_JOB_SWITCHING, /* its steps are being done or undone */
 	MS_JOB_ACTIVE,	  /* in LWK mode */

@@ -12,7 +12,7 @@
 
 #include <modeswitch/error.h>
 
-/* What the proxies of a job may use of Linux on this node, together. */
+/* Limits of all proxies of a job together on this node. */
 struct ms_limits {
 	bool required;	      /* a node that cannot set these limits refuses LWK jobs */
 	hwloc_bitmap_t cpus;  /* the job's assistant CPUs, or the OS cores */

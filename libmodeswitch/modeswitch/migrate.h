@@ -18,7 +18,7 @@ struct json_object;
 /* The order in which pages are moved; lwkctl(8) tells what each is good for. */
 enum ms_migrate_method { MS_PERIODICAL, MS_SEVERE, MS_MILD, MS_ADAPTIVE, MS_MIGRATE_METHODS };
 
-/* Why a page is still on a node that it should leave. */
+/* The reason why a page is still on a node that it should leave. */
 enum ms_migrate_left {
 	MS_LEFT_PINNED,	      /* a device or the kernel uses it at every try */
 	MS_LEFT_SHARED,	      /* shared with other processes; only root moves it */
@@ -43,7 +43,7 @@ enum ms_migrate_kind {
 	MS_KINDS
 };
 
-/* How far a migration is, or how it ended. Memory is in bytes. */
+/* The progress of a migration, or its result. Memory is in bytes. */
 struct ms_migrate_state {
 	const char *source; /* how use of pages is known: "accessed", "soft-dirty", "none" */
 	unsigned processes;
@@ -100,8 +100,8 @@ int ms_migrate(const struct ms_migrate_request *request, struct ms_migrate_state
 	       struct ms_error *err);
 
 /*
- * These return the words for people and for JSON: "periodical", "severe", "mild" or "adaptive";
- * "pinned" and so on; "huge" and so on.
+ * The next three calls return the words for people and for JSON: "periodical", "severe", "mild" or
+ * "adaptive"; "pinned" and so on; "huge" and so on.
  */
 const char *ms_migrate_method_word(enum ms_migrate_method method);
 const char *ms_migrate_left_word(enum ms_migrate_left left);

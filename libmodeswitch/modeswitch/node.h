@@ -33,7 +33,7 @@ struct ms_lent {
  */
 int ms_ledger(struct ms_lent **lent, size_t *n, struct ms_error *err);
 
-/* What a NUMA node has lent and could lend. Memory is in bytes. */
+/* A NUMA node's CPUs and memory that are lent or could be lent. Memory is in bytes. */
 struct ms_numa_info {
 	unsigned node;
 	bool system; /* kept for the system: LWKs get its memory last */
@@ -49,7 +49,10 @@ struct ms_numa_info {
 	uint64_t largest_free;
 };
 
-/* What this node of the cluster has lent and could lend (paper, table 1: ihk_getihkinfo). */
+/*
+ * The CPUs and memory of this node of the cluster that are lent or could be lent (paper, table 1:
+ * ihk_getihkinfo).
+ */
 struct ms_node_info {
 	unsigned instances;
 	hwloc_bitmap_t lent_cpus;
@@ -68,7 +71,7 @@ struct ms_node_info {
 int ms_node_info(const struct ms_config *config, struct ms_node_info *info, struct ms_error *err);
 void ms_node_info_release(struct ms_node_info *info);
 
-/* What ms_prepare() does. */
+/* The actions of ms_prepare(). */
 enum ms_prepare_mode {
 	MS_PREPARE_DRY_RUN, /* reports what it would do */
 	MS_PREPARE,

@@ -15,7 +15,7 @@
 #include <modeswitch/error.h>
 #include <modeswitch/limits.h>
 
-/* What Slurm allocated to a job on this node, and how the job wants it used. */
+/* The allocation of a job on this node, and how the job wants it used. */
 struct ms_request {
 	uint32_t job_id;
 	uid_t uid;
@@ -44,7 +44,9 @@ struct ms_plan_memory {
 	bool remote; /* no CPU of the LWK is local to it */
 };
 
-/* What a switch will do. */
+/*
+ * A plan: the CPUs, memory and limits that a switch will set, decided before anything is touched.
+ */
 struct ms_plan {
 	struct ms_image image;
 	hwloc_bitmap_t lwk_cpus;   /* CPUs that leave Linux: all of 'cpus' and 'idle_cpus' */

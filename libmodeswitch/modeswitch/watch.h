@@ -42,7 +42,7 @@ struct ms_instance_info {
 	uint64_t memory;    /* bytes of the partition */
 };
 
-/* What a CPU of the LWK does. */
+/* The activity of an LWK's CPU. */
 enum ms_cpu_doing {
 	MS_CPU_OFF,
 	MS_CPU_IDLE, /* has no program, or its program waits for a signal or a proxy */
@@ -131,7 +131,10 @@ enum ms_event {
 	MS_EVENTS
 };
 
-/* These return the words for people and for JSON: "shutting down", "delegating", "doorbell". */
+/*
+ * The next five calls return the words for people and for JSON: "shutting down", "delegating",
+ * "doorbell".
+ */
 const char *ms_instance_state_word(enum ms_instance_state state);
 const char *ms_cpu_doing_word(enum ms_cpu_doing doing);
 const char *ms_interrupt_word(enum ms_interrupt interrupt);

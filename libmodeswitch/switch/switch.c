@@ -26,7 +26,7 @@
 #include "switch/undo.h"
 #include "switch/warm.h"
 
-/* How a switch to LWK mode ends, or one part of it. */
+/* The result of a switch to LWK mode, or of one part of it. */
 enum switch_result {
 	SWITCH_OK,
 	SWITCH_REFUSED, /* it failed, and nothing of it is left; the user gets the reason */

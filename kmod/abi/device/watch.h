@@ -73,7 +73,7 @@ struct lwk_eventfd {
 #define LWK_GET_STATUS _IOR(LWK_IOC, 0x00, struct lwk_instance_status)
 #define LWK_GET_DETAILS _IOR(LWK_IOC, 0x05, struct lwk_instance_details)
 #define LWK_GET_USAGE _IOWR(LWK_IOC, 0x06, struct lwk_usage)
-/* As LWKPART_KMSG; 'instance' must be 0. */
+/* Works as LWKPART_KMSG does; 'instance' must be 0. */
 #define LWK_KMSG _IOWR(LWK_IOC, 0x07, struct lwkpart_kmsg)
 #define LWK_EVENTFD _IOW(LWK_IOC, 0x08, struct lwk_eventfd)
 

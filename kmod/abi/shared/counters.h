@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
-/* What to count on the CPUs of an instance. */
+/* The counters that Linux asks for on the CPUs of an instance. */
 #ifndef ABI_SHARED_COUNTERS_H
 #define ABI_SHARED_COUNTERS_H
 

@@ -85,8 +85,8 @@ struct lwk_cpu_memory {
 	__u32 seq;
 	__u32 reserved32;
 	/*
-	 * These three are of the process whose first thread the slot runs, with what its other
-	 * threads take. The peak stays after the process has ended.
+	 * The next three fields count for the process whose first thread the slot runs, with its
+	 * other threads. The peak stays after the process has ended.
 	 */
 	__u64 pages_4k;
 	__u64 pages_2m;

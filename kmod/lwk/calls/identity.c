@@ -76,7 +76,9 @@ s64 sys_prctl(struct frame *frame)
 {
 	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8 };
 
-	/* These are the proxy's and so the process's; others would change how the proxy works. */
+	/*
+	 * The proxy has these attributes for the process; others would change how the proxy works.
+	 */
 	switch (frame->rdi) {
 	case PR_SET_PDEATHSIG:
 	case PR_GET_PDEATHSIG:

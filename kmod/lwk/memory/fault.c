@@ -132,7 +132,7 @@ static int fetch_page(struct space *space, u64 addr)
 	return error;
 }
 
-/* As space_fault() if 'fetches', else as space_fault_here(). With 0 the lock is still held. */
+/* Does space_fault() if 'fetches', else space_fault_here(). After a 0 the lock is still held. */
 static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec, bool fetches)
 {
 	struct spare spare = { 0 };

@@ -7,7 +7,10 @@
 #include "lwk/memory/policy.h"
 #include "lwk/memory/space.h"
 
-/* Where a mapping goes: where room is, at 'addr' if that is free, or there whatever it replaces. */
+/*
+ * The place of a mapping: where room is, at 'addr' if that is free, or at 'addr' whatever it
+ * replaces.
+ */
 enum placement { PLACE_ANYWHERE, PLACE_EXACT, PLACE_REPLACE };
 
 /*

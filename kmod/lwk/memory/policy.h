@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which NUMA nodes a process's pages come from. */
+/* The NUMA nodes that a process's pages come from. */
 #ifndef LWK_MEMORY_POLICY_H
 #define LWK_MEMORY_POLICY_H
 

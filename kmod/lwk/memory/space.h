@@ -49,7 +49,7 @@ void space_activate(const struct space *space);
 void space_leave(void);
 /* 'to' is what 'from' was, and 'from' is nothing. No CPU may be using either. */
 void space_move(struct space *to, struct space *from);
-/* This CPU goes on with the space of its process, which others may have changed. */
+/* Makes this CPU go on with the space of its process, which other CPUs may have changed. */
 void space_resume(struct space *space);
 /* Publishes what the process has. */
 void space_publish(struct space *space);

@@ -37,7 +37,8 @@ s64 fork_adopt(u64 index, u64 number);
 /* Runs the process that fork_adopt() has made. */
 void fork_run(void) __attribute__((noreturn));
 /*
- * This slot's process ends: its offer is over, and memory that it lent is the borrower's to keep.
+ * Ends the offer of this slot's process, which is ending. A borrower keeps memory that this process
+ * has lent to it.
  */
 void fork_withdraw(void);
 /* Gives the memory of this slot's process, which nobody uses any more, back if it was lent. */

@@ -27,7 +27,7 @@
 /* The bits of an operation that are its command. */
 #define FUTEX_COMMAND 0x7f
 
-/* On the stack of the thread that waits; the list is in the order of arrival. */
+/* A waiter is on the stack of its thread; the list is in the order of arrival. */
 struct waiter {
 	struct waiter *next;
 	struct slot *slot;

@@ -171,7 +171,7 @@ static struct slot *slot_for_thread(const struct process *process)
 	return slot;
 }
 
-/* As on Linux, a bad address is no error. */
+/* Writes the thread's id where clone() asks for it. As on Linux, a bad address is no error. */
 static void tell_tid(const struct frame *frame, u32 tid)
 {
 	if (frame->rdi & CLONE_PARENT_SETTID)

@@ -8,7 +8,7 @@
 #include <asm/sigcontext.h>
 #include <linux/errno.h>
 #include <linux/signal.h>
-/* It uses types of <linux/signal.h>. */
+/* <asm/ucontext.h> uses types of <linux/signal.h>. */
 #include <asm/ucontext.h>
 
 #include "abi/shared/calls.h"
@@ -35,7 +35,7 @@ struct signal_frame {
 
 #define RED_ZONE 128
 
-/* These two copy the floating-point state to the process and from it. 0 or -EFAULT. */
+/* fpu_to_user() and fpu_from_user() copy the floating-point state. 0 or -EFAULT. */
 static int fpu_to_user(u64 to)
 {
 	void *area = this_slot()->fpu_area;

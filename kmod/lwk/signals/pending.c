@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Signals that wait, of a process and of each of its threads, with the information that they carry.
- * They are kept in kernel pages, of which a process has QUEUED_PAGES at most. When these are full,
+ * The signals are kept in kernel pages, at most QUEUED_PAGES for a process. When these are full,
  * the LWK loses what Linux loses without memory: the information, but not the signal itself.
  * Signals from SIGRTMIN on, which wait as often as they were sent, are refused then, unless kill(2)
  * has sent them.

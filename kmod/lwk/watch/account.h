@@ -8,7 +8,10 @@
 #include "lwk/machine/x86.h"
 #include "lwk/process/slot.h"
 
-/* This slot does something else from now on (enum lwk_cpu_state); returns what it did before. */
+/*
+ * Notes that this slot does something else from now on (enum lwk_cpu_state). Returns its former
+ * state.
+ */
 u32 account(u32 state);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How lwkexec ends when it cannot go on. */
+/* The ends of an lwkexec that cannot go on. */
 #ifndef LWKEXEC_FAIL_H
 #define LWKEXEC_FAIL_H
 

@@ -12,14 +12,14 @@
 
 #include "abi/shared/channel.h"
 
-/* What is done with packets from the LWK. */
+/* The functions that handle packets from the LWK. */
 struct channel_server {
 	/* Carries out a request; returns its result or a negative errno, which becomes the reply. */
 	int64_t (*request)(const struct lwk_packet *request);
 	void (*notice)(const struct lwk_packet *notice);
 };
 
-/* Before any of the functions below, once per process. */
+/* Must be called once per process, before any of the functions below. */
 void channel_init(const struct channel_server *server);
 /* Serves the calling thread's channel for ever. Ends the proxy when the instance is gone. */
 void channel_serve(void) __attribute__((noreturn));

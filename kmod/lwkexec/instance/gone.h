@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the user is told when the instance has stopped under a program. */
+/* The message to the user when the instance has stopped under a program. */
 #ifndef LWKEXEC_GONE_H
 #define LWKEXEC_GONE_H
 

@@ -15,7 +15,7 @@ int64_t linux_call(const struct lwk_packet *request);
 
 /* ---- interruptible.S ---- */
 
-/* As linux_call(), with 'signals' of the calling thread's channel. */
+/* Does linux_call(), with 'signals' of the calling thread's channel. */
 int64_t interruptible_syscall(uint64_t nr, const uint64_t args[6],
 			      const struct lwk_signals *signals);
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How much of the LWK's memory is in use, from its status area. */
+/* The use of the LWK's memory, from its status area. */
 #ifndef LWKEXEC_MEMORY_H
 #define LWKEXEC_MEMORY_H
 

@@ -8,7 +8,7 @@
  * the instance's.
  */
 void report_init(const char *device);
-/* As report_init(), with report_text() and report_file() of the lwkexec before an exec. */
+/* Does report_init() with report_text() and report_file() of the lwkexec before an exec. */
 void report_resume(const char *device, const char *text, int file);
 /* The beginning of the line; NULL: no report is wanted. */
 const char *report_text(void);

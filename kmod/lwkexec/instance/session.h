@@ -37,7 +37,7 @@ extern __thread struct own own;
 /* Opens the instance's device and makes an LWK process there; fails the proxy on any error. */
 void session_open(const char *device);
 /*
- * As session_open(), for an lwkexec that has taken the place of another one by exec (exec.c):
+ * Does session_open() for an lwkexec that has taken the place of another one by exec (exec.c):
  * 'device' is the open file of that one's session. Fails the proxy on any error.
  */
 void session_resume(int device, bool proxy_calls);

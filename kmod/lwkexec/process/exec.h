@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the former lwkexec hands to the new one. */
+/* The state that the former lwkexec hands to the new one. */
 struct resume {
 	char *path;
 	char **argv;

@@ -21,7 +21,7 @@ int64_t share_grant(void);
 int64_t share_end(uint64_t start, uint64_t size);
 /* LWK_CALL_RESHARE */
 int64_t share_protect(uint64_t start, uint64_t size, int prot);
-/* In a forked child, which keeps what is shared. */
+/* Must be called in a forked child, which keeps what is shared. */
 void share_renew(void);
 
 #endif

@@ -16,7 +16,7 @@ int64_t timers_create(const struct lwk_packet *request);
 int64_t timers_delete(const struct lwk_packet *request);
 /* True when the timer sends its signals to one thread. Async-signal-safe. */
 bool timers_for_thread(int id);
-/* In a forked child, which has no timers. */
+/* Must be called in a forked child, which has no timers. */
 void timers_renew(void);
 
 #endif

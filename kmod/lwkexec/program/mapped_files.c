@@ -33,7 +33,7 @@ static char *path_of(int fd)
 	return n > 0 ? strndup(path, n) : NULL;
 }
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static uint32_t find_or_add(const struct stat *st, int fd)
 {
 	struct mapped_file *more;

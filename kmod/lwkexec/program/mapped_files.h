@@ -19,7 +19,7 @@ struct mapped_file {
 uint32_t mapped_file_number(int fd);
 /* The file with a number that the LWK says; all 0 if there is no such file. */
 struct mapped_file mapped_file(uint64_t number);
-/* In a forked child. */
+/* Must be called in a forked child. */
 void mapped_files_renew(void);
 
 #endif

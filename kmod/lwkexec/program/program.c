@@ -15,7 +15,7 @@
 /* Position-independent programs and dynamic linkers go far from both ends of the range. */
 #define PIE_BASE 0x200000000000UL
 #define INTERPRETER_BASE 0x300000000000UL
-/* As many scripts may run each other on Linux (exec.c). */
+/* Linux lets as many scripts run each other (exec.c). */
 #define MAX_SCRIPTS 5
 
 char *program_find(const char *name)

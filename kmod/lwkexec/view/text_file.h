@@ -12,7 +12,7 @@
  * or a negative errno.
  */
 int64_t text_file(const char *text, size_t length, int flags);
-/* As text_file(), with the text that 'print' prints. */
+/* Does text_file() with the text that 'print' prints. */
 int64_t text_file_printed(void (*print)(FILE *), int flags);
 
 #endif

@@ -68,7 +68,7 @@ void clock_publish(struct lwk_clock *clock, struct clock_published *last)
 	if (!shown->seq || ahead < -STEP_NS)
 		next.monotonic_ns = now.ns;
 	else
-		/* So that the clocks agree at the next publication, in a second. */
+		/* The clocks agree at the next publication, in a second. */
 		next.mult -= div_s64((s64)next.mult * min(ahead, SLOW_NS), NSEC_PER_SEC);
 	next.offset_ns[LWK_CLOCK_REALTIME] = ktime_mono_to_any(0, TK_OFFS_REAL);
 	next.offset_ns[LWK_CLOCK_BOOTTIME] = ktime_mono_to_any(0, TK_OFFS_BOOT);

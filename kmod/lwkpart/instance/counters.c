@@ -42,7 +42,7 @@ static bool are_valid(const struct lwk_counters *request)
 	return true;
 }
 
-/* With rwsem held, in a state that has processes. */
+/* The caller holds rwsem, and the instance is in a state that has processes. */
 static void publish(struct instance *instance, const struct lwk_counting *wanted)
 {
 	struct lwk_counting *to = &instance->params->counting;

@@ -35,7 +35,7 @@ static u64 no_execute(void)
 	return boot_cpu_has(X86_FEATURE_NX) ? _PAGE_NX : 0;
 }
 
-/* As tables_map_page(), in any level and with any flags of an entry. */
+/* Does tables_map_page() in any level and with any flags of an entry. */
 static int map_page(struct layout *layout, u64 address, u64 physical, u64 flags, unsigned int level)
 {
 	u64 *table = phys_to_virt(layout->page_root);

@@ -58,7 +58,7 @@ static void add_words(void *to, const void *from, size_t size)
 		target[i] += source[i];
 }
 
-/* Of the slots of a CPU, the one whose time does not stand still has the CPU now. */
+/* Adds the times of a CPU's slots. The slot whose time does not stand still has the CPU now. */
 static void sum_times(struct lwk_cpu_times *to, const struct lwk_cpu_times *from)
 {
 	add_words(to->tsc, from->tsc, sizeof(to->tsc));

@@ -40,7 +40,7 @@
 /* Flexible Return and Event Delivery; with it exceptions do not go through the IDT. */
 #define CR4_FRED BIT_ULL(32)
 
-/* Where a CPU is between Linux and an LWK. */
+/* The state of a CPU between Linux and an LWK. */
 enum seat {
 	SEAT_LINUX = 0, /* in Linux */
 	SEAT_TAKING,	/* on its way down, where our hook parks it */

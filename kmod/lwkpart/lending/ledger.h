@@ -57,7 +57,7 @@ void ledger_unassign_all(u32 instance);
 /* Is the CPU, or any byte of the memory, lent, and to whom? Without the mutex. */
 bool ledger_has_cpu(unsigned int cpu, struct lent_to *to);
 bool ledger_has_memory(u64 start, u64 size, struct lent_to *to);
-/* Without the mutex. */
+/* The caller need not hold the mutex. */
 bool ledger_is_empty(void);
 /* Adds to lent_cpus, lent_ranges and lent_bytes. */
 void ledger_count(struct lwkpart_info *info);

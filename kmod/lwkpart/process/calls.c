@@ -29,7 +29,7 @@ static bool closes_program_file(const struct lwk_packet *packet, const struct lw
 	return packet->args[0] < serve->keep_from;
 }
 
-/* Not a path below /proc or /sys: some of these the proxy answers itself. */
+/* Returns false for paths below /proc and /sys, because the proxy answers some of these itself. */
 static bool is_linux_path(u64 address)
 {
 	char start[sizeof("/proc")];

@@ -2,7 +2,7 @@
 /*
  * Quiet for Linux-only jobs (--quiet-irqs): device interrupts stay away from their CPUs.
  *
- * Such a job has a record in state MS_JOB_QUIET. One file for the whole node remembers the
+ * A quiet job has a record in state MS_JOB_QUIET. One file for the whole node remembers the
  * interrupts that were moved: the CPUs that one quiet job leaves to interrupts may belong to the
  * next one, so the file has the state before all of them, and it comes back in parts as they end.
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of a call of ms_prepare() share. state.c keeps what has been changed; memory.c and
- * interrupts.c each do and undo their part of the separation. Functions return 0, or -1 with the
- * reason in p->err.
+ * The state that the parts of a call of ms_prepare() share. state.c keeps the changes made;
+ * memory.c and interrupts.c each do and undo their part of the separation. Functions return 0, or
+ * -1 with the reason in p->err.
  */
 #ifndef PREPARING_H
 #define PREPARING_H

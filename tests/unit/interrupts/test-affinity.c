@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Which CPUs interrupts get, on files that look like the kernel's.
- */
+/* Tests which CPUs interrupts get, on files that look like the kernel's. */
 #include "unit/unit.h"
 
 #include "base/files.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Where interrupts go while jobs want quiet, on a machine with eight CPUs.
- */
+/* Tests where interrupts go while jobs want quiet, on a machine with eight CPUs. */
 #include "unit/unit.h"
 
 #include "interrupts/steer.h"

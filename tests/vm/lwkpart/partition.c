@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes an instance with two CPUs and memory, for the tests of its next states. */
 #include "abi.h"
 
 bool set_up(struct partition *partition)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Each request to /dev/lwkpart as a function.
- */
+/* Wraps each request to /dev/lwkpart in a function. */
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

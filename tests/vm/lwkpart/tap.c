@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Prints TAP and counts the checks that failed. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

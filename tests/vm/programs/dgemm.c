@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-/* No multiples of a vector's width. */
+/* The sizes are no multiples of a vector's width. */
 #define M 203
 #define N 190
 #define K 217

@@ -75,7 +75,10 @@ static const char *who(long nr, const struct counts *nothing)
 	return "refused";
 }
 
-/* These do not come back, or not here. They are the LWK's own, as this program's end shows. */
+/*
+ * Returns true for calls that do not come back here. The LWK executes them, as this program's end
+ * shows.
+ */
 static int leaves(long nr)
 {
 	return nr == SYS_exit || nr == SYS_exit_group || nr == SYS_rt_sigreturn;

@@ -25,7 +25,7 @@ static void on_alarm(int signal)
 	(void)signal;
 }
 
-/* For at most so many milliseconds. */
+/* Serves for at most so many milliseconds. */
 static int serve_for(unsigned ms, struct lwk_serve *serve)
 {
 	int result;
@@ -82,7 +82,7 @@ static int bad_requests(const char *path)
 	return 0;
 }
 
-/* More CPUs than are its due. */
+/* Asks for threads that lwkpart.ko must refuse. */
 static int bad_threads(const char *path)
 {
 	struct lwk_thread_create create = { .flags = 1 };

@@ -73,7 +73,7 @@ static int many(int n)
 		if (pid == 0) {
 			unsigned long less = user - fact("\nuser_free ");
 
-			/* There are two of us now, and the stack is of large pages. */
+			/* Two processes exist now, and the stack is of large pages. */
 			if (less < size || less > 3 * size)
 				printf("the copy took %lu bytes\n", less);
 			fflush(stdout);
@@ -134,7 +134,7 @@ static int no_memory(void)
 	CHECK(size && memory != MAP_FAILED);
 	touch(memory, size);
 	CHECK(fork() == -1 && errno == ENOMEM);
-	/* For this, none is needed. */
+	/* posix_spawn() needs no memory for a copy. */
 	CHECK(posix_spawn(&pid, "/bin/true", NULL, NULL, program, environ) == 0);
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	touch(memory, size);

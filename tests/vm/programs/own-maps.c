@@ -115,7 +115,7 @@ static int check_mappings(void)
 	return 0;
 }
 
-/* Each library is where it says, and named as it is. */
+/* Checks that a library is where it says, and that /proc/self/maps has its name. */
 static int check_library(struct dl_phdr_info *info, size_t size, void *data)
 {
 	const struct line *line = find("/proc/self/maps", (void *)info->dlpi_phdr);

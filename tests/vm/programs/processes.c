@@ -27,7 +27,7 @@
 
 extern char **environ;
 static const char *self;
-/* No address of ours; the compiler shall not know. */
+/* The program has no memory at this address, and the compiler must not know that. */
 static char *volatile bad = (char *)8;
 
 static int status_of(pid_t pid)
@@ -284,7 +284,7 @@ static int memory_is_copied(void)
 		_exit(holds(areas[2], sizes[2], 77) ? 0 : 5);
 	}
 	CHECK(pid > 0);
-	/* At the same time, this one writes too. */
+	/* The parent writes at the same time. */
 	fill(areas[1], sizes[1], 99);
 	CHECK(ends_with(pid, 0));
 	CHECK(!strcmp(in_data, "data") && !strcmp(on_stack, "stack"));
@@ -405,7 +405,9 @@ static int generations(void)
 	pid_t pid, last;
 
 	CHECK(pipe(ends) == 0);
-	/* Each ends when it has made the next one, so that there are never more than three. */
+	/*
+	 * Each process ends when it has made the next one, so that there are never more than three.
+	 */
 	pid = fork();
 	if (pid == 0) {
 		while (depth < 20) {

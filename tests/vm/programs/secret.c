@@ -15,7 +15,7 @@ int main(int argc, char *argv[])
 		return 2;
 	if (strcmp(argv[1], "leave") == 0) {
 		memset(memory, 0x5e, size);
-		/* So that no compiler finds out that nobody reads it. */
+		/* The compiler must not find out that nobody reads the memory. */
 		printf("left %zu MB of %#x\n", size >> 20,
 		       ((volatile unsigned char *)memory)[size / 2]);
 		return 0;

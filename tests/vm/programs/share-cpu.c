@@ -54,7 +54,7 @@ static int start_all(void *(*function)(void *))
 	return 0;
 }
 
-/* Each of them returns its argument when all was right. */
+/* Each thread returns its argument when all was right. */
 static int join_all(void)
 {
 	for (int i = 0; i < n_threads; i++) {
@@ -206,7 +206,7 @@ static int all_waits(void)
 	return 0;
 }
 
-/* They sleep at the same time, not one after the other. */
+/* The threads sleep at the same time, not one after the other. */
 static void *nap(void *argument)
 {
 	struct timespec half = { .tv_nsec = 500000000 };
@@ -430,7 +430,7 @@ static void *work(void *argument)
 	return argument;
 }
 
-/* Whose turn it is not uses no CPU time. */
+/* A thread uses no CPU time while it is another one's turn. */
 static int time_used(void)
 {
 	double wall = seconds(CLOCK_MONOTONIC), used = seconds(CLOCK_PROCESS_CPUTIME_ID);

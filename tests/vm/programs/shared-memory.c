@@ -370,8 +370,8 @@ static int hold(const char *file, size_t size)
 }
 
 /*
- * What is mapped shared, children have too, with holes in the midst of it and whether or not it was
- * touched before; and what is private they have for themselves.
+ * Children share the memory that is mapped shared, with holes in the midst of it and whether or not
+ * it was touched before; private memory they have for themselves.
  */
 static int child_of(unsigned i, atomic_uint *early, atomic_uint *late, volatile int *own,
 		    size_t pages)

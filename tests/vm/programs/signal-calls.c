@@ -83,7 +83,7 @@ static int from_linux(void)
 	alarm(1);
 	CHECK(sleep(30) > 20 && count == 2);
 	alarm(1);
-	/* No call at all, and floating point all the time. */
+	/* The loop makes no call at all, and uses floating point all the time. */
 	for (int i = 0; count == 2; i++) {
 		sum += i * 0.5;
 		kept += i * 0.5;
@@ -161,7 +161,7 @@ static int awaited(void)
 	CHECK(nanosleep(&some, NULL) == 0);
 	CHECK(sigwaitinfo(&set, NULL) == SIGCHLD);
 	CHECK(wait(&status) > 0 && WEXITSTATUS(status) == 3);
-	/* Not blocked but while the program waits. */
+	/* The signal is not blocked only while the program waits. */
 	install(SIGALRM, SA_RESTART);
 	count = 0;
 	CHECK(within_ms(50) == 0 && ppoll(NULL, 0, NULL, &old) == -1 && errno == EINTR);
@@ -170,7 +170,7 @@ static int awaited(void)
 	CHECK(pselect(0, NULL, NULL, NULL, NULL, &old) == -1 && errno == EINTR && count == 2);
 	CHECK(ppoll(NULL, 0, &none, &old) == 0 && sigprocmask(SIG_BLOCK, NULL, &set) == 0);
 	CHECK(sigismember(&set, SIGALRM));
-	/* One with a handler comes first. */
+	/* A signal with a handler comes first. */
 	sigdelset(&set, SIGALRM);
 	CHECK(sigprocmask(SIG_SETMASK, &old, NULL) == 0);
 	install(SIGALRM, SA_RESTART);

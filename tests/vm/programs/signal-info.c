@@ -139,14 +139,14 @@ static int by_child(void)
 		CHECK(info.si_value.sival_int == i);
 	}
 	CHECK(sigtimedwait(&set, &info, &no_time) == -1 && errno == EAGAIN);
-	/* Of pending SIGUSR1s only the first waits. */
+	/* Only the first of several pending SIGUSR1s waits. */
 	CHECK(sigwaitinfo(&usr, &info) == SIGUSR1 && info.si_value.sival_int == 1);
 	unblock(&set);
 	unblock(&usr);
 	return 0;
 }
 
-/* There is a limit, which is told, and it is at least POSIX's. */
+/* The limit of pending signals is reported, and is at least POSIX's. */
 static int too_many(void)
 {
 	siginfo_t info;
@@ -157,7 +157,7 @@ static int too_many(void)
 	while (sigqueue(getpid(), SIGRTMIN + 2, number(n)) == 0)
 		n++;
 	CHECK(errno == EAGAIN && n >= 32);
-	/* All are there for those that tell nothing. */
+	/* A signal of kill(), which carries no information, is not refused. */
 	CHECK(kill(getpid(), SIGRTMIN + 2) == 0);
 	for (int i = 0; i < n; i++) {
 		CHECK(sigwaitinfo(&set, &info) == SIGRTMIN + 2);
@@ -170,7 +170,7 @@ static int too_many(void)
 	return 0;
 }
 
-/* On the LWK not all of them, but the first. */
+/* The LWK does not keep all of a child's signals, but the first. */
 static int too_many_of_a_child(void)
 {
 	siginfo_t info;
@@ -243,7 +243,7 @@ static int ignored(void)
 		unblock(&set);
 		signal(SIGUSR2, SIG_DFL);
 	}
-	/* These are never waited for. */
+	/* Ignored children are never waited for. */
 	signal(SIGCHLD, SIG_IGN);
 	block(&set, SIGCHLD);
 	if (fork() == 0)
@@ -284,7 +284,7 @@ static int start_timer(timer_t timer, unsigned first_ms, unsigned ms)
 	return timer_settime(timer, 0, &when, NULL);
 }
 
-/* Without a call. */
+/* Uses CPU time without a call. */
 static void spend(unsigned ms)
 {
 	struct timespec start, now;
@@ -487,7 +487,7 @@ static int of_threads(void)
 	pthread_barrier_wait(&all_there);
 	for (int i = 0; i < THREADS; i++) {
 		CHECK(pthread_sigqueue(threads[i], SIGRTMIN + 6, number(i)) == 0);
-		/* One that comes before the read has ended nothing. */
+		/* A signal that comes before the read has ended nothing, so it is sent again. */
 		while (i % 2 == 0 && pthread_tryjoin_np(threads[i], &wrong) == EBUSY) {
 			nanosleep(&some, NULL);
 			pthread_sigqueue(threads[i], SIGRTMIN + 6, number(i));
@@ -512,7 +512,7 @@ static void *handle_one(void *unused)
 	return NULL;
 }
 
-/* For the process, whose first thread does not want it. */
+/* A signal for the process goes to another thread when the first one does not want it. */
 static int for_another(void)
 {
 	pthread_t thread;

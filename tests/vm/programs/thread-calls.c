@@ -211,7 +211,7 @@ static int delegated_and_signalled(void)
 	sigset_t set;
 
 	CHECK(pipe(ends) == 0 && sigaction(SIGUSR1, &action, NULL) == 0);
-	/* One waits in Linux, another calls there. */
+	/* One thread waits in Linux, another one calls there. */
 	tids[1] = 0;
 	CHECK(pthread_create(&thread, NULL, read_one, &lock) == 0);
 	while (!tids[1])
@@ -224,7 +224,7 @@ static int delegated_and_signalled(void)
 	CHECK(write(ends[1], "x", 1) == 1);
 	CHECK(pthread_join(thread, &result) == 0 && result == &lock);
 
-	/* One that never calls. */
+	/* This thread never makes a call. */
 	handled_by = tids[1] = 0;
 	CHECK(pthread_create(&thread, NULL, spin, &lock) == 0);
 	while (!tids[1])

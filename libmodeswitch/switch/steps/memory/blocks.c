@@ -93,7 +93,7 @@ static int take_block(struct attempt *attempt, const struct memory_block *block,
 		return switching_may_go_on(switching, err);
 	error = switching->driver->lend_blocks(switching->dev, block->start, bytes, node);
 	if (error == -EINVAL || error == -EBUSY) {
-		/* It cannot be lent, because a page is broken for example. */
+		/* The block cannot be lent, because a page is broken for example. */
 		memory_block_return(block->index, online_word(block));
 		return 0;
 	}

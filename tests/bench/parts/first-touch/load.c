@@ -10,7 +10,7 @@
 #include <sys/sysinfo.h>
 #include <time.h>
 
-/* For the program itself, and what comes in pages of another size. */
+/* Memory for the program itself, and for data in pages of another size. */
 #define SPARE_MB 12
 
 static double now_ms(void)

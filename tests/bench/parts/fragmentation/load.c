@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What fills and churns a node's memory while tests/bench/fragmentation runs:
+ * Fills and churns a node's memory while tests/bench/fragmentation runs:
  *   memory-load system BEGIN DIR MB  as services do: once the file BEGIN is there, until killed
  *   memory-load stream END MB        large arrays, got at once, as STREAM has them
  *   memory-load stencil END MB       a grid and its copy, swept again and again
  *   memory-load files END DIR MB     file cache, and inodes of many small files
  * The last three print "full" when they have filled their share, and go on until the file END is
  * there: not for some time, because clocks of emulated machines on a busy host are not to be
- * trusted. They rest a lot, since it is not the CPUs that they are to fill.
+ * trusted. All of them rest a lot, because they are to fill memory, not CPUs.
  */
 #define _GNU_SOURCE /* readahead() */
 #include <err.h>

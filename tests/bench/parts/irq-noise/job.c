@@ -2,7 +2,7 @@
 /*
  * irq-noise-job CPUS ROUNDS WORK: a barrier-synchronous job. One process on each of the CPUs (a
  * comma-separated list); in each round every one does the same work, and then waits for the others.
- * So whatever holds up one holds up all (interrupt noise in HPC clouds: GROMACS beside iperf3).
+ * One that is held up holds up all (interrupt noise in HPC clouds: GROMACS beside iperf3).
  *
  * Prints "seconds S", and "cpu N INTERRUPTS" for each CPU of the machine: those of devices that came
  * to it between the first round and the last, as /proc/interrupts counts them.
@@ -38,7 +38,7 @@ static void read_cpus(const char *line, struct counts *counts)
 		line += length;
 }
 
-/* Those whose name is a number. */
+/* Adds the counts of a line whose interrupt's name is a number. */
 static void add_line(const char *line, struct counts *counts)
 {
 	line += strspn(line, " ");

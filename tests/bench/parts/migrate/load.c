@@ -112,7 +112,7 @@ static void prepare_zipf(void)
 	free(large);
 }
 
-/* No order of theirs is that of the addresses: a prime permutes what it does not divide. */
+/* Separates the order of units from that of addresses: a prime permutes what it does not divide. */
 static size_t scatter(size_t place)
 {
 	return place * 2654435761UL % n_units;
@@ -122,7 +122,7 @@ static size_t choose_half(int64_t ms)
 {
 	static size_t at;
 
-	/* One after the other, but not in the order of their addresses. */
+	/* The units come one after the other, but not in the order of their addresses. */
 	at += 7919;
 	return at % (n_units / 2) * 2;
 }
@@ -225,7 +225,9 @@ int main(int argc, char **argv)
 		die("mmap");
 	memory = (char *)(((uintptr_t)memory + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
 	madvise(memory, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-	/* Only for these pages, as if the program had run there when it made them. */
+	/*
+	 * The policy holds only for these pages, as if the program had run there when it made them.
+	 */
 	numa_set_preferred(from);
 	memset(memory, 1, bytes);
 	set_mempolicy(MPOL_DEFAULT, NULL, 0);

@@ -414,7 +414,7 @@ static void print_times(const char *name, const int64_t *before, const int64_t *
 	printf("]");
 }
 
-/* In a process of its own, which ends with it. */
+/* Runs the operation in a process of its own, which ends with it. */
 static void run(const struct operation *operation, uint64_t us)
 {
 	struct itimerval alarm = { .it_value = { us / 1000000, us % 1000000 } };

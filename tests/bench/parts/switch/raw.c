@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What Linux itself takes for a switch: the same CPUs and memory, off-line and on-line again by
+ * Measures a switch by Linux itself: the same CPUs and memory, off-line and on-line again by
  * one write or ioctl each, one after the other, and nothing else.
  *   raw-switch CPUS BLOCKS RUNS
  * CPUS "5,6"; BLOCKS "40:online_movable,41:online_kernel", how each comes back; RUNS, of
