@@ -77,7 +77,7 @@ step()
 	fi
 	exec {progress_stdout}>&1 {progress_stderr}>&2
 	exec >"$progress_log" 2>&1
-	# Not `"$@" || status=$?`: that would switch off `set -e` inside it.
+	# `"$@" || status=$?` would switch off `set -e` inside the command.
 	"$@"
 	status=$?
 	progress_finish $status

@@ -128,7 +128,7 @@ libmodeswitch_libmodeswitch_all_la_LIBADD = $(HWLOC_LIBS) $(JSONC_LIBS) $(INIH_L
 
 libmodeswitch_libmodeswitch_la_SOURCES =
 libmodeswitch_libmodeswitch_la_LIBADD = libmodeswitch/libmodeswitch_all.la
-# It is loaded into Slurm's programs, which export thousands of names.
+# The library is loaded into Slurm's programs, which export thousands of names.
 libmodeswitch_libmodeswitch_la_LDFLAGS = -version-info 0:0:0 -export-symbols-regex '^ms_' \
 	-no-undefined
 

@@ -16,7 +16,7 @@ int cpu_binding_check(void);
 /*
  * After that: a step that wants only some of the job's CPUs (--exact) shares all of them with other
  * steps instead, because Slurm can bind tasks only to CPUs that stay with Linux; its programs wait
- * for free LWK CPUs (LWK_WAIT, see lwkexec(1)). -1, and a message, when srun does not let us.
+ * for free LWK CPUs (LWK_WAIT, see lwkexec(1)). -1, and a message, when srun refuses.
  */
 int cpu_binding_share(void);
 

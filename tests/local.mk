@@ -16,7 +16,7 @@ include $(srcdir)/tests/vm/programs/local.mk
 noinst_PROGRAMS += tests/bench/parts/migrate/load tests/bench/parts/switch/raw
 tests_bench_parts_migrate_load_LDADD = $(NUMA_LIBS) -lm
 tests_bench_parts_switch_raw_LDADD =
-# These run on the LWK, as its users' programs do, or beside it.
+# Programs that run on the LWK, as its users' programs do, or beside it.
 bench_programs = $(addprefix tests/bench/parts/,delegation/load disturbance/kernels \
 	first-touch/load irq-noise/job noise/fwq proxies/load)
 all-local: $(bench_programs)

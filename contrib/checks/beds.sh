@@ -112,7 +112,7 @@ failed_tests_once_more()
 	local -a failed
 
 	mapfile -t failed < <(find "$logs" -name '*.run' | sed 's/\.run$//' | xargs -r grep -l '^not ok ')
-	# So many are no accident.
+	# More failures than these are no accident.
 	(($(cat /dev/null "${failed[@]}" | grep -c '^not ok ') <= most_flaky)) || return 0
 	for log in "${failed[@]}"; do
 		all_of again once_more "$log"

@@ -10,7 +10,7 @@ expect()
 	local text=$1 alone=$2 out=$logs/output status
 	shift 2
 
-	# Not `if "$@"`, which would switch off `set -e` inside it.
+	# `if "$@"` would switch off `set -e` inside the command.
 	set +e
 	(set -e; "$@") >"$out" 2>&1
 	status=$?

@@ -114,7 +114,7 @@ struct call {
 };
 
 static struct {
-	pid_t owner; /* its parent: after a fork of ours the child is not ours */
+	pid_t owner; /* the worker's parent; a process forked from it has no worker */
 	pid_t pid;
 	int calls, results;
 } worker;

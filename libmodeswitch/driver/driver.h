@@ -25,7 +25,7 @@ struct lwk_counter;
 
 struct instance_info {
 	uint32_t job_id;
-	bool failed;	   /* it has panicked or hangs */
+	bool failed;	   /* the instance has panicked or hangs */
 	const char *state; /* a word for people: "RUNNING" */
 	char message[128]; /* the reason if it does not run */
 };

@@ -29,15 +29,18 @@ void interrupts_find_on(hwloc_const_bitmap_t from, hwloc_const_bitmap_t to,
 /* Reads the CPUs that may serve an interrupt. 0, or -1 when there is no such interrupt. */
 int interrupt_cpus(const char *irq, hwloc_bitmap_t cpus);
 
-/* Does a device use the interrupt? */
+/* Returns true if a device uses the interrupt. */
 bool interrupt_is_used(const char *irq);
 
-/* Sets 'near' to those of 'cpus' that are near the device; to all when none or unknown. */
+/*
+ * Sets 'near' to the CPUs of 'cpus' that are near the device; to all when none is or none is known.
+ */
 void interrupt_near(const char *irq, hwloc_const_bitmap_t cpus, hwloc_bitmap_t near);
 
 /*
- * Has the driver chosen these CPUs? Some drivers (virtio_net) choose anew whenever CPUs go off-line
- * or on-line. A switch causes that, so it does not count as somebody else's choice.
+ * Returns true if the driver has chosen these CPUs. Some drivers (virtio_net) choose anew whenever
+ * CPUs go off-line or on-line. A switch causes that, so it does not count as somebody else's
+ * choice.
  */
 bool interrupt_is_drivers_choice(const char *irq, hwloc_const_bitmap_t now);
 

@@ -41,7 +41,7 @@ int limits_open(uint32_t job_id, const struct ms_limits *limits, int fds[LIMITS_
 /* Removes these cgroups if there are any; processes left in them go to the parents. 0 or -1. */
 int limits_remove(uint32_t job_id, struct ms_error *err);
 
-/* Removes those of all jobs likewise. */
+/* Removes the limits of all jobs likewise. */
 int limits_remove_all(struct ms_error *err);
 
 #endif

@@ -64,9 +64,9 @@ struct ms_node_info {
 };
 
 /*
- * Looks at each page of the node, which takes seconds on a large node. What could be lent is an
- * estimate, because Linux uses, frees and pins memory all the time. ms_node_info_release() frees
- * what *info holds.
+ * Looks at each page of the node, which takes seconds on a large node. The memory that could be
+ * lent is an estimate, because Linux uses, frees and pins memory all the time.
+ * ms_node_info_release() frees what *info holds.
  */
 int ms_node_info(const struct ms_config *config, struct ms_node_info *info, struct ms_error *err);
 void ms_node_info_release(struct ms_node_info *info);

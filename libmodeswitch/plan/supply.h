@@ -10,8 +10,8 @@
 #include "plan/plan.h"
 
 /*
- * Finds what this node can still lend. 'dev' is -1 when the driver's module is not loaded. What the
- * instance 'warm' has (MS_NO_INSTANCE: none) counts as returned. supply_free() frees *out.
+ * Finds what this node can still lend. 'dev' is -1 when the driver's module is not loaded. CPUs and
+ * memory of the instance 'warm' (MS_NO_INSTANCE: none) count as returned. supply_free() frees *out.
  */
 int supply_of_node(hwloc_topology_t topology, const struct driver *driver, int dev, int warm,
 		   struct supply **out, struct ms_error *err);

@@ -29,8 +29,8 @@
 /* The result of a switch to LWK mode, or of one part of it. */
 enum switch_result {
 	SWITCH_OK,
-	SWITCH_REFUSED, /* it failed, and nothing of it is left; the user gets the reason */
-	SWITCH_STUCK,	/* it failed, and could not be undone; the node is no longer sound */
+	SWITCH_REFUSED, /* the switch failed, and nothing is left; the user gets the reason */
+	SWITCH_STUCK,	/* the switch failed and could not be undone; the node is not sound */
 };
 
 static void job_init(struct ms_job *job, uint32_t job_id, uid_t uid, enum ms_job_state state)

@@ -53,7 +53,7 @@ struct lwkpart_mem {
 /* One CPU or one memory range of the ledger. */
 struct lwkpart_ledger_entry {
 	__u32 kind;	/* 0: a CPU; else enum lwkpart_mem_kind */
-	__u32 instance; /* it is assigned to, or LWKPART_NO_INSTANCE */
+	__u32 instance; /* the instance that has the entry, or LWKPART_NO_INSTANCE */
 	__u32 cpu;	/* kind 0 */
 	__u32 node;
 	__u64 start; /* memory */

@@ -8,7 +8,7 @@
 
 /*
  * Fills an empty space with a copy of what is in 'from', which is kept (space_keep()). 0; -ENOMEM;
- * -EINTR: stop() says so. What has been copied by then is 'to''s to give back.
+ * -EINTR: stop() says so. After a failure the caller gives back the pages that 'to' has.
  */
 int space_copy(struct space *to, struct space *from, bool (*stop)(void));
 

@@ -70,7 +70,7 @@ static void list_remove(struct chunk_list *list, struct chunk *chunk)
 
 /*
  * Returns the statistics that this slot's use of memory goes to: those of the process's first slot,
- * because one slot may give back what another has taken. With the lock held.
+ * because one slot may give back what another has taken. The caller holds the lock.
  */
 static struct lwk_cpu_memory *own_memory(void)
 {

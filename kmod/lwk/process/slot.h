@@ -45,7 +45,7 @@ struct slot {
 	u64 ns_per_cycle; /* for that tsc_khz, in units of 2^-32 */
 	u64 start_tsc;	  /* when its present thread started, and later by the turns of others */
 	u64 stopped_tsc;  /* when the last of those began */
-	bool running;	  /* it has a thread */
+	bool running;	  /* the slot has a thread */
 	void *fpu_area;	  /* fpu_size() bytes to move floating-point state through */
 
 	/* The condition that its thread waits for, if it waits (schedule.c). */

@@ -8,9 +8,9 @@
 
 struct counters {
 	bool due;     /* leave_kernel() has to look at them */
-	bool running; /* they count since 'last' was taken */
+	bool running; /* the counters run since 'last' was taken */
 	struct lwk_counting told;
-	u64 last[LWK_MAX_COUNTERS]; /* what each stood at when its value was brought up to date */
+	u64 last[LWK_MAX_COUNTERS]; /* a counter's state when its value was brought up to date */
 };
 
 /* Finds out, on the first CPU, what hardware counters the CPUs have. */

@@ -8,7 +8,7 @@ struct slot;
 
 /* Makes room for registers on the first CPU; a panic before that leaves none. */
 void registers_init(void);
-/* Saves those of this CPU, whose slot is 'slot'; only the first call of a CPU counts. */
+/* Saves the registers of this CPU, whose slot is 'slot'; only the first call of a CPU counts. */
 void registers_save(const struct slot *slot, const struct frame *frame);
 
 #endif

@@ -115,8 +115,8 @@ static bool default_is_here(int signal)
 }
 
 /*
- * The argument of rt_sigaction(2). libc lets nobody have two of the signals, which the LWK process's
- * libc uses too.
+ * The argument of rt_sigaction(2). libc does not let programs use two of the signals, which the LWK
+ * process's libc uses, too.
  */
 struct kernel_action {
 	void (*handler)(int, siginfo_t *, void *);

@@ -56,7 +56,7 @@ struct instance {
 	u64 reserve_start, reserve_size;
 	u64 reserve_used; /* bytes of it that were in use before the LWK began */
 	unsigned int n_segments;
-	struct lwkpart_dump_segment segments[LWKPART_MAX_SEGMENTS]; /* of the image, in it */
+	struct lwkpart_dump_segment segments[LWKPART_MAX_SEGMENTS]; /* the image's parts */
 	/* The shared areas, in the direct map; NULL before LOADED. */
 	struct lwk_boot_params *params;
 	struct lwk_status *status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lent CPUs, by Linux's number. Unless a comment says otherwise, with lwkpart_mutex held. */
+/* Lent CPUs, by Linux's number. Unless a comment says otherwise, a caller holds lwkpart_mutex. */
 #ifndef LWKPART_CPU_H
 #define LWKPART_CPU_H
 
@@ -32,7 +32,7 @@ int cpu_make_ready(unsigned int cpu);
 int cpu_start(unsigned int cpu, const struct cpu_entry *entry);
 /* Sends an NMI to a CPU that was started, which reaches it with interrupts off, too. */
 void cpu_nmi(unsigned int cpu);
-/* Stops those of the CPUs that were started, whatever they execute. Takes 10 ms. */
+/* Stops all CPUs that were started, whatever they execute. Takes 10 ms. */
 void cpu_stop(const struct lwk_boot_cpu *cpus, unsigned int count);
 /*
  * Stops all lent CPUs, because Linux itself is about to end; they cannot be started again.

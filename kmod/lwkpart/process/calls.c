@@ -70,8 +70,8 @@ static struct {
 };
 
 /*
- * The address of a function that is not exported to modules, or NULL. A kprobe that is registered
- * by name knows it; the probe is never enabled.
+ * Returns the address of a function that is not exported to modules, or NULL. The probe that finds
+ * it by name is never enabled.
  */
 static void *find_by_kprobe(const char *symbol)
 {

@@ -38,7 +38,7 @@ static void find_wanted(struct quiet_pass *pass, enum steer_place place,
 	}
 }
 
-/* Adds to the list those of 'wanted' that are not 'there' already. */
+/* Adds the elements of 'wanted' to the list that are not 'there' already. */
 static void add_to_list(struct json_object *object, const char *key, hwloc_const_bitmap_t wanted,
 			hwloc_const_bitmap_t there)
 {

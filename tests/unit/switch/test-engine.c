@@ -321,7 +321,7 @@ static void an_undo_is_checked(void **state)
 		.job_id = 7, .dev = -1, .config = &config, .deadline = clock_ms() + 60000
 	};
 
-	forgets.undo = undo_c; /* it does nothing for b's entry */
+	forgets.undo = undo_c; /* undo_c() does nothing for b's entry */
 	assert_int_equal(journal_create(7, 1000, "lwkpart", &switching.journal, &err), 0);
 	assert_int_equal(steps_run(forgetful, &switching, &err), 0);
 	assert_int_equal(steps_undo(forgetful, &switching, &err), -1);

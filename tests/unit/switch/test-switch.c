@@ -578,7 +578,7 @@ static void a_failure_anywhere_gives_all_back(void **state)
 		ret = switch_on(&err);
 		if (ret == 0 && ledger->actions < at)
 			break;
-		if (ret == 0) /* it was the moment after something */
+		if (ret == 0) /* the failure came after an action */
 			assert_int_equal(switch_off(&err), 0);
 		if (ret < 0)
 			fail_msg("action %d: %s", at, err.text);

@@ -117,7 +117,7 @@ static void close_to_all(char *memory, size_t bytes)
 		die("mprotect");
 }
 
-/* A child that has the pages too, until we end. */
+/* A child has the pages, too, until this process ends. */
 static void share(char *memory, size_t bytes)
 {
 	int ends[2];

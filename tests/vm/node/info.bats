@@ -58,7 +58,7 @@ node()
 	[[ $(jq -r '"\(.instances) \(.lent_cpus) \(.lent) \(.nodes[1].lent) \(.nodes[1].lent_cpus)"' <<<"$info") == \
 		"1 $(jq -r '"\(.lwk_cpus) \(.memory) \(.memory) \(.lwk_cpus)"' <<<"$record")" ]]
 	[[ $(jq '.nodes[1].largest_lent' <<<"$info") == $(jq .largest_run <<<"$record") ]]
-	# It is about 512 MB less, because a block counts only while nothing in it is unmovable.
+	# About 512 MB less are free, because a block counts only while nothing in it is unmovable.
 	after=$(jq '.nodes[1].free_4k' <<<"$info")
 	echo "free before $before, with the job $after"
 	((before - after > 320 << 20 && before - after < 1 << 30))

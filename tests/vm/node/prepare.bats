@@ -107,7 +107,7 @@ movable_blocks()
 	before=$(facts)
 	blocks=$(movable_blocks)
 	prepare_node
-	# It may complete what the kernel refused at first.
+	# The second run may complete what the kernel refused at first.
 	(($(json '.nodes[0].changed') == $(movable_blocks) - blocks))
 	[[ $(json .interrupts.changed) == 0 ]]
 	diff <(echo "$before") <(facts) | grep '^>' >"$BATS_TEST_TMPDIR/new" || true

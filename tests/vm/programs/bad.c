@@ -154,7 +154,7 @@ static void wild_clones(void)
 	const unsigned long thread = 0x50f00;
 
 	for (int i = 0; i < 1000; i++) {
-		/* With CLONE_NEWUSER nobody has threads. */
+		/* CLONE_NEWUSER and CLONE_THREAD exclude each other. */
 		unsigned long flags = (rand() & 0xffffff00) | 0x10010000;
 
 		syscall(SYS_clone, flags, 0, 0, 0, 0, 0);

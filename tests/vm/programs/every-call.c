@@ -106,6 +106,6 @@ int main(int argc, char **argv)
 		taken = who(nr, &nothing);
 		printf("%ld %s\n", nr, taken);
 	}
-	/* The one thing that outlives us. */
+	/* Only a message queue would outlive this process. */
 	return msgctl(msgget(-1, 0), IPC_RMID, NULL) ? 1 : 0;
 }

@@ -132,7 +132,7 @@ static int64_t ask(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 	return reply.kind == LWK_PACKET_REPLY && reply.id == 5 ? (int64_t)reply.args[0] : 1;
 }
 
-/* Copies of processes that nobody offers. */
+/* Asks for copies of processes that no process offers. */
 static int bad_copies(const char *path)
 {
 	const uint64_t numbers[] = { 0, 1, 2, 3, 1UL << 61, 1UL << 62, -1UL };
@@ -150,7 +150,7 @@ static int bad_copies(const char *path)
 	return 0;
 }
 
-/* Can Linux read a byte there for us? */
+/* Returns true if Linux can read a byte at this address. */
 static int readable(uint64_t address)
 {
 	int ends[2], result;
@@ -163,7 +163,10 @@ static int readable(uint64_t address)
 	return result;
 }
 
-/* Another process in the same file, by whom it is not for, and with an eye on the first one. */
+/*
+ * Begins another process in the same file: where lwkpart.ko must refuse it, and where the first
+ * one's memory must be out of reach.
+ */
 static int bad_changes(const char *path)
 {
 	struct lwk_proc_create create = { .pid = getpid(), .flags = LWK_PROC_AGAIN };
@@ -212,7 +215,7 @@ static void forge(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 	__atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_RELEASE);
 }
 
-/* Requests that the LWK never made are done, if at all, as what they are: our own calls. */
+/* A request that the LWK never made is carried out, if at all, as a call of the proxy's own. */
 static int forged_requests(const char *path)
 {
 	struct lwk_serve serve = { .flags = LWK_SERVE_CALLS };
@@ -223,7 +226,7 @@ static int forged_requests(const char *path)
 	serve.keep_from = device;
 	CHECK(fd < device);
 	forge(SYS_close, fd, 0, 0);
-	/* Closing for good is done on our way back to here, so the reply is ours to send. */
+	/* The file closes on the way back to here, so this process must send the reply. */
 	CHECK(serve_for(300, &serve) == 0 && serve.has_reply && serve.id == 77 && !serve.result);
 	CHECK(fcntl(fd, F_GETFD) < 0 && errno == EBADF);
 	/* The module must not close a descriptor that the proxy keeps. */
@@ -250,7 +253,7 @@ static int forged_requests(const char *path)
 	return 0;
 }
 
-/* Another process scribbles over the whole channel while we serve. */
+/* Another process scribbles over the whole channel while this one serves. */
 static int scribbles(const char *path)
 {
 	struct lwk_serve serve = { .flags = LWK_SERVE_CALLS };

@@ -46,7 +46,7 @@ all-local: tests/vm/programs/memory-calls-pie
 tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static-pie $< -o $@
 
-# These are linked as the distribution's compilers link by default.
+# Programs that are linked as the distribution's compilers link by default.
 vm_default = own-maps nas-like nas-lu stream ping-pong memory-calls-dynamic \
 	memory-calls-no-pie load-library thread-calls thread-calls-static signal-info share-cpu spin-threads \
 	openmp topology

@@ -144,7 +144,7 @@ top_ends()
 		tty=/dev/\$(ps -o tty= -C lwkctl | tr -d ' ')
 		$*
 		wait \$script; status=\$?; kill \$holder; exit \$status"
-	# It has left the alternate screen, so the terminal is as before.
+	# lwkctl top has left the alternate screen, so the terminal is as before.
 	run -0 bed cat -v /tmp/top.out
 	[[ $output == *"job $job"*'[?1049l'* ]]
 }
