@@ -88,7 +88,7 @@ static void check_program(spank_t sp)
 		       "program.");
 }
 
-/* Is it a Linux-only job that has a record for --quiet-irqs? */
+/* Is the job a Linux-only one that has a record for --quiet-irqs? */
 static bool is_linux_only(uint32_t job_id)
 {
 	if (job.state != MS_JOB_QUIET)

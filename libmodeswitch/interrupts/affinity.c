@@ -216,7 +216,7 @@ bool interrupt_is_drivers_choice(const char *irq, hwloc_const_bitmap_t now)
 	return same;
 }
 
-/* Are its CPUs as interrupt_set() left them, and its device the same? */
+/* Are the interrupt's CPUs as interrupt_set() left them, and its device the same? */
 static bool is_ours(struct json_object *interrupt)
 {
 	const char *irq = journal_text(interrupt, "irq");

@@ -24,7 +24,7 @@ struct json_object;
 
 #define MS_MAX_PARTS 32
 
-/* The times that the parts of a switch took, in the order in which they were done. */
+/* The time that each part of a switch took, in the order in which the parts were done. */
 struct ms_times {
 	int64_t began_us; /* CLOCK_MONOTONIC, microseconds; only while the switch goes on */
 	uint64_t total_us;

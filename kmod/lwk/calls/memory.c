@@ -25,7 +25,7 @@
 /* The flags of mmap(2) that MAP_SHARED_VALIDATE accepts. */
 #define MAP_KNOWN 0x17f93fUL
 
-/* Is it an open file? One that cannot be read is open for writing only. */
+/* Returns true for an open file. A file that cannot be read is open for writing only. */
 static bool is_open(u64 fd)
 {
 	u64 args[6] = { fd, F_GETFL };

@@ -24,7 +24,7 @@ struct area {
 
 /* The functions below, up to find_room(), want the space's lock held. */
 
-/* Is it a range of whole pages that a process may use? */
+/* Returns true for a range of whole pages that a process may use. */
 bool range_valid(u64 addr, u64 size);
 /* Is no page of [start, end) in an area? */
 bool range_free(struct space *space, u64 start, u64 end);
@@ -49,7 +49,7 @@ struct choice area_choice(const struct area *area, u64 addr);
 
 /* Does others' memory lie at addr? */
 bool space_is_shared(struct space *space, u64 addr);
-/* Is anything of the space others' memory? The caller keeps it from changing. */
+/* Does any memory of the space belong to others? The caller keeps it from changing. */
 bool space_has_shared(const struct space *space);
 /* Is each page of the range in some mapping? */
 bool space_is_mapped(struct space *space, u64 addr, u64 size);

@@ -23,7 +23,7 @@
 
 #include "process/channel.h"
 
-/* Is it a descriptor of the program? The proxy's own ones must stay open. */
+/* Is the descriptor one of the program's? The proxy's own ones must stay open. */
 static bool closes_program_file(const struct lwk_packet *packet, const struct lwk_serve *serve)
 {
 	return packet->args[0] < serve->keep_from;

@@ -9,7 +9,9 @@
 #include "instance/freeze.h"
 #include "process/thread.h"
 
-/* Is it stopped, by a signal or by the freezer of cgroup v1 or v2? Slurm suspends jobs so. */
+/*
+ * Is the process stopped, by a signal or by the freezer of cgroup v1 or v2? Slurm suspends jobs so.
+ */
 static bool is_stopped(const struct task_struct *task)
 {
 	if (READ_ONCE(task->signal->flags) & SIGNAL_STOP_STOPPED)

@@ -31,7 +31,7 @@ static void send_to(int whom, int round, size_t size)
 	atomic_store_explicit(&mail[whom].count, round, memory_order_release);
 }
 
-/* Is it the message of that round, all of it? */
+/* Waits for the message of that round. Returns true if it is whole. */
 static bool receive(int me, int round, size_t size)
 {
 	const unsigned char *data = mail[me].data;
