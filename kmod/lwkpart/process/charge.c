@@ -4,8 +4,8 @@
  * accounting, ps and RLIMIT_CPU see what the program uses, and not a process that sleeps.
  *
  * The figures are read from the LWK's statistics, in the proxy's context, at most once a second.
- * The charges are bounded by the time that has passed and by the memory of the partition, whatever the
- * LWK wrote.
+ * The charges are bounded by the time that has passed and by the memory of the partition, whatever
+ * the LWK wrote.
  */
 #include "process/charge.h"
 

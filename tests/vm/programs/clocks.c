@@ -20,7 +20,10 @@
 
 /* Linux tells the LWK once in a second how its clock goes. */
 #define SECONDS 3
-/* Allowed between the LWK's clock and Linux's; far more than there is on a machine that nobody interrupts. */
+/*
+ * Allowed between the LWK's clock and Linux's; far more than there is on a machine that nobody
+ * interrupts.
+ */
 #define APART_NS 20000000
 /* /proc/uptime's own step. */
 #define STEP_NS 10000000
