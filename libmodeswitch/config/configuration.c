@@ -154,7 +154,7 @@ static int handle_line(void *context, const char *section, const char *name, con
 }
 
 /* Checks the images as a whole, after the last line of the file. */
-static int check_images(const struct ms_config *config, const char *path, struct ms_error *err)
+static int validate_images(const struct ms_config *config, const char *path, struct ms_error *err)
 {
 	const struct ms_image *first_default = NULL;
 
@@ -213,7 +213,7 @@ int config_parse(FILE *file, const char *path, struct ms_config **out, struct ms
 	else if (!reading.failed && line)
 		ret = ms_fail(err, "%s:%d: expected KEY = VALUE or [SECTION], found something else",
 			      path, line);
-	else if (reading.failed || check_images(config, path, err) < 0)
+	else if (reading.failed || validate_images(config, path, err) < 0)
 		ret = -1;
 	else
 		ret = check_proxies(config, path, err);

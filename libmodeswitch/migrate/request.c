@@ -46,7 +46,7 @@ static int check_nodes(hwloc_const_bitmap_t nodes, const char *option, struct ms
 	return ret;
 }
 
-static int check_limits(const struct ms_migrate_request *request, struct ms_error *err)
+static int check_throttling(const struct ms_migrate_request *request, struct ms_error *err)
 {
 	uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES);
 
@@ -98,7 +98,7 @@ int request_check(const struct migration *migration, struct ms_error *err)
 				    "name only the nodes to be left with --from");
 	if (request->method >= MS_MIGRATE_METHODS)
 		return ms_fail(err, "expected a method, found number %d", request->method);
-	if (check_limits(request, err) < 0)
+	if (check_throttling(request, err) < 0)
 		return -1;
 	return migration->every_process || migration->selections ? 0 : check_target(request, err);
 }
