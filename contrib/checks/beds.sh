@@ -75,7 +75,7 @@ on_bed()
 		sed -n "s/^$bed //p" | sort -u)
 	for options in "${again[@]}"; do
 		mapfile -t files < <(for file in $(bed_files); do
-			! header "$file" also | grep -qxF -- "$bed $options" || echo "$file"
+			! grep -qxF -- "$bed $options" < <(header "$file" also) || echo "$file"
 		done)
 		run_files "$bed" "${options##*, }" "${options%,*}" "${files[@]}"
 	done

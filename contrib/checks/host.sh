@@ -58,8 +58,10 @@ check_sanitizers()
 check_without_kernel()
 {
 	cd "$sanitized" || return
-	"$top/configure" --enable-sanitizers --with-kernel=no | grep -q 'kernel module *no (--without-kernel)'
-	make install DESTDIR="$sanitized/stage"
+	# Not by a pipe: configure must live to its end, and grep -q stops reading at the line.
+	"$top/configure" --enable-sanitizers --with-kernel=no >configured || return
+	grep -q 'kernel module *no (--without-kernel)' configured || return
+	make install DESTDIR="$sanitized/stage" || return
 	[[ -e $sanitized/stage/usr/local/bin/lwkctl && ! -e $sanitized/stage/lib/modules ]]
 }
 

@@ -14,7 +14,7 @@ machine_runs()
 	local machine=$1 pid
 
 	pid=$(cat "$state/pid$machine" 2>/dev/null) && [[ -n $pid ]] &&
-		tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF -- "$state/pid$machine"
+		grep -qxF -- "$state/pid$machine" < <(tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline")
 }
 
 # is_up: reads the settings; true when the test bed came up completely and all machines still run.
