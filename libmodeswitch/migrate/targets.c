@@ -55,7 +55,8 @@ bool target_gone(struct migrate_process *process)
 {
 	struct pollfd poller = { .fd = process->pidfd, .events = POLLIN };
 
-	if (!process->gone && poll(&poller, 1, 0) != 0)
+	/* A signal that comes makes poll() fail, and says nothing about the process. */
+	if (!process->gone && poll(&poller, 1, 0) > 0)
 		process->gone = true;
 	return process->gone;
 }
