@@ -47,7 +47,7 @@ struct verb {
 	const char *arguments; /* for the usage line, as struct argp has it; NULL: none */
 	int most_arguments;
 	bool for_root;
-	const struct argp_option *options; /* ends with a row of zeros */
+	const struct argp_option *options; /* ends with a row of zeros; NULL: none */
 	argp_parser_t parse; /* reads the verb's own options; NULL: it has none. May exit. */
 	int (*run)(const struct options *options); /* returns the exit status */
 };
