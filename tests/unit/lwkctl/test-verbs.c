@@ -2,6 +2,8 @@
 /* The completion and the man pages name the verbs and options that lwkctl has. */
 #include "unit/unit.h"
 
+#include "base/child.h"
+#include "base/clock.h"
 #include "lwkctl/verb.h"
 
 static char *read_all(FILE *file)
@@ -15,22 +17,20 @@ static char *read_all(FILE *file)
 	return text;
 }
 
-/* The words that bash offers after "lwkctl VERB", each between newlines; free(). */
-static char *complete(const char *verb)
+/* The words that bash offers after "lwkctl VERB", each between newlines; valid until the next call. */
+static const char *complete(const char *verb)
 {
-	char command[1024];
-	FILE *pipe;
-	char *text;
+	/* The dot keeps the newline before it: child_run() takes off those at the end. */
+	static const char script[] =
+		"export PATH=\"$1:$PATH\"; source \"$2/contrib/completion/lwkctl\"; "
+		"COMP_WORDS=(lwkctl $3 ''); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+		"_lwkctl; printf '\\n%s\\n' \"${COMPREPLY[@]}\"; printf .";
+	const char *const argv[] = { "/bin/bash",  "-c",       script, "bash",
+				     TOP_BUILDDIR, TOP_SRCDIR, verb,   NULL };
+	static char words[8192];
 
-	snprintf(command, sizeof(command),
-		 "PATH=%s:$PATH bash -c 'source %s/contrib/completion/lwkctl; "
-		 "COMP_WORDS=(lwkctl %s \"\"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
-		 "_lwkctl; printf \"\\n%%s\\n\" \"${COMPREPLY[@]}\"'",
-		 TOP_BUILDDIR, TOP_SRCDIR, verb);
-	pipe = popen(command, "r");
-	text = read_all(pipe);
-	assert_int_equal(pclose(pipe), 0);
-	return text;
+	assert_int_equal(child_run(argv, clock_ms() + 60000, words, sizeof(words)), 0);
+	return words;
 }
 
 static char *read_page(const char *name)
@@ -66,7 +66,7 @@ static size_t count(const char *text, const char *part)
 
 static void completion(void **state)
 {
-	char *offered = complete("");
+	const char *offered = complete("");
 	char line[64];
 
 	for (size_t i = 0; i < n_verbs; i++) {
@@ -75,7 +75,6 @@ static void completion(void **state)
 	}
 	/* Two newlines a word; --help and --version are no verbs. */
 	assert_int_equal(count(offered, "\n"), 2 * (n_verbs + 2));
-	free(offered);
 	for (size_t i = 0; i < n_verbs; i++) {
 		const struct argp_option *option = verbs[i]->options;
 		size_t n = 1; /* --help */
@@ -86,7 +85,6 @@ static void completion(void **state)
 			assert_has(offered, line);
 		}
 		assert_int_equal(count(offered, "\n--"), n);
-		free(offered);
 	}
 }
 
