@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fts.h>
 
+#include "base/files.h"
 #include "switch/report.h"
 
 char unit_dir[64];
@@ -30,6 +31,20 @@ int unit_teardown(void **state)
 			remove(entry->fts_path);
 	}
 	return tree ? fts_close(tree) : -1;
+}
+
+int unit_setup_root(void **state)
+{
+	if (unit_setup(state) < 0)
+		return -1;
+	files_root = unit_dir;
+	return 0;
+}
+
+int unit_teardown_root(void **state)
+{
+	files_root = "";
+	return unit_teardown(state);
 }
 
 const char *unit_file(const char *name, const char *format, ...)

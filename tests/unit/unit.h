@@ -21,6 +21,9 @@
 extern char unit_dir[64];
 int unit_setup(void **state);
 int unit_teardown(void **state);
+/* The same, and the directory stands for the root of the files that the kernel shows. */
+int unit_setup_root(void **state);
+int unit_teardown_root(void **state);
 
 /* Writes a file below unit_dir, and the directories above it. Returns its whole path. */
 const char *unit_file(const char *name, const char *format, ...)

@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "base/cgroup.h"
-#include "base/files.h"
 
 #define PID 4711
 #define PROCESS "proc/4711/cgroup"
@@ -14,20 +13,6 @@
 #define MEMORY "cgroup /c/memory cgroup rw,memory 0 0\n"
 #define UNIFIED "cgroup2 /sys/fs/cgroup cgroup2 rw,nsdelegate 0 0\n"
 #define OTHERS "proc /proc proc rw 0 0\ntmpfs /tmp tmpfs rw,cpuset 0 0\n"
-
-static int setup(void **state)
-{
-	if (unit_setup(state) < 0)
-		return -1;
-	files_root = unit_dir;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	files_root = "";
-	return unit_teardown(state);
-}
 
 static void version_2_is_told_by_its_controllers(void **state)
 {
@@ -157,14 +142,16 @@ static void a_job_s_cgroups_are_root_s_in_every_hierarchy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(version_2_is_told_by_its_controllers, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_controller_s_hierarchy_is_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_process_s_cgroup_is_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_process_s_job_is_told_by_its_cgroups, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(version_2_is_told_by_its_controllers,
+						unit_setup_root, unit_teardown_root),
+		cmocka_unit_test_setup_teardown(a_controller_s_hierarchy_is_found, unit_setup_root,
+						unit_teardown_root),
+		cmocka_unit_test_setup_teardown(a_process_s_cgroup_is_found, unit_setup_root,
+						unit_teardown_root),
+		cmocka_unit_test_setup_teardown(a_process_s_job_is_told_by_its_cgroups,
+						unit_setup_root, unit_teardown_root),
 		cmocka_unit_test_setup_teardown(a_job_s_cgroups_are_root_s_in_every_hierarchy,
-						setup, teardown),
+						unit_setup_root, unit_teardown_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,25 +2,10 @@
 /* Tests which CPUs interrupts get, on files that look like the kernel's. */
 #include "unit/unit.h"
 
-#include "base/files.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "interrupts/affinity.h"
 #include "store/journal.h"
-
-static int setup(void **state)
-{
-	if (unit_setup(state) < 0)
-		return -1;
-	files_root = unit_dir;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	files_root = "";
-	return unit_teardown(state);
-}
 
 static void interrupts_of_other_cpus(void **state)
 {
@@ -124,7 +109,7 @@ static void masks_as_the_kernel_says_them(void **state)
 	hwloc_bitmap_free(set);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, unit_setup_root, unit_teardown_root)
 
 int main(void)
 {

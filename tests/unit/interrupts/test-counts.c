@@ -4,22 +4,7 @@
  */
 #include "unit/unit.h"
 
-#include "base/files.h"
 #include "modeswitch/interrupts.h"
-
-static int setup(void **state)
-{
-	if (unit_setup(state) < 0)
-		return -1;
-	files_root = unit_dir;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	files_root = "";
-	return unit_teardown(state);
-}
 
 static void counts_by_interrupt_and_cpu(void **state)
 {
@@ -54,7 +39,7 @@ static void counts_by_interrupt_and_cpu(void **state)
 	assert_has(err.text, "expected a line of CPUs");
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, unit_setup_root, unit_teardown_root)
 
 int main(void)
 {

@@ -4,25 +4,10 @@
 
 #include "base/child.h"
 #include "base/clock.h"
-#include "base/files.h"
 #include "machine/memory.h"
 
 #define MB (1UL << 20)
 #define MAX_BLOCKS 32
-
-static int setup(void **state)
-{
-	if (unit_setup(state) < 0)
-		return -1;
-	files_root = unit_dir;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	files_root = "";
-	return unit_teardown(state);
-}
 
 /* A block is a letter of 'map': 'm' can be taken, '.' cannot, ' ' is not there. */
 static size_t choose(const char *map, size_t wanted, size_t *from)
@@ -260,7 +245,7 @@ static void cache_is_dropped_where_moving_it_costs_more(void **state)
 	assert_false(drops_cache(3600));
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, unit_setup_root, unit_teardown_root)
 
 int main(void)
 {

@@ -17,17 +17,10 @@
 
 static int setup(void **state)
 {
-	int ret = unit_setup(state);
+	int ret = unit_setup_root(state);
 
 	unit_file("sys/devices/system/node/has_memory", "0-1\n");
-	files_root = unit_dir;
 	return ret;
-}
-
-static int teardown(void **state)
-{
-	files_root = "";
-	return unit_teardown(state);
 }
 
 static void refuses(struct ms_migrate_request request, const char *from, const char *to,
@@ -146,7 +139,8 @@ static void limits_are_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(bad_requests_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(bad_requests_are_refused, setup,
+						unit_teardown_root),
 		cmocka_unit_test(pages_are_listed_once_and_in_order),
 		cmocka_unit_test(everything_has_a_word),
 		cmocka_unit_test(limits_are_kept),
