@@ -71,11 +71,11 @@ on_bed()
 	done)
 	run_files "$bed" '!version-2' '' "${files[@]}"
 
-	mapfile -t again < <(for file in $(bed_files); do header "$file" also; done |
+	mapfile -t again < <(for file in $(bed_files); do repeats "$file"; done |
 		sed -n "s/^$bed //p" | sort -u)
 	for options in "${again[@]}"; do
 		mapfile -t files < <(for file in $(bed_files); do
-			! grep -qxF -- "$bed $options" < <(header "$file" also) || echo "$file"
+			! grep -qxF -- "$bed $options" < <(repeats "$file") || echo "$file"
 		done)
 		run_files "$bed" "${options##*, }" "${options%,*}" "${files[@]}"
 	done

@@ -36,6 +36,13 @@ header()
 	sed -n "s/^# $2: //p; 10q" "tests/vm/$1.bats"
 }
 
+# repeats FILE: its runs in a bed with other options, those of this check.
+repeats()
+{
+	header "$1" also
+	[[ ! ${nightly-} ]] || header "$1" 'also nightly'
+}
+
 runs_in_order()
 {
 	[[ -e tests/vm/$1.bats && $(header "$1" tests) == 'in order' ]]
@@ -54,7 +61,7 @@ all_beds()
 
 	for file in $(bed_files); do
 		header "$file" bed
-		header "$file" also | sed 's/ .*//'
+		repeats "$file" | sed 's/ .*//'
 	done | sort -u
 }
 
@@ -91,15 +98,23 @@ list_host()
 
 list_beds()
 {
-	local file bed options
+	local file
 
 	for file in $(bed_files); do
 		printf '%-10s %-28s %s tests\n' "$(header "$file" bed)" "$file" \
 			"$(tests_in "$file" | grep -vc '^[^|]*nightly')"
-		header "$file" also | while read -r bed options; do
-			printf '%-10s %-28s again with %s: tests with the tag %s\n' "$bed" "$file" \
-				"${options%, *}" "${options##*, }"
-		done
+		header "$file" also | list_repeats "$file"
+	done
+}
+
+# list_repeats FILE [nightly]: of the runs on stdin.
+list_repeats()
+{
+	local bed options
+
+	while read -r bed options; do
+		printf '%-10s %-28s again with %s: tests with the tag %s\n' "${2-$bed}" "$1" \
+			"${options%, *}" "${options##*, }"
 	done
 }
 
@@ -109,6 +124,7 @@ list_nightly()
 
 	for file in $(bed_files); do
 		tests_in "$file" | sed -n "s,^[^|]*nightly[^|]*|,nightly    $file: ,p"
+		header "$file" 'also nightly' | list_repeats "$file" nightly
 	done
 	for file in $(benches); do
 		printf '%-10s tests/bench/%s --quick%s\n' nightly "$file" \

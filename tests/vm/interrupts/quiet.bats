@@ -114,6 +114,7 @@ expand()
 	diff <(echo "$before") <(affinities)
 }
 
+# bats test_tags=nightly
 @test "slurmd that restarts starts a killed watcher again" {
 	before=$(affinities)
 	quiet_job
@@ -129,6 +130,7 @@ expand()
 	diff <(echo "$before" | grep -v '^/proc/irq/4/') <(affinities | grep -v '^/proc/irq/4/')
 }
 
+# bats test_tags=nightly
 @test "interrupts go back by lwkctl reset, and after a job that ended while slurmd was down" {
 	before=$(affinities)
 	quiet_job
@@ -151,6 +153,7 @@ expand()
 	wait_for 40 bed sh -c '! pgrep -x lwkctl'
 }
 
+# bats test_tags=nightly
 @test "lwkctl reset completes a pass that was killed at any write" {
 	before=$(affinities)
 	run -0 bed bash -s "$(times 6 2)" <<-'EOF'
@@ -182,6 +185,7 @@ expand()
 	diff <(echo "$before") <(affinities)
 }
 
+# bats test_tags=nightly
 @test "irqbalance leaves a quiet job's CPUs alone, also when it starts in the middle" {
 	bed sh -c 'mkdir -p /run/irqbalance; irqbalance --interval=2'
 	wait_for 30 banned
@@ -218,6 +222,7 @@ leaves_alone()
 	to_irqbalance setup | grep -q " IRQ $1 "
 }
 
+# bats test_tags=nightly
 @test "a device that goes away while a job is quiet leaves its record" {
 	before=$(affinities | grep -vE '^/proc/irq/(1|12)/')
 	quiet_job
@@ -249,6 +254,7 @@ leaves_alone()
 	diff <(echo "$before") <(affinities)
 }
 
+# bats test_tags=nightly
 @test "lwkctl irqs --watch ends by Ctrl-C and with its job" {
 	quiet_job
 	bed sh -c "lwkctl irqs $job --watch --interval 1 >/tmp/watch; echo \$? >/tmp/watched" &

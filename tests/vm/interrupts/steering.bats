@@ -55,6 +55,7 @@ lwk_job()
 	diff <(echo "$before") <(affinities)
 }
 
+# bats test_tags=nightly
 @test "irqbalance leaves the LWK's CPUs alone, runs on, and gets its settings back" {
 	bed sh -c 'mkdir -p /run/irqbalance; irqbalance --interval=2'
 	wait_for 30 banned
@@ -73,6 +74,7 @@ lwk_job()
 	[[ $(bed pgrep -x irqbalance) == "$pid" ]]
 }
 
+# bats test_tags=nightly
 @test "irqbalance that starts or restarts while an LWK runs leaves no CPU banned" {
 	lwk_job
 	bed sh -c 'mkdir -p /run/irqbalance; irqbalance --interval=2'
@@ -114,6 +116,7 @@ lwk_job()
 	[[ $output == *'note    interrupts'*'nobody can move them'*'(virtio'*'req.'* ]]
 }
 
+# bats test_tags=nightly
 @test "other interrupts are where they were when a device goes away during an LWK job" {
 	before=$(affinities)
 	lwk_job
@@ -126,6 +129,7 @@ lwk_job()
 	diff <(grep -vE '^/proc/irq/(1|12)/' <<<"$before") <(affinities | grep -vE '^/proc/irq/(1|12)/')
 }
 
+# bats test_tags=nightly
 @test "interrupts are where they were after jobs that are cancelled while they are moved" {
 	before=$(affinities)
 	for lwk in --lwk --quiet-irqs; do

@@ -194,6 +194,7 @@ no_group_is_left()
 	no_group_is_left
 }
 
+# bats test_tags=nightly
 @test "a job without a mounted controller is refused or runs, as ProxyLimits= says" {
 	bed umount /sys/fs/cgroup/pids
 	configure 'ProxyLimits = require'
@@ -214,7 +215,7 @@ no_group_is_left()
 	no_group_is_left
 }
 
-# bats test_tags=cgroups,version-2
+# bats test_tags=cgroups,version-2,nightly
 @test "a job without a controller that Slurm lacks is refused or runs, as ProxyLimits= says" {
 	# Slurm itself does not use the controller pids.
 	bed sh -c 'cd /sys/fs/cgroup/system.slice && for group in *slurmstepd.scope .; do
@@ -280,7 +281,7 @@ threads_in_cgroups()
 	done
 }
 
-# bats test_tags=cgroups
+# bats test_tags=cgroups,nightly
 @test "proxies of two jobs on the OS core keep to half of it, in equal parts" {
 	bed sh -s <<-'EOF'
 	cp -p /etc/slurm/slurm.conf /root/slurm.conf.before

@@ -113,6 +113,7 @@ kernel_calls()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "a proxy that strace traces makes its calls itself, and the program goes on" {
 	job=$(submit user1 -n2 --mem=256 --lwk --wrap 'srun -n1 busybox cat /run/lwk-tests.pipe')
 	bed sh -c 'rm -f /run/lwk-tests.pipe; mkfifo -m 644 /run/lwk-tests.pipe'
@@ -148,6 +149,7 @@ kernel_calls()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "calls go on while the CPU that carries them out is off-line" {
 	job=$(submit user1 -n2 --mem=256 --lwk --wrap \
 		'srun -n1 busybox dd if=/dev/zero of=/dev/null bs=1 count=100000')

@@ -23,6 +23,7 @@ documented()
 	sed -n 's/^\.It \([a-z0-9-]*\) Ta \(works\|differs\|fails\) Ta.*/\1 \2/p' "$top/doc/lwk-programs.7"
 }
 
+# bats test_tags=nightly
 @test "each program of lwk-programs(7) does what the page says" {
 	as user1 srun --quiet --lwk --lwk-launch=none -n1 -c6 --mem=900 \
 		env programs="$programs" "$programs/table" >"$BATS_TEST_TMPDIR/found"

@@ -46,6 +46,7 @@ export top bed_name
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "fork, execve and wait work also when the proxy carries out every call" {
 	run -0 as user1 env LWK_CALLS=proxy srun --lwk -n1 -c5 --mem=600 --lwk-launch=none \
 		lwkexec "$programs/processes"
@@ -117,6 +118,7 @@ export top bed_name
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "a fork bomb ends with its job and leaves a clean node" {
 	job=$(submit user1 --lwk -n1 -c5 --mem=600 <<-'EOF'
 		#!/bin/bash
@@ -141,6 +143,7 @@ export top bed_name
 	[[ $output == *'fork wants '*' MB for a copy of the process'* ]]
 }
 
+# bats test_tags=nightly
 @test "parents and children that are killed at any time leave nothing behind" {
 	rounds=$(times 8 25)
 	# shellcheck disable=SC2016  # the job's shell expands these

@@ -42,6 +42,7 @@ inside()
 	[[ $output == *'all of it is right'* ]]
 }
 
+# bats test_tags=nightly
 @test "a position-independent static program runs too" {
 	run -0 inside lwkexec "$programs/memory-calls-pie"
 	[[ $output == *'all of it is right'* ]]
@@ -100,6 +101,7 @@ right()
 	[[ $output == *'no more threads than its 48: each of its CPUs has all 16 that it can have'* ]]
 }
 
+# bats test_tags=nightly
 @test "an LWK of one CPU runs many threads" {
 	run -0 as user1 srun -Q --lwk -n1 -c2 --mem=400 "$programs/share-cpu" 10
 	echo "$output"
@@ -414,6 +416,7 @@ field_value()
 	[[ $(<"$BATS_TEST_TMPDIR/flood") == $'100 from its parent\nand the last' ]]
 }
 
+# bats test_tags=nightly
 @test "busybox of the distribution runs" {
 	run -0 inside lwkexec busybox uname -srv
 	[[ $output == 'Linux '*'+lwk slurm-lwk '*' LWK' ]]
@@ -423,6 +426,7 @@ field_value()
 	[[ $output == $'a\nb\n/etc/slurm/lwk.conf' ]]
 }
 
+# bats test_tags=nightly
 @test "a program runs with an unlimited stack" {
 	run -0 inside sh -c "ulimit -s unlimited && lwkexec $programs/hello"
 	[[ $output == *' LWK'* ]]

@@ -64,6 +64,7 @@ in_job()
 	nothing_is_pinned
 }
 
+# bats test_tags=nightly
 @test "a child shares its parent's mappings, and loses them by execve" {
 	run -0 as user1 "$programs/shared-memory" fork /dev/shm/lwk-test 2
 	[[ $output == $'2 children share it\n1' ]]

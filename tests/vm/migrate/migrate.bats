@@ -97,6 +97,7 @@ move_every_kind()
 	move_every_kind periodical
 }
 
+# bats test_tags=nightly
 @test "severe moves every kind of page whole, or tells why it is left" {
 	move_every_kind severe
 }
@@ -105,10 +106,12 @@ move_every_kind()
 	move_every_kind mild
 }
 
+# bats test_tags=nightly
 @test "adaptive moves every kind of page whole, or tells why it is left" {
 	move_every_kind adaptive
 }
 
+# bats test_tags=nightly
 @test "pages that NUMA balancing has closed move too" {
 	bed sh -c 'cd /sys/kernel/debug/sched/numa_balancing 2>/dev/null || mount -t debugfs debugfs /sys/kernel/debug
 		cd /sys/kernel/debug/sched/numa_balancing && echo 50 >scan_delay_ms && echo 50 >scan_period_min_ms
@@ -123,6 +126,7 @@ move_every_kind()
 	[[ $(on_node "$pid" 1) -ge 16384 ]]
 }
 
+# bats test_tags=nightly
 @test "--pid moves a process and its descendants, also those that start meanwhile" {
 	start root bash -c 'for i in 1 2; do migrate-load 32 0 1 half small >/tmp/descendant.$i & done
 		for i in 1 2; do until grep -q ready /tmp/descendant.$i; do sleep 0.2; done; done
@@ -181,6 +185,7 @@ move_every_kind()
 	[[ $(on_node "$pid" 1) -ge 8192 ]]
 }
 
+# bats test_tags=nightly
 @test "without the module root moves all pages, too, huge ones whole" {
 	bed rmmod lwkpart
 	start root migrate-load 64 0 1 half huge
@@ -208,6 +213,7 @@ move_every_kind()
 	[[ $(bed cat /tmp/stopped) == '130 '* ]]
 }
 
+# bats test_tags=nightly
 @test "after SIGINT a migration begins no more pages" {
 	start root migrate-load 256 0 1 still small
 	bed bash -c "strace -o /tmp/trace -e trace=move_pages,ioctl,exit_group lwkctl migrate --pid $pid --from 0 --to 1 \
@@ -223,6 +229,7 @@ move_every_kind()
 	[[ $output == *SIGINT*exit_group* && $output != *MPOL_MF_MOVE* && $output != *'0xb7, 0x14'* ]]
 }
 
+# bats test_tags=nightly
 @test "a migration stops and says so when the node is full, and the program runs on" {
 	start root migrate-load 512 0 0 half small
 	target=$pid
@@ -258,6 +265,7 @@ move_every_kind()
 }
 
 # shellcheck disable=SC2030  # each test has its own
+# bats test_tags=nightly
 @test "--calibrate tells the CPU time and bandwidth of each setting" {
 	run --separate-stderr bed lwkctl migrate --calibrate --from 0 --to 1 --memory 8M --json
 	echo "$output"

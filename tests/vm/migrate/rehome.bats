@@ -106,6 +106,7 @@ ends_right()
 	ends_right
 }
 
+# bats test_tags=nightly
 @test "memory comes home also when the switch is killed while it moves, or after it" {
 	linux_job 450
 	configure VacateRate=30M
@@ -129,6 +130,7 @@ ends_right()
 	ends_right
 }
 
+# bats test_tags=nightly
 @test "memory leaves no faster than VacateRate=" {
 	linux_job 450
 	configure VacateRate=100M
@@ -142,6 +144,7 @@ ends_right()
 	ends_right
 }
 
+# bats test_tags=nightly
 @test "with Rehome=no memory stays where it went" {
 	linux_job 450
 	configure Rehome=no
@@ -155,6 +158,7 @@ ends_right()
 	ends_right
 }
 
+# bats test_tags=nightly
 @test "memory stays away for a warm partition, and a job that ends leaves nothing to bring home" {
 	linux_job 450
 	configure KeepWarm=600

@@ -72,6 +72,7 @@ node()
 	[[ $(node '"\(.instances) \(.lent)"') == '0 0' ]]
 }
 
+# bats test_tags=nightly
 @test "the memory of a prepared node is whole, and an LWK gets the run that was promised" {
 	bed lwkctl prepare >/dev/null
 	largest=$(node '.nodes[1].largest_free')

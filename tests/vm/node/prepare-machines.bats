@@ -22,6 +22,7 @@ movable_blocks()
 	bed sh -c 'grep -lx Movable /sys/devices/system/memory/memory*/valid_zones | wc -l'
 }
 
+# bats test_tags=nightly
 @test "with one NUMA node prepare changes nothing and says what to boot with" {
 	testbed up --nodes 1 --mem 1024
 	run -0 bed lwkctl prepare
@@ -33,6 +34,7 @@ movable_blocks()
 	[[ $output == *'not prepared'*'numa=fake=N'* ]]
 }
 
+# bats test_tags=nightly
 @test "of a node divided by numa=fake=4 the first part is the system's" {
 	testbed up --nodes 1 --mem 3072 --append numa=fake=4
 	run -0 bed lwkctl prepare --json

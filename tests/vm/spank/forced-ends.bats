@@ -81,6 +81,7 @@ knows_all_cpus()
 	knows_all_cpus
 }
 
+# bats test_tags=nightly
 @test "the node comes back from a job that ended while slurmd was down" {
 	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/spin"
 	# slurmd and all of the job's processes die at once, as in a crash.

@@ -55,11 +55,13 @@ run_memory()
 	[[ $output == '1 128 1:128' ]]
 }
 
+# bats test_tags=nightly
 @test "--mem-per-cpu counts for all CPUs of the job on the node" {
 	run_memory --mem-per-cpu=150
 	[[ $output == '1 536 1:536' ]]
 }
 
+# bats test_tags=nightly
 @test "with --mem=0 the share is one of the whole node" {
 	run_memory --mem=0 --lwk-mem=25%
 	quarter=$(bed scontrol show node | awk -F'[= ]+' '/RealMemory/ { print int($3 / 8) * 2 }')
@@ -87,6 +89,7 @@ whole_node()
 	whole_node $((1 << 30))
 }
 
+# bats test_tags=nightly
 @test "--exclusive --mem=0 on a prepared node gets all of the job node at least" {
 	bed sh -c 'lwkctl prepare >/dev/null'
 	whole_node $((1792 << 20))
@@ -104,6 +107,7 @@ whole_node()
 	[[ $output == '0-1 256 0:128 1:128' ]]
 }
 
+# bats test_tags=nightly
 @test "Numa= of the site holds for a job that says nothing else" {
 	bed sed -i 's/^Numa =.*/Numa = bind=0/' /etc/slurm/lwk.conf
 	run_memory --mem=320
@@ -123,6 +127,7 @@ whole_node()
 	[[ $output == '1 256 1:256' ]]
 }
 
+# bats test_tags=nightly
 @test "salloc and srun hand --mem-bind over" {
 	run -0 as user1 salloc -n4 --mem=320 --lwk --mem-bind=map_mem:0 \
 		sh -c 'cat /run/slurm-lwk/jobs/$SLURM_JOB_ID.json'
@@ -135,6 +140,7 @@ whole_node()
 	[[ $output == *'"nodes":"0"'* ]]
 }
 
+# bats test_tags=nightly
 @test "a job that an LWK job submits inherits neither --lwk-mem nor --mem-bind" {
 	job=$(submit user1 -n4 --mem=320 --lwk --lwk-mem=50% --mem-bind=map_mem:0 --wrap '
 		sbatch --parsable --output=inner.out --dependency=afterany:$SLURM_JOB_ID -n4 --mem=320 \

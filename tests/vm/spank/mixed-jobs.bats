@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
 # also: second --cgroup v2, cgroups
-# also: second --append testbed.cpuset_v2_mode, cpusets
+# also nightly: second --append testbed.cpuset_v2_mode, cpusets
 #
 # LWK jobs and Linux-only jobs run on one node in every order, and none takes from another what
 # Slurm gave it, before, during or after.
@@ -194,6 +194,7 @@ all_cpus_are_there()
 	all_is_as_before
 }
 
+# bats test_tags=nightly
 @test "an exclusive Linux-only job right after an exclusive LWK job gets the whole node" {
 	first=$(submit user1 --exclusive -n7 --mem=1024 --lwk --wrap "srun -n6 $programs/hello")
 	second=$(submit user2 --exclusive -n7 --mem=512 --wrap "srun -n7 --cpu-bind=cores sh -c 'taskset -cp \$\$'")
@@ -303,7 +304,7 @@ all_cpus_are_there()
 	all_is_as_before
 }
 
-# bats test_tags=cgroups
+# bats test_tags=cgroups,nightly
 @test "with LinuxCpus=0 each CPU runs an LWK job, and their Linux sides share the OS core" {
 	bed sh -s <<-'EOF'
 	cp -p /etc/slurm/slurm.conf /root/slurm.conf.before

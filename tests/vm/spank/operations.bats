@@ -183,6 +183,7 @@ user_ns()
 	[[ $output == *'goes on'* ]]
 }
 
+# bats test_tags=nightly
 @test "at its time limit a job gets the signal that it asked for, SIGTERM, and SIGKILL after KillWait" {
 	both -n2 --mem=512 --time=1 --signal=USR1@10 <<-EOF
 	#!/bin/bash
@@ -250,6 +251,7 @@ user_ns()
 	[[ $output == *'expected a free LWK CPU, but each of the 3 has its process'* ]]
 }
 
+# bats test_tags=nightly
 @test "of a job array with %2, two LWK jobs run at a time" {
 	as user1 rm -f array.log
 	job=$(as user1 sbatch --parsable --array=0-3%2 --output=/dev/null -n2 --mem=256 --lwk --wrap "
@@ -267,6 +269,7 @@ user_ns()
 }
 
 # shellcheck disable=SC2016  # text for another shell
+# bats test_tags=nightly
 @test "a requeued job leaves a clean node, and runs on an LWK again" {
 	job=$(submit user1 --requeue --open-mode=append -n2 --mem=512 --lwk --wrap '
 		echo "run ${SLURM_RESTART_COUNT:-0}"
@@ -326,6 +329,7 @@ interrupted_at()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "Ctrl-C ends an salloc that waits for the node to switch" {
 	run ! interrupted_at 'Granted job allocation\|Waiting for resource' \
 		salloc -n2 --mem=512 --lwk srun -n1 "$programs/spin"
@@ -355,6 +359,7 @@ interrupted_at()
 }
 
 # shellcheck disable=SC2016  # text for another shell
+# bats test_tags=nightly
 @test "a program that is suspended at random moments computes what it computes alone" {
 	as user1 rm -f stop
 	job=$(submit user1 -n2 --mem=256 --lwk --wrap "srun -n1 $programs/rounds 0 stop")
@@ -382,6 +387,7 @@ frozen_by()
 	wait_for 15 a_cpu_is frozen "$job"
 }
 
+# bats test_tags=nightly
 @test "scancel ends a suspended job" {
 	frozen_by scontrol suspend
 	as user1 scancel "$job"
@@ -403,6 +409,7 @@ frozen_by()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "a program that starts while the LWK is frozen waits" {
 	frozen_by lwkctl freeze
 	as user1 sh -c "SLURM_JOB_ID=$job timeout 90 srun -n1 --overlap $programs/hello >late 2>&1" &

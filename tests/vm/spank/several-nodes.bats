@@ -165,6 +165,7 @@ interactive_fails()
 	both_are_clean
 }
 
+# bats test_tags=nightly
 @test "scancel --signal reaches the programs on both nodes" {
 	job=$(both user1 --wrap 'srun /opt/lwk-tests/on-signals 15')
 	wait_for 60 as user1 sh -c "[ \"\$(grep -c waiting $job.out)\" = 2 ]"
@@ -189,6 +190,7 @@ interactive_fails()
 }
 
 # All times are by the clock of node1, which slurmctld reads, too; the clock of node2 differs.
+# bats test_tags=nightly
 @test "a script waits for a node that takes longer to switch" {
 	module_loads_by 2 'sleep 8; modprobe -i lwkpart'
 	job=$(both user1 --wrap 'date +%s; srun /opt/lwk-tests/hello')
@@ -201,6 +203,7 @@ interactive_fails()
 	((lines[0] - start >= 8))
 }
 
+# bats test_tags=nightly
 @test "a job goes on while slurmd of one of its nodes is killed and comes back" {
 	job=$(both user1 --wrap 'srun /opt/lwk-tests/nap 10; srun /opt/lwk-tests/hello')
 	wait_for 60 as user1 sh -c "[ \"\$(grep -c kernel= $job.out)\" = 2 ]"
@@ -225,16 +228,19 @@ interactive_fails()
 		salloc -N2 -n2 -c2 --mem=256 --lwk sh -c "echo kernel=; srun $programs/hello"
 }
 
+# bats test_tags=nightly
 @test "a missing lwk.conf on node2 fails the job" {
 	on 2 rm /etc/slurm/lwk.conf
 	batch_fails '/etc/slurm/lwk.conf'
 }
 
+# bats test_tags=nightly
 @test "too little memory on node2 fails the job" {
 	on 2 sh -c 'dd if=/dev/zero of=/dev/shm/full bs=1M count=500 status=none'
 	batch_fails 'memory' --mem=800
 }
 
+# bats test_tags=nightly
 @test "CPUs of node2 that are promised to deadline tasks fail the job" {
 	# Periods of a second: with short ones Linux 6.1 on a busy host does nothing but miss deadlines.
 	on 2 sh -c 'for i in 1 2 3 4; do
@@ -244,11 +250,13 @@ interactive_fails()
 	batch_fails 'CPU'
 }
 
+# bats test_tags=nightly
 @test "a node2 that fails late fails the job" {
 	module_loads_by 2 'sleep 4; false'
 	batch_fails 'kernel module lwkpart cannot be loaded'
 }
 
+# bats test_tags=nightly
 @test "a bad image on node1, the batch host, fails the job" {
 	bad_image 1
 	job=$(both user1 --wrap 'echo the script runs')
@@ -260,6 +268,7 @@ interactive_fails()
 	both_are_clean
 }
 
+# bats test_tags=nightly
 @test "a heterogeneous job fails when one component cannot switch" {
 	bad_image 2
 	job=$(submit user1 -w node1 -n2 --mem=256 --lwk : -w node2 -n2 --mem=256 --lwk \

@@ -96,6 +96,7 @@ is_warm()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "an LWK job that is larger than the warm partition gets what it asked for" {
 	lwk_job user1 3 "$programs/hello"
 	is_warm
@@ -106,6 +107,7 @@ is_warm()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "a job that is refused leaves nothing warm" {
 	lwk_job user1 4 "$programs/hello"
 	is_warm
@@ -115,6 +117,7 @@ is_warm()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "a warm partition goes back when its time ends, on a drained node too" {
 	keep 4
 	lwk_job user1 4 "$programs/hello"
@@ -125,6 +128,7 @@ is_warm()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "lwkctl check finds a warm partition whose watcher was killed, and the next job ends it" {
 	keep 15
 	lwk_job user1 4 "$programs/hello"
@@ -140,6 +144,7 @@ is_warm()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "slurmd that restarts gives the warm partition back" {
 	lwk_job user1 4 "$programs/hello"
 	is_warm
@@ -167,6 +172,7 @@ is_warm()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "of two partitions only one is kept warm" {
 	bed switch-once on 904 1000 1-3 400M
 	bed switch-once on 905 1001 4-7 400M
@@ -178,6 +184,7 @@ is_warm()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "a switch that is killed while it keeps or takes over a partition is undone" {
 	run -0 bed bash -s "$(times 2 6)" <<-'EOF'
 	clean() { [ "$(lwkctl status --json | tr -d ' \n')" = '{"jobs":[],"lent":[]}' ]; }

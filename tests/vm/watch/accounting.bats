@@ -112,6 +112,7 @@ gather_by()
 }
 
 # slurm-lwk-admin(7) tells of this.
+# bats test_tags=nightly
 @test "with jobacct_gather/cgroup TotalCPU is the LWK's time, AveCPU and MaxRSS are the proxy's" {
 	gather_by cgroup
 	job=$(submit user1 -n2 --mem=768 --lwk --lwk-report --acctg-freq=task=1 \
@@ -131,6 +132,7 @@ gather_by()
 }
 
 # With cgroup version 1 proxies are not in the cgroups that Slurm reads.
+# bats test_tags=nightly
 @test "with jobacct_gather/cgroup TotalCPU has the proxies' time in system calls, and Slurm ends them" {
 	gather_by cgroup
 	job=$(submit user1 -n2 --mem=768 --lwk --lwk-report --acctg-freq=task=1 \

@@ -76,6 +76,7 @@ debug()
 	[[ $output == *"the LWK of job $job is in PANIC: CPU 0: page fault"*"its dump is /var/dumps/lwk-$job.core"* ]]
 }
 
+# bats test_tags=nightly
 @test "gdb shows where the LWK panicked by itself" {
 	keep_in /var/dumps
 	fails panic
@@ -106,6 +107,7 @@ debug()
 	[[ $(bed ls -A /var/dumps) == "$before" ]]
 }
 
+# bats test_tags=nightly
 @test "on a full disk no part of a dump stays, the log says why, and the node goes on" {
 	keep_in /var/small
 	fails panic
@@ -129,6 +131,7 @@ debug()
 	bed chmod 755 /var/stuck
 }
 
+# bats test_tags=nightly
 @test "a file system that does not answer holds up neither the node nor the lock" {
 	truncate -s 16M "$BATS_TEST_TMPDIR/stuck.img"
 	PATH=$PATH:/usr/sbin mke2fs -q -t ext4 "$BATS_TEST_TMPDIR/stuck.img"

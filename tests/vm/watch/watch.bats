@@ -97,6 +97,7 @@ a_cpu_is()
 }
 
 # shellcheck disable=SC2016  # text for another shell
+# bats test_tags=nightly
 @test "a pipe through a program that is frozen at random moments loses nothing" {
 	id=$(submit user1 -n2 --mem=256 --lwk --wrap 'id=$SLURM_JOB_ID
 		while [ ! -e stop.$id ]; do head -c 10000 /dev/urandom; sleep 0.02; done | tee in.$id |
@@ -200,6 +201,7 @@ charged()
 }
 
 # shellcheck disable=SC2016  # text for another shell
+# bats test_tags=nightly
 @test "each verb of lwkctl gives an answer or a reason while its instance ends" {
 	id=$(submit user1 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/hello; srun -n1 $programs/nap 3")
 	wait_for 60 has_printed user1 "$id" 'LWK'
@@ -216,6 +218,7 @@ charged()
 	wait_for_job "$id"
 }
 
+# bats test_tags=nightly
 @test "events, kmsg and stat follow an instance to its end" {
 	id=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/hello; srun -n1 $programs/nap 5")
 	wait_for 60 has_printed user1 "$id" 'LWK'
