@@ -13,6 +13,6 @@ job_container_job_container_lwk_la_SOURCES = \
 	job_container/alive.c job_container/alive.h \
 	job_container/restart.c job_container/restart.h
 # Slurm's programs export thousands of names: ours must not meet theirs.
-job_container_job_container_lwk_la_LDFLAGS = -module -avoid-version \
+job_container_job_container_lwk_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version \
 	-export-symbols-regex '^(plugin_|container_p_)'
 job_container_job_container_lwk_la_LIBADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS)

@@ -104,4 +104,5 @@ kmod_lwkexec_lwkexec_SOURCES = \
 	kmod/lwkexec/view/status.c kmod/lwkexec/view/status.h \
 	kmod/lwkexec/view/sys.c kmod/lwkexec/view/sys.h \
 	kmod/lwkexec/view/text_file.c kmod/lwkexec/view/text_file.h
+kmod_lwkexec_lwkexec_CFLAGS = $(AM_CFLAGS) $(PIE_FLAGS)
 kmod_lwkexec_lwkexec_LDADD = $(ELF_LIBS)

@@ -129,7 +129,7 @@ libmodeswitch_libmodeswitch_all_la_LIBADD = $(HWLOC_LIBS) $(JSONC_LIBS) $(INIH_L
 libmodeswitch_libmodeswitch_la_SOURCES =
 libmodeswitch_libmodeswitch_la_LIBADD = libmodeswitch/libmodeswitch_all.la
 # The library is loaded into Slurm's programs, which export thousands of names.
-libmodeswitch_libmodeswitch_la_LDFLAGS = -version-info 0:0:0 -export-symbols-regex '^ms_' \
+libmodeswitch_libmodeswitch_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^ms_' \
 	-no-undefined
 
 # All of lwkctl but its main(), for the unit tests too.
@@ -171,6 +171,6 @@ libmodeswitch_liblwkctl_la_LIBADD = $(NCURSES_LIBS) $(NUMA_LIBS)
 bin_PROGRAMS += lwkctl
 lwkctl_SOURCES = libmodeswitch/lwkctl/main.c \
 	libmodeswitch/base/json.c libmodeswitch/base/json.h
-lwkctl_CFLAGS = $(AM_CFLAGS)
+lwkctl_CFLAGS = $(AM_CFLAGS) $(PIE_FLAGS)
 lwkctl_LDADD = libmodeswitch/liblwkctl.la libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) \
 	$(JSONC_LIBS)

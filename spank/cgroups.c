@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cgroups.h"
 
+#include <errno.h>
 #include <ftw.h>
 #include <unistd.h>
 
@@ -18,9 +19,8 @@ static int remove_directory(const char *path, const struct stat *status, int typ
 
 static int take(const char *path, const struct stat *status, int type, struct FTW *where)
 {
-	if (status->st_uid != 0)
-		lchown(path, 0, 0);
-	return 0;
+	/* A file that has gone meanwhile needs no owner; another failure ends the walk. */
+	return status->st_uid != 0 && lchown(path, 0, 0) < 0 && errno != ENOENT;
 }
 
 static int walk(const struct job_cgroup *cgroup, void *visit)

@@ -21,6 +21,6 @@ spank_lwk_la_SOURCES = \
 	spank/verdict.c spank/verdict.h
 spank_lwk_la_CPPFLAGS = $(AM_CPPFLAGS) -DLWKEXEC_PATH='"$(bindir)/lwkexec"'
 # Slurm's programs export thousands of names: ours must not meet theirs.
-spank_lwk_la_LDFLAGS = -module -avoid-version \
+spank_lwk_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version \
 	-export-symbols-regex '^(plugin_|spank_plugin_|slurm_spank_)'
 spank_lwk_la_LIBADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS)

@@ -86,6 +86,78 @@ check_analyzer()
 		gsub("\n"; " ")' build/compile_commands.json | sort -u | tr '\n' '\0' | xargs -0 -n1 -P2 sh -c
 }
 
+# The files that root's processes run, as they are installed. The LWK and lwkpart.ko are kernels' code.
+installed_files()
+{
+	find build/stage -type f \( -path '*/bin/*' -o -name '*.so*' \)
+}
+
+# lacks_flags FILE: prints what the file should have been built with, and was not.
+lacks_flags()
+{
+	local file=$1 headers dynamic symbols flag
+
+	headers=$(readelf -hlW "$file")
+	dynamic=$(readelf -dW "$file")
+	symbols=$(readelf -W --dyn-syms "$file")
+	grep -q GNU_RELRO <<<"$headers" || echo 'RELRO'
+	grep -q 'GNU_STACK .* RW ' <<<"$headers" || echo 'a stack that is not executable'
+	# Also the plugins: all that Slurm's programs give them is there when they are loaded.
+	grep -q 'FLAGS.*NOW' <<<"$dynamic" || echo 'immediate binding'
+	[[ $file != */bin/* ]] || grep -q 'FLAGS_1.*PIE' <<<"$dynamic" || echo 'PIE'
+	grep -q '_chk@' <<<"$symbols" || echo 'fortified functions'
+	# What is in no header is in the debug information of each compiled file. (The linker notes CET only
+	# where the distribution's own start files have it.)
+	readelf --debug-dump=info "$file" | sed -n 's/.*DW_AT_producer.*: GNU C/GNU C/p' >"$file_flags"
+	for flag in -fstack-protector-strong -fstack-clash-protection -fcf-protection; do
+		grep -q . "$file_flags" && ! grep -qv -e "$flag" "$file_flags" || echo "$flag in each object"
+	done
+}
+
+# shells FILE: prints the functions of libc that it uses and that start a shell or search PATH.
+shells()
+{
+	nm -D --undefined-only "$1" | awk '{ sub(/@.*/, "", $2); print $2 }' |
+		grep -xE 'system|popen|wordexp|exec[lv]pe?|posix_spawnp' || true
+}
+
+check_hardening()
+{
+	local file lack status=0 file_flags=$logs/flags
+
+	"$testbed" build
+	for file in $(installed_files); do
+		while read -r lack; do
+			echo "$file: expected $lack, found none"
+			status=1
+		done < <(lacks_flags "$file")
+		while read -r lack; do
+			echo "$file: expected programs run by their path and without a shell, found $lack()"
+			status=1
+		done < <(shells "$file")
+	done
+	(($(installed_files | wc -l) == 5))
+	if nm -u build/kmod/module/lwkpart.ko | grep usermodehelper ||
+		sources 'spank/*.[ch]' 'job_container/*.[ch]' 'libmodeswitch/*.[ch]' 'kmod/*.[ch]' |
+		xargs grep -nE '"(/usr)?(/bin/)?(ba|da)?sh"'; then
+		status=1
+	fi
+	return $status
+}
+
+# What root writes is nobody else's to write, whatever the umask.
+check_permissions()
+{
+	"$testbed" build
+	! find build/stage ! -type l \( -perm /6002 -o -type f -perm /0020 \) | grep . || return 1
+	# Each file that is created says its mode; only a drawing has what its user's umask leaves.
+	! sources 'spank/*.c' 'job_container/*.c' 'libmodeswitch/*.c' |
+		xargs sed -n '/O_CREAT/{/;$/!N; s/\n[[:space:]]*/ /; p}' |
+		grep -vE ', (0600|0640|0644|0444|mode)\);|O_TRUNC.* 0666\);' || return 1
+	! sources 'spank/*.c' 'job_container/*.c' 'libmodeswitch/*.c' |
+		xargs grep -nE 'fopen\([^)]*, "[wa]|mkdir(at)?\(.*, 0?[0-7]*[2367]\)|chmod(at)?\(.*, 0?[0-7]*[2367]\)'
+}
+
 unit_test()
 {
 	tap "$1" env CMOCKA_MESSAGE_OUTPUT=TAP "$sanitized/tests/unit/$1"

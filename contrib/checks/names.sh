@@ -17,6 +17,8 @@ source_checks()
 	without_kernel the project builds and installs without kernel headers
 	sparse sparse finds nothing in lwkpart.ko
 	analyzer gcc -fanalyzer finds nothing in libmodeswitch
+	hardening what is installed is built hardened and starts no shell
+	permissions what is installed or created by root is not others' to write
 	EOF
 }
 

@@ -5,6 +5,9 @@
  * A signal between the look at *signals and the system call would be missed; its handler therefore
  * moves an instruction pointer between start and end to give_up (process/signals.c).
  */
+#ifdef __CET__
+#include <cet.h> /* says of this file, too, that it goes with CET; without that the program would not */
+#endif
 	.text
 	.globl interruptible_syscall, interruptible_start, interruptible_end
 	.globl interruptible_give_up

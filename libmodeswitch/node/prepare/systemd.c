@@ -2,6 +2,7 @@
 #include "node/prepare/systemd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +62,7 @@ static int write_drop_in(const struct drop_in *drop_in, const char *text, unsign
 {
 	char path[PATH_MAX], found[8192];
 	bool written;
-	FILE *file;
+	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", drop_in->dir, drop_in->file);
 	/* kernel_read() takes the last newline off. */
@@ -70,11 +71,11 @@ static int write_drop_in(const struct drop_in *drop_in, const char *text, unsign
 		return 0;
 	if (mkdir(drop_in->dir, 0755) < 0 && errno != EEXIST)
 		return ms_fail(err, "%s: %m", drop_in->dir);
-	file = fopen(path, "we");
-	if (!file)
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
 		return ms_fail(err, "%s: %m", path);
-	written = fputs(text, file) >= 0;
-	if (fclose(file) != 0 || !written)
+	written = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	if (close(fd) < 0 || !written)
 		return ms_fail(err, "%s: %m; make room there and run it again", path);
 	(*changed)++;
 	return 0;
