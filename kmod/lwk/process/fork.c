@@ -349,6 +349,8 @@ bool fork_return(void)
 	slot->borrowed = 0;
 	if (!number || take(slot->parent, number, OFFER_LENT))
 		return false;
+	/* This process may have ended in the midst of a change. */
+	space->changing = 0;
 	space_move(&parent->offer.space, space);
 	pages_hand_over(slot, parent);
 	answer(parent, 0);

@@ -27,15 +27,6 @@
 /* The bits of an operation that are its command. */
 #define FUTEX_COMMAND 0x7f
 
-/* A waiter is on the stack of its thread; the list is in the order of arrival. */
-struct waiter {
-	struct waiter *next;
-	struct slot *slot;
-	u64 addr;
-	u32 bitset;
-	u32 woken; /* 1: it has left the list, and its thread may free it */
-};
-
 static int read_held(struct space *space, const u32 *word, u32 *value)
 {
 	if (!word)
@@ -68,6 +59,7 @@ static int compare_word(u64 addr, u32 wanted)
 	return value == wanted ? 0 : -EAGAIN;
 }
 
+/* The list is in the order of arrival. */
 static void append(struct process *process, struct waiter *waiter)
 {
 	struct waiter **link = &process->waiters;
@@ -144,7 +136,7 @@ u64 futex_wake(u64 addr, u64 count, u32 bitset)
 
 static bool woken_or_disturbed(const struct slot *slot)
 {
-	return LOAD_ACQUIRE(slot->waiter->woken) || signal_comes(slot) || !channel_ordered(slot) ||
+	return LOAD_ACQUIRE(slot->waiter.woken) || signal_comes(slot) || !channel_ordered(slot) ||
 	       READ_ONCE(slot->process->ending) || channel_fault_waits(slot);
 }
 
@@ -168,7 +160,7 @@ static s64 wait(u64 addr, u32 wanted, u32 bitset, u64 deadline)
 {
 	struct slot *slot = this_slot();
 	struct process *process = slot->process;
-	struct waiter waiter = { .slot = slot, .addr = addr, .bitset = bitset };
+	struct waiter *waiter = &slot->waiter;
 	u32 value;
 	s64 result;
 
@@ -177,25 +169,34 @@ static s64 wait(u64 addr, u32 wanted, u32 bitset, u64 deadline)
 	/* The page may have to be made, which takes too long with the lock held. */
 	if (read_word(addr, &value))
 		return -EFAULT;
+	*waiter = (struct waiter){ .slot = slot, .addr = addr, .bitset = bitset };
 	spin_lock(&process->futex_lock);
 	result = compare_word(addr, wanted);
 	if (!result)
-		append(process, &waiter);
+		append(process, waiter);
 	spin_unlock(&process->futex_lock);
 	if (result)
 		return result;
 
-	slot->waiter = &waiter;
 	account(LWK_CPU_WAITING);
-	result = sleep(process, &waiter, deadline);
+	result = sleep(process, waiter, deadline);
 	account(LWK_CPU_USER);
 	spin_lock(&process->futex_lock);
 	/* A thread that was woken at the last moment reports no error. */
-	if (!remove(process, &waiter))
+	if (!remove(process, waiter))
 		result = 0;
 	spin_unlock(&process->futex_lock);
 	this_thread()->interrupted = result == -EINTR && deadline == NO_DEADLINE;
 	return result;
+}
+
+void futex_forget(struct slot *slot)
+{
+	struct process *process = slot->process;
+
+	spin_lock(&process->futex_lock);
+	remove(process, &slot->waiter);
+	spin_unlock(&process->futex_lock);
 }
 
 /* Stores the end of the wait on the monotonic clock. 0, -EFAULT or -EINVAL. */

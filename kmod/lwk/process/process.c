@@ -211,6 +211,8 @@ void process_abandon(void)
 	struct process *process = slot->process;
 
 	account(LWK_CPU_EXITED);
+	/* Other threads of the process may go on for a while, and find this slot in their lists. */
+	futex_forget(slot);
 	fork_withdraw();
 	WRITE_ONCE(slot->parked, 0);
 	/* Until the order is withdrawn, the proxy may look into the memory. */
@@ -227,6 +229,9 @@ void process_abandon(void)
 			cpu_relax();
 			slot_yield();
 		}
+		if (process->waiters)
+			panic("pid %u: a thread that has ended still waits for a futex",
+			      process->pid);
 		pending_end(process);
 		if (!fork_return() && process->space.root)
 			space_destroy(&process->space);

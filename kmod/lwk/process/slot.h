@@ -14,11 +14,11 @@
 #include "abi/shared/statistics.h"
 #include "lwk/base/types.h"
 #include "lwk/process/fork.h"
+#include "lwk/process/futex.h"
 #include "lwk/process/process.h"
 #include "lwk/process/thread.h"
 
 struct cpu;
-struct waiter;
 
 struct slot {
 	/* entry.S knows the offsets of these. */
@@ -57,8 +57,8 @@ struct slot {
 
 	struct process *process; /* NULL: none */
 	struct thread thread;
-	struct waiter *waiter; /* of futex.c, while its thread waits there */
-	u32 parked;	       /* 1: has a process, and no thread: who sets it to 0 may start one */
+	struct waiter waiter; /* in the process's list while its thread waits (futex.c) */
+	u32 parked;	      /* 1: has a process, and no thread: who sets it to 0 may start one */
 	struct thread_start start;
 	u64 offers;   /* so far */
 	u32 parent;   /* slot whose offer this one has taken */

@@ -1,0 +1,46 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: default
+#
+# Whatever a process of the LWK does, and whenever it ends, the LWK and its other processes go on.
+# All tests share one allocation, and start their programs with lwkexec.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+	job=$(submit user1 --lwk --ntasks=1 --cpus-per-task=4 --mem=640M --time=10 --wrap 'sleep 600')
+	export job
+	wait_for 60 job_is "$job" JobState=RUNNING
+	wait_for 60 bed test -e /dev/lwk/0
+}
+
+teardown_file()
+{
+	as user1 scancel "$job"
+	wait_for_job "$job"
+}
+
+# inside COMMAND...: runs it on the Linux side of the allocation.
+inside()
+{
+	as user1 timeout 120 srun --jobid "$job" --overlap --ntasks=1 --lwk-launch=none "$@"
+}
+
+# goes_on: true when the LWK still runs programs.
+goes_on()
+{
+	run -0 inside lwkexec "$programs/hello"
+}
+
+@test "a process is killed while its threads wait and pass on signals" {
+	# shellcheck disable=SC2016
+	run -0 inside sh -c 'for round in 1 2 3; do
+		lwkexec "$1/killed-waiters" 24
+		echo "status $?"
+	done' sh "$programs"
+	echo "$output"
+	[[ $(grep -c 'status 137' <<<"$output") == 3 ]]
+	goes_on
+}
