@@ -182,6 +182,12 @@ void signal_deliver(struct frame *frame)
 		restart_call(frame);
 }
 
+/* May user code go on there? A signal may have interrupted it in the vDSO. */
+static bool is_user_code(u64 rip)
+{
+	return rip < LWK_USER_END || rip - LWK_VDSO_VADDR < LWK_VDSO_BYTES;
+}
+
 s64 signal_return(struct frame *frame)
 {
 	struct process *process = this_process();
@@ -191,7 +197,7 @@ s64 signal_return(struct frame *frame)
 	const struct sigcontext *c = &uc.uc_mcontext;
 
 	if (copy_from_user(&uc, at + offsetof(struct signal_frame, context), sizeof(uc)) ||
-	    c->rip >= LWK_USER_END || (c->fpstate && fpu_from_user((u64)c->fpstate))) {
+	    !is_user_code(c->rip) || (c->fpstate && fpu_from_user((u64)c->fpstate))) {
 		print("pid %u: bad frame in sigreturn, stack %llx", process->pid, frame->rsp);
 		process_exit(SIGSEGV);
 	}

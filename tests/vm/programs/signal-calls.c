@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -179,9 +181,38 @@ static int awaited(void)
 	return 0;
 }
 
+static volatile sig_atomic_t in_vdso;
+
+static void look_where(int signal, siginfo_t *info, void *context)
+{
+	const ucontext_t *uc = context;
+	unsigned long vdso = getauxval(AT_SYSINFO_EHDR);
+
+	count++;
+	if ((unsigned long)uc->uc_mcontext.gregs[REG_RIP] - vdso < 4096)
+		in_vdso++;
+}
+
+/* The program goes on where a signal has interrupted it, also in the code that tells the time. */
+static int in_clock(void)
+{
+	struct sigaction action = { .sa_sigaction = look_where, .sa_flags = SA_SIGINFO };
+	struct itimerval every = { { 0, 2000 }, { 0, 2000 } }, never = { 0 };
+	struct timespec time;
+
+	sigaction(SIGALRM, &action, NULL);
+	count = 0;
+	CHECK(setitimer(ITIMER_REAL, &every, NULL) == 0);
+	while (in_vdso < 5 && count < 2000)
+		CHECK(clock_gettime(CLOCK_MONOTONIC, &time) == 0);
+	CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+	CHECK(in_vdso >= 5);
+	return 0;
+}
+
 int main(void)
 {
-	if (to_itself() || from_linux() || faults() || awaited())
+	if (to_itself() || from_linux() || faults() || awaited() || in_clock())
 		return 1;
 	puts("all of it is right");
 	fflush(stdout);
