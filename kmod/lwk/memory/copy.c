@@ -10,6 +10,7 @@
 #include "lwk/memory/direct_map.h"
 #include "lwk/memory/pages.h"
 #include "lwk/memory/tables.h"
+#include "lwk/process/schedule.h"
 #include "lwk/watch/account.h"
 
 static int copy_small(struct space *to, u64 addr, const void *from, const struct area *area)
@@ -90,6 +91,7 @@ static int copy_area(struct space *to, struct space *from, const struct area *ar
 		error = copy_part(to, from, addr, next, area);
 		spin_unlock(&from->lock);
 		still_alive();
+		slot_run_urgent();
 		if (!error && stop())
 			error = -EINTR;
 	}

@@ -16,7 +16,7 @@
 #include "lwk/memory/policy.h"
 #include "lwk/memory/share.h"
 #include "lwk/memory/tables.h"
-#include "lwk/process/schedule.h"
+#include "lwk/process/process.h"
 
 /* A page for a fault, taken before it is certain that it is needed; phys 0: none. */
 struct spare {
@@ -182,12 +182,8 @@ int space_populate(struct space *space, u64 addr, u64 size)
 
 		if (error)
 			return error;
-		/*
-		 * Linux does not wait as long for an order to be obeyed as all of the memory may
-		 * take.
-		 */
 		if (a % LARGE_SIZE == 0)
-			slot_run_urgent();
+			process_goes_on();
 	}
 	return 0;
 }

@@ -8,8 +8,13 @@
 #include "lwk/machine/x86.h"
 #include "lwk/memory/tables.h"
 #include "lwk/memory/tlb.h"
+#include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
+#include "lwk/watch/account.h"
+
+/* The most memory that is given back without a pause. */
+#define PART (1UL << 30)
 
 void change_entry(u64 *entry, u64 new, bool *seen)
 {
@@ -17,9 +22,17 @@ void change_entry(u64 *entry, u64 new, bool *seen)
 		*seen = true;
 }
 
-static void visit_limbo(struct space *space, u64 *entry, bool large, u64 seen)
+struct visited {
+	bool present; /* a page could be used until now */
+	bool seen;
+};
+
+static void visit_limbo(struct space *space, u64 *entry, bool large, u64 argument)
 {
-	change_entry(entry, (*entry & ~PTE_P & ~LWK_PTE_SEEN_BY_LINUX) | PTE_LIMBO, (bool *)seen);
+	struct visited *visited = (struct visited *)argument;
+
+	visited->present |= *entry & PTE_P;
+	change_entry(entry, (*entry & ~PTE_P & ~LWK_PTE_SEEN_BY_LINUX) | PTE_LIMBO, &visited->seen);
 }
 
 void hide_from_proxy(struct space *space, u64 start, u64 end)
@@ -34,11 +47,12 @@ void hide_from_proxy(struct space *space, u64 start, u64 end)
 
 void pages_to_limbo(struct space *space, u64 start, u64 end)
 {
-	bool seen = false;
+	struct visited visited = { 0 };
 
-	visit_pages(space, start, end, visit_limbo, (u64)&seen);
-	tlb_flush_everywhere(space);
-	if (seen)
+	visit_pages(space, start, end, visit_limbo, (u64)&visited);
+	if (visited.present)
+		tlb_flush_everywhere(space);
+	if (visited.seen)
 		hide_from_proxy(space, start, end);
 }
 
@@ -48,9 +62,20 @@ static void free_if_in_limbo(struct space *space, u64 *entry, bool large, u64 ar
 		page_free(space, entry, large);
 }
 
-void pages_free_limbo(struct space *space, u64 start, u64 end)
+void pages_give_back(struct space *space, u64 start, u64 end)
 {
-	visit_pages(space, start, end, free_if_in_limbo, 0);
+	for (u64 at = start, next; at < end; at = next) {
+		next = MIN(ALIGN_DOWN(at, PART) + PART, end);
+		pages_to_limbo(space, at, next);
+		visit_pages(space, at, next, free_if_in_limbo, 0);
+		if (next == end)
+			break;
+		/* Page faults of other threads get the lock, and other slots of this CPU a turn. */
+		spin_unlock(&space->lock);
+		still_alive();
+		slot_run_urgent();
+		spin_lock(&space->lock);
+	}
 }
 
 void page_revive(u64 *entry)

@@ -15,8 +15,11 @@ void change_entry(u64 *entry, u64 new, bool *seen);
 void hide_from_proxy(struct space *space, u64 start, u64 end);
 /* Puts the pages of [start, end) in limbo, where neither CPUs nor the proxy see them. */
 void pages_to_limbo(struct space *space, u64 start, u64 end);
-/* Frees the pages of [start, end) that are in limbo. */
-void pages_free_limbo(struct space *space, u64 start, u64 end);
+/*
+ * Frees the pages of [start, end), by way of limbo; gives the lock back now and then, because there
+ * may be many.
+ */
+void pages_give_back(struct space *space, u64 start, u64 end);
 /* Makes a page in limbo present again. */
 void page_revive(u64 *entry);
 

@@ -44,8 +44,7 @@ static s64 unmap(struct space *space, u64 addr, u64 size)
 		shared |= area->shared;
 		area_free(space, area);
 	}
-	pages_to_limbo(space, addr, end);
-	pages_free_limbo(space, addr, end);
+	pages_give_back(space, addr, end);
 	if (shared) {
 		spin_unlock(&space->lock);
 		share_end(addr, size);
@@ -129,8 +128,7 @@ static s64 protect_shared(struct space *space, u64 start, u64 end, u32 prot)
 {
 	s64 result;
 
-	pages_to_limbo(space, start, end);
-	pages_free_limbo(space, start, end);
+	pages_give_back(space, start, end);
 	spin_unlock(&space->lock);
 	result = share_protect(start, end - start, prot);
 	spin_lock(&space->lock);
@@ -190,8 +188,7 @@ static s64 discard(struct space *space, u64 addr, u64 size)
 		/* Shared pages have their contents from a file. */
 		if (area->shared)
 			continue;
-		pages_to_limbo(space, start, end);
-		pages_free_limbo(space, start, end);
+		pages_give_back(space, start, end);
 	}
 	space_publish(space);
 	return 0;

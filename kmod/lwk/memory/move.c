@@ -5,6 +5,7 @@
 
 #include "lwk/machine/x86.h"
 #include "lwk/memory/tables.h"
+#include "lwk/watch/account.h"
 
 /* Would a large page at base be moved as a whole? Its new place must have no table. */
 static bool moves_whole(struct space *space, u64 base, u64 from, u64 to, u64 size)
@@ -41,6 +42,7 @@ int move_pages(struct space *space, u64 from, u64 to, u64 size)
 			*target = *source;
 			*source = 0;
 		}
+		still_alive();
 		done += large ? LARGE_SIZE : PAGE_SIZE;
 	}
 	return 0;

@@ -12,6 +12,7 @@
 #include "lwk/memory/pages.h"
 #include "lwk/memory/peephole.h"
 #include "lwk/memory/tables.h"
+#include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
 #include "lwk/time/vdso-image.h"
 #include "lwk/watch/account.h"
@@ -88,6 +89,7 @@ static void tables_free(struct space *space, u64 *table, unsigned int level)
 	}
 	kernel_page_free(table);
 	still_alive();
+	slot_run_urgent();
 }
 
 void space_destroy(struct space *space)

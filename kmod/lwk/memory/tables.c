@@ -6,6 +6,7 @@
 #include "lwk/memory/areas.h"
 #include "lwk/memory/direct_map.h"
 #include "lwk/memory/pages.h"
+#include "lwk/watch/account.h"
 
 unsigned int table_levels(void)
 {
@@ -89,6 +90,7 @@ void visit_pages(struct space *space, u64 start, u64 end, page_visit visit, u64 
 				next = MIN(ALIGN_DOWN(addr, 1UL << 30) + (1UL << 30), end);
 		}
 		addr = next;
+		still_alive();
 	}
 }
 

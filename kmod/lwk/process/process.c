@@ -176,6 +176,18 @@ void process_kick(struct process *process)
 	}
 }
 
+void process_goes_on(void)
+{
+	struct slot *slot = this_slot();
+
+	still_alive();
+	slot_freeze();
+	if (!channel_ordered(slot) || READ_ONCE(slot->process->ending))
+		process_abandon();
+	channel_serve_fault();
+	slot_run_urgent();
+}
+
 void process_kill(void)
 {
 	struct process *process = this_process();

@@ -47,6 +47,11 @@ void process_exit(int wait_status) __attribute__((noreturn));
 void process_kill(void) __attribute__((noreturn));
 /* Takes the process off this slot when its proxy is gone; waits for that. */
 void process_abandon(void) __attribute__((noreturn));
+/*
+ * In the midst of long work of a thread: does what cannot wait for its end. Does not return when
+ * the process ends. The caller holds nothing that others wait for.
+ */
+void process_goes_on(void);
 /* Makes the other CPUs of the process look at what has changed. */
 void process_kick(struct process *process);
 

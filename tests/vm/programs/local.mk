@@ -48,7 +48,7 @@ tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 
 # Programs that are linked as the distribution's compilers link by default.
 vm_default = own-maps nas-like nas-lu stream ping-pong memory-calls-dynamic \
-	memory-calls-no-pie killed-waiters load-library thread-calls thread-calls-static signal-info share-cpu spin-threads \
+	memory-calls-no-pie killed-populating killed-waiters load-library thread-calls thread-calls-static signal-info share-cpu spin-threads \
 	openmp topology
 if HAVE_CXX_AND_FC
 vm_default += exceptions exceptions-static fortran-io himeno
@@ -70,7 +70,7 @@ tests/vm/programs/memory-calls-no-pie: $(srcdir)/tests/vm/programs/memory-calls.
 tests/vm/programs/load-library: $(srcdir)/tests/vm/programs/load-library.c tests/vm/programs/openmp.c \
 	tests/vm/programs/thread-calls.c tests/vm/programs/spin-threads.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $< -o $@
-tests/vm/programs/killed-waiters: $(srcdir)/tests/vm/programs/killed-waiters.c
+tests/vm/programs/killed-populating tests/vm/programs/killed-waiters: %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread -static $< -o $@
 tests/vm/programs/thread-calls: $(srcdir)/tests/vm/programs/thread-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -o $@

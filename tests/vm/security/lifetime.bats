@@ -44,3 +44,14 @@ goes_on()
 	[[ $(grep -c 'status 137' <<<"$output") == 3 ]]
 	goes_on
 }
+
+@test "a process is killed in the midst of a call that takes long" {
+	run inside lwkexec "$programs/killed-populating" 500
+	echo "$output"
+	[[ $output == *ms*Killed* ]]
+	run -0 bed lwkctl stat "$job"
+	echo "$output"
+	# Of the 500 MB it has made some only.
+	(($(awk 'NR == 3 { print $7 }' <<<"$output") < 450))
+	goes_on
+}
