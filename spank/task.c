@@ -37,6 +37,8 @@ static void refuse(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	/* A step's image name is whatever its user wrote. */
+	ms_make_printable(text);
 	slurm_error("lwk: %s", text);
 	refused = true;
 }
@@ -189,7 +191,8 @@ int task_launch(spank_t sp)
 	if (!launch || spank_get_item(sp, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1)
 		return 0;
 	if (set_program(sp, argv[0]) != ESPANK_SUCCESS) {
-		slurm_error("lwk: cannot hand \"%s\" to lwkexec: LWK_ARGV0 cannot be set", argv[0]);
+		slurm_error(
+			"lwk: cannot hand the program's name to lwkexec: LWK_ARGV0 cannot be set");
 		return -1;
 	}
 	/* Slurm itself launches lwkexec, so TaskProlog, limits and exit codes stay right. */

@@ -29,6 +29,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += \
 	tests/unit/base/test-cgroup \
 	tests/unit/base/test-child \
+	tests/unit/base/test-error \
 	tests/unit/base/test-parse \
 	tests/unit/config/test-configuration \
 	tests/unit/config/test-image \

@@ -12,7 +12,15 @@ struct ms_error {
 	char text[1024];
 };
 
-/* Sets the text as printf() would and returns -1, for "return ms_fail(err, ...)". */
+/*
+ * Replaces control characters by '?'. Users choose parts of messages: a newline would begin a line
+ * of their own in root's logs, an escape sequence would reach root's terminal.
+ */
+void ms_make_printable(char *text);
+
+/*
+ * Sets the text as printf() would, made printable, and returns -1, for "return ms_fail(err, ...)".
+ */
 int ms_fail(struct ms_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Hears one line of text, without a newline; the line is valid during the call only. */
