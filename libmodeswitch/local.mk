@@ -15,6 +15,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/base/json.c libmodeswitch/base/json.h \
 	libmodeswitch/base/parse.c libmodeswitch/base/parse.h \
 	libmodeswitch/base/signals.c libmodeswitch/base/signals.h \
+	libmodeswitch/base/trust.c libmodeswitch/base/trust.h \
 	libmodeswitch/config/configuration.c libmodeswitch/config/configuration.h \
 	libmodeswitch/config/image.c libmodeswitch/config/image.h \
 	libmodeswitch/config/keys.c libmodeswitch/config/keys.h \

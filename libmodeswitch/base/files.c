@@ -93,23 +93,3 @@ int kernel_read_list(hwloc_bitmap_t list, const char *path)
 		return -1;
 	return ms_parse_cpus(text, list, &ignored);
 }
-
-int file_check_trusted(int fd, const char *path, struct ms_error *err)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return ms_fail(err, "%s: %m", path);
-	if (!S_ISREG(st.st_mode))
-		return ms_fail(err, "%s: expected a regular file, found something else", path);
-	if (st.st_uid != 0)
-		return ms_fail(
-			err, "%s: expected a file of root, found one of user %u; use chown root %s",
-			path, st.st_uid, path);
-	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return ms_fail(err,
-			       "%s: expected a file that only root can write, found mode %04o; use "
-			       "chmod go-w %s",
-			       path, st.st_mode & 07777, path);
-	return 0;
-}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads and writes small files of the kernel, and checks files before root trusts them.
+ * Reads and writes small files of the kernel.
  */
 #ifndef FILES_H
 #define FILES_H
@@ -29,8 +29,5 @@ int kernel_write(const char *text, const char *path_format, ...)
 uint64_t meminfo_bytes(const char *meminfo, const char *name);
 /* Reads a list of CPUs or nodes, such as /sys/devices/system/cpu/online. 0 or -1. */
 int kernel_read_list(hwloc_bitmap_t list, const char *path);
-
-/* Checks that an open file is a regular file that belongs to root and that only root can write. */
-int file_check_trusted(int fd, const char *path, struct ms_error *err);
 
 #endif

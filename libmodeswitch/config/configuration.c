@@ -11,8 +11,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "base/parse.h"
+#include "base/trust.h"
 #include "config/keys.h"
 
 /* The state of reading one file. */

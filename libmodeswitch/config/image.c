@@ -4,14 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/files.h"
+#include "base/trust.h"
 
 #define LARGEST_IMAGE (64UL << 20)
 
@@ -83,34 +82,6 @@ int image_check_elf(const void *data, size_t size, const char *path, struct ms_e
 	return ret;
 }
 
-/* Checks that the open file is in a directory where only root could replace it. */
-static int check_directory(int fd, const char *path, struct ms_error *err)
-{
-	char link[64], real[PATH_MAX];
-	struct stat st;
-	ssize_t length;
-	char *slash;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, real, sizeof(real) - 1);
-	if (length < 0)
-		return ms_fail(err, "%s: %m", path);
-	real[length] = '\0';
-	slash = strrchr(real, '/');
-	if (!slash)
-		return ms_fail(err, "%s: it is nowhere (%s)", path, real);
-	slash[slash == real] = '\0';
-	if (stat(real, &st) < 0)
-		return ms_fail(err, "%s: %m", real);
-	if (st.st_uid != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		return ms_fail(
-			err,
-			"%s: expected it in a directory that only root can write, found %s with "
-			"mode %04o of user %u; use chown root and chmod go-w",
-			path, real, st.st_mode & 07777, st.st_uid);
-	return 0;
-}
-
 static int read_file(int fd, const char *path, void **data, size_t *size, struct ms_error *err)
 {
 	struct stat st;
@@ -150,8 +121,8 @@ int image_read(const struct ms_image *image, void **data, size_t *size, struct m
 			"the LWK image %s cannot be used: %s: %m; the administrator's remedy: "
 			"install it or correct Path= in %s",
 			image->name, image->path, MS_CONFIG_PATH);
-	ret = file_check_trusted(fd, image->path, &why) < 0 ||
-			      check_directory(fd, image->path, &why) < 0 ||
+	ret = path_check_trusted(image->path, &why) < 0 ||
+			      file_check_trusted(fd, image->path, &why) < 0 ||
 			      read_file(fd, image->path, data, size, &why) < 0
 		      ? -1
 		      : 0;

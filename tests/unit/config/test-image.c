@@ -3,6 +3,7 @@
 #include "unit/unit.h"
 
 #include <elf.h>
+#include <errno.h>
 
 #include "config/image.h"
 
@@ -186,7 +187,7 @@ static void only_roots_file_counts(void **state)
 	assert_has(err.text, "found one of user 65534");
 	assert_int_equal(chown(path, 0, 0), 0);
 
-	/* The directory of the file counts, not that of the link; a sticky bit does not help. */
+	/* For the file's own directory a sticky bit does not help. */
 	*strrchr(path, '/') = '\0';
 	assert_int_equal(chmod(path, 01777), 0);
 	assert_int_equal(read_image(link), -1);
@@ -195,6 +196,58 @@ static void only_roots_file_counts(void **state)
 	assert_has(err.text, "expected a regular file");
 	assert_int_equal(read_image("/nowhere/k.elf"), -1);
 	assert_has(err.text, "/nowhere/k.elf: No such file or directory");
+}
+
+/* Expects the file to be refused because of something on the way to it. */
+static void refuse_way(const char *path, const char *because)
+{
+	assert_int_equal(read_image(path), -1);
+	assert_has(err.text, because);
+	assert_has(err.text, "; use ");
+}
+
+static void only_roots_directories_count(void **state)
+{
+	char path[512], above[512], by_link[512];
+	FILE *file;
+
+	if (geteuid() != 0)
+		skip();
+	strcpy(path, unit_file("site/images/2/k.elf", "%s", ""));
+	kernel = good_kernel();
+	file = fopen(path, "w");
+	assert_int_equal(fwrite(&kernel, sizeof(kernel), 1, file), 1);
+	fclose(file);
+	snprintf(above, sizeof(above), "%s/site", unit_dir);
+	assert_int_equal(read_image(path), 0);
+	assert_int_equal(chmod(above, 0775), 0);
+	refuse_way(path, "/site with mode 0775 of user 0");
+	assert_int_equal(chmod(above, 0757), 0);
+	refuse_way(path, "/site with mode 0757 of user 0");
+	assert_int_equal(chmod(above, 01777), 0);
+	assert_int_equal(read_image(path), 0);
+	assert_int_equal(chmod(above, 0755), 0);
+	assert_int_equal(chown(above, 65534, 0), 0);
+	refuse_way(path, "/site with mode 0755 of user 65534");
+
+	/* A way by links: dir -> site/images, last -> ../images/2, both in root's directory. */
+	assert_int_equal(chown(above, 0, 0), 0);
+	snprintf(by_link, sizeof(by_link), "%s/dir", unit_dir);
+	assert_int_equal(symlink("./site//images", by_link), 0);
+	snprintf(by_link, sizeof(by_link), "%s/site/images/last", unit_dir);
+	assert_int_equal(symlink("../images/2", by_link), 0);
+	snprintf(path, sizeof(path), "%s/dir/../images/last/k.elf", unit_dir);
+	assert_int_equal(read_image(path), 0);
+	assert_int_equal(chmod(above, 0777), 0);
+	refuse_way(path, "/site with mode 0777");
+	assert_int_equal(chmod(above, 01777), 0);
+	assert_int_equal(lchown(by_link, 65534, 0), 0);
+	assert_int_equal(read_image(path), -1);
+	assert_has(err.text, "/last: expected a link of root, found one of user 65534");
+	assert_int_equal(unlink(by_link), 0);
+	assert_int_equal(symlink("last", by_link), 0);
+	assert_int_equal(read_image(path), -1);
+	assert_has(err.text, strerror(ELOOP));
 }
 
 int main(void)
@@ -206,6 +259,8 @@ int main(void)
 		cmocka_unit_test(for_another_machine),
 		cmocka_unit_test(no_program),
 		cmocka_unit_test_setup_teardown(only_roots_file_counts, unit_setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(only_roots_directories_count, unit_setup,
+						unit_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

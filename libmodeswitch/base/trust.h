@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Checks, before root trusts a file, that nobody but root could have written it or put it there.
+ */
+#ifndef TRUST_H
+#define TRUST_H
+
+#include "modeswitch/error.h"
+
+/* Checks that an open file is a regular file that belongs to root and that only root can write. */
+int file_check_trusted(int fd, const char *path, struct ms_error *err);
+
+/*
+ * Checks that only root can change what the absolute path names: all directories and symbolic
+ * links on the way to it, and those that links lead through, belong to root and only root can write
+ * them. A directory with a sticky bit keeps what root owns there, so it will do on the way, but not
+ * as the last one: a file's name is as easily mistyped as its mode.
+ */
+int path_check_trusted(const char *path, struct ms_error *err);
+
+#endif
