@@ -98,10 +98,19 @@ tests/vm/programs/exceptions: $(srcdir)/tests/vm/programs/exceptions.cc
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(LWK_CXX) $(vm_flags) $< -o $@
 tests/vm/programs/exceptions-static: $(srcdir)/tests/vm/programs/exceptions.cc
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(LWK_CXX) $(vm_flags) -static $< -o $@
+
+# A plugin of Slurm, which a user puts in the place of the project's.
+if HAVE_SLURM
+all-local: tests/vm/programs/forge.so
+endif
+tests/vm/programs/forge.so: $(srcdir)/tests/vm/programs/forge.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -shared -fPIC $< -o $@
+
 # The machines have no libraries for Fortran; C's are shared.
 tests/vm/programs/fortran-io tests/vm/programs/himeno: %: $(srcdir)/%.f90
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
 		$(LWK_FC) $(vm_flags) -c $< -o $@.o && \
 		$(CC) $@.o -Wl,-Bstatic -lgfortran -lquadmath -Wl,-Bdynamic -lm -o $@ && rm $@.o
 
-CLEANFILES += $(vm_programs) tests/vm/programs/memory-calls-pie $(vm_default_programs)
+CLEANFILES += $(vm_programs) tests/vm/programs/memory-calls-pie \
+	tests/vm/programs/forge.so $(vm_default_programs)
