@@ -11,19 +11,23 @@ if HAVE_KERNEL
 kmod_moduledir = /lib/modules/$(KERNEL_RELEASE)/updates
 kmod_module_DATA = kmod/module/lwkpart.ko
 
-kmod/module/lwkpart.ko: $(kmod_module_sources) $(abi_headers)
+kmod/module/lwkpart.ko: $(kmod_module_sources) $(abi_headers) kmod/module/config.mk
 	$(AM_V_GEN)$(MKDIR_P) kmod/module && find kmod/module -type l -delete && \
 	cp -rs --no-preserve=mode $(abspath $(srcdir)/kmod/lwkpart)/. kmod/module && \
 	cp -rs --no-preserve=mode $(abspath $(srcdir)/kmod/abi) kmod/module && \
 	$(MAKE) -C $(KERNEL_BUILD) M=$(abs_top_builddir)/kmod/module modules && \
 	touch $@
+
+kmod/module/config.mk: Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
+	printf '%s\n' 'ccflags-y += -DLWKPART_VERSION=\"$(VERSION)\" $(WERROR_CFLAGS)' >$@
 endif
 
 # Programs outside this project may include any header, with nothing before it.
 check-local: check-abi-headers
 check-abi-headers: $(abi_headers)
 	$(AM_V_GEN)for header in $(abi_headers); do \
-		$(CC) -std=c99 -Wall -Wextra -Werror -fsyntax-only -I$(srcdir)/kmod -xc $$header || exit; \
+		$(CC) -std=c99 -Wall -Wextra $(WERROR_CFLAGS) -fsyntax-only -I$(srcdir)/kmod -xc $$header || exit; \
 	done
 
 clean-local: clean-kmod-module
@@ -36,7 +40,7 @@ clean-kmod-module:
 lwk_headers = $(wildcard $(srcdir)/kmod/lwk/*.h $(srcdir)/kmod/lwk/*/*.h) $(abi_headers)
 lwk_objects = $(patsubst $(srcdir)/%.S,%.o,$(wildcard $(srcdir)/kmod/lwk/*/*.S)) \
 	$(patsubst $(srcdir)/%.c,%.o,$(filter-out %/vdso.c,$(wildcard $(srcdir)/kmod/lwk/*/*.c)))
-lwk_cflags = -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
+lwk_cflags = -std=gnu11 -O2 -g -Wall -Wextra $(WERROR_CFLAGS) -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wno-unused-parameter -ffreestanding -fno-pic -no-pie \
 	-mcmodel=kernel -mno-red-zone -mgeneral-regs-only -fno-stack-protector \
 	-fcf-protection=none -fno-asynchronous-unwind-tables \
@@ -55,7 +59,7 @@ kmod/lwk/lwk.elf: $(lwk_objects) $(srcdir)/kmod/lwk/lwk.ld
 
 # The vDSO runs in programs, at any address, and has no data.
 kmod/lwk/time/vdso.so: $(srcdir)/kmod/lwk/time/vdso.c $(srcdir)/kmod/lwk/time/vdso.ld $(lwk_headers)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -Wshadow \
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -Wshadow \
 		-Wmissing-prototypes -Wno-unused-parameter -ffreestanding -fPIC -fvisibility=default \
 		-fno-stack-protector -fcf-protection=none -fasynchronous-unwind-tables \
 		-I$(top_srcdir)/kmod -shared -nostdlib \

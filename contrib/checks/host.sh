@@ -50,7 +50,7 @@ check_sanitizers()
 	[[ -e $top/configure ]] || "$testbed" build
 	mkdir -p "$sanitized"
 	cd "$sanitized" || return
-	[[ -e Makefile ]] || "$top/configure" --enable-sanitizers --with-kernel=no
+	[[ -e Makefile ]] || "$top/configure" --enable-sanitizers --enable-werror --with-kernel=no
 	make -j2
 	make -j2 check TESTS=
 }
@@ -59,10 +59,16 @@ check_without_kernel()
 {
 	cd "$sanitized" || return
 	# Not by a pipe: configure must live to its end, and grep -q stops reading at the line.
-	"$top/configure" --enable-sanitizers --with-kernel=no >configured || return
+	"$top/configure" --enable-sanitizers --enable-werror --with-kernel=no >configured || return
 	grep -q 'kernel module *no (--without-kernel)' configured || return
 	make install DESTDIR="$sanitized/stage" || return
 	[[ -e $sanitized/stage/usr/local/bin/lwkctl && ! -e $sanitized/stage/lib/modules ]]
+}
+
+check_tarball()
+{
+	"$testbed" build
+	make -C build -j2 distcheck
 }
 
 check_sparse()
@@ -175,7 +181,7 @@ run_source_checks()
 
 	while read -r name text; do
 		! chosen "$name" || expect "$text" "contrib/check --only $name" "check_$name"
-	done < <(source_checks)
+	done < <(source_checks; [[ ! $nightly && ${#only[@]} == 0 ]] || nightly_source_checks)
 }
 
 run_unit_tests()

@@ -75,4 +75,5 @@ module_init(lwkpart_init);
 module_exit(lwkpart_exit);
 MODULE_DESCRIPTION("Lends CPUs and memory to light-weight kernels");
 MODULE_AUTHOR("The slurm-lwk authors");
+MODULE_VERSION(LWKPART_VERSION);
 MODULE_LICENSE("GPL");

@@ -229,9 +229,11 @@ int config_parse(FILE *file, const char *path, struct ms_config **out, struct ms
 
 int ms_config_load(const char *path, struct ms_config **out, struct ms_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), ret;
 	FILE *file;
+	int fd, ret;
 
+	path = path ? path : MS_CONFIG_PATH;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return ms_fail(err, "%s: %m; an example is in %s/lwk.conf.example", path,
 			       MS_DOCDIR);

@@ -12,7 +12,6 @@
 
 #include <modeswitch/error.h>
 
-#define MS_CONFIG_PATH "/etc/slurm/lwk.conf"
 #define MS_IMAGE_NAME_MAX 32
 
 /* Reads a size into *bytes: "64M", "1G", "512K", "1T" or "0". A number needs its unit. */
@@ -99,9 +98,10 @@ struct ms_config {
 };
 
 /*
- * Reads a configuration file. An unknown key, a bad value, no image or two defaults are errors that
- * name file and line. The file must belong to root, and only root may be able to write it. The
- * caller frees *out with ms_config_free().
+ * Reads a configuration file; when 'path' is NULL, lwk.conf in the directory slurm of configure's
+ * --sysconfdir. An unknown key, a bad value, no image or two defaults are errors that name file and
+ * line. The file must belong to root, and only root may be able to write it. The caller frees *out
+ * with ms_config_free().
  */
 int ms_config_load(const char *path, struct ms_config **out, struct ms_error *err);
 void ms_config_free(struct ms_config *config);

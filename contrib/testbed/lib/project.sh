@@ -9,7 +9,7 @@ stage=$top/build/stage
 # configure_options: prints the options for configure.
 configure_options()
 {
-	echo "--prefix=/usr --sysconfdir=/etc --with-kernel=/lib/modules/$kernel_version/build"
+	echo "--prefix=/usr --sysconfdir=/etc --enable-werror --with-kernel=/lib/modules/$kernel_version/build"
 }
 
 project_is_configured()

@@ -40,11 +40,11 @@ vm_programs = \
 all-local: $(vm_programs)
 tests/vm/programs/evil-proxy tests/vm/programs/without-grants: $(abi_headers)
 $(vm_programs): %: $(srcdir)/%.c
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static -I$(top_srcdir)/kmod $< -o $@
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -static -I$(top_srcdir)/kmod $< -o $@
 
 all-local: tests/vm/programs/memory-calls-pie
 tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -static-pie $< -o $@
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -static-pie $< -o $@
 
 # Programs that are linked as the distribution's compilers link by default.
 vm_default = own-maps nas-like nas-lu stream ping-pong memory-calls-dynamic \
@@ -60,7 +60,7 @@ if HAVE_OPENBLAS
 vm_default += dgemm
 endif
 vm_default_programs = $(vm_default:%=tests/vm/programs/%)
-vm_flags = -O2 -Wall -Wextra -Werror
+vm_flags = -O2 -Wall -Wextra $(WERROR_CFLAGS)
 
 all-local: $(vm_default_programs)
 tests/vm/programs/memory-calls-dynamic: $(srcdir)/tests/vm/programs/memory-calls.c
