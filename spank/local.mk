@@ -24,3 +24,15 @@ spank_lwk_la_CPPFLAGS = $(AM_CPPFLAGS) -DLWKEXEC_PATH='"$(bindir)/lwkexec"'
 spank_lwk_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version \
 	-export-symbols-regex '^(plugin_|spank_plugin_|slurm_spank_)'
 spank_lwk_la_LIBADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS)
+
+if HAVE_SLURM
+# Slurm loads plugins by their names and has no use for libtool's descriptions of them.
+plugin_descriptions = $(notdir $(slurmplugin_LTLIBRARIES))
+install-data-hook: remove-plugin-descriptions
+remove-plugin-descriptions:
+	cd $(DESTDIR)$(slurmplugindir) && rm -f $(plugin_descriptions)
+# libtool uninstalls by its description.
+uninstall-hook: remove-plugins
+remove-plugins:
+	cd $(DESTDIR)$(slurmplugindir) && rm -f $(plugin_descriptions:.la=.so)
+endif

@@ -22,6 +22,12 @@ source_checks()
 	EOF
 }
 
+# Those that only the nightly run has, or --only.
+nightly_source_checks()
+{
+	echo 'tarball make distcheck passes: the tarball builds, installs and uninstalls'
+}
+
 unit_tests()
 {
 	find tests/unit -mindepth 2 -name 'test-*.c' -printf '%P\n' | sed 's/\.c$//' | sort
@@ -52,7 +58,7 @@ runs_in_order()
 
 names()
 {
-	source_checks | sed 's/ .*//'
+	{ source_checks; nightly_source_checks; } | sed 's/ .*//'
 	unit_tests
 	bed_files
 }
@@ -122,8 +128,11 @@ list_repeats()
 
 list_nightly()
 {
-	local file
+	local file name text
 
+	nightly_source_checks | while read -r name text; do
+		printf '%-10s %s: %s\n' nightly "$name" "$text"
+	done
 	for file in $(bed_files); do
 		tests_in "$file" | sed -n "s,^[^|]*nightly[^|]*|,nightly    $file: ,p"
 		header "$file" 'also nightly' | list_repeats "$file" nightly
