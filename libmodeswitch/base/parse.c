@@ -35,22 +35,30 @@ int ms_parse_size(const char *text, uint64_t *bytes, struct ms_error *err)
 	return ms_fail(err, "expected a size with its unit, such as 64M or 2G, found \"%s\"", text);
 }
 
-/* Reads "7" or "4-7". hwloc would also read open ranges, blanks and hexadecimal. */
-static bool is_number_or_range(const char *text)
+/*
+ * Reads a decimal number up to MAX_CPU, and sets *end behind it. hwloc would read 010 as octal, and
+ * make a set of gigabytes for a number that is large enough.
+ */
+static bool read_cpu(const char *text, unsigned long *cpu, char **end)
 {
-	unsigned first, last;
-	char rest;
-	size_t n = strspn(text, "0123456789-");
-
-	if (text[n] || !isdigit((unsigned char)*text))
+	if (!isdigit((unsigned char)*text))
 		return false;
-	switch (sscanf(text, "%6u-%6u%c", &first, &last, &rest)) {
-	case 1:
-		return !strchr(text, '-') && first <= MAX_CPU;
-	case 2:
-		return first <= last && last <= MAX_CPU;
-	}
-	return false;
+	*cpu = strtoul(text, end, 10);
+	return *cpu <= MAX_CPU;
+}
+
+/* Adds "7" or "4-7" to the set. */
+static bool add_range(const char *text, hwloc_bitmap_t cpus)
+{
+	unsigned long first, last;
+	char *end;
+
+	if (!read_cpu(text, &first, &end))
+		return false;
+	last = first;
+	if (*end == '-' && !read_cpu(end + 1, &last, &end))
+		return false;
+	return !*end && first <= last && hwloc_bitmap_set_range(cpus, first, last) == 0;
 }
 
 int ms_parse_cpus(const char *text, hwloc_bitmap_t cpus, struct ms_error *err)
@@ -62,10 +70,8 @@ int ms_parse_cpus(const char *text, hwloc_bitmap_t cpus, struct ms_error *err)
 	if (!copy)
 		return ms_fail(err, "out of memory");
 	while (*text && ret == 0 && (item = strsep(&rest, ",")))
-		ret = is_number_or_range(item) ? 0 : -1;
+		ret = add_range(item, cpus) ? 0 : -1;
 	free(copy);
-	if (ret == 0 && *text)
-		ret = hwloc_bitmap_list_sscanf(cpus, text);
 	if (ret < 0)
 		return ms_fail(err, "expected a list of CPU numbers such as 0-3,8, found \"%s\"",
 			       text);
@@ -74,8 +80,11 @@ int ms_parse_cpus(const char *text, hwloc_bitmap_t cpus, struct ms_error *err)
 
 int parse_mask(const char *text, hwloc_bitmap_t set)
 {
-	/* hwloc would also take "0x", and "0xf...f" for an infinite set. */
-	if (!*text || text[strspn(text, "0123456789abcdefABCDEF,")])
+	/*
+	 * hwloc would also take "0x", and "0xf...f" for an infinite set; a comma at the start would
+	 * end this process.
+	 */
+	if (!isxdigit((unsigned char)*text) || text[strspn(text, "0123456789abcdefABCDEF,")])
 		return -1;
 	return hwloc_bitmap_sscanf(set, text);
 }

@@ -49,9 +49,9 @@ static void read_label(const char *text, struct ms_irq *irq)
  */
 static int read_irq(const char *line, size_t n_cpus, struct ms_irq *irq)
 {
-	int length;
+	int length = 0; /* it stays 0 when no colon follows the name */
 
-	if (sscanf(line, " %15[^: ]:%n", irq->name, &length) != 1)
+	if (sscanf(line, " %15[^: ]:%n", irq->name, &length) != 1 || !length)
 		return 1;
 	irq->device = isdigit((unsigned char)*irq->name);
 	irq->counts = calloc(n_cpus, sizeof(*irq->counts));

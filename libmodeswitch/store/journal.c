@@ -200,8 +200,10 @@ const char *journal_text(struct json_object *object, const char *key)
 {
 	struct json_object *member;
 
-	return json_object_object_get_ex(object, key, &member) ? json_object_get_string(member)
-							       : "";
+	/* A member that is null has no text. */
+	return json_object_object_get_ex(object, key, &member) && member
+		       ? json_object_get_string(member)
+		       : "";
 }
 
 uint64_t journal_number(struct json_object *object, const char *key)

@@ -53,8 +53,9 @@ static void cpu_lists(void **state)
 {
 	static const char *const good[] = { "0", "0-3", "0-3,8", "1,3,5-7,65535", "" };
 	static const char *const bad[] = {
-		"a",   "3-",	"-3",  "4-2",	"1,,2",		"1,",	       ",1",	" 1", "1 ",
-		"0x3", "1-2-3", "1;3", "65536", "0-4294967296", "99999999999", "1,4-2", "+1",
+		"a",	 "3-",		 "-3",		"4-2",	 "1,,2",  "1,",
+		",1",	 " 1",		 "1 ",		"0x3",	 "1-2-3", "1;3",
+		"65536", "0-4294967296", "99999999999", "1,4-2", "+1",	  "017777777777",
 	};
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
 	struct ms_error err;
@@ -65,6 +66,10 @@ static void cpu_lists(void **state)
 		hwloc_bitmap_list_snprintf(text, sizeof(text), cpus);
 		assert_string_equal(text, good[i]);
 	}
+	/* A zero at the start makes no octal number. */
+	assert_int_equal(ms_parse_cpus("010-0000011", cpus, &err), 0);
+	hwloc_bitmap_list_snprintf(text, sizeof(text), cpus);
+	assert_string_equal(text, "10-11");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		if (ms_parse_cpus(bad[i], cpus, &err) == 0)
 			fail_msg("\"%s\" was taken for a list", bad[i]);

@@ -94,7 +94,7 @@ static void interrupts_go_to_cpus_near_their_device(void **state)
 
 static void masks_as_the_kernel_says_them(void **state)
 {
-	static const char *const bad[] = { "", "0x1", "f...f", "1-3", "g" };
+	static const char *const bad[] = { "", "0x1", "f...f", "1-3", "g", ",1" };
 	hwloc_bitmap_t set = hwloc_bitmap_alloc();
 	char text[64];
 

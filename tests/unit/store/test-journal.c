@@ -121,6 +121,7 @@ static void damage_is_noticed_and_the_rest_is_read(void **state)
 		{ "{\"version\":1,\"job_id\":8}\n", 1, 0 },
 		{ HEADER "{\"block\":1}\n{\"step\":\"cpus\"}\n", 2, 1 },
 		{ HEADER "{\"step\":\"cpus\"}\n\n", 3, 1 },
+		{ HEADER "{\"step\":null}\n{\"step\":\"cpus\"}\n", 2, 1 },
 		{ HEADER "{\"step\":\"cpus\"}\n", 0, 1 },
 	};
 	struct journal *journal;
