@@ -2,8 +2,8 @@
 # shellcheck disable=SC2154  # variables of contrib/check
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The tests that need no test bed: checks of the sources, unit tests, and the benches, which bring
-# up test beds of their own.
+# The tests that need no test bed: checks of the sources, unit tests, fuzzers, and the benches, which
+# bring up test beds of their own.
 
 sources()
 {
@@ -173,6 +173,7 @@ on_host()
 {
 	run_source_checks | tee "$logs/sources.tap"
 	run_unit_tests | tee "$logs/units.tap"
+	run_fuzzers | tee "$logs/fuzz.tap"
 }
 
 run_source_checks()
@@ -196,6 +197,18 @@ run_unit_tests()
 		built=yes
 		unit_test "$program"
 	done
+}
+
+# LWK_FUZZ_SECONDS is how long each fuzzer runs.
+run_fuzzers()
+{
+	local seconds=${LWK_FUZZ_SECONDS:-$([[ $nightly ]] && echo 300 || echo 10)} text
+	local -a targets
+
+	chosen fuzz || return 0
+	text=$(text_of fuzz) || text=.
+	mapfile -t targets < <(tests/fuzz/run --list | grep -E "$text")
+	tap fuzz tests/fuzz/run --seconds "$seconds" "${targets[@]}"
 }
 
 # Each bench brings up test beds of its own. The bench ltp needs LTP's source: LWK_LTP is its directory.

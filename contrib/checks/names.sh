@@ -60,6 +60,7 @@ names()
 {
 	{ source_checks; nightly_source_checks; } | sed 's/ .*//'
 	unit_tests
+	echo fuzz
 	bed_files
 }
 
@@ -102,6 +103,7 @@ list_host()
 	for file in $(unit_tests); do
 		printf '%-10s %s\n' unit "$file"
 	done
+	printf '%-10s %-28s %s fuzzers\n' fuzz fuzz "$(tests/fuzz/run --list | wc -l)"
 }
 
 list_beds()

@@ -77,8 +77,8 @@ alone()
 {
 	local name=$1 text
 
-	# TEXT without its time, as a regular expression.
-	text=$(sed -E "s/ in [0-9]+ms\$//; s/[][(){}.*+?|^\$\\\\']/./g" <<<"$2")
+	# TEXT without its time or number of executions, as a regular expression.
+	text=$(sed -E "s/ in [0-9]+ms\$//; s/: [0-9]+ executions\$//; s/[][(){}.*+?|^\$\\\\']/./g" <<<"$2")
 	runs_in_order "$name" || name+=":^$text\$"
 	echo "# alone: contrib/check --only '$name'"
 }
