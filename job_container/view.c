@@ -2,11 +2,12 @@
 #include "view.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <slurm/spank.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "abi/lwkpart.h"
@@ -20,26 +21,49 @@ static int fail(const struct ms_job *job, const char *what)
 	return -1;
 }
 
-static int cover(const struct ms_job *job)
+/* Shows the device, and no other, in the directory of all of them. 'node' is a path of the device. */
+static int cover(const struct ms_job *job, const char *node)
 {
-	struct stat node;
+	int file;
+
+	if (mount("lwk", LWK_DEVICE_DIR, "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755,size=4k") < 0)
+		return fail(job, "mounting a tmpfs on " LWK_DEVICE_DIR);
+	file = open(job->device, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
+	if (file < 0)
+		return fail(job, "making a file for the device");
+	close(file);
+	if (mount(node, job->device, NULL, MS_BIND, NULL) < 0)
+		return fail(job, "binding the device");
+	return 0;
+}
+
+/*
+ * The device in the view is the kernel's own node. When the instance ends, the kernel takes the
+ * owner's rights away from that one; a node made here would keep them, for the instance that gets
+ * the number next.
+ */
+static int enter(const struct ms_job *job)
+{
+	char path[64];
+	int node, result;
 
 	/* lwkexec explains a missing device: it knows more of the LWK. */
 	if (strncmp(job->device, LWK_DEVICE_DIR "/", strlen(LWK_DEVICE_DIR "/")) ||
-	    stat(job->device, &node) < 0)
+	    access(job->device, F_OK) < 0)
 		return 0;
 	if (unshare(CLONE_NEWNS) < 0)
 		return fail(job, "unshare");
 	/* Later mounts on the node, such as an automounter's, still arrive. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return fail(job, "making mounts private");
-	if (mount("lwk", LWK_DEVICE_DIR, "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755,size=4k") < 0)
-		return fail(job, "mounting a tmpfs on " LWK_DEVICE_DIR);
-	if (mknod(job->device, node.st_mode, node.st_rdev) < 0 ||
-	    chown(job->device, node.st_uid, node.st_gid) < 0 ||
-	    chmod(job->device, node.st_mode & 07777) < 0)
-		return fail(job, "making the device node");
-	return 0;
+	/* Only a file of the new namespace can be bound there. */
+	node = open(job->device, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (node < 0)
+		return fail(job, "opening the device");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", node);
+	result = cover(job, path);
+	close(node);
+	return result;
 }
 
 int view_enter(uint32_t job_id)
@@ -56,7 +80,7 @@ int view_enter(uint32_t job_id)
 		return 0;
 	}
 	if (job.state == MS_JOB_ACTIVE)
-		ret = cover(&job);
+		ret = enter(&job);
 	ms_job_release(&job);
 	return ret;
 }

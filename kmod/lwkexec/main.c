@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@
 #include "lwkexec/program/program.h"
 #include "lwkexec/view/self.h"
 
-#define DEFAULT_DEVICE "/dev/lwk/0"
+/* A job sees one device, its own. */
+#define DEFAULT_DEVICE "/dev/lwk/*"
 /* Set by the SPANK plugin: the program's argv[0]; all arguments of lwkexec are the program's. */
 #define ENV_ARGV0 "LWK_ARGV0"
 #define ENV_DEVICE "LWK_DEVICE"
@@ -200,6 +202,14 @@ static void open_program(char **argv)
 		fail_refused();
 }
 
+/* Returns the device that a pattern finds, or the pattern when there is none. */
+static const char *find_device(const char *pattern)
+{
+	glob_t found;
+
+	return glob(pattern, 0, NULL, &found) ? pattern : found.gl_pathv[0];
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = getenv(ENV_ARGV0), *device = getenv(ENV_DEVICE);
@@ -209,7 +219,7 @@ int main(int argc, char **argv)
 		resume(&former);
 	leave_low_addresses(argv);
 	if (!device || !*device)
-		device = DEFAULT_DEVICE;
+		device = find_device(DEFAULT_DEVICE);
 	if (name) {
 		argv[0] = strdup(name);
 		unsetenv(ENV_ARGV0);

@@ -36,6 +36,24 @@ static struct instance *find(u32 id)
 	return id < LWKPART_MAX_INSTANCES ? instances[id] : NULL;
 }
 
+/*
+ * Chooses a number for a new instance, or LWKPART_MAX_INSTANCES: none is free. The numbers go round,
+ * so that a device's name and minor do not soon mean another job's instance.
+ */
+static u32 choose_id(void)
+{
+	static u32 next;
+	u32 tries, id;
+
+	for (tries = 0; tries < LWKPART_MAX_INSTANCES; tries++) {
+		id = next;
+		next = (next + 1) % LWKPART_MAX_INSTANCES;
+		if (!instances[id])
+			return id;
+	}
+	return LWKPART_MAX_INSTANCES;
+}
+
 unsigned int instance_count(void)
 {
 	unsigned int id, count = 0;
@@ -54,8 +72,7 @@ int instance_create(struct lwkpart_create *request)
 
 	if (!uid_valid(uid) || request->flags & ~LWKPART_CREATE_PROXY_CALLS)
 		return -EINVAL;
-	for (id = 0; id < LWKPART_MAX_INSTANCES && instances[id]; id++)
-		;
+	id = choose_id();
 	if (id == LWKPART_MAX_INSTANCES)
 		return -ENOSPC;
 	instance = kvzalloc(sizeof(*instance), GFP_KERNEL);
@@ -235,6 +252,7 @@ int instance_destroy(u32 id)
 	instance_device_destroy(instance);
 	/* Open files may keep the structure, but must not reach the partition. */
 	down_write(&instance->rwsem);
+	WRITE_ONCE(instance->destroyed, true);
 	reserve_forget(instance);
 	up_write(&instance->rwsem);
 	ledger_unassign_all(instance->id);

@@ -14,9 +14,12 @@
 #define LWKPART_CMDLINE_LEN 256
 
 /*
- * CREATE makes an instance, and its device /dev/lwk/N owned by 'uid'. ENOSPC: there
- * are LWKPART_MAX_INSTANCES. DESTROY shuts it down if it runs, and leaves its
- * CPUs and memory in the ledger as unassigned, for RETURN.
+ * CREATE makes an instance, and its device /dev/lwk/N, which only 'uid' and processes with
+ * CAP_SYS_ADMIN can open, whatever the node's mode; the numbers go round. ENOSPC: there are
+ * LWKPART_MAX_INSTANCES. DESTROY shuts it down if it runs, and leaves its CPUs and memory in the
+ * ledger as unassigned, for RETURN. Files of /dev/lwk/N that are still open belong to no instance
+ * that comes later: all that they do fails with EHOSTDOWN, except LWK_GET_STATUS and
+ * LWK_GET_DETAILS.
  */
 #define LWKPART_MAX_INSTANCES 64
 struct lwkpart_create {

@@ -5,6 +5,8 @@
  */
 #include "process/device.h"
 
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -194,13 +196,14 @@ static long grant(struct lwk_process *process, void __user *arg)
 static const struct operation {
 	unsigned int command;
 	long (*run)(struct lwk_process *process, void __user *arg);
+	bool after_destroy;
 } operations[] = {
-	{ LWK_GET_STATUS, get_status },
+	{ LWK_GET_STATUS, get_status, .after_destroy = true },
 	{ LWK_PROC_CREATE, create },
 	{ LWK_SERVE, serve_caller },
 	{ LWK_DOORBELL, ring },
 	{ LWK_UNMAP, unmap },
-	{ LWK_GET_DETAILS, get_details },
+	{ LWK_GET_DETAILS, get_details, .after_destroy = true },
 	{ LWK_GET_USAGE, get_usage },
 	{ LWK_KMSG, read_console },
 	{ LWK_EVENTFD, listen },
@@ -213,19 +216,38 @@ static const struct operation {
 
 static long device_ioctl(struct file *file, unsigned int command, unsigned long arg)
 {
+	struct lwk_process *process = file->private_data;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(operations); i++)
-		if (operations[i].command == command)
-			return operations[i].run(file->private_data, (void __user *)arg);
-	return -ENOTTY;
+	for (i = 0; i < ARRAY_SIZE(operations) && operations[i].command != command; i++)
+		;
+	if (i == ARRAY_SIZE(operations))
+		return -ENOTTY;
+	if (READ_ONCE(process->instance->destroyed) && !operations[i].after_destroy)
+		return -EHOSTDOWN;
+	return operations[i].run(process, (void __user *)arg);
+}
+
+/*
+ * May the caller open the instance? The node's mode alone does not tell: a descriptor that names the
+ * node of an earlier instance leads to the one that has its number now.
+ */
+static int check_opener(const struct instance *instance)
+{
+	if (READ_ONCE(instance->destroyed))
+		return -ENXIO;
+	return uid_eq(current_fsuid(), instance->uid) || capable(CAP_SYS_ADMIN) ? 0 : -EACCES;
 }
 
 static int device_open(struct inode *inode, struct file *file)
 {
 	struct instance *instance = container_of(inode->i_cdev, struct instance, cdev);
-	struct lwk_process *process = kzalloc(sizeof(*process), GFP_KERNEL);
+	struct lwk_process *process;
+	int error = check_opener(instance);
 
+	if (error)
+		return error;
+	process = kzalloc(sizeof(*process), GFP_KERNEL);
 	if (!process)
 		return -ENOMEM;
 	if (grants_create(process)) {

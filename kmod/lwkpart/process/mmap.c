@@ -64,6 +64,8 @@ int process_mmap(struct file *file, struct vm_area_struct *vma)
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT, size = vma->vm_end - vma->vm_start;
 	int error;
 
+	if (READ_ONCE(process->instance->destroyed))
+		return -EHOSTDOWN;
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
 	vma->vm_private_data = process;

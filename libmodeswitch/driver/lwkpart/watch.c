@@ -114,6 +114,9 @@ static ssize_t read_console(int fd, uint64_t *position, char *text, size_t size)
 	int error = request(fd, LWK_KMSG, &argument);
 
 	*position = argument.position;
+	/* The console of an instance that was destroyed has no more text. */
+	if (error == -EHOSTDOWN)
+		return 0;
 	return error ? error : (ssize_t)argument.length;
 }
 

@@ -22,7 +22,7 @@ setup_file()
 	job=$(submit user1 --lwk --ntasks=1 --cpus-per-task=4 --mem=640M --time=10 --wrap 'sleep 600')
 	export job
 	wait_for 60 job_is "$job" JobState=RUNNING
-	wait_for 60 bed test -e /dev/lwk/0
+	wait_for 60 bed sh -c 'ls /dev/lwk/*'
 }
 
 teardown_file()

@@ -63,15 +63,18 @@ void test_bad_instance(void)
 
 void test_instances(void)
 {
-	__u32 instance, last = 0, i;
+	__u32 instance, last, i;
 
-	for (i = 0; i < LWKPART_MAX_INSTANCES && !create(&instance); i++)
-		last = instance;
-	check(i == LWKPART_MAX_INSTANCES && last == i - 1, "%u instances can be made", i);
+	check(!create(&last) && !destroy(last) && !create(&instance) && instance != last,
+	      "the number of an instance that was destroyed is not used again at once");
+	for (i = 1; i < LWKPART_MAX_INSTANCES && !create(&instance); i++)
+		;
+	check(i == LWKPART_MAX_INSTANCES, "%u instances can be made", i);
 	check_result(create(&instance), ENOSPC, "CREATE of one more");
 	check(get_info().instances == LWKPART_MAX_INSTANCES, "GET_INFO counts them");
 	check_result(destroy(5), 0, "DESTROY of one");
-	check(!create(&instance) && instance == 5, "its number is used again");
+	check(!create(&instance) && instance == 5,
+	      "its number is used again when no other is free");
 	check(has_state(5, LWK_STATE_CREATED), "a new instance is CREATED");
 	check_result(load(5, "", 1), EBUSY, "LOAD into an instance that has nothing");
 	check_result(boot(5, 1), EBUSY, "BOOT of an instance that has nothing");

@@ -107,6 +107,7 @@ static void test_eventfds(int fd, __u32 instance)
 	      "it tells state, job and since when");
 	check_result(destroy(instance), 0, "DESTROY while it is watched");
 	check_result(call_instance(fd, LWK_GET_DETAILS, &details), 0, "GET_DETAILS afterwards");
+	check_result(call_instance(fd, LWK_EVENTFD, &request), EHOSTDOWN, "EVENTFD afterwards");
 	close(request.fd);
 }
 

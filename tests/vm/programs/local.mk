@@ -17,6 +17,7 @@ vm_programs = \
 	tests/vm/programs/hammer \
 	tests/vm/programs/hello \
 	tests/vm/programs/hold \
+	tests/vm/programs/keep-device \
 	tests/vm/programs/keep-memory \
 	tests/vm/programs/list-directory \
 	tests/vm/programs/memory-calls \
@@ -38,7 +39,7 @@ vm_programs = \
 	tests/vm/programs/without-grants
 
 all-local: $(vm_programs)
-tests/vm/programs/evil-proxy tests/vm/programs/without-grants: $(abi_headers)
+tests/vm/programs/evil-proxy tests/vm/programs/keep-device tests/vm/programs/without-grants: $(abi_headers)
 $(vm_programs): %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -static -I$(top_srcdir)/kmod $< -o $@
 

@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: second
+#
+# The device of an instance is its owner's, as long as the instance exists, and nobody else's. A
+# descriptor that names the device, or has it open, is worth nothing afterwards.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+	testbed put "$top/build/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
+}
+
+teardown()
+{
+	bed sh -c 'squeue -h -o %A | xargs -r scancel'
+}
+
+# A script for bash in the machine: a process of user1 keeps a device and tries to use it.
+keeper='
+	export PATH=$PATH:/opt/lwk-tests
+	as_user1="setpriv --reuid user1 --regid user1 --clear-groups"
+	# on JOB USER: makes an instance without Slurm; prints its device.
+	on() { switch-once on "$1" "$(id -u "$2")" 4-5 400M | grep -o "/dev/lwk/[0-9]*"; }
+	keep() { coproc KEEPER { exec $as_user1 keep-device "$1"; }; grep -m 1 "^open:" <&"${KEEPER[0]}"; }
+	try() { echo >&"${KEEPER[1]}"; sed "/^done/q" <&"${KEEPER[0]}"; }'
+
+# is_useless OUTPUT: true when neither descriptor of the device could be used for anything.
+is_useless()
+{
+	local line
+
+	grep -qx 'reopen: Permission denied' <<<"$1"
+	grep -qx 'reopen to read: Permission denied' <<<"$1"
+	# These two tell how the instance ended.
+	grep -v '^\(reopen\|GET_STATUS\|GET_DETAILS\|open\|done\)' <<<"$1" | while read -r line; do
+		[[ $line == *': Host is down' ]] || { echo "expected an error, found: $line"; return 1; }
+	done
+	grep -qx 'done' <<<"$1"
+}
+
+@test "a user without a job can open, map and ask nothing, whatever the node's mode" {
+	run -0 bed bash -s <<-EOF
+	$keeper
+	device=\$(on 400 user2)
+	chmod 666 "\$device"
+	for node in "\$device" /dev/lwkpart; do
+		keep "\$node"
+		try
+		kill "\$KEEPER_PID"
+		wait
+	done
+	unshare --help >/dev/null && \$as_user1 unshare --user --map-root-user keep-device "\$device" </dev/null
+	switch-once off 400
+	EOF
+	[[ $output != *': ok'* ]]
+	[[ $(grep -c '^open: Permission denied' <<<"$output") == 3 ]]
+	[[ $(grep -c '^done' <<<"$output") == 2 ]]
+	node_is_clean
+}
+
+@test "what an ended instance left open does not lead to the next one with its number" {
+	for owner in user2 user1; do
+		run -0 bed bash -s "$owner" <<-EOF
+		$keeper
+		device=\$(on 401 user1)
+		keep "\$device"
+		switch-once off 401 >/dev/null
+		keep-device --next "\${device##*/}"
+		next=\$(on 402 "\$1")
+		[[ \$device == "\$next" ]] || echo "expected \$device, found \$next"
+		try
+		switch-once off 402 >/dev/null
+		EOF
+		[[ $output == 'open: ok'* ]]
+		is_useless "$output"
+	done
+	node_is_clean
+}
+
+@test "lwkctl reset ends what has the device open" {
+	run -0 bed bash -s <<-EOF
+	$keeper
+	keep "\$(on 403 user1)"
+	lwkctl reset 403 >/dev/null
+	try
+	EOF
+	[[ $output == 'open: ok'* ]]
+	is_useless "$output"
+	node_is_clean
+}
+
+@test "the node in a job's private view does not lead to the next instance with its number" {
+	job=$(submit user1 -n2 --mem=400 --lwk --wrap 'echo "/proc/$$/root$LWK_DEVICE"; sleep 300')
+	wait_for 60 has_printed user1 "$job" /proc
+	private=$(job_output user1 "$job")
+	run -0 bed bash -s "$job" "$private" <<-EOF
+	$keeper
+	keep "\$2"
+	scancel "\$1"
+	until [[ ! -e /run/slurm-lwk/jobs/\$1.json ]]; do sleep 0.2; done
+	keep-device --next "\${2##*/}"
+	next=\$(on 404 user2)
+	[[ \${2##*/} == "\${next##*/}" ]] || echo "expected \$2, found \$next"
+	try
+	switch-once off 404 >/dev/null
+	EOF
+	[[ $output == 'open: ok'* ]]
+	is_useless "$output"
+	wait_for_job "$job"
+	node_is_clean
+}
