@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: third
+#
+# Another user of the node: he lays traps where root writes, looks at a job that is not his, and looks
+# for what a job has left.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+}
+
+teardown_file()
+{
+	bed sh -c 'rm -f /root/precious'
+	node_is_clean
+}
+
+# traps FROM TO: a program that makes, again and again, links to a precious file, FIFOs and directories
+# with all names that root makes for these jobs, wherever it can. It ends when ~/stop is there, and
+# prints the directories in which it could make something.
+traps()
+{
+	cat <<-EOF
+	use POSIX 'mkfifo';
+	my (\$from, \$to, %made) = ($1, $2);
+	my @dirs = ('/run', '/run/slurm-lwk', '/run/slurm-lwk/jobs', '/run/slurm-lwk/sysfs', '/dev', '/dev/lwk',
+		'/var/log', '/var/log/slurm-lwk', '/var/log/slurm', '/var/lib/slurm/slurmd', '/etc/slurm',
+		'/tmp', '/var/tmp', '/dev/shm', '/tmp/slurm-lwk', '/tmp/jobs');
+	EOF
+	cat <<-'EOF'
+	my @names = ('lock', 'jobs', 'lwk', 'slurm-lwk', 'lwkpart', 'topology.xml', 'topology.xml.new', 'sysfs',
+		'jobs.json', 'jobs.json.new', 'quiet.json', 'irqs.json', 'state.json', 'prepared.json');
+	for my $id ($from .. $to) {
+		push @names, map { "$id$_" } '', '.json', '.json.new', '.journal', '.journal.new', '.sys', '.away',
+			'.away.new', '.dump';
+		push @names, "job_$id", "lwk-$id.core", ".lwk-$id.core.part";
+	}
+	until (-e "$ENV{HOME}/stop") {
+		my @groups = (glob('/sys/fs/cgroup/*/slurm-lwk'), glob('/sys/fs/cgroup/*/slurm-lwk/*'),
+			glob('/sys/fs/cgroup/*/slurm*/uid_*/job_*'), '/sys/fs/cgroup');
+		for my $dir (@dirs, @groups) {
+			for my $name (@names) {
+				my $at = "$dir/$name";
+				symlink('/root/precious', $at) || link('/root/precious', $at) || mkfifo($at, 0777) ||
+					mkdir($at) || next;
+				$made{$dir}++;
+				select(undef, undef, undef, 0.001);
+				unlink($at) || rmdir($at);
+				mkfifo($at, 0777) && unlink($at);
+				mkdir($at) && rmdir($at);
+			}
+		}
+	}
+	print join(' ', sort keys %made), "\n";
+	EOF
+}
+
+# A link that root followed would change the precious file; a FIFO would hold root for ever.
+@test "traps where root writes are never stepped into, and switches go on" {
+	bed sh -c 'echo precious >/root/precious; chmod 666 /root/precious; rm -f /home/user2/*'
+	rounds=$(times 5 50)
+	last=$(as user1 sbatch --parsable -c2 --mem=300 --wrap true)
+	traps "$last" $((last + rounds + 1)) | as user2 sh -c 'cat >traps.pl; setsid perl traps.pl >made 2>&1 </dev/null &'
+	run -0 as user1 sh -c 'for n in $(seq "$2"); do srun -n1 -c2 --mem=300 --lwk "$1"; done' - \
+		"$programs/hello" "$rounds"
+	echo "$output"
+	[[ $(grep -c 'kernel=slurm-lwk' <<<"$output") == "$rounds" ]]
+	as user2 touch stop
+	wait_for 20 as user2 test -s made
+	run -0 as user2 cat made
+	echo "$output"
+	[[ $output == '/dev/shm /tmp /var/tmp' ]]
+	[[ $(bed sh -c 'cat /root/precious; stat -c %a:%u /root/precious') == precious$'\n'666:0 ]]
+	node_is_clean
+}
+
+@test "another user sees nothing of a running job but that it runs" {
+	as user1 rm -f over
+	job=$(submit user1 -n1 -c2 --mem=300 --lwk --wrap "srun $programs/hold 10 0 over")
+	wait_for 60 has_printed user1 "$job" holding
+	run -0 as user2 bash -s "$job" <<-'EOF'
+	job=$1
+	refused()
+	{
+		local output
+
+		! output=$("$@" 2>&1) || echo "given: $*: $output"
+	}
+	for verb in info stat kmsg counters 'counters * set processes' freeze thaw dump reset 'events'; do
+		[[ $verb == *\** ]] || verb+=' *'
+		set -f
+		refused timeout 20 lwkctl ${verb/\*/$job}
+		set +f
+	done
+	refused lwkctl dump "$job" own.core
+	device=$(grep -o '/dev/lwk/[0-9]*' "/run/slurm-lwk/jobs/$job.json")
+	[[ $device == /dev/lwk/* ]] || echo "device: $device"
+	refused dd if="$device" of=/dev/null count=1
+	refused dd if=/dev/null of="$device" count=0 conv=notrunc
+	refused env LWK_DEVICE="$device" lwkexec /opt/lwk-tests/hello
+	refused cat "/run/slurm-lwk/jobs/$job.journal" /run/slurm-lwk/lock /var/log/slurm-lwk/jobs.json
+	refused cat "/var/lib/slurm/slurmd/job$(printf %05d "$job")/slurm_script"
+	refused scancel "$job"
+	proxy=$(pgrep -x hold)
+	[[ $proxy ]] || echo 'no proxy'
+	for file in mem maps environ fd/0 root cwd exe map_files pagemap stack; do
+		refused ls "/proc/$proxy/$file/."
+		refused head -c 1 "/proc/$proxy/$file"
+	done
+	refused kill -0 "$proxy"
+	refused lwkctl migrate --pid "$proxy" --to 1
+	# What root has made for the job: nobody else can write it, and only the device is the user's.
+	find /run/slurm-lwk /dev/lwk /sys/fs/cgroup/*/slurm-lwk /sys/fs/cgroup/*/slurm*/uid_* \
+		\( -perm /022 -o ! -user root \) ! -type l ! -name cgroup.event_control -printf '%p %u %m\n'
+	EOF
+	echo "$output"
+	[[ $output =~ ^/dev/lwk/[0-9]+\ user1\ 600$ ]]
+	as user1 touch over
+	wait_for_job "$job"
+	node_is_clean
+}
+
+@test "the next job finds nothing of the last one" {
+	before=$(bed sh -c 'ls -A /dev/shm /run/slurm-lwk /var/log/slurm-lwk')
+	# shellcheck disable=SC2016  # the job's shells expand these
+	look='lwkctl counters "$SLURM_JOB_ID"; lwkctl stat "$SLURM_JOB_ID" --json | tr -d " \n" |
+		grep -oE "[a-z_]*(calls|faults|processes|signals)\":[0-9]*"; lwkctl kmsg "$SLURM_JOB_ID" |
+		sed -E "s/[0-9.]+/N/g"; echo "and then"'
+	# shellcheck disable=SC2016  # the job's shells expand these
+	run -0 as user1 srun -Q -n1 -c2 --mem=300 --lwk --lwk-launch=none sh -c "$look"'
+		lwkctl counters "$SLURM_JOB_ID" set processes page-faults; lwkctl counters "$SLURM_JOB_ID" start
+		lwkexec perl -e "syscall(185)"; '"$look"
+	echo "$output"
+	first=${output%%and then*}
+	# The first job has something that it could leave.
+	[[ $output == *page-faults*'system call'* && $first != *page-faults* ]]
+	run -0 as user2 srun -Q -n1 -c2 --mem=300 --lwk --lwk-launch=none sh -c "$look"
+	echo "$output"
+	[[ $output == "$first"* ]]
+	[[ $(bed sh -c 'ls -A /dev/shm /run/slurm-lwk /var/log/slurm-lwk') == "$before" ]]
+	node_is_clean
+}
