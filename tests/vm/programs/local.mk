@@ -27,6 +27,7 @@ vm_programs = \
 	tests/vm/programs/pin-memory \
 	tests/vm/programs/policies \
 	tests/vm/programs/processes \
+	tests/vm/programs/reach \
 	tests/vm/programs/rounds \
 	tests/vm/programs/secret \
 	tests/vm/programs/set-quota \
