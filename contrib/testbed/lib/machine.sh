@@ -414,6 +414,25 @@ verb_down()
 	rm -f "$state.lock"
 }
 
+verb_monitor()
+{
+	local machine=1
+
+	while (($#)); do
+		case $1 in
+		--name | --machine) take_option "$@"; shift 2 ;;
+		--) shift; break ;;
+		*) break ;;
+		esac
+	done
+	(($#)) || die_usage 'a command of the monitor' none 'say: testbed monitor info status'
+	require_up
+	require_number --machine "$machine" 1 "$machines"
+	# QEMU shows its prompt, repeats the command letter by letter with escape sequences, and answers.
+	socat -t 10 - "UNIX-CONNECT:$state/monitor$machine" <<<"$*" |
+		tr -d '\r' | sed -n '/^(qemu) /! { /^QEMU .* monitor/! p }'
+}
+
 verb_status()
 {
 	local machine cpus nodes mem
