@@ -8,6 +8,7 @@
 #include "lwk/machine/entry.h"
 #include "lwk/machine/fpu.h"
 #include "lwk/machine/frame.h"
+#include "lwk/machine/state.h"
 #include "lwk/memory/pages.h"
 #include "lwk/process/slot.h"
 
@@ -18,6 +19,7 @@ _Static_assert(offsetof(struct frame, rcx) == FRAME_RCX, "entry.h");
 _Static_assert(offsetof(struct frame, rip) == FRAME_RIP, "entry.h");
 _Static_assert(offsetof(struct frame, cs) == FRAME_CS, "entry.h");
 _Static_assert(offsetof(struct frame, rflags) == FRAME_RFLAGS, "entry.h");
+_Static_assert(sizeof(struct frame) == FRAME_BYTES, "entry.h");
 _Static_assert(USER_CS == USER_CS_NUMBER && USER_DS == USER_DS_NUMBER, "entry.h");
 _Static_assert(LWK_VDSO_BYTES == VDSO_BYTES, "entry.h");
 _Static_assert(SYSCALL_VECTOR == SYSCALL_VECTOR_NUMBER, "entry.h");
@@ -117,7 +119,6 @@ static void load_msrs(const struct cpu *cpu)
 	write_msr(MSR_GS_BASE, (u64)cpu->current);
 	write_msr(MSR_KERNEL_GS_BASE, 0);
 	write_msr(MSR_FS_BASE, 0);
-	write_msr(MSR_EFER, read_msr(MSR_EFER) | EFER_SCE | EFER_NX);
 	write_msr(MSR_STAR, (u64)USER32_CS << 48 | (u64)KERNEL_CS << 32);
 	write_msr(MSR_LSTAR, (u64)syscall_entry);
 	write_msr(MSR_CSTAR, (u64)syscall_entry);
@@ -142,7 +143,10 @@ void cpu_setup(struct cpu *cpu, u64 stack_top)
 	}
 	load_tables(cpu);
 	unblock_nmis();
+	state_set();
+	state_forget();
 	load_msrs(cpu);
-	fpu_setup(cpu->index == 0);
+	if (cpu->index == 0)
+		fpu_inspect();
 	apic_setup();
 }

@@ -15,8 +15,10 @@ struct cpu {
 	struct slot *current; /* the slot whose turn it is */
 	/* The slot whose turn comes first, because another interrupted it; or NULL. */
 	struct slot *interrupted;
-	u32 sleeps;   /* 1: only an interrupt makes it look */
-	u64 tlb_seen; /* the current process's tlb_generation that its TLB has followed */
+	u32 sleeps;	    /* 1: only an interrupt makes it look */
+	u64 tlb_seen;	    /* the current process's tlb_generation that its TLB has followed */
+	u32 machine_checks; /* that are to be reported (machine_check.c) */
+	u64 machine_check_address;
 	struct counters counters;
 	u64 gdt[11];
 	struct tss tss;

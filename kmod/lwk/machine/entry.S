@@ -66,8 +66,10 @@ exception_stubs:
 	pushq $vector
 	.if vector == 2
 	jmp nmi_entry
-	.elseif vector == 8 || vector == 18
+	.elseif vector == 8
 	jmp emergency_entry
+	.elseif vector == 18
+	jmp machine_check_entry
 	.else
 	jmp trap_entry
 	.endif
@@ -82,6 +84,7 @@ trap_entry:
 	swapgs
 1:	cld
 	SAVE_REGISTERS
+handle_trap:
 	movq %rsp, %rdi
 	xorl %ebp, %ebp
 	call trap
@@ -112,9 +115,35 @@ nmi_entry:
 	iretq
 
 /*
- * Double fault and machine check never return. They run on a page of their own
- * whose first word is this CPU's struct slot, because GS may be the
- * kernel's or the process's.
+ * A machine check comes like an NMI. If it ends the program, it goes on as an exception of the
+ * program, on the kernel's stack.
+ */
+machine_check_entry:
+	cld
+	SAVE_REGISTERS
+	movq %rsp, %rdi
+	movq %rsp, %rsi
+	andq $-4096, %rsi
+	movq (%rsi), %rsi
+	call machine_check
+	testb %al, %al
+	jnz 1f
+	RESTORE_REGISTERS
+	addq $16, %rsp
+	iretq
+1:	swapgs
+	movq %rsp, %rsi
+	movq %gs:SLOT_KERNEL_RSP, %rdi
+	subq $FRAME_BYTES, %rdi
+	movq %rdi, %rdx
+	movl $(FRAME_BYTES / 8), %ecx
+	rep movsq
+	movq %rdx, %rsp
+	jmp handle_trap
+
+/*
+ * A double fault never returns. It runs on a page of its own whose first word is this CPU's
+ * struct slot, because GS may be the kernel's or the process's.
  */
 emergency_entry:
 	cld

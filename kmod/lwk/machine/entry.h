@@ -13,6 +13,7 @@
 #define FRAME_RIP 136
 #define FRAME_CS 144
 #define FRAME_RFLAGS 152
+#define FRAME_BYTES 176
 #define USER_CS_NUMBER 0x33
 #define USER_DS_NUMBER 0x2b
 /* A segment whose limit is the CPU's number, and its node << 12. */

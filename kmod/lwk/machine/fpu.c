@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lwk/machine/fpu.h"
 
+#include <linux/signal.h>
+
 #include "lwk/base/string.h"
 #include "lwk/machine/x86.h"
 
@@ -14,6 +16,14 @@
 static size_t xsave_bytes; /* 0: no XSAVE, only FXSAVE */
 static u64 xsave_features;
 static u32 mxcsr_mask;
+
+/* The exceptions of x87 and SSE, which have the same bits in both. */
+#define FP_INVALID (1u << 0)
+#define FP_DENORMAL (1u << 1)
+#define FP_DIVIDE (1u << 2)
+#define FP_OVERFLOW (1u << 3)
+#define FP_UNDERFLOW (1u << 4)
+#define FP_INEXACT (1u << 5)
 
 static u64 read_xcr0(void)
 {
@@ -71,8 +81,7 @@ void fpu_reset(void)
 	__asm__ volatile("xrstor64 (%0)" ::"r"(initial), "a"(-1), "d"(-1) : "memory");
 }
 
-/* Finds out what the CPUs have. They are all alike. */
-static void fpu_inspect(void)
+void fpu_inspect(void)
 {
 	static u8 area[XSAVE_LEGACY] __attribute__((aligned(64)));
 	u32 regs[4];
@@ -90,10 +99,31 @@ static void fpu_inspect(void)
 		mxcsr_mask = 0xffbf; /* SDM volume 1, 11.6.6 */
 }
 
-void fpu_setup(bool first)
+/* The exceptions of the program that are noted and not masked. */
+static u32 raised(bool simd)
 {
-	write_cr0((read_cr0() & ~(CR0_EM | CR0_TS)) | CR0_MP | CR0_NE | CR0_WP);
-	write_cr4((read_cr4() & ~CR4_TSD) | CR4_OSFXSR | CR4_OSXMMEXCPT);
-	if (first)
-		fpu_inspect();
+	u16 status, control;
+	u32 mxcsr;
+
+	if (simd) {
+		__asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+		return mxcsr & ~(mxcsr >> 7);
+	}
+	__asm__ volatile("fnstsw %0; fnstcw %1" : "=m"(status), "=m"(control));
+	return status & ~control;
+}
+
+int fpu_signal_code(bool simd)
+{
+	u32 error = raised(simd);
+
+	if (error & FP_INVALID)
+		return FPE_FLTINV;
+	if (error & FP_DIVIDE)
+		return FPE_FLTDIV;
+	if (error & FP_OVERFLOW)
+		return FPE_FLTOVF;
+	if (error & (FP_UNDERFLOW | FP_DENORMAL))
+		return FPE_FLTUND;
+	return error & FP_INEXACT ? FPE_FLTRES : FPE_FLTINV;
 }

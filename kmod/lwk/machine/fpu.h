@@ -5,13 +5,15 @@
 
 #include "lwk/base/types.h"
 
-/* 'first': this is the first CPU, which finds out what all of them have. */
-void fpu_setup(bool first);
+/* Finds out what the CPUs have. They are all alike. */
+void fpu_inspect(void);
 /* Bytes that fpu_save() writes; the area is aligned to 64 bytes. */
 size_t fpu_size(void);
 void fpu_reset(void);
 void fpu_save(void *area);
 /* Loads what user code may have made up: invalid parts are replaced by initial state. */
 void fpu_load(void *area);
+/* The FPE_ code of the program's floating-point exception: #XM if 'simd', else #MF. */
+int fpu_signal_code(bool simd);
 
 #endif

@@ -10,8 +10,12 @@
 #include "lwk/machine/apic.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
+#include "lwk/machine/fpu.h"
+#include "lwk/machine/machine_check.h"
+#include "lwk/machine/state.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/fault.h"
+#include "lwk/memory/pages.h"
 #include "lwk/memory/tlb.h"
 #include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
@@ -21,29 +25,38 @@
 #include "lwk/signals/collect.h"
 #include "lwk/signals/deliver.h"
 #include "lwk/watch/account.h"
+#include "lwk/watch/console.h"
 #include "lwk/watch/counters.h"
 #include "lwk/watch/panic.h"
 #include "lwk/watch/registers.h"
 
-/* The signal and code that a program gets for an exception of its own, as on Linux. */
+/*
+ * The signal and code that a program gets for an exception of its own, as on Linux. Without a code
+ * it gets SI_KERNEL, and no address.
+ */
 static const struct {
 	const char *name;
 	u8 signal, code;
 } exceptions[X86_EXCEPTIONS] = {
 	[X86_DIVIDE] = { "divide error", SIGFPE, FPE_INTDIV },
-	[X86_DEBUG] = { "debug trap", SIGTRAP, TRAP_TRACE },
+	[X86_DEBUG] = { "debug trap", SIGTRAP, TRAP_BRKPT },
 	[X86_BREAKPOINT] = { "breakpoint", SIGTRAP, 0 },
 	[X86_OVERFLOW] = { "overflow", SIGSEGV, 0 },
 	[X86_BOUND] = { "bound range exceeded", SIGSEGV, 0 },
 	[X86_INVALID_OPCODE] = { "invalid opcode", SIGILL, ILL_ILLOPN },
-	[X86_DOUBLE_FAULT] = { "double fault", 0, 0 },
+	[X86_NO_DEVICE] = { "device not available", SIGILL, ILL_ILLOPC },
+	[X86_DOUBLE_FAULT] = { "double fault", SIGSEGV, 0 },
+	[X86_COPROCESSOR] = { "coprocessor segment overrun", SIGFPE, 0 },
+	[X86_INVALID_TSS] = { "invalid TSS", SIGSEGV, 0 },
+	[X86_NOT_PRESENT] = { "segment not present", SIGBUS, 0 },
 	[X86_STACK] = { "stack segment fault", SIGBUS, 0 },
 	[X86_PROTECTION] = { "general protection fault", SIGSEGV, 0 },
 	[X86_PAGE_FAULT] = { "page fault", SIGSEGV, SEGV_MAPERR },
 	[X86_FLOATING_POINT] = { "floating point error", SIGFPE, FPE_FLTINV },
 	[X86_ALIGNMENT] = { "alignment check", SIGBUS, BUS_ADRALN },
-	[X86_MACHINE_CHECK] = { "machine check", 0, 0 },
+	[X86_MACHINE_CHECK] = { "machine check", SIGBUS, BUS_MCEERR_AR },
 	[X86_SIMD] = { "SIMD floating point error", SIGFPE, FPE_FLTINV },
+	[X86_CONTROL_PROTECTION] = { "control protection fault", SIGSEGV, 0 },
 };
 
 static const char *exception_name(u64 vector)
@@ -63,7 +76,7 @@ static void kernel_fault(const struct frame *frame)
 	      frame->rip, (u64)read_cr2(), frame->rsp);
 }
 
-/* entry.S calls it for double faults and machine checks, in user mode and in the kernel. */
+/* entry.S calls it for double faults. */
 void emergency(const struct frame *frame);
 void emergency(const struct frame *frame)
 {
@@ -101,19 +114,70 @@ static void page_fault(struct frame *frame, u64 addr)
 			     frame->error & FAULT_PRESENT ? SEGV_ACCERR : SEGV_MAPERR, addr);
 }
 
+/* The program needs memory that is damaged. */
+static void memory_error(const struct frame *frame)
+{
+	u64 phys = machine_check_address();
+
+	print("pid %u: the memory that it needs at %llx is damaged, physical address %llx",
+	      this_process()->pid, frame->rip, phys);
+	user_page_retire(phys);
+}
+
+/* The reasons for debug exceptions add up until they are cleared. */
+static int debug_code(void)
+{
+	u64 reason = read_dr6();
+
+	write_dr6(DR6_NONE);
+	return reason & DR6_STEP ? TRAP_TRACE : TRAP_BRKPT;
+}
+
+/* Gives the program the signal for any exception but a page fault. */
+static void own_fault(struct frame *frame)
+{
+	int signal = exceptions[frame->vector].signal, code = exceptions[frame->vector].code;
+	u64 addr = frame->rip;
+
+	switch (frame->vector) {
+	case X86_DEBUG:
+		code = debug_code();
+		break;
+	case X86_ALIGNMENT:
+		/* Without AC it was no alignment check. */
+		if (!(frame->rflags & RFLAGS_AC)) {
+			state_allow_split_locks();
+			return;
+		}
+		addr = 0;
+		break;
+	case X86_FLOATING_POINT:
+	case X86_SIMD:
+		code = fpu_signal_code(frame->vector == X86_SIMD);
+		break;
+	case X86_MACHINE_CHECK:
+		memory_error(frame);
+		addr = 0;
+		break;
+	}
+	if (!code) {
+		code = SI_KERNEL;
+		addr = 0;
+	}
+	signal_fault(frame, signal ? signal : SIGSEGV, code, addr);
+}
+
 static void exception(struct frame *frame)
 {
-	u64 addr = frame->vector == X86_PAGE_FAULT ? read_cr2() : frame->rip;
+	/* Nothing may come between the fault and the reading of CR2. */
+	u64 addr = read_cr2();
 
 	if ((frame->cs & 3) == 0)
 		kernel_fault(frame);
 	if (frame->vector == X86_PAGE_FAULT)
 		page_fault(frame, addr);
-	else if (exceptions[frame->vector].signal)
-		signal_fault(frame, exceptions[frame->vector].signal,
-			     exceptions[frame->vector].code, addr);
 	else
-		kernel_fault(frame);
+		own_fault(frame);
 }
 
 static void interrupt(const struct frame *frame)

@@ -6,10 +6,26 @@
 #include <stdint.h>
 
 #define MSR_APIC_BASE 0x1b
+#define MSR_TEST_CTRL 0x33
+#define MSR_SPEC_CTRL 0x48
+#define MSR_PRED_CMD 0x49
+#define MSR_CORE_CAPABILITIES 0xcf
+#define MSR_ARCH_CAPABILITIES 0x10a
+#define MSR_FLUSH_CMD 0x10b
 #define MSR_SYSENTER_CS 0x174
+#define MSR_MCG_CAP 0x179
+#define MSR_MCG_STATUS 0x17a
 #define MSR_PERFEVTSEL0 0x186
+#define MSR_XFD 0x1c4
+#define MSR_XFD_ERR 0x1c5
+#define MSR_DEBUGCTL 0x1d9
+#define MSR_PAT 0x277
+#define MSR_MC0_CTL2 0x280
 #define MSR_FIXED_CTR_CTRL 0x38d
 #define MSR_PERF_GLOBAL_CTRL 0x38f
+/* Each machine check bank has four MSRs: control, status, address, and more about it. */
+#define MSR_MC_STATUS(bank) (0x401 + 4 * (bank))
+#define MSR_MC_ADDR(bank) (0x402 + 4 * (bank))
 #define MSR_X2APIC 0x800
 #define MSR_EFER 0xc0000080
 #define MSR_STAR 0xc0000081
@@ -22,19 +38,35 @@
 #define MSR_TSC_AUX 0xc0000103
 
 #define EFER_SCE (1UL << 0)
+#define EFER_LME (1UL << 8)
+#define EFER_LMA (1UL << 10)
 #define EFER_NX (1UL << 11)
+#define EFER_AUTOIBRS (1UL << 21)
 
+#define CR0_PE (1UL << 0)
 #define CR0_MP (1UL << 1)
-#define CR0_EM (1UL << 2)
-#define CR0_TS (1UL << 3)
+#define CR0_ET (1UL << 4)
 #define CR0_NE (1UL << 5)
 #define CR0_WP (1UL << 16)
-#define CR4_TSD (1UL << 2)
+#define CR0_AM (1UL << 18)
+#define CR0_PG (1UL << 31)
+#define CR4_PAE (1UL << 5)
+#define CR4_MCE (1UL << 6)
 #define CR4_OSFXSR (1UL << 9)
 #define CR4_OSXMMEXCPT (1UL << 10)
+#define CR4_UMIP (1UL << 11)
 #define CR4_LA57 (1UL << 12)
+#define CR4_VMXE (1UL << 13)
 #define CR4_FSGSBASE (1UL << 16)
 #define CR4_OSXSAVE (1UL << 18)
+#define CR4_SMEP (1UL << 20)
+#define CR4_SMAP (1UL << 21)
+#define CR4_PKE (1UL << 22)
+
+/* No breakpoint is armed, and no reason for a debug exception is noted. */
+#define DR7_NONE 0x400UL
+#define DR6_NONE 0xffff0ff0UL
+#define DR6_STEP (1UL << 14)
 
 #define RFLAGS_CF (1UL << 0)
 #define RFLAGS_FIXED (1UL << 1)
@@ -84,7 +116,11 @@ enum exception {
 	X86_OVERFLOW = 4,
 	X86_BOUND = 5,
 	X86_INVALID_OPCODE = 6,
+	X86_NO_DEVICE = 7,
 	X86_DOUBLE_FAULT = 8,
+	X86_COPROCESSOR = 9,
+	X86_INVALID_TSS = 10,
+	X86_NOT_PRESENT = 11,
 	X86_STACK = 12,
 	X86_PROTECTION = 13,
 	X86_PAGE_FAULT = 14,
@@ -92,6 +128,7 @@ enum exception {
 	X86_ALIGNMENT = 17,
 	X86_MACHINE_CHECK = 18,
 	X86_SIMD = 19,
+	X86_CONTROL_PROTECTION = 21,
 	X86_EXCEPTIONS = 32
 };
 
@@ -187,6 +224,24 @@ CONTROL_REGISTER(0)
 CONTROL_REGISTER(2)
 CONTROL_REGISTER(3)
 CONTROL_REGISTER(4)
+
+static inline uint64_t read_dr6(void)
+{
+	uint64_t value;
+
+	__asm__ volatile("movq %%dr6, %0" : "=r"(value));
+	return value;
+}
+
+static inline void write_dr6(uint64_t value)
+{
+	__asm__ volatile("movq %0, %%dr6" ::"r"(value));
+}
+
+static inline void write_dr7(uint64_t value)
+{
+	__asm__ volatile("movq %0, %%dr7" ::"r"(value));
+}
 
 static inline void invalidate_page(uint64_t addr)
 {

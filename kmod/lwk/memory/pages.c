@@ -40,6 +40,11 @@ static struct chunk *chunks; /* in the order of boot->mem */
 static u64 n_chunks;
 static struct chunk_list whole[MAX_NODES], partial[MAX_NODES];
 
+/* Pages whose memory is damaged. They stay taken for ever. */
+#define MAX_RETIRED 64
+static u64 retired[MAX_RETIRED];
+static u32 n_retired;
+
 /* Bytes taken and not given back, in all and by node; under the lock. */
 static u64 user_taken, kernel_taken;
 static struct {
@@ -271,8 +276,11 @@ static struct chunk *chunk_find(struct chunk *(*of_node)(u32 node), struct choic
 	return chunk;
 }
 
-/* Returns the chunk that a page is in. The ranges are few, so the walk is short. */
-static struct chunk *chunk_of(u64 phys)
+/*
+ * Returns the chunk that a page is in, or NULL if it is none of the processes' memory. The ranges
+ * are few, so the walk is short.
+ */
+static struct chunk *chunk_at(u64 phys)
 {
 	u64 first = 0;
 
@@ -284,7 +292,36 @@ static struct chunk *chunk_of(u64 phys)
 			return &chunks[first + (phys - start) / LARGE_SIZE];
 		first += (end - start) / LARGE_SIZE;
 	}
-	panic("page %llx is not of this partition", phys);
+	return NULL;
+}
+
+static struct chunk *chunk_of(u64 phys)
+{
+	struct chunk *chunk = chunk_at(phys);
+
+	if (!chunk)
+		panic("page %llx is not of this partition", phys);
+	return chunk;
+}
+
+/* Is a page of [phys, phys + size) retired? */
+static bool has_retired(u64 phys, u64 size)
+{
+	for (u32 i = 0; i < READ_ONCE(n_retired); i++)
+		if (retired[i] - phys < size)
+			return true;
+	return false;
+}
+
+void user_page_retire(u64 phys)
+{
+	phys = ALIGN_DOWN(phys, PAGE_SIZE);
+	spin_lock(&lock);
+	if (chunk_at(phys) && !has_retired(phys, PAGE_SIZE) && n_retired < MAX_RETIRED) {
+		retired[n_retired] = phys;
+		WRITE_ONCE(n_retired, n_retired + 1);
+	}
+	spin_unlock(&lock);
 }
 
 u32 user_page_node(u64 phys)
@@ -359,6 +396,8 @@ void user_page_free(u64 phys)
 	u32 page = (phys - chunk->phys) / PAGE_SIZE;
 	u64 bit = 1UL << page % 64;
 
+	if (has_retired(phys, PAGE_SIZE))
+		return;
 	spin_lock(&lock);
 	/* A used chunk may have been one large page, without a valid map. */
 	if (chunk->state == CHUNK_USED) {
@@ -382,6 +421,12 @@ void user_large_free(u64 phys)
 {
 	struct chunk *chunk = chunk_of(phys);
 
+	if (has_retired(phys, LARGE_SIZE)) {
+		user_large_split(phys);
+		for (u64 page = phys; page < phys + LARGE_SIZE; page += PAGE_SIZE)
+			user_page_free(page);
+		return;
+	}
 	spin_lock(&lock);
 	if (chunk->state != CHUNK_USED || chunk->phys != phys)
 		panic("large page %llx freed twice", phys);

@@ -29,6 +29,8 @@ void user_page_free(u64 phys);
 void user_large_free(u64 phys);
 /* A large page is from now on mapped as small ones. */
 void user_large_split(u64 phys);
+/* The page's memory is damaged: nobody gets it again when it is freed. */
+void user_page_retire(u64 phys);
 /* The NUMA node of a page. */
 u32 user_page_node(u64 phys);
 /* Bytes that no process has taken. */

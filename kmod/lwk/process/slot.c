@@ -6,6 +6,7 @@
 #include "lwk/machine/cpu.h"
 #include "lwk/machine/entry.h"
 #include "lwk/machine/fpu.h"
+#include "lwk/machine/machine_check.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/direct_map.h"
 #include "lwk/memory/pages.h"
@@ -88,6 +89,7 @@ void slot_loop(void)
 	if (slot->process)
 		thread_park();
 	account(LWK_CPU_IDLE);
+	machine_check_report();
 	STORE_RELEASE(slot->control->obeyed, LWK_ORDER_NONE);
 	while (!channel_ordered(slot))
 		slot_sleep(channel_ordered);

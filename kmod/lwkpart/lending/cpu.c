@@ -71,7 +71,7 @@ static_assert(offsetof(struct park_mailbox, index) == PARK_INDEX);
 static DEFINE_PER_CPU(struct park_area *, park_area);
 /* The CPU that give_back() puts on-line, which the veto lets pass; or -1. */
 static int coming_back = -1;
-static enum cpuhp_state veto_state;
+static enum cpuhp_state veto_state, forget_state;
 
 void notrace cpu_prepare_parking(void)
 {
@@ -142,6 +142,17 @@ static int veto_online(unsigned int cpu)
 			"CPU %u stays off-line: it is lent to the LWK of job %u (instance %u); it comes back when that job ends\n",
 			cpu, to.job_id, to.instance);
 	return -EBUSY;
+}
+
+/*
+ * CPU hotplug callback, on a CPU that comes back and runs no program yet: the programs of the LWK
+ * have taught its branch predictors, and Linux believes that its own last program has.
+ */
+static int forget_lwk(unsigned int cpu)
+{
+	if (per_cpu(park_area, cpu) && boot_cpu_has(X86_FEATURE_IBPB))
+		native_wrmsrl(MSR_IA32_PRED_CMD, PRED_CMD_IBPB);
+	return 0;
 }
 
 /* PM callback: suspend and hibernation would lose the state of CPUs that Linux does not see. */
@@ -345,16 +356,25 @@ int cpus_init(void)
 	if (error)
 		return error;
 	error = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "lwkpart:veto", veto_online, NULL);
-	if (error < 0) {
-		unregister_pm_notifier(&sleep_notifier);
-		return error;
-	}
+	if (error < 0)
+		goto unregister;
 	veto_state = error;
+	error = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "lwkpart:forget", forget_lwk, NULL);
+	if (error < 0)
+		goto remove_veto;
+	forget_state = error;
 	return 0;
+
+remove_veto:
+	cpuhp_remove_state_nocalls(veto_state);
+unregister:
+	unregister_pm_notifier(&sleep_notifier);
+	return error;
 }
 
 void cpus_exit(void)
 {
+	cpuhp_remove_state_nocalls(forget_state);
 	cpuhp_remove_state_nocalls(veto_state);
 	unregister_pm_notifier(&sleep_notifier);
 }

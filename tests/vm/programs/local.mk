@@ -6,6 +6,7 @@ vm_programs = \
 	tests/vm/programs/bad-pointers \
 	tests/vm/programs/clocks \
 	tests/vm/programs/copy-file \
+	tests/vm/programs/cpu-faults \
 	tests/vm/programs/eat-memory \
 	tests/vm/programs/escape \
 	tests/vm/programs/every-call \

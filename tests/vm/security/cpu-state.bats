@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: third
+#
+# What Linux leaves in a CPU, what a program does with it and what the hardware reports ends a program
+# or its LWK at most.
+
+load ../helpers
+
+# The status of an error in a machine check's bank: valid, reported, with an address; and its kinds.
+corrected=0x9c00000000000134
+harmless=0xbc00000000000134  # uncorrected, and no program has met it
+needed=0xbd80000000000134    # uncorrected, and the program needs what is lost
+corrupt=0xbe00000000000134   # uncorrected, and the CPU's state is lost
+
+setup_file()
+{
+	prepare
+}
+
+teardown_file()
+{
+	node_is_clean
+}
+
+# spinning_job: starts a job of user1 that runs spin twice on an LWK CPU, sets $job, and
+# $cpu to Linux's number of that CPU.
+spinning_job()
+{
+	job=$(submit user1 -n1 -c2 --mem=300 --lwk --wrap "
+		srun $programs/spin; echo first=\$?
+		srun $programs/spin; echo second=\$?
+		lwkctl kmsg \$SLURM_JOB_ID")
+	wait_for 60 has_printed user1 "$job" spinning
+	cpu=$(bed cat "/run/slurm-lwk/jobs/$job.json" | jq -r .lwk_cpus)
+}
+
+# machine_check STATUS [BANK]: of the LWK's CPU, which can restart the instruction.
+machine_check()
+{
+	testbed monitor mce "$cpu" "${2-3}" "$1" 7 0x1000 0x8c
+}
+
+@test "each exception of a program is the signal that it is on Linux" {
+	linux=$(as user1 srun -Q -n1 -c2 --mem=300 "$programs/cpu-faults")
+	run -0 as user1 srun -Q -n1 -c2 --mem=300 --lwk "$programs/cpu-faults"
+	diff <(echo "$linux") <(echo "$output")
+	[[ $output == *'divide by zero: signal 8, code 1'*'execution of data: signal 11, code 2'* ]]
+}
+
+@test "a memory error ends the program that needs the memory, each time, and nothing else" {
+	spinning_job
+	machine_check "$needed"
+	wait_for 60 has_printed user1 "$job" first=135 # SIGBUS
+	wait_for 60 as user1 sh -c "[ \$(grep -c spinning $job.out) = 2 ]"
+	# Neither a harmless nor a corrected error is any program's; two in a row find MCIP cleared.
+	machine_check "$harmless"
+	machine_check "$harmless"
+	machine_check "$corrected" 4
+	machine_check "$needed"
+	wait_for_job "$job"
+	run -0 job_output user1 "$job"
+	echo "$output"
+	[[ $output == *second=135* ]]
+	[[ $output == *'2 machine checks with errors that no program has met'* ]]
+	[[ $output == *'the hardware had a corrected error: bank 4, status 9c'* ]]
+	node_is_clean
+}
+
+@test "a fatal error ends the LWK with the reason; later ones do not reset the node" {
+	other=$(submit user2 -n1 -c2 --mem=300 --lwk --wrap "srun $programs/nap 600")
+	spinning_job
+	machine_check "$corrupt"
+	wait_for 30 bed sh -c "dmesg | grep 'LWK of job $job .*panicked.*machine check at .*bank 3, status be'"
+	machine_check "$corrupt"
+	machine_check "$needed"
+	wait_for_job "$job"
+	run -0 job_output user1 "$job"
+	[[ $output == *'PANIC: CPU 0: machine check at '* ]]
+	job_is "$other" JobState=RUNNING
+	bed scancel "$other"
+	wait_for_job "$other"
+	node_is_clean
+}
