@@ -138,6 +138,7 @@ noinst_LTLIBRARIES += libmodeswitch/liblwkctl.la
 libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/check.c \
 	libmodeswitch/lwkctl/common.c libmodeswitch/lwkctl/common.h \
+	libmodeswitch/lwkctl/confine.c libmodeswitch/lwkctl/confine.h \
 	libmodeswitch/lwkctl/cool.c \
 	libmodeswitch/lwkctl/counters.c \
 	libmodeswitch/lwkctl/drawing/drawing.h \
@@ -167,7 +168,7 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/status.c \
 	libmodeswitch/lwkctl/top.c \
 	libmodeswitch/lwkctl/verb.h libmodeswitch/lwkctl/verbs.c
-libmodeswitch_liblwkctl_la_LIBADD = $(NCURSES_LIBS) $(NUMA_LIBS)
+libmodeswitch_liblwkctl_la_LIBADD = $(NCURSES_LIBS) $(NUMA_LIBS) $(SECCOMP_LIBS)
 
 bin_PROGRAMS += lwkctl
 lwkctl_SOURCES = libmodeswitch/lwkctl/main.c \

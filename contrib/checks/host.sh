@@ -164,6 +164,21 @@ check_permissions()
 		xargs grep -nE 'fopen\([^)]*, "[wa]|mkdir(at)?\(.*, 0?[0-7]*[2367]\)|chmod(at)?\(.*, 0?[0-7]*[2367]\)'
 }
 
+# Exposure is what systemd thinks of a unit's sandbox: 10 is none, and 2.0 is allowed.
+check_units()
+{
+	local unit copies=$logs/units status=0
+
+	mkdir -p "$copies"
+	for unit in contrib/systemd/*.service; do
+		# Only a node has lwkctl.
+		sed 's,/usr/bin/lwkctl,/bin/true,' "$unit" >"$copies/${unit##*/}"
+		systemd-analyze verify --man=no "$copies/${unit##*/}" || status=1
+		systemd-analyze security --offline=true --threshold=20 "$unit" || status=1
+	done
+	return $status
+}
+
 unit_test()
 {
 	tap "$1" env CMOCKA_MESSAGE_OUTPUT=TAP "$sanitized/tests/unit/$1"

@@ -18,6 +18,7 @@ source_checks()
 	sparse sparse finds nothing in lwkpart.ko
 	analyzer gcc -fanalyzer finds nothing in libmodeswitch
 	hardening what is installed is built hardened and starts no shell
+	units the systemd units are valid and sandboxed
 	permissions what is installed or created by root is not others' to write
 	EOF
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* lwkctl quiet: the process that keeps device interrupts away from jobs with --quiet-irqs. */
 #include "lwkctl/common.h"
-
+#include "lwkctl/confine.h"
 #include "modeswitch/error.h"
 #include "modeswitch/interrupts.h"
+
+/* irqbalance is told by a socket. Root needs no capability for files of its own. */
+#define CAPABILITIES 0
+#define CALLS "getsockopt recvfrom sendmsg setsockopt"
 
 static int run(const struct options *options)
 {
@@ -12,6 +16,8 @@ static int run(const struct options *options)
 
 	if (!interval_argument(options, &interval))
 		return EXIT_USAGE;
+	if (confine(CAPABILITIES, CALLS, &err) < 0)
+		return fail(&err);
 	return ms_quiet_watch(interval, &err) < 0 ? fail(&err) : EXIT_OK;
 }
 

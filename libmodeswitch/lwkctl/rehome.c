@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* lwkctl rehome: brings memory home that was moved away for LWK jobs. */
+#include <linux/capability.h>
 #include <stdio.h>
 
 #include "lwkctl/common.h"
+#include "lwkctl/confine.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/migrate.h"
+
+/* It moves pages of other users' processes, by lwkpart.ko too, and writes their cpusets. */
+#define CAPABILITIES                                                                               \
+	(CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_SYS_PTRACE) |       \
+	 CAPABILITY(CAP_DAC_OVERRIDE))
+#define CALLS "getpriority ioctl move_pages pidfd_open poll sendto setpriority"
 
 static int run(const struct options *options)
 {
@@ -16,7 +24,9 @@ static int run(const struct options *options)
 
 	if (ms_config_load(options->config, &config, &err) < 0)
 		return fail(&err);
-	ret = ms_rehome(config, print_line, &said, &err);
+	ret = confine(CAPABILITIES, CALLS, &err);
+	if (ret == 0)
+		ret = ms_rehome(config, print_line, &said, &err);
 	ms_config_free(config);
 	if (ret < 0)
 		return fail(&err);

@@ -46,6 +46,11 @@ movable_blocks()
 @test "the systemd unit prepares the node before slurmd starts, and undoes it when stopped" {
 	testbed up --init systemd --cgroup v2 --append systemd.wants=slurm-lwk-prepare.service
 	run -0 bed systemctl is-active slurm-lwk-prepare.service
+	# All that follows works in the unit's sandbox.
+	run -0 bed systemctl show -P ProtectSystem -P NoNewPrivileges -P CapabilityBoundingSet slurm-lwk-prepare.service
+	[[ $output == *strict* && $output == *yes* && $output == *cap_sys_admin* && $output != *cap_sys_module* ]]
+	run bed journalctl -b -u slurm-lwk-prepare.service
+	[[ $output == *'interrupts: '*' moved'* && $output != *'ermission denied'* && $output != *'not permitted'* ]]
 	# The kernel may keep a block at first: a second run may complete the first, and undoes nothing.
 	before=$(movable_blocks)
 	run -0 bed lwkctl prepare --json
