@@ -2,13 +2,9 @@
 /*
  * Loads and unloads the module: sets its parts up, in order, and takes them down.
  *
- * For some purposes Linux exports no interface. These files reach for its internals, no others:
- *   lending/smp_ops.c  replaces functions of smp_ops
- *   lending/cpu.c      gives a CPU that goes down its own IDT; sends INITs and NMIs
- *   lending/cpuset.c   sets a flag of the cpuset hierarchy and calls the controller's bind()
- *   pages/scan.c       flushes the TLBs of a process by its tlb_gen
- *   process/calls.c    finds system calls by kprobes
- *   process/charge.c   adds to the times and to the memory counters of a task
+ * For some purposes Linux exports no interface: tricks/tricks.c reaches for its internals, no other file.
+ * lending/cpu.c, without which no CPU could run an LWK, programs the CPU: a CPU that goes down gets an IDT
+ * of its own, INITs and NMIs stop and start it.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -17,21 +13,27 @@
 #include "control.h"
 #include "instance/doorbell.h"
 #include "lending/cpu.h"
-#include "lending/cpuset.h"
+#include "lending/ledger.h"
 #include "lending/memory.h"
-#include "lending/smp_ops.h"
 #include "process/device.h"
+#include "tricks/tricks.h"
+
+static const struct tricks_hooks hooks = {
+	.stop_lent_cpus = cpus_stop_all,
+	.nothing_is_lent = ledger_is_empty,
+};
 
 static int __init lwkpart_init(void)
 {
-	int error;
+	int error = tricks_init(&hooks);
 
+	if (error)
+		goto fail_tricks;
 	/* User space may put memory blocks off-line, a node's last one too, before the first LEND. */
-	cpusets_keep_lent();
+	trick_keep_cpusets();
 	error = cpus_init();
 	if (error)
 		goto fail;
-	smp_ops_hook();
 	error = memory_init();
 	if (error)
 		goto fail_memory;
@@ -53,9 +55,10 @@ fail_devices:
 fail_doorbell:
 	memory_exit();
 fail_memory:
-	smp_ops_unhook();
 	cpus_exit();
 fail:
+	tricks_exit();
+fail_tricks:
 	pr_err("the module could not be set up (error %d); see the messages above\n", error);
 	return error;
 }
@@ -67,8 +70,8 @@ static void __exit lwkpart_exit(void)
 	instance_devices_exit();
 	doorbell_exit();
 	memory_exit();
-	smp_ops_unhook();
 	cpus_exit();
+	tricks_exit();
 }
 
 module_init(lwkpart_init);

@@ -2,9 +2,9 @@
 /*
  * Takes CPUs from Linux, parks them, starts an LWK on them and stops it again.
  *
- * Linux's own hot-unplug takes a CPU down. On the way our hook of play_dead() (smp_ops.c) gives
- * the CPU a private copy of the IDT with our NMI handler in it; then Linux's play_dead() goes on,
- * so that Linux sees an ordinary dead CPU. An NMI makes the CPU run an LWK (park.S). An INIT IPI
+ * Linux's own hot-unplug takes a CPU down. On the way our hotplug callback gives the CPU a
+ * private copy of the IDT with our NMI handler in it; then Linux's play_dead() goes on, so that Linux
+ * sees an ordinary dead CPU. An NMI makes the CPU run an LWK (park.S). An INIT IPI
  * stops it: after an INIT a processor executes nothing until a start-up IPI comes (SDM vol. 3,
  * "Multiple-Processor (MP) Initialization"), and Linux's add_cpu() sends that one.
  */
@@ -17,9 +17,13 @@
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/module.h>
+#include <linux/reboot.h>
 #include <linux/slab.h>
 #include <linux/suspend.h>
 #include <linux/version.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 14, 0)
+#include <linux/panic_notifier.h>
+#endif
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 16, 0)
 #include <linux/cc_platform.h>
 #define memory_is_encrypted() cc_platform_has(CC_ATTR_MEM_ENCRYPT)
@@ -33,9 +37,9 @@
 #include <asm/special_insns.h>
 #include <asm/trapnr.h>
 
-#include "lending/cpuset.h"
 #include "lending/ledger.h"
 #include "lending/park.h"
+#include "tricks/tricks.h"
 
 /* Flexible Return and Event Delivery; with it exceptions do not go through the IDT. */
 #define CR4_FRED BIT_ULL(32)
@@ -43,7 +47,7 @@
 /* The state of a CPU between Linux and an LWK. */
 enum seat {
 	SEAT_LINUX = 0, /* in Linux */
-	SEAT_TAKING,	/* on its way down, where our hook parks it */
+	SEAT_TAKING,	/* on its way down, where our callback parks it */
 	SEAT_PARKED,	/* waits for an NMI */
 	SEAT_STARTED,	/* runs an LWK */
 	SEAT_STOPPED,	/* got an INIT; only a cycle through Linux parks it again */
@@ -73,9 +77,18 @@ static DEFINE_PER_CPU(struct park_area *, park_area);
 static int coming_back = -1;
 static enum cpuhp_state veto_state, forget_state;
 
-void notrace cpu_prepare_parking(void)
+/*
+ * CPU hotplug callback: makes the calling CPU, which goes down, wake up in park_nmi(), if it is being
+ * lent. It runs on that CPU, which nothing can stop any more on its way to play_dead().
+ *
+ * Linux gives modules no state of their own for callbacks on that CPU itself. The one of ARM's timer is
+ * always free here; should it not be, then the module does not load.
+ */
+#define PARKING CPUHP_AP_ARM_ARCH_TIMER_STARTING
+
+static int park(unsigned int cpu)
 {
-	struct park_area *area = this_cpu_read(park_area);
+	struct park_area *area = per_cpu(park_area, cpu);
 
 	if (area && area->seat == SEAT_TAKING) {
 		unsigned long stub = (unsigned long)park_nmi;
@@ -94,6 +107,7 @@ void notrace cpu_prepare_parking(void)
 		native_load_idt(&idt);
 		WRITE_ONCE(area->seat, SEAT_PARKED);
 	}
+	return 0;
 }
 
 u32 cpu_apicid(unsigned int cpu)
@@ -168,6 +182,16 @@ static int veto_sleep(struct notifier_block *nb, unsigned long event, void *data
 
 static struct notifier_block sleep_notifier = { .notifier_call = veto_sleep };
 
+/* Linux ends, by a reboot, a kexec or a panic: an LWK that went on would write into others' memory. */
+static int stop_with_linux(struct notifier_block *nb, unsigned long event, void *data)
+{
+	cpus_stop_all();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block end_notifier = { .notifier_call = stop_with_linux };
+static struct notifier_block panic_notifier = { .notifier_call = stop_with_linux };
+
 /*
  * Parks an on-line CPU whose park area is in place. Returns 0, or an error that leaves the CPU
  * as it was: -ENODEV when it is not on-line, -EBUSY when Linux does not let it go.
@@ -180,7 +204,7 @@ static int take(unsigned int cpu)
 	memset(&area->mailbox, 0, sizeof(area->mailbox));
 	WRITE_ONCE(area->seat, SEAT_TAKING);
 	error = remove_cpu(cpu);
-	/* Also when another caller took the CPU down (error 1), it came through our hook. */
+	/* Also when another caller took the CPU down (error 1), it came through our callback. */
 	if (READ_ONCE(area->seat) == SEAT_PARKED)
 		return 0;
 	WRITE_ONCE(area->seat, SEAT_LINUX);
@@ -230,7 +254,7 @@ int cpu_lend(unsigned int cpu)
 		goto free_area;
 	per_cpu(park_area, cpu) = area;
 	/* Cpusets may have been mounted since the module was loaded. */
-	cpusets_keep_lent();
+	trick_keep_cpusets();
 	error = take(cpu);
 	if (error)
 		goto remove;
@@ -357,23 +381,37 @@ int cpus_init(void)
 		return error;
 	error = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "lwkpart:veto", veto_online, NULL);
 	if (error < 0)
-		goto unregister;
+		goto fail_veto;
 	veto_state = error;
 	error = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "lwkpart:forget", forget_lwk, NULL);
 	if (error < 0)
-		goto remove_veto;
+		goto fail_forget;
 	forget_state = error;
+	error = cpuhp_setup_state_nocalls(PARKING, "lwkpart:park", NULL, park);
+	if (error)
+		goto fail_park;
+	error = register_reboot_notifier(&end_notifier);
+	if (error)
+		goto fail_end;
+	atomic_notifier_chain_register(&panic_notifier_list, &panic_notifier);
 	return 0;
 
-remove_veto:
+fail_end:
+	cpuhp_remove_state_nocalls(PARKING);
+fail_park:
+	cpuhp_remove_state_nocalls(forget_state);
+fail_forget:
 	cpuhp_remove_state_nocalls(veto_state);
-unregister:
+fail_veto:
 	unregister_pm_notifier(&sleep_notifier);
 	return error;
 }
 
 void cpus_exit(void)
 {
+	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_notifier);
+	unregister_reboot_notifier(&end_notifier);
+	cpuhp_remove_state_nocalls(PARKING);
 	cpuhp_remove_state_nocalls(forget_state);
 	cpuhp_remove_state_nocalls(veto_state);
 	unregister_pm_notifier(&sleep_notifier);

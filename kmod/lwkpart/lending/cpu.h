@@ -39,11 +39,6 @@ void cpu_stop(const struct lwk_boot_cpu *cpus, unsigned int count);
  * Any context, without the mutex.
  */
 void cpus_stop_all(void);
-/*
- * Makes the calling CPU, which Linux is about to halt for good, wake up in park_nmi(), if it is
- * being lent. For play_dead(): interrupts are off, and RCU no longer watches.
- */
-void cpu_prepare_parking(void);
 u32 cpu_apicid(unsigned int cpu);
 /* The address of the code that enters an LWK; it lies within one page. */
 u64 cpu_stub_address(void);

@@ -60,6 +60,9 @@ static s32 look_at(struct mover *mover, unsigned long address)
 	if (!pmd || pmd_none(*pmd) || !pmd_present(*pmd) || pmd_leaf(*pmd) || pmd_bad(*pmd))
 		return -EAGAIN;
 	table = pte_offset_map(pmd, address);
+	/* NULL since Linux 6.5: the table has gone meanwhile. */
+	if (!table)
+		return -EAGAIN;
 	pte = ptep_get_lockless(table);
 	pte_unmap(table);
 	if (!pte_present(pte) || pte_special(pte) || !pfn_valid(pte_pfn(pte)))

@@ -14,13 +14,11 @@
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/swap.h>
 #include <linux/uaccess.h>
 
-#include <asm/tlbflush.h>
-
 #include "pages/walk.h"
+#include "tricks/tricks.h"
 
 /*
  * One call looks at no more than so many entries, because it holds mmap_lock, for which programs
@@ -164,26 +162,6 @@ static unsigned long scan_mapping(struct scan *scan, struct vm_area_struct *vma,
 	return min(address, end);
 }
 
-static void flush_this_cpu(void *unused)
-{
-	__flush_tlb_all();
-}
-
-/*
- * Flushes the translations of a process: a CPU does not set an Accessed bit again while it has
- * the translation in its TLB. Linux's flush_tlb_mm() is not exported; this does the same.
- */
-static void flush_tlb_of(struct mm_struct *mm)
-{
-	/* CPUs that do not use this address space now compare tlb_gen when they come back to it. */
-	atomic64_inc(&mm->context.tlb_gen);
-	preempt_disable();
-	smp_call_function_many(mm_cpumask(mm), flush_this_cpu, NULL, true);
-	if (cpumask_test_cpu(smp_processor_id(), mm_cpumask(mm)))
-		flush_this_cpu(NULL);
-	preempt_enable();
-}
-
 /* Returns the address where the next scan goes on. */
 static unsigned long scan_memory(struct scan *scan, struct mm_struct *mm, unsigned long start,
 				 unsigned long end)
@@ -220,7 +198,7 @@ static int scan_process(struct lwkpart_scan *request, struct scan *scan)
 	request->start = at < end ? at : request->end;
 	mmap_read_unlock(mm);
 	if (scan->cleared)
-		flush_tlb_of(mm);
+		trick_flush_tlb(mm);
 	mmput(mm);
 	return 0;
 }

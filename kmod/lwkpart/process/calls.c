@@ -3,17 +3,14 @@
  * Carries out the most used system calls on files in the kernel, which saves the return to the
  * proxy's program.
  *
- * The functions are Linux's own, found by a kprobe and called in the proxy's context: credentials,
+ * The functions are Linux's own, found by a trick and called in the proxy's context: credentials,
  * descriptors, limits, accounting, results and signals are those of a call that the proxy makes
  * itself. Linux does more on the way into a system call (seccomp, ptrace, audit): a proxy to which
  * any of these applies gets its packets itself. Linux does more on the way out (signals, the last
  * close of a file): then the proxy sends the reply, afterwards.
  */
-#define pr_fmt(fmt) "lwkpart: " fmt
-
 #include "process/calls.h"
 
-#include <linux/kprobes.h>
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
 #include <linux/task_work.h>
@@ -22,6 +19,7 @@
 #include <asm/unistd.h>
 
 #include "process/channel.h"
+#include "tricks/tricks.h"
 
 /* Is the descriptor one of the program's? The proxy's own ones must stay open. */
 static bool closes_program_file(const struct lwk_packet *packet, const struct lwk_serve *serve)
@@ -54,7 +52,7 @@ static struct {
 	/* May this packet be carried out here? NULL: every one. */
 	bool (*suits)(const struct lwk_packet *packet, const struct lwk_serve *serve);
 	/* Linux's function, or NULL: not found. */
-	long (*function)(const struct pt_regs *regs);
+	trick_call function;
 } calls[] = {
 	[__NR_read] = { "__x64_sys_read" },
 	[__NR_write] = { "__x64_sys_write" },
@@ -69,37 +67,13 @@ static struct {
 	[__NR_writev] = { "__x64_sys_writev" },
 };
 
-/*
- * Returns the address of a function that is not exported to modules, or NULL. The probe that finds
- * it by name is never enabled.
- */
-static void *find_by_kprobe(const char *symbol)
-{
-#ifdef CONFIG_X86_KERNEL_IBT
-	return NULL; /* The address may lie behind the ENDBR at which an indirect call must arrive. */
-#else
-	struct kprobe probe = { .symbol_name = symbol, .flags = KPROBE_FLAG_DISABLED };
-	void *address;
-
-	if (register_kprobe(&probe))
-		return NULL;
-	address = probe.addr;
-	unregister_kprobe(&probe);
-	return address;
-#endif
-}
-
 void calls_init(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
-		if (!calls[i].symbol)
-			continue;
-		calls[i].function = find_by_kprobe(calls[i].symbol);
-		if (!calls[i].function)
-			pr_info("cannot find %s() in this kernel: proxies make those calls themselves, which takes longer\n",
-				calls[i].symbol);
+		if (calls[i].symbol)
+			calls[i].function = trick_find_call(calls[i].symbol);
 	}
 }
 

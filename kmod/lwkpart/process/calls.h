@@ -6,7 +6,7 @@
 #include "abi/device/serve.h"
 #include "process/thread.h"
 
-/* Finds Linux's functions. Logs those that it does not find. */
+/* Finds Linux's functions. */
 void calls_init(void);
 /*
  * Carries out the call of the first packet. False when the proxy has something to do: the

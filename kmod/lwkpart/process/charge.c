@@ -11,13 +11,12 @@
 
 #include <linux/mm.h>
 #include <linux/sched.h>
-#include <linux/sched/cputime.h>
 #include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
-#include <linux/version.h>
 #include <asm/tsc.h>
 
 #include "instance/usage.h"
+#include "tricks/tricks.h"
 
 /* TSC cycles that a slot has spent in programs, and in the LWK's kernel for them. */
 struct spent {
@@ -71,23 +70,6 @@ void charge_begin(const struct instance *instance, unsigned int slot, struct cha
 	charge->when_ns = ktime_get_ns();
 }
 
-/*
- * Adds nanoseconds to the caller's times, as Linux's tick does, which must not come in between.
- * Another CPU that wakes a task here may add to sum_exec_runtime at the same time, under a lock
- * that modules cannot take. Then one of the two additions is lost, which is rare and harmless.
- */
-static void add_cpu_time(u64 user, u64 system)
-{
-	local_irq_disable();
-	current->utime += user;
-	current->stime += system;
-	current->se.sum_exec_runtime += user + system;
-	account_group_user_time(current, user);
-	account_group_system_time(current, system);
-	account_group_exec_runtime(current, user + system);
-	local_irq_enable();
-}
-
 /* Nanoseconds that all threads of this process have used, including those that have ended. */
 static u64 process_time(void)
 {
@@ -128,16 +110,7 @@ void charge_cpu_time(const struct instance *instance, unsigned int slot, struct 
 	user = take_delta(spent.user, &charge->user, &room);
 	system = take_delta(spent.system, &charge->system, &room);
 	charge->when_ns = now;
-	add_cpu_time(user, system);
-}
-
-static void add_rss(struct mm_struct *mm, long pages)
-{
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
-	percpu_counter_add(&mm->rss_stat[MM_SHMEMPAGES], pages);
-#else
-	atomic_long_add(pages, &mm->rss_stat.count[MM_SHMEMPAGES]);
-#endif
+	trick_add_cpu_time(user, system);
 }
 
 static long bounded_pages(const struct instance *instance, u64 pages)
@@ -154,10 +127,8 @@ static void account_memory(struct charge *charge, long pages, unsigned long peak
 {
 	spin_lock(&charge->lock);
 	if (charge->mm && charge->mm == current->mm) {
-		add_rss(charge->mm, pages - charge->rss_pages);
+		trick_add_memory(charge->mm, pages - charge->rss_pages, peak);
 		charge->rss_pages = pages;
-		if (charge->mm->hiwater_rss < peak)
-			charge->mm->hiwater_rss = peak;
 	}
 	spin_unlock(&charge->lock);
 }
@@ -191,7 +162,7 @@ void charge_close(struct charge *charge, struct mm_struct *mm)
 {
 	spin_lock(&charge->lock);
 	if (charge->mm == mm && --charge->windows == 0) {
-		add_rss(mm, -charge->rss_pages);
+		trick_add_memory(mm, -charge->rss_pages, 0);
 		charge->rss_pages = 0;
 		charge->mm = NULL;
 	}

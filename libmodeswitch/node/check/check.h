@@ -40,6 +40,7 @@ void check_module(struct checking *checking, const struct driver *driver);
 /* kernel.c */
 void check_limits(struct checking *checking);
 void check_interrupts(struct checking *checking);
+void check_tricks(struct checking *checking);
 
 /* memory.c */
 void check_memory(struct checking *checking);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks for what this kernel does not offer: cgroup controllers for the limits of proxies, and
- * interrupts that can be moved.
+ * Looks for what this kernel does not offer: cgroup controllers for the limits of proxies, interrupts
+ * that can be moved, and the internals that lwkpart.ko uses.
  */
 #include <hwloc.h>
 
 #include "base/cgroup.h"
+#include "base/files.h"
 #include "interrupts/affinity.h"
 #include "limits/limits.h"
 #include "modeswitch/config.h"
@@ -56,4 +57,22 @@ void check_interrupts(struct checking *checking)
 				   "every interrupt can be moved to OS CPUs");
 	}
 	hwloc_bitmap_free(cpus);
+}
+
+/* The tricks of lwkpart.ko that are off by its parameter, or that this kernel does not allow. */
+void check_tricks(struct checking *checking)
+{
+	char off[256];
+
+	if (kernel_read(off, sizeof(off), "/sys/module/lwkpart/parameters/tricks_off") < 0)
+		return;
+	if (*off)
+		check_tell(
+			checking, MS_NOTE, "tricks",
+			"nothing need be done: LWK jobs run without them; slurm-lwk-admin(7) says "
+			"what is missing, and 'dmesg' why",
+			"lwkpart does without these uses of Linux's internals: %s", off);
+	else
+		check_tell(checking, MS_FINE, "tricks", NULL,
+			   "lwkpart can use all of Linux's internals that it knows");
 }

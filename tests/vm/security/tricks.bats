@@ -1,0 +1,88 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: own
+#
+# The module's uses of Linux's internals can be turned off by their names: jobs run all the same, and
+# only what each is for is missing. With cgroup version 1 they would need cpusets in cpuset_v2_mode.
+
+load ../helpers
+
+all=calls,crash-stop,broadcasts,cpusets,tlb-flush,cpu-time,memory
+
+setup_file()
+{
+	export bed_name=$bed_name-tricks
+	testbed up --cgroup v2
+	prepare
+}
+
+teardown_file()
+{
+	bed_name+=-tricks
+	testbed down
+}
+
+setup()
+{
+	[[ $bed_name == *-tricks ]] || bed_name+=-tricks
+}
+
+# without TRICKS: loads the module so.
+without()
+{
+	bed sh -c 'rmmod lwkpart 2>/dev/null; modprobe lwkpart tricks_off="$1"' - "$1" || return
+	[[ $(bed cat /sys/module/lwkpart/parameters/tricks_off) == "$1" ]]
+}
+
+# run_job: runs one; sets $calls, carried out by the module, and what Linux has seen of a program that
+# computes for 2 seconds at least with 100 MB: $seconds and $kbytes.
+run_job()
+{
+	job=$(submit user1 -n2 --mem=448 --lwk --wrap "busybox time -v lwkexec $programs/hold 100 3 2>&1
+		lwkexec busybox cat /etc/hostname /etc/hostname /etc/hostname /proc/self/lwk")
+	wait_for_job "$job"
+	job_is "$job" JobState=COMPLETED
+	run -0 job_output user1 "$job"
+	echo "$output"
+	calls=$(sed -n 's/^kernel_calls //p' <<<"$output")
+	seconds=$(sed -n 's/.*User time (seconds): \([0-9]*\).*/\1/p' <<<"$output")
+	kbytes=$(sed -n 's/.*Maximum resident set size (kbytes): //p' <<<"$output")
+	[[ $calls && $seconds && $kbytes ]]
+}
+
+@test "without all tricks a job runs, and just what they are for is missing" {
+	without "$all"
+	run_job
+	((calls == 0 && seconds == 0 && kbytes < 60000))
+	run bed lwkctl check
+	[[ $output == *"tricks"*"$all"* ]]
+	run bed dmesg
+	[[ $output == *'the trick "crash-stop" is turned off: an LWK goes on while'* ]]
+}
+
+@test "with all tricks it is there" {
+	without ''
+	run_job
+	((calls > 0 && seconds >= 1 && kbytes > 90000))
+	run bed lwkctl check
+	[[ $output == *'tricks'*'all of Linux'* ]]
+}
+
+@test "a name that is no trick is refused" {
+	run ! without calls,magic
+	run -0 bed sh -c 'dmesg | grep -c "expected names of tricks separated by commas, found .magic"'
+	run ! bed test -e /sys/module/lwkpart
+}
+
+# bats test_tags=nightly
+@test "a job runs without each trick alone" {
+	for trick in ${all//,/ }; do
+		without "$trick"
+		run_job
+	done
+}
+
+@test "the node is as before" {
+	without ''
+	node_is_clean
+}
