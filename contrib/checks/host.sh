@@ -159,7 +159,7 @@ check_permissions()
 	# Each file that is created says its mode; only a drawing has what its user's umask leaves.
 	! sources 'spank/*.c' 'job_container/*.c' 'libmodeswitch/*.c' |
 		xargs sed -n '/O_CREAT/{/;$/!N; s/\n[[:space:]]*/ /; p}' |
-		grep -vE ', (0600|0640|0644|0444|mode)\);|O_TRUNC.* 0666\);' || return 1
+		grep -vE ', (0|0600|0640|0644|0444|mode)\);|O_TRUNC.* 0666\);' || return 1
 	! sources 'spank/*.c' 'job_container/*.c' 'libmodeswitch/*.c' |
 		xargs grep -nE 'fopen\([^)]*, "[wa]|mkdir(at)?\(.*, 0?[0-7]*[2367]\)|chmod(at)?\(.*, 0?[0-7]*[2367]\)'
 }
