@@ -11,8 +11,8 @@ void fpu_inspect(void);
 size_t fpu_size(void);
 void fpu_reset(void);
 void fpu_save(void *area);
-/* Loads what user code may have made up: invalid parts are replaced by initial state. */
-void fpu_load(void *area);
+/* Loads what user code may have made up; false: it is not valid. */
+bool fpu_load(const void *area);
 /* The FPE_ code of the program's floating-point exception: #XM if 'simd', else #MF. */
 int fpu_signal_code(bool simd);
 

@@ -10,6 +10,7 @@
 #include "lwk/machine/apic.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
+#include "lwk/machine/fixup.h"
 #include "lwk/machine/fpu.h"
 #include "lwk/machine/machine_check.h"
 #include "lwk/machine/state.h"
@@ -172,8 +173,11 @@ static void exception(struct frame *frame)
 	/* Nothing may come between the fault and the reading of CR2. */
 	u64 addr = read_cr2();
 
-	if ((frame->cs & 3) == 0)
-		kernel_fault(frame);
+	if ((frame->cs & 3) == 0) {
+		if (!fixup(frame))
+			kernel_fault(frame);
+		return;
+	}
 	if (frame->vector == X86_PAGE_FAULT)
 		page_fault(frame, addr);
 	else

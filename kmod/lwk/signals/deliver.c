@@ -50,8 +50,7 @@ static int fpu_from_user(u64 from)
 
 	if (from % 64 || copy_from_user(area, from, fpu_size()))
 		return -EFAULT;
-	fpu_load(area);
-	return 0;
+	return fpu_load(area) ? 0 : -EFAULT;
 }
 
 /* Builds the handler's frame. 0, or -EFAULT when the stack has no room. */

@@ -2,6 +2,7 @@
 # The programs that the tests run on the LWK are ordinary ones, linked as users link theirs.
 vm_programs = \
 	tests/vm/programs/bad \
+	tests/vm/programs/bad-frames \
 	tests/vm/programs/bad-pointer \
 	tests/vm/programs/bad-pointers \
 	tests/vm/programs/clocks \

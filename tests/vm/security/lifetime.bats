@@ -55,3 +55,10 @@ goes_on()
 	(($(awk 'NR == 3 { print $7 }' <<<"$output") < 450))
 	goes_on
 }
+
+@test "handlers return to frames that they have spoilt" {
+	run -0 inside lwkexec "$programs/bad-frames" "$(times 15 500)"
+	echo "$output"
+	[[ $output == *'all of it is right' ]]
+	goes_on
+}
