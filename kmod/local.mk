@@ -42,8 +42,8 @@ lwk_objects = $(patsubst $(srcdir)/%.S,%.o,$(wildcard $(srcdir)/kmod/lwk/*/*.S))
 	$(patsubst $(srcdir)/%.c,%.o,$(filter-out %/vdso.c,$(wildcard $(srcdir)/kmod/lwk/*/*.c)))
 lwk_cflags = -std=gnu11 -O2 -g -Wall -Wextra $(WERROR_CFLAGS) -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wno-unused-parameter -ffreestanding -fno-pic -no-pie \
-	-mcmodel=kernel -mno-red-zone -mgeneral-regs-only -fno-stack-protector \
-	-fcf-protection=none -fno-asynchronous-unwind-tables \
+	-mcmodel=kernel -mno-red-zone -mgeneral-regs-only -fstack-protector-strong \
+	-mstack-protector-guard=global -fcf-protection=none -fno-asynchronous-unwind-tables \
 	-fno-tree-loop-distribute-patterns
 lwk_compile = $(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(lwk_cflags) \
 	-DLWK_VERSION='"slurm-lwk $(VERSION) LWK"' -I$(top_srcdir)/kmod

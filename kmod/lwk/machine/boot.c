@@ -39,11 +39,12 @@ static void boot_first_cpu(struct lwk_boot_params *params)
 	pages_init();
 	registers_init();
 	slots_init();
+	direct_map_protect_image();
 }
 
 /* entry.S calls this on each CPU, on the stack that lwkpart.ko made. */
-void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top);
-void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
+void boot_cpu(struct lwk_boot_params *params, u32 index);
+void boot_cpu(struct lwk_boot_params *params, u32 index)
 {
 	struct cpu *cpu = cpu_at(index);
 
@@ -56,7 +57,7 @@ void boot_cpu(struct lwk_boot_params *params, u32 index, u64 stack_top)
 		while (!LOAD_ACQUIRE(first_cpu_ready))
 			cpu_relax();
 
-	cpu_setup(cpu, stack_top);
+	cpu_setup(cpu);
 	slots_setup(cpu);
 	heartbeat();
 	print("CPU %u: Linux's CPU %u, APIC %u, NUMA node %u", index, boot->cpus[index].linux_cpu,

@@ -9,7 +9,7 @@
 #include "lwk/machine/fpu.h"
 #include "lwk/machine/frame.h"
 #include "lwk/machine/state.h"
-#include "lwk/memory/pages.h"
+#include "lwk/memory/direct_map.h"
 #include "lwk/process/slot.h"
 
 _Static_assert(offsetof(struct slot, user_rsp) == SLOT_USER_RSP, "entry.h");
@@ -33,9 +33,22 @@ static struct idt_gate idt[256];
 
 static struct cpu cpus[LWK_MAX_CPUS];
 
+u8 has_clac;
+
 struct cpu *cpu_at(u32 index)
 {
 	return &cpus[index];
+}
+
+static void find_clac(void)
+{
+	u32 regs[4];
+
+	cpuid(0, 0, regs);
+	if (regs[0] < 7)
+		return;
+	cpuid(7, 0, regs);
+	has_clac = regs[1] >> 20 & 1;
 }
 
 static void idt_fill(void)
@@ -86,7 +99,7 @@ static void load_tables(struct cpu *cpu)
 	cpu->tss.rsp[0] = cpu->current->kernel_rsp;
 	cpu->tss.io_map = sizeof(struct tss);
 	for (unsigned int i = IST_NMI; i < IST_END; i++) {
-		void *stack = kernel_boot_alloc(PAGE_SIZE);
+		void *stack = direct_map_stack(PAGE_SIZE);
 
 		*(struct slot **)stack = cpu->current; /* entry.S, emergency_entry */
 		cpu->tss.ist[i - 1] = (u64)stack + PAGE_SIZE;
@@ -134,10 +147,10 @@ static void load_msrs(const struct cpu *cpu)
 		write_msr(MSR_TSC_AUX, where_is(cpu));
 }
 
-void cpu_setup(struct cpu *cpu, u64 stack_top)
+void cpu_setup(struct cpu *cpu)
 {
-	cpu->current->kernel_rsp = stack_top;
 	if (cpu->index == 0) {
+		find_clac();
 		idt_fill();
 		counters_inspect();
 	}

@@ -25,7 +25,7 @@ struct cpu {
 };
 
 struct cpu *cpu_at(u32 index);
-/* Makes this CPU ready for user mode; 'stack_top' is the kernel stack of its current slot. */
-void cpu_setup(struct cpu *cpu, u64 stack_top);
+/* Makes this CPU ready for user mode. */
+void cpu_setup(struct cpu *cpu);
 
 #endif

@@ -9,9 +9,44 @@
 _start:
 	cld
 	xorl %ebp, %ebp
-	movq %rsp, %rdx
-	call boot_cpu
+	testl %esi, %esi
+	jnz 1f
+	call choose_canary
+1:	call boot_cpu
 	ud2
+
+#define CPUID_1_RDRAND 30
+
+/*
+ * Gives the stack protector a value that nobody can foresee, before the first function that uses
+ * it. A zero byte ends strings that overflow.
+ */
+choose_canary:
+	rdtsc
+	movl %edx, %r8d
+	rolq $29, %r8
+	xorq %rax, %r8
+	movl $1, %eax
+	cpuid
+	btl $CPUID_1_RDRAND, %ecx
+	jnc 1f
+	rdrand %rax
+	xorq %rax, %r8
+1:	shlq $8, %r8
+	movq %r8, __stack_chk_guard
+	ret
+
+	/*
+	 * A program may have set AC, with which the kernel could reach the program's memory by
+	 * mistake.
+	 */
+	.macro CLEAR_FLAGS
+	cld
+	testb $1, has_clac
+	jz .Lhas_no_clac_\@
+	clac
+.Lhas_no_clac_\@:
+	.endm
 
 	.macro SAVE_REGISTERS
 	pushq %rdi
@@ -82,7 +117,7 @@ trap_entry:
 	testb $3, 24(%rsp)
 	jz 1f
 	swapgs
-1:	cld
+1:	CLEAR_FLAGS
 	SAVE_REGISTERS
 handle_trap:
 	movq %rsp, %rdi
@@ -103,7 +138,7 @@ return_from_trap:
  * own, as the exceptions below, touches nothing else and returns.
  */
 nmi_entry:
-	cld
+	CLEAR_FLAGS
 	SAVE_REGISTERS
 	movq %rsp, %rdi
 	movq %rsp, %rsi
@@ -119,7 +154,7 @@ nmi_entry:
  * program, on the kernel's stack.
  */
 machine_check_entry:
-	cld
+	CLEAR_FLAGS
 	SAVE_REGISTERS
 	movq %rsp, %rdi
 	movq %rsp, %rsi
@@ -146,7 +181,7 @@ machine_check_entry:
  * struct slot, because GS may be the kernel's or the process's.
  */
 emergency_entry:
-	cld
+	CLEAR_FLAGS
 	SAVE_REGISTERS
 	movq %rsp, %rdi
 	movq %rsp, %rcx

@@ -32,6 +32,8 @@ void enter_user(const struct frame *frame) __attribute__((noreturn));
 /* Forgets everything on this slot's kernel stack and calls slot_loop(). */
 void restart_slot(void) __attribute__((noreturn));
 void syscall_entry(void);
+/* The CPUs have the instruction CLAC. */
+extern u8 has_clac;
 extern u8 exception_stubs[];
 /* Goes on with the stack 'to', and stores where the present one ends. */
 void switch_stack(u64 *from, u64 to);

@@ -6,6 +6,13 @@
 #include "abi/shared/layout.h"
 #include "lwk/base/types.h"
 
+/* Returns 'size' bytes for a stack, cleared. Below them is a page that nobody can use. */
+void *direct_map_stack(size_t size);
+/* Returns where the direct map has a page of the image. */
+void *direct_map_of(const void *image);
+/* Nobody writes through the direct map into the parts of the image that are read only. */
+void direct_map_protect_image(void);
+
 static inline void *phys_to_virt(u64 phys)
 {
 	return (void *)(LWK_DIRECT_MAP + phys);

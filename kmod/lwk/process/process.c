@@ -22,6 +22,7 @@
 #include "lwk/machine/frame.h"
 #include "lwk/machine/trap.h"
 #include "lwk/machine/x86.h"
+#include "lwk/memory/direct_map.h"
 #include "lwk/memory/fault.h"
 #include "lwk/memory/mapping.h"
 #include "lwk/process/fork.h"
@@ -75,6 +76,10 @@ static void start(u64 entry, u64 stack)
 	/* lwk(7): sites and tests see what a fault of the LWK itself does. */
 	if (boot_option("inject=fault"))
 		*(volatile u32 *)LWK_IMAGE_LIMIT = 0;
+	if (boot_option("inject=stack"))
+		*(volatile u8 *)(this_slot()->kernel_rsp - KERNEL_STACK - 1) = 0;
+	if (boot_option("inject=text"))
+		*(volatile u8 *)direct_map_of(syscall_entry) = 0;
 	if (boot_option("inject=panic"))
 		panic("injected");
 	while (boot_option("inject=hang"))

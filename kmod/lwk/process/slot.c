@@ -26,6 +26,8 @@ struct slot *slot_at(u32 index)
 void slots_init(void)
 {
 	more_slots = kernel_boot_alloc((boot->n_slots - boot->n_cpus) * sizeof(*more_slots));
+	for (u32 index = 0; index < boot->n_slots; index++)
+		slot_at(index)->kernel_rsp = (u64)direct_map_stack(KERNEL_STACK) + KERNEL_STACK;
 }
 
 void slot_boot(struct cpu *cpu)
@@ -53,12 +55,9 @@ static void slot_setup(struct slot *slot, u32 index, struct cpu *cpu)
 	slot->fpu_switched = kernel_boot_alloc(fpu_size());
 }
 
-/* Prepares a stack on which switch_stack() enters slot_loop(). */
+/* Prepares the stack so that switch_stack() enters slot_loop(). */
 static void prepare_stack(struct slot *slot)
 {
-	u64 *stack = kernel_boot_alloc(LWK_BOOT_STACK);
-
-	slot->kernel_rsp = (u64)stack + LWK_BOOT_STACK;
 	slot->rsp = slot->kernel_rsp - (SWITCH_REGISTERS + 1) * sizeof(u64);
 	*(u64 *)(slot->kernel_rsp - sizeof(u64)) = (u64)restart_slot;
 	slot->root = read_cr3();

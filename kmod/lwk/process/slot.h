@@ -20,6 +20,9 @@
 
 struct cpu;
 
+/* Bytes of each slot's kernel stack. */
+#define KERNEL_STACK 16384
+
 struct slot {
 	/* entry.S knows the offsets of these. */
 	struct slot *self;

@@ -28,6 +28,15 @@ static void tell_everybody(void)
 		apic_send(boot->cpus[0].doorbell_apicid, boot->cpus[0].doorbell_vector);
 }
 
+/* gcc's stack protector compares it with its copy on the stack; entry.S chooses it. */
+u64 __stack_chk_guard;
+
+void __stack_chk_fail(void) __attribute__((noreturn));
+void __stack_chk_fail(void)
+{
+	panic("CPU %u: a function wrote beyond its part of the stack", this_slot()->cpu->index);
+}
+
 /* SAVE stores the registers that a debugger needs to walk the stack. */
 #define SAVE(reg) "movq %%" #reg ", %c[" #reg "](%[frame])\n\t"
 #define OFFSET(reg) [reg] "i"(offsetof(struct frame, reg))

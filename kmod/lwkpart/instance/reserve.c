@@ -29,7 +29,7 @@
 
 #define RESERVE_MIN (8UL << 20)
 /* A slot needs this much for shared areas, a stack and registers; 16 slots take under 1 MB. */
-#define RESERVE_SLOT (40UL << 10)
+#define RESERVE_SLOT (44UL << 10)
 /* The direct map ends at LWK_LAPIC_VADDR: it has room for 64 TB. */
 #define DIRECT_MAP_LIMIT BIT_ULL(46)
 
