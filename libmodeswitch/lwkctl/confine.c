@@ -18,11 +18,12 @@
  * without PROT_EXEC, socket for AF_UNIX.
  */
 static const char common_calls[] =
-	"access brk chmod clock_gettime clock_nanosleep close connect exit exit_group faccessat faccessat2 fchmod "
-	"fcntl flock fstat fsync futex getdents64 getegid geteuid getpid getrandom gettimeofday getuid "
-	"lseek lstat madvise mkdir mremap munmap nanosleep newfstatat open openat pread64 read readlink "
-	"readlinkat renameat restart_syscall rt_sigaction rt_sigprocmask rt_sigreturn sched_getaffinity "
-	"sched_setaffinity stat statx sysinfo unlink unlinkat utimensat write writev";
+	"access brk chmod clock_gettime clock_nanosleep close connect exit exit_group faccessat "
+	"faccessat2 fchdir fchmod fcntl flock fstat fstatfs fsync futex getdents64 getegid "
+	"geteuid getpid getrandom gettimeofday getuid lseek lstat madvise mkdir mremap munmap "
+	"nanosleep newfstatat open openat pread64 read readlink readlinkat renameat "
+	"restart_syscall rt_sigaction rt_sigpending rt_sigprocmask rt_sigreturn sched_getaffinity "
+	"sched_setaffinity stat statfs statx sysinfo unlink unlinkat utimensat write writev";
 
 /* The functions below return 0 or a negative error number. */
 

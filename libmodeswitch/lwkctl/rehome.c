@@ -13,7 +13,7 @@
 #define CAPABILITIES                                                                               \
 	(CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_SYS_PTRACE) |       \
 	 CAPABILITY(CAP_DAC_OVERRIDE))
-#define CALLS "getpriority ioctl move_pages pidfd_open poll sendto setpriority"
+#define CALLS "getpriority ioctl move_pages pidfd_open poll process_vm_readv sendto setpriority"
 
 static int run(const struct options *options)
 {
