@@ -31,6 +31,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/driver/lwkpart/usage.c libmodeswitch/driver/lwkpart/usage.h \
 	libmodeswitch/driver/lwkpart/watch.c \
 	libmodeswitch/machine/memory.c libmodeswitch/machine/memory.h \
+	libmodeswitch/machine/signatures.c libmodeswitch/machine/signatures.h \
 	libmodeswitch/machine/sysview.h \
 	libmodeswitch/machine/sysview/job.c \
 	libmodeswitch/machine/sysview/machine.c \

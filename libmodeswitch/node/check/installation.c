@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "config/image.h"
 #include "driver/driver.h"
+#include "machine/signatures.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "node/check/check.h"
@@ -50,6 +51,21 @@ void check_images(struct checking *checking)
 	}
 }
 
+/* Looks at the signature of a module that is found, but not loaded yet. */
+static void check_signature(struct checking *checking, const char *module)
+{
+	const char *const argv[] = { "/sbin/modinfo", "-F", "signer", module, NULL };
+	char signer[512] = "";
+
+	if (signatures_wanted() &&
+	    (child_run(argv, clock_ms() + MODPROBE_MS, signer, sizeof(signer)) != 0 || !*signer))
+		check_tell(checking, MS_PROBLEM, "module", SIGNATURES_REMEDY,
+			   "%s cannot be loaded: it has no signature", module);
+	else
+		check_tell(checking, MS_FINE, "module", NULL,
+			   "%s is found; the first LWK job loads it", module);
+}
+
 void check_module(struct checking *checking, const struct driver *driver)
 {
 	const char *const argv[] = { "/sbin/modprobe", "--dry-run", driver->module, NULL };
@@ -78,8 +94,7 @@ void check_module(struct checking *checking, const struct driver *driver)
 	}
 	status = child_run(argv, clock_ms() + MODPROBE_MS, output, sizeof(output));
 	if (status == 0)
-		check_tell(checking, MS_FINE, "module", NULL,
-			   "%s is found; the first LWK job loads it", driver->module);
+		check_signature(checking, driver->module);
 	else
 		check_tell(checking, MS_PROBLEM, "module",
 			   "install it for the kernel that runs ('uname -r') and run depmod",

@@ -4,10 +4,12 @@
  * must outlive the switch.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/child.h"
+#include "machine/signatures.h"
 #include "modeswitch/error.h"
 #include "switch/steps/table.h"
 
@@ -17,19 +19,20 @@ static int load_module(struct switching *switching, struct ms_error *err)
 {
 	const char *module = switching->driver->module;
 	const char *const argv[] = { MODPROBE, module, NULL };
-	char output[512];
+	char output[512], remedy[256];
 	int status = child_run(argv, switching->deadline, output, sizeof(output));
 
 	if (status == 0)
 		return 0;
+	snprintf(remedy, sizeof(remedy),
+		 "see 'modinfo %s' and the end of 'dmesg', and run 'lwkctl check'", module);
 	return ms_fail(err,
-		       "the kernel module %s cannot be loaded: %s; the administrator's remedy: see "
-		       "'modinfo %s' and the end of 'dmesg', and run 'lwkctl check'",
+		       "the kernel module %s cannot be loaded: %s; the administrator's remedy: %s",
 		       module,
 		       status < 0 ? strerror(-status)
 		       : *output  ? output
 				  : "modprobe failed",
-		       module);
+		       signatures_wanted() ? SIGNATURES_REMEDY : remedy);
 }
 
 static int run(struct switching *switching, struct ms_error *err)
