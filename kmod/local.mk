@@ -5,7 +5,7 @@
 abi_headers = $(wildcard $(srcdir)/kmod/abi/*.h $(srcdir)/kmod/abi/*/*.h)
 kmod_module_sources = $(srcdir)/kmod/lwkpart/Kbuild \
 	$(wildcard $(srcdir)/kmod/lwkpart/*.[ch] $(srcdir)/kmod/lwkpart/*/*.[chS])
-EXTRA_DIST += kmod/abi kmod/lwkpart
+EXTRA_DIST += kmod/abi kmod/lwkpart kmod/tries
 
 if HAVE_KERNEL
 kmod_moduledir = /lib/modules/$(KERNEL_RELEASE)/updates
@@ -18,9 +18,17 @@ kmod/module/lwkpart.ko: $(kmod_module_sources) $(abi_headers) kmod/module/config
 	$(MAKE) -C $(KERNEL_BUILD) M=$(abs_top_builddir)/kmod/module modules && \
 	touch $@
 
-kmod/module/config.mk: Makefile
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
-	printf '%s\n' 'ccflags-y += -DLWKPART_VERSION=\"$(VERSION)\" $(WERROR_CFLAGS)' >$@
+# A file of kmod/tries that the kernel's build compiles gives the module's sources HAVE_ and its name.
+kmod_tries = $(wildcard $(srcdir)/kmod/tries/*.[cS])
+kmod_tries_objects = $(addsuffix .o,$(basename $(notdir $(kmod_tries))))
+kmod/module/config.mk: Makefile $(kmod_tries)
+	$(AM_V_GEN)rm -rf kmod/tried && $(MKDIR_P) $(@D) kmod/tried && cp $(kmod_tries) kmod/tried && \
+	echo 'obj-m := $(kmod_tries_objects)' >kmod/tried/Kbuild && \
+	{ $(MAKE) -k -C $(KERNEL_BUILD) M=$(abs_top_builddir)/kmod/tried $(kmod_tries_objects) \
+		>kmod/tried/log 2>&1 || :; } && \
+	{ printf '%s\n' 'ccflags-y += -DLWKPART_VERSION=\"$(VERSION)\" $(WERROR_CFLAGS)' && \
+	for object in $(kmod_tries_objects); do test ! -e "kmod/tried/$$object" || \
+		echo "have += $${object%.o}"; done; } >$@
 endif
 
 # Programs outside this project may include any header, with nothing before it.
@@ -32,7 +40,7 @@ check-abi-headers: $(abi_headers)
 
 clean-local: clean-kmod-module
 clean-kmod-module:
-	rm -rf kmod/module
+	rm -rf kmod/module kmod/tried
 
 # ---- the bundled LWK (kmod/lwk) and its proxy (kmod/lwkexec) ----
 

@@ -6,7 +6,8 @@
 
 #include <linux/eventfd.h>
 #include <linux/slab.h>
-#include <linux/version.h>
+
+#include "compat/compat.h"
 
 struct listener {
 	struct list_head link;
@@ -14,15 +15,6 @@ struct listener {
 	struct eventfd_ctx *eventfd;
 	enum lwk_event event;
 };
-
-static void add_one(struct eventfd_ctx *eventfd)
-{
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
-	eventfd_signal(eventfd);
-#else
-	eventfd_signal(eventfd, 1);
-#endif
-}
 
 void events_init(struct events *events)
 {
@@ -98,6 +90,6 @@ void event_signal(struct events *events, enum lwk_event event)
 	spin_lock_irqsave(&events->lock, flags);
 	list_for_each_entry(listener, &events->listeners, link)
 		if (listener->event == event)
-			add_one(listener->eventfd);
+			compat_eventfd_signal(listener->eventfd);
 	spin_unlock_irqrestore(&events->lock, flags);
 }

@@ -20,23 +20,13 @@
 #include <linux/reboot.h>
 #include <linux/slab.h>
 #include <linux/suspend.h>
-#include <linux/version.h>
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 14, 0)
-#include <linux/panic_notifier.h>
-#endif
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 16, 0)
-#include <linux/cc_platform.h>
-#define memory_is_encrypted() cc_platform_has(CC_ATTR_MEM_ENCRYPT)
-#else
-#include <linux/mem_encrypt.h>
-#define memory_is_encrypted() mem_encrypt_active()
-#endif
 #include <asm/apic.h>
 #include <asm/desc.h>
 #include <asm/io.h>
 #include <asm/special_insns.h>
 #include <asm/trapnr.h>
 
+#include "compat/compat.h"
 #include "lending/ledger.h"
 #include "lending/park.h"
 #include "tricks/tricks.h"
@@ -368,7 +358,7 @@ int cpus_init(void)
 {
 	int error;
 
-	if (memory_is_encrypted()) {
+	if (compat_memory_is_encrypted()) {
 		pr_err("memory encryption is on, and an LWK cannot read encrypted memory; boot Linux with mem_encrypt=off\n");
 		return -EOPNOTSUPP;
 	}

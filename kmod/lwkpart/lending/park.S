@@ -8,21 +8,15 @@
  * a panicking CPU's broadcast), which must change nothing.
  */
 #include <linux/linkage.h>
-#include <linux/version.h>
 #include <asm/nospec-branch.h>
 #include <asm/processor-flags.h>
 #include <asm/unwind_hints.h>
 
+#include "compat/compat.h"
 #include "lending/park.h"
 
 /* CET is bit 23; Linux 5.10 and 6.1 have no name for it. */
 #define CR4_CLEAR (X86_CR4_PGE | X86_CR4_PCIDE | (1 << 23))
-
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
-#define HINT_NO_STACK UNWIND_HINT_UNDEFINED
-#else
-#define HINT_NO_STACK UNWIND_HINT_EMPTY
-#endif
 
 	.text
 	.balign PARK_STUB_BYTES
@@ -51,7 +45,7 @@ SYM_CODE_START_NOALIGN(park_nmi)
 	movq	%rax, %cr4
 	/* From here on only the LWK's mappings exist, which include this page. */
 	movq	%rcx, %cr3
-	HINT_NO_STACK
+	COMPAT_HINT_NO_STACK
 	movq	%r8, %rsp
 	cld
 	ANNOTATE_RETPOLINE_SAFE

@@ -14,11 +14,13 @@
 #include <linux/migrate.h>
 #include <linux/mm.h>
 #include <linux/nodemask.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "compat/compat.h"
 #include "pages/walk.h"
 
 #ifdef CONFIG_DEVICE_MIGRATION
@@ -47,30 +49,33 @@ static s32 look_at(struct mover *mover, unsigned long address)
 {
 	unsigned long next;
 	struct page *page;
-	pte_t *table, pte;
 	pud_t *giant;
-	pmd_t *pmd;
+	pmd_t pmd;
+	pte_t pte;
 
 	if (!mover->pmd || mover->pmd_address != (address & PMD_MASK)) {
 		mover->pmd = walk_find_pmd(mover->mm, address, address + PAGE_SIZE, &next, &giant);
 		mover->pmd_address = address & PMD_MASK;
 	}
-	pmd = mover->pmd;
+	if (!mover->pmd)
+		return -EAGAIN;
+	/* Newer kernels free the tables of a file's mapping by RCU, without mmap_lock. */
+	rcu_read_lock();
+	pmd = READ_ONCE(*mover->pmd);
 	/* The functions for devices would split huge pages. */
-	if (!pmd || pmd_none(*pmd) || !pmd_present(*pmd) || pmd_leaf(*pmd) || pmd_bad(*pmd))
+	if (pmd_none(pmd) || !pmd_present(pmd) || pmd_leaf(pmd) || pmd_bad(pmd)) {
+		rcu_read_unlock();
 		return -EAGAIN;
-	table = pte_offset_map(pmd, address);
-	/* NULL since Linux 6.5: the table has gone meanwhile. */
-	if (!table)
-		return -EAGAIN;
-	pte = ptep_get_lockless(table);
-	pte_unmap(table);
+	}
+	pte = READ_ONCE(*pte_offset_kernel(&pmd, address));
+	rcu_read_unlock();
 	if (!pte_present(pte) || pte_special(pte) || !pfn_valid(pte_pfn(pte)))
 		return -EAGAIN;
 	page = pte_page(pte);
 	/* A page that is not in an LRU list yet would make the kernel drain the lists of all CPUs. */
 	if (PageReserved(page) || PageCompound(page) || !PageLRU(page) || !PageAnon(page) ||
-	    PageKsm(page) || PageMlocked(page) || page_mapcount(page) != 1 ||
+	    PageKsm(page) || folio_test_mlocked(page_folio(page)) ||
+	    !folio_mapped(page_folio(page)) || compat_is_mapped_by_several(page) ||
 	    page_to_nid(page) == mover->node)
 		return -EAGAIN;
 	return 0;

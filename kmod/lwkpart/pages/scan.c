@@ -17,6 +17,7 @@
 #include <linux/swap.h>
 #include <linux/uaccess.h>
 
+#include "compat/compat.h"
 #include "pages/walk.h"
 #include "tricks/tricks.h"
 
@@ -57,13 +58,13 @@ static u64 page_flags(struct page *page)
 {
 	u64 flags = 0;
 
-	if (page_mapcount(page) > 1)
+	if (compat_is_mapped_by_several(page))
 		flags |= LWKPART_PAGE_SHARED;
 	if (PageKsm(page))
 		flags |= LWKPART_PAGE_KSM;
 	else if (!PageAnon(page))
 		flags |= LWKPART_PAGE_FILE;
-	if (PageMlocked(page))
+	if (folio_test_mlocked(page_folio(page)))
 		flags |= LWKPART_PAGE_MLOCKED;
 	return flags;
 }
@@ -86,7 +87,7 @@ static void look_at(struct scan *scan, unsigned long *entry, struct page *page,
 	if (PageReserved(page) || !is_wanted(scan->request, page))
 		return;
 	/* The huge zero page has no mappings counted; like the small one, it is not listed. */
-	if (!page_mapcount(page))
+	if (!folio_mapped(page_folio(page)))
 		return;
 	flags |= page_flags(page);
 	if (!(*entry & _PAGE_PRESENT))

@@ -20,6 +20,7 @@
 #include "abi/device/process.h"
 #include "abi/device/serve.h"
 #include "abi/device/watch.h"
+#include "compat/compat.h"
 #include "instance/console.h"
 #include "instance/counters.h"
 #include "instance/freeze.h"
@@ -293,7 +294,7 @@ static const struct file_operations device_operations = {
 	.mmap = process_mmap,
 };
 
-static char *device_node(struct device *device, umode_t *mode, kuid_t *uid, kgid_t *gid)
+static char *device_node(compat_devnode_device *device, umode_t *mode, kuid_t *uid, kgid_t *gid)
 {
 	struct instance *instance = container_of(device, struct instance, device);
 
@@ -356,7 +357,7 @@ int instance_devices_init(void)
 	if (error)
 		return error;
 	calls_init();
-	device_class = class_create(THIS_MODULE, "lwk");
+	device_class = compat_class_create("lwk");
 	if (IS_ERR(device_class)) {
 		unregister_chrdev_region(first_device, LWKPART_MAX_INSTANCES);
 		return PTR_ERR(device_class);

@@ -22,6 +22,7 @@
 
 #include "abi/device/serve.h"
 #include "abi/shared/grant.h"
+#include "compat/compat.h"
 
 /* A page that another process has pinned for a moment cannot be moved to where it may stay. */
 #define PIN_TRIES 50
@@ -186,10 +187,11 @@ static long pin_once(const struct grant_request *request, struct page **pages)
 		return -EINTR;
 	vma = find_vma(current->mm, request->start);
 	if (vma && vma->vm_start <= request->start && is_shared_memory(vma))
-		n = pin_user_pages(request->start,
-				   present_pages(vma, request->start,
-						 min_t(u64, request->count, LWK_GRANT_PAGES)),
-				   flags, pages, NULL);
+		n = compat_pin_user_pages(
+			request->start,
+			present_pages(vma, request->start,
+				      min_t(u64, request->count, LWK_GRANT_PAGES)),
+			flags, pages);
 	mmap_read_unlock(current->mm);
 	return n;
 }

@@ -10,6 +10,7 @@
 #include "abi/device/device.h"
 #include "abi/shared/channel.h"
 #include "abi/shared/status.h"
+#include "compat/compat.h"
 #include "process/window.h"
 
 static vm_fault_t insert_page(struct vm_fault *vmf, void *area)
@@ -75,7 +76,7 @@ int process_mmap(struct file *file, struct vm_area_struct *vma)
 			return -EINVAL;
 		if (vma->vm_flags & VM_WRITE)
 			return -EPERM;
-		vma->vm_flags &= ~VM_MAYWRITE;
+		vm_flags_clear(vma, VM_MAYWRITE);
 		vma->vm_ops = &status_ops;
 		break;
 	case LWK_MMAP_CHANNEL:
@@ -90,7 +91,7 @@ int process_mmap(struct file *file, struct vm_area_struct *vma)
 			return error;
 	}
 	/* A child of the proxy gets no mapping. Linux executes no code of the LWK process. */
-	vma->vm_flags |= VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY;
-	vma->vm_flags &= ~VM_MAYEXEC;
+	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY);
+	vm_flags_clear(vma, VM_MAYEXEC);
 	return 0;
 }
