@@ -108,15 +108,28 @@ static u64 wake(struct process *process, u64 addr, u64 count, u32 bitset)
 	return woken;
 }
 
+/*
+ * The proxy makes no call as long as a signal waits to be collected. A thread that has ended has no
+ * use for its own signals, and another thread may prepare the next one in its slot already.
+ */
+static void collect_signals(void)
+{
+	const struct slot *slot = this_slot();
+
+	if (slot->running)
+		signal_collect();
+	else
+		signal_collect_late(LOAD_ACQUIRE(slot->channel->signals.head));
+}
+
 /* futex_wake() in shared memory. */
 static u64 wake_by_linux(u64 addr, u64 count, u32 bitset)
 {
 	u64 args[6] = { addr, FUTEX_WAKE_BITSET, count, 0, 0, bitset };
 	s64 result;
 
-	/* The proxy makes no call as long as a signal waits to be collected. */
 	while ((result = channel_request(__NR_futex, args)) == -EINTR)
-		signal_collect();
+		collect_signals();
 	return result < 0 ? 0 : result;
 }
 
