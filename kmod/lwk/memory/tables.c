@@ -6,6 +6,7 @@
 #include "lwk/memory/areas.h"
 #include "lwk/memory/direct_map.h"
 #include "lwk/memory/pages.h"
+#include "lwk/memory/tlb.h"
 #include "lwk/watch/account.h"
 
 unsigned int table_levels(void)
@@ -43,14 +44,17 @@ int large_split(struct space *space, u64 addr)
 	table = kernel_page_alloc();
 	if (!table)
 		return -ENOMEM;
-	/* lwkpart.ko may set LWK_PTE_SEEN_BY_LINUX at the same time. */
-	old = READ_ONCE(*entry);
-	do
-		for (u64 i = 0; i < ENTRIES; i++)
-			table[i] = (old & ~PTE_PS) + i * PAGE_SIZE;
-	while (!__atomic_compare_exchange_n(entry, &old,
-					    virt_to_phys(table) | PTE_P | PTE_W | PTE_U, false,
-					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	/*
+	 * Some CPUs give up, and the machine with them, when they fetch an instruction by two pages
+	 * of different size at once: all forget the large page before the small ones exist.
+	 * Page faults wait for the lock. lwkpart.ko may set LWK_PTE_SEEN_BY_LINUX until then.
+	 */
+	old = __atomic_exchange_n(entry, (*entry & ~PTE_P) | PTE_LIMBO, __ATOMIC_ACQ_REL);
+	if (!(old & PTE_NX))
+		tlb_flush_everywhere(space);
+	for (u64 i = 0; i < ENTRIES; i++)
+		table[i] = (old & ~PTE_PS) + i * PAGE_SIZE;
+	STORE_RELEASE(*entry, virt_to_phys(table) | PTE_P | PTE_W | PTE_U);
 	user_large_split(old & PTE_ADDR);
 	space->pages_2m--;
 	space->pages_4k += ENTRIES;
