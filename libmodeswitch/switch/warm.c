@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "switch/warm.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -79,7 +80,8 @@ int warm_find(const struct driver *driver, int dev, struct warm *warm, struct ms
 
 	if (ret < 1)
 		return ret;
-	*warm = (struct warm){ .job_id = job.job_id, .instance = MS_NO_INSTANCE };
+	*warm = (struct warm){ .job_id = job.job_id, .uid = job.uid, .instance = MS_NO_INSTANCE };
+	snprintf(warm->image, sizeof(warm->image), "%s", job.image);
 	ms_job_release(&job);
 	if (dev < 0)
 		return 1;
@@ -157,6 +159,9 @@ int warm_adopt(struct switching *switching, const struct warm *warm, struct ms_e
 {
 	int error;
 
+	/* Another image may not have cleared the memory of what was there before. */
+	switching->memory_is_own = warm->uid == switching->uid &&
+				   strcmp(warm->image, switching->plan->image.name) == 0;
 	/* Both journals name the same CPUs and memory for a while; undoing twice is harmless. */
 	if (copy_journal(switching, warm->job_id, err) < 0)
 		return -1;

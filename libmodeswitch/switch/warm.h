@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "driver/driver.h"
+#include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/node.h"
@@ -26,6 +27,8 @@
 
 struct warm {
 	uint32_t job_id;
+	uid_t uid; /* the job's user */
+	char image[MS_IMAGE_NAME_MAX + 1];
 	int instance;	      /* holds the partition; MS_NO_INSTANCE: it is gone */
 	struct ms_lent *lent; /* the instance's CPUs and memory */
 	size_t n;

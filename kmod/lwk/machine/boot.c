@@ -7,6 +7,7 @@
 #include "lwk/machine/cpu.h"
 #include "lwk/machine/entry.h"
 #include "lwk/machine/x86.h"
+#include "lwk/memory/clear.h"
 #include "lwk/memory/direct_map.h"
 #include "lwk/memory/pages.h"
 #include "lwk/memory/space.h"
@@ -21,6 +22,8 @@ struct lwk_status *status;
 u64 boot_tsc;
 
 static bool first_cpu_ready;
+/* CPUs that have done their share of the boot. */
+static u32 cpus_done;
 
 static void boot_first_cpu(struct lwk_boot_params *params)
 {
@@ -40,6 +43,15 @@ static void boot_first_cpu(struct lwk_boot_params *params)
 	registers_init();
 	slots_init();
 	direct_map_protect_image();
+}
+
+/* Clears the memory when all CPUs have taken what they need of it. */
+static void clear_together(void)
+{
+	__atomic_add_fetch(&status->cpus_up, 1, __ATOMIC_ACQ_REL);
+	while (LOAD_ACQUIRE(status->cpus_up) < boot->n_cpus)
+		cpu_relax();
+	memory_clear();
 }
 
 /* entry.S calls this on each CPU, on the stack that lwkpart.ko made. */
@@ -66,8 +78,9 @@ void boot_cpu(struct lwk_boot_params *params, u32 index)
 		space_setup();
 		STORE_RELEASE(first_cpu_ready, true);
 	}
-	/* The last CPU to come up makes the instance RUNNING. */
-	if (__atomic_add_fetch(&status->cpus_up, 1, __ATOMIC_ACQ_REL) == boot->n_cpus) {
+	clear_together();
+	/* The last CPU to get here makes the instance RUNNING. */
+	if (__atomic_add_fetch(&cpus_done, 1, __ATOMIC_ACQ_REL) == boot->n_cpus) {
 		status->boot_tsc = rdtsc() - boot_tsc;
 		print("%s: %u CPUs, %llu MB for processes, job %u", LWK_VERSION, boot->n_cpus,
 		      status->user_bytes >> 20, boot->job_id);

@@ -10,6 +10,7 @@
 #include "lwk/base/lock.h"
 #include "lwk/base/string.h"
 #include "lwk/machine/boot.h"
+#include "lwk/memory/clear.h"
 #include "lwk/memory/direct_map.h"
 #include "lwk/memory/space.h"
 #include "lwk/process/slot.h"
@@ -25,7 +26,8 @@ struct chunk {
 	u64 phys;
 	u32 node;
 	u16 free_pages;
-	u16 state;
+	u8 state;
+	bool clear;			/* its free pages are zero */
 	u64 free_map[CHUNK_PAGES / 64]; /* bit set: the page is free */
 };
 
@@ -154,10 +156,15 @@ void pages_hand_over(struct slot *from, struct slot *to)
 	spin_unlock(&lock);
 }
 
+u64 kernel_used_bytes(void)
+{
+	return reserve_next - boot->reserve_start;
+}
+
 /* Publishes the end of used memory, because a dump leaves out the rest. */
 static void publish_end(void)
 {
-	WRITE_ONCE(status->kernel_end, reserve_next - boot->reserve_start);
+	WRITE_ONCE(status->kernel_end, kernel_used_bytes());
 }
 
 void pages_init(void)
@@ -187,6 +194,7 @@ void pages_init(void)
 				.phys = start,
 				.node = MIN(boot->mem[i].node, MAX_NODES - 1),
 				.state = CHUNK_WHOLE,
+				.clear = !memory_is_own(),
 			};
 			list_add(&whole[chunks[c].node], &chunks[c]);
 			user_bytes += LARGE_SIZE;
@@ -329,7 +337,8 @@ u32 user_page_node(u64 phys)
 	return chunk_of(phys)->node;
 }
 
-u64 user_large_take(struct choice choice)
+/* Takes a large page; *clear: it is zero. */
+static u64 take_large(struct choice choice, bool *clear)
 {
 	struct chunk *chunk;
 
@@ -339,6 +348,8 @@ u64 user_large_take(struct choice choice)
 		list_remove(&whole[chunk->node], chunk);
 		chunk->state = CHUNK_USED;
 		chunk->free_pages = 0;
+		*clear = chunk->clear;
+		chunk->clear = false;
 		account_pages(chunk->node, 0, 1);
 	}
 	spin_unlock(&lock);
@@ -346,16 +357,25 @@ u64 user_large_take(struct choice choice)
 	return chunk ? chunk->phys : 0;
 }
 
+u64 user_large_take(struct choice choice)
+{
+	bool clear;
+
+	return take_large(choice, &clear);
+}
+
 u64 user_large_alloc(struct choice choice)
 {
-	u64 phys = user_large_take(choice);
+	bool clear;
+	u64 phys = take_large(choice, &clear);
 
-	if (phys)
+	if (phys && !clear)
 		memset(phys_to_virt(phys), 0, LARGE_SIZE);
 	return phys;
 }
 
-u64 user_page_take(struct choice choice)
+/* Takes a page of 4 KB; *clear: it is zero. */
+static u64 take_page(struct choice choice, bool *clear)
 {
 	struct chunk *chunk;
 	u64 phys = 0;
@@ -370,6 +390,7 @@ u64 user_page_take(struct choice choice)
 		bit = __builtin_ctzl(chunk->free_map[word]);
 		chunk->free_map[word] &= ~(1UL << bit);
 		phys = chunk->phys + (word * 64 + bit) * PAGE_SIZE;
+		*clear = chunk->clear;
 		if (--chunk->free_pages == 0) {
 			list_remove(&partial[chunk->node], chunk);
 			chunk->state = CHUNK_USED;
@@ -381,11 +402,19 @@ u64 user_page_take(struct choice choice)
 	return phys;
 }
 
+u64 user_page_take(struct choice choice)
+{
+	bool clear;
+
+	return take_page(choice, &clear);
+}
+
 u64 user_page_alloc(struct choice choice)
 {
-	u64 phys = user_page_take(choice);
+	bool clear;
+	u64 phys = take_page(choice, &clear);
 
-	if (phys)
+	if (phys && !clear)
 		memset(phys_to_virt(phys), 0, PAGE_SIZE);
 	return phys;
 }
@@ -408,6 +437,7 @@ void user_page_free(u64 phys)
 	if (chunk->state != CHUNK_PARTIAL || chunk->free_map[page / 64] & bit)
 		panic("page %llx freed twice", phys);
 	chunk->free_map[page / 64] |= bit;
+	chunk->clear = false;
 	if (++chunk->free_pages == CHUNK_PAGES) {
 		list_remove(&partial[chunk->node], chunk);
 		chunk->state = CHUNK_WHOLE;

@@ -10,6 +10,8 @@ struct slot;
 struct space;
 
 void pages_init(void);
+/* Bytes at the start of the reserve that the kernel has used so far. */
+u64 kernel_used_bytes(void);
 /*
  * Returns zeroed memory for boot, physically contiguous and never freed; panics if there is none.
  */

@@ -143,10 +143,34 @@ static void flatten(char *text)
 	*to = '\0';
 }
 
+/* Each CPU clears its share of the memory at boot, a MB in this time or less. */
+#define CLEAR_MS 4
+static unsigned time_to_clear_ms(const struct switching *switching)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < switching->n_memory; i++)
+		bytes += switching->memory[i].bytes;
+	return (bytes >> 20) * CLEAR_MS / switching->plan->n_cpus;
+}
+
+/* The kernel command line. Where it has no room for one more word, the LWK clears the memory. */
+static const char *boot_args(const struct switching *switching, char *text, size_t size)
+{
+	static const char word[] = " memory=own";
+	const char *args = switching->plan->image.args;
+
+	if (!switching->memory_is_own || strlen(args) + sizeof(word) > size)
+		return args;
+	snprintf(text, size, "%s%s", args, word);
+	return text;
+}
+
 static int boot(struct switching *switching, struct ms_error *err)
 {
 	const struct driver *driver = switching->driver;
-	unsigned timeout_ms = switching->config->boot_timeout_ms;
+	unsigned timeout_ms = switching->config->boot_timeout_ms + time_to_clear_ms(switching);
+	char args[sizeof(switching->plan->image.args)];
 	struct instance_info info = { .state = "UNKNOWN" };
 	char tail[CONSOLE_TAIL];
 	int64_t left = switching->deadline - clock_ms();
@@ -157,8 +181,8 @@ static int boot(struct switching *switching, struct ms_error *err)
 	if (driver->hang_limit)
 		driver->hang_limit(switching->dev, switching->instance,
 				   switching->config->hang_timeout_ms);
-	error = driver->boot(switching->dev, switching->instance, switching->plan->image.args,
-			     timeout_ms);
+	error = driver->boot(switching->dev, switching->instance,
+			     boot_args(switching, args, sizeof(args)), timeout_ms);
 	if (!error)
 		return 0;
 	driver->info(switching->dev, switching->instance, &info);

@@ -37,8 +37,9 @@ struct switching {
 	size_t image_size;
 	struct ms_lent *memory; /* the memory taken so far */
 	size_t n_memory;
-	uint64_t vacated; /* bytes of other programs that were moved out of it */
-	int instance;	  /* its number */
+	bool memory_is_own; /* what is in it is an earlier job's of this user */
+	uint64_t vacated;   /* bytes of other programs that were moved out of it */
+	int instance;	    /* its number */
 	struct ms_irq_spread irqs_before;
 };
 

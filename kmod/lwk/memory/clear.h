@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Clearing the partition's memory of what its last users left there. */
+#ifndef LWK_MEMORY_CLEAR_H
+#define LWK_MEMORY_CLEAR_H
+
+#include "lwk/base/types.h"
+
+/*
+ * Is what is in the memory the user's own? A word of the kernel's command line says so when an LWK
+ * of the same user had the partition just before.
+ */
+bool memory_is_own(void);
+/*
+ * Clears this CPU's share of the memory that the kernel has not used yet. No CPU may allocate any
+ * before all have returned.
+ */
+void memory_clear(void);
+
+#endif
