@@ -37,6 +37,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/machine/sysview/machine.c \
 	libmodeswitch/machine/sysview/tree.c libmodeswitch/machine/sysview/tree.h \
 	libmodeswitch/machine/topology.c libmodeswitch/machine/topology.h \
+	libmodeswitch/machine/vulnerabilities.c libmodeswitch/machine/vulnerabilities.h \
 	libmodeswitch/plan/cpus.c \
 	libmodeswitch/plan/make.c libmodeswitch/plan/make.h \
 	libmodeswitch/plan/memory.c \

@@ -91,6 +91,16 @@ static int parse_required(const char *text, void *field, size_t size, struct ms_
 	return 0;
 }
 
+static int parse_vulnerabilities(const char *text, void *field, size_t size, struct ms_error *err)
+{
+	bool accept = strcasecmp(text, "accept") == 0;
+
+	if (!accept && strcasecmp(text, "refuse") != 0)
+		return ms_fail(err, "expected refuse or accept, found \"%s\"", text);
+	*(bool *)field = accept;
+	return 0;
+}
+
 static int parse_cpus(const char *text, void *field, size_t size, struct ms_error *err)
 {
 	return ms_parse_cpus(text, *(hwloc_bitmap_t *)field, err);
@@ -203,6 +213,8 @@ const struct key node_keys[] = {
 	{ "ProxyCpu", parse_percent, FIELD(ms_config, proxy_cpu), "50%" },
 	{ "ProxyWeight", parse_percent, FIELD(ms_config, proxy_weight), "5%" },
 	{ "ProxyPids", parse_pids, FIELD(ms_config, proxy_pids), "1024" },
+	{ "Vulnerabilities", parse_vulnerabilities, FIELD(ms_config, accept_vulnerabilities),
+	  "refuse" },
 	{ NULL },
 };
 

@@ -93,6 +93,7 @@ struct ms_config {
 	unsigned proxy_cpu;	      /* ProxyCpu=: percent of the OS cores that jobs share */
 	unsigned proxy_weight;	      /* ProxyWeight=: percent of an ordinary cgroup's */
 	unsigned proxy_pids;	      /* ProxyPids=: processes and threads */
+	bool accept_vulnerabilities;  /* Vulnerabilities=accept */
 	struct ms_image *images;
 	size_t n_images;
 };

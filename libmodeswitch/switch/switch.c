@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/signals.h"
 #include "config/image.h"
+#include "machine/vulnerabilities.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
@@ -117,6 +118,20 @@ static int publish_switching(const struct ms_request *request, struct ms_error *
 	return record_publish(&job, err);
 }
 
+/* A program of an LWK must not be able to do what Linux keeps programs from doing. */
+static int check_cpus(const struct ms_config *config, struct ms_error *err)
+{
+	char names[512];
+
+	if (config->accept_vulnerabilities || vulnerabilities_open(names, sizeof(names)) <= 0)
+		return 0;
+	return ms_fail(err,
+		       "this node's CPUs have vulnerabilities about which Linux does something and "
+		       "LWKs do not: %s; the administrator's remedies are another release of "
+		       "slurm-lwk, and Vulnerabilities=accept in %s",
+		       names, MS_CONFIG_PATH);
+}
+
 /* Finds the LWK image's driver, opens it if its module is loaded, and reads the image. */
 static int prepare_image(struct switching *switching, const struct ms_request *request,
 			 struct ms_error *err)
@@ -207,7 +222,7 @@ static enum switch_result switch_on(struct switching *switching, const struct ms
 	if (publish_switching(request, err) < 0)
 		return SWITCH_REFUSED;
 	times_lap(switching->times, "begin");
-	if (prepare_image(switching, request, err) < 0)
+	if (check_cpus(switching->config, err) < 0 || prepare_image(switching, request, err) < 0)
 		return SWITCH_REFUSED;
 	result = plan_with_warm(switching, request, &warm, &fits, err);
 	if (result != SWITCH_OK)

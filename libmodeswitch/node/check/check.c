@@ -47,6 +47,7 @@ int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, vo
 	check_limits(&checking);
 	check_interrupts(&checking);
 	check_tricks(&checking);
+	check_vulnerabilities(&checking);
 	check_jobs(&checking);
 	check_journals(&checking);
 	ms_config_free(checking.config);

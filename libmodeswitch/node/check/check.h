@@ -41,6 +41,7 @@ void check_module(struct checking *checking, const struct driver *driver);
 void check_limits(struct checking *checking);
 void check_interrupts(struct checking *checking);
 void check_tricks(struct checking *checking);
+void check_vulnerabilities(struct checking *checking);
 
 /* memory.c */
 void check_memory(struct checking *checking);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Looks for what this kernel does not offer: cgroup controllers for the limits of proxies, interrupts
- * that can be moved, and the internals that lwkpart.ko uses.
+ * that can be moved, and the internals that lwkpart.ko uses; and for what it does about the CPUs'
+ * vulnerabilities.
  */
 #include <hwloc.h>
 
@@ -9,6 +10,7 @@
 #include "base/files.h"
 #include "interrupts/affinity.h"
 #include "limits/limits.h"
+#include "machine/vulnerabilities.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "node/check/check.h"
@@ -75,4 +77,28 @@ void check_tricks(struct checking *checking)
 	else
 		check_tell(checking, MS_FINE, "tricks", NULL,
 			   "lwkpart can use all of Linux's internals that it knows");
+}
+
+void check_vulnerabilities(struct checking *checking)
+{
+	bool accept = checking->config && checking->config->accept_vulnerabilities;
+	char names[1024];
+	int n = vulnerabilities_open(names, sizeof(names));
+
+	if (n < 0)
+		check_tell(checking, MS_NOTE, "cpu",
+			   "use a kernel that tells of the CPUs' vulnerabilities",
+			   "this kernel does not tell which vulnerabilities its CPUs have");
+	else if (n)
+		check_tell(checking, accept ? MS_NOTE : MS_PROBLEM, "cpu",
+			   "use a release of slurm-lwk that knows them, or say "
+			   "Vulnerabilities=accept in lwk.conf if programs may use them",
+			   "Linux does something about these vulnerabilities of the CPUs, and LWKs "
+			   "do nothing: %s; %s",
+			   names,
+			   accept ? "Vulnerabilities=accept has LWK jobs run"
+				  : "LWK jobs are refused");
+	else
+		check_tell(checking, MS_FINE, "cpu", NULL,
+			   "whatever vulnerabilities these CPUs have, LWKs do what is needed");
 }

@@ -137,7 +137,7 @@ static void errors_tell_line_found_and_allowed(void **state)
 		{ IMAGE "[node]\nLinuxCpu=1\n", "lwk.conf:4:",
 		  "unknown key \"LinuxCpu\"; known here: LinuxCpus, LinuxMemory, OsCpus, "
 		  "SystemNodes, Numa, VacateRate, VacateCpu, Rehome, RehomeRate, RehomeCpu, BootTimeout, HangTimeout, SwitchTimeout, "
-		  "DumpOnPanic, KeepWarm, KernelCalls, ProxyLimits, ProxyMemory, ProxyMemoryPerGB, ProxyMemoryMax, ProxyCpu, ProxyWeight, ProxyPids" },
+		  "DumpOnPanic, KeepWarm, KernelCalls, ProxyLimits, ProxyMemory, ProxyMemoryPerGB, ProxyMemoryMax, ProxyCpu, ProxyWeight, ProxyPids, Vulnerabilities" },
 		{ IMAGE "[node]\nProxyMemory=0\n", "lwk.conf:4:", "ProxyMemory: expected a size" },
 		{ IMAGE "[node]\nProxyMemory=-8M\n", "lwk.conf:4:", "of 8M at least" },
 		{ IMAGE "[node]\nProxyMemory=7M\n", "lwk.conf:4:", "found \"7M\"" },
@@ -151,6 +151,8 @@ static void errors_tell_line_found_and_allowed(void **state)
 		{ IMAGE "[node]\nProxyWeight=5\n", "lwk.conf:4:", "found \"5\"" },
 		{ IMAGE "[node]\nProxyPids=0\n", "lwk.conf:4:", "from 8 to 4194304" },
 		{ IMAGE "[node]\nProxyPids=9x\n", "lwk.conf:4:", "found \"9x\"" },
+		{ IMAGE "[node]\nVulnerabilities=some\n",
+		  "lwk.conf:4:", "expected refuse or accept, found \"some\"" },
 		{ IMAGE "[node]\nProxyLimits=no\n",
 		  "lwk.conf:4:", "expected require or available" },
 		{ IMAGE "Pfad=/x\n", "lwk.conf:3:", "known here: Driver, Path, Args, Default" },

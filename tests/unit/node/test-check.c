@@ -276,6 +276,51 @@ static void a_configuration_that_is_not_valid(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
+/* Looks at a node whose CPUs have this vulnerability, of which Linux says this. */
+static void look_at_vulnerability(const char *name, const char *text)
+{
+	struct checking checking = { .hear = hear, .config = &config };
+
+	unit_file("sys/devices/system/cpu/vulnerabilities/meltdown", "Mitigation: PTI\n");
+	unit_file("sys/devices/system/cpu/vulnerabilities/mds", "Not affected\n");
+	unit_file(name, "%s\n", text);
+	memset(&heard, 0, sizeof(heard));
+	check_vulnerabilities(&checking);
+}
+
+#define NEW "sys/devices/system/cpu/vulnerabilities/new_one"
+
+static void a_vulnerability_that_linux_mitigates_and_the_lwk_does_not(void **state)
+{
+	look_at_vulnerability(NEW, "Mitigation: something");
+	assert_has(heard.problems, "new_one (Mitigation: something); LWK jobs are refused");
+	assert_has(heard.problems, "Vulnerabilities=accept");
+	assert_null(strstr(heard.problems, "meltdown"));
+	look_at_vulnerability(NEW, "KVM: Mitigation: VMX disabled");
+	assert_int_equal(heard.n_problems, 1);
+	config.accept_vulnerabilities = true;
+	look_at_vulnerability(NEW, "Mitigation: something");
+	assert_string_equal(heard.problems, "");
+	assert_has(heard.notes, "new_one (Mitigation: something); Vulnerabilities=accept has");
+}
+
+static void a_vulnerability_that_linux_does_nothing_about(void **state)
+{
+	look_at_vulnerability(NEW, "Vulnerable");
+	assert_int_equal(heard.n_fine, 1);
+	look_at_vulnerability(NEW, "Not affected");
+	assert_int_equal(heard.n_fine, 1);
+}
+
+static void a_kernel_that_does_not_tell_of_vulnerabilities(void **state)
+{
+	struct checking checking = { .hear = hear, .config = &config };
+
+	memset(&heard, 0, sizeof(heard));
+	check_vulnerabilities(&checking);
+	assert_has(heard.notes, "does not tell which vulnerabilities");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +332,9 @@ int main(void)
 		TEST(os_cpus_and_the_spec_list_differ),
 		TEST(slurm_does_not_answer),
 		TEST(a_configuration_that_is_not_valid),
+		TEST(a_vulnerability_that_linux_mitigates_and_the_lwk_does_not),
+		TEST(a_vulnerability_that_linux_does_nothing_about),
+		TEST(a_kernel_that_does_not_tell_of_vulnerabilities),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

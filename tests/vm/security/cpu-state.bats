@@ -20,6 +20,8 @@ setup_file()
 
 teardown_file()
 {
+	bed sh -c '! mountpoint -q /sys/devices/system/cpu/vulnerabilities || umount /sys/devices/system/cpu/vulnerabilities
+		[ ! -e /root/lwk.conf.before ] || mv /root/lwk.conf.before /etc/slurm/lwk.conf'
 	node_is_clean
 }
 
@@ -80,5 +82,18 @@ machine_check()
 	job_is "$other" JobState=RUNNING
 	bed scancel "$other"
 	wait_for_job "$other"
+	node_is_clean
+}
+
+@test "LWK jobs are refused for a vulnerability that only Linux mitigates, unless accepted" {
+	bed sh -c 'cp -p /etc/slurm/lwk.conf /root/lwk.conf.before
+		mount -t tmpfs none /sys/devices/system/cpu/vulnerabilities
+		echo Mitigation: something >/sys/devices/system/cpu/vulnerabilities/new_one'
+	refused 'new_one (Mitigation: something)' 'Vulnerabilities=accept' -- \
+		as user1 srun --lwk -n1 -c2 --mem=300 "$programs/hello"
+	run -1 bed lwkctl check
+	[[ $output == *'problem cpu'*'new_one (Mitigation: something); LWK jobs are refused'* ]]
+	bed sed -i 's/^Vulnerabilities.*/Vulnerabilities = accept/' /etc/slurm/lwk.conf
+	run -0 as user1 srun --lwk -n1 -c2 --mem=300 "$programs/hello"
 	node_is_clean
 }
