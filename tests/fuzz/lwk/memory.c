@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The LWK's memory: mmap, munmap, mprotect, mremap, fork and more in any order, of two processes,
+ * until memory runs out. While a thread has given the lock back, another thread's page faults
+ * happen, and the proxy looks through its window. After each call all page tables must be what the
+ * processes' mappings say, and no page may be in two places.
+ */
+#include <linux/errno.h>
+#include <linux/mempolicy.h>
+
+#include "abi/shared/calls.h"
+#include "abi/shared/grant.h"
+#include "lwk/base/string.h"
+#include "lwk/machine/boot.h"
+#include "lwk/memory/areas.h"
+#include "lwk/memory/change.h"
+#include "lwk/memory/copy.h"
+#include "lwk/memory/direct_map.h"
+#include "lwk/memory/fault.h"
+#include "lwk/memory/mapping.h"
+#include "lwk/memory/pages.h"
+#include "lwk/memory/tables.h"
+#include "lwk/memory/user.h"
+#include "lwk/partition.h"
+
+static struct input input;
+
+/* What the window of a proxy shows: the address and process of each page, 0: it does not. */
+static struct view {
+	u64 addr;
+	u32 slot;
+	bool writable;
+} views[USER_PAGES];
+
+/*
+ * A mark in a page tells when and in which slot it was written. A process may find its own from 'from'
+ * on, and those of the other slot, its parent, before 'until', the time of its fork.
+ */
+static u64 next_mark, from[SLOTS], until[SLOTS];
+static bool lent, copying;
+/* Of the kernel, taken for ever during boot. */
+static u64 boot_pages;
+static unsigned int depth;
+
+static struct space *space_of(u32 slot)
+{
+	return &slot_at(slot)->own.space;
+}
+
+static u32 here(void)
+{
+	return this_slot()->index;
+}
+
+/* ---- what only the hardware, Linux or other files of the LWK do ---- */
+
+void apic_send(u32 apicid, u32 vector)
+{
+}
+
+void print(const char *format, ...)
+{
+}
+
+bool boot_option(const char *option)
+{
+	return false;
+}
+
+bool channel_ordered(const struct slot *slot)
+{
+	return true;
+}
+
+void channel_serve_fault(void)
+{
+}
+
+void slot_freeze(void)
+{
+}
+
+void slot_yield(void)
+{
+	/* Nobody else can end what is waited for. */
+	must(!"a wait that ends");
+}
+
+void process_abandon(void)
+{
+	must(!"a process that goes on");
+	__builtin_unreachable();
+}
+
+void signal_collect(void)
+{
+}
+
+static u64 linux_page[PAGE_SIZE / sizeof(u64)];
+
+void *peephole_open(u64 phys, bool write)
+{
+	must(phys >= LINUX_PAGES);
+	return linux_page;
+}
+
+void peephole_close(void)
+{
+}
+
+void peephole_setup(struct space *kernel)
+{
+}
+
+/* ---- the proxy ---- */
+
+/* May a process see this? */
+static void check_contents(u32 slot, const u64 *page)
+{
+	u64 mark = *page / SLOTS;
+
+	must(!*page || (mark >= from[slot] && (*page % SLOTS == slot || mark < until[slot])));
+}
+
+/* As kmod/lwkpart/process/window.c does it. */
+static void look_through_window(u64 addr, bool write)
+{
+	struct space *space = space_of(here());
+	u64 *entry, phys;
+	int page;
+
+	if (!space->root || addr < LWK_USER_START || addr >= LWK_USER_END)
+		return;
+	entry = entry_at(space, addr, 2, false);
+	if (!entry || !(*entry & PTE_PS))
+		entry = entry_at(space, addr, 1, false);
+	if (!entry || !(*entry & PTE_P) || !(*entry & PTE_U) || (write && !(*entry & PTE_W)))
+		return;
+	phys = *entry & PTE_ADDR;
+	if (*entry & PTE_PS)
+		phys += ALIGN_DOWN(addr % LARGE_SIZE, PAGE_SIZE);
+	page = partition_user_page(phys);
+	if (page < 0)
+		return;
+	*entry |= LWK_PTE_SEEN_BY_LINUX;
+	check_contents(here(), phys_to_virt(phys));
+	views[page] = (struct view){ ALIGN_DOWN(addr, PAGE_SIZE), here(), *entry & PTE_W };
+}
+
+static void forget_views(u32 slot, u64 start, u64 end)
+{
+	for (u32 i = 0; i < USER_PAGES; i++)
+		if (views[i].addr && views[i].slot == slot && views[i].addr >= start &&
+		    views[i].addr < end)
+			views[i].addr = 0;
+}
+
+static u64 take_address(void)
+{
+	/* The third is where find_room() looks first. */
+	static const u64 bases[] = { LWK_USER_START, 16 * LARGE_SIZE,
+				     LWK_USER_END - (1UL << 40) - 8 * LARGE_SIZE,
+				     LWK_USER_END - 4 * LARGE_SIZE };
+	u32 number = take_number(&input, 2);
+	u64 base = bases[number >> 14];
+
+	/* Most are near each other, and on the edges of large pages. */
+	switch (number >> 12 & 3) {
+	case 0:
+		return base + (number & 7) * LARGE_SIZE;
+	case 3:
+		return number & 0x800 ? take_number(&input, 8) : base + (number & 0x7ff) * 8;
+	default:
+		return base + (number & 0xfff) * PAGE_SIZE;
+	}
+}
+
+static u64 take_size(void)
+{
+	u32 number = take_byte(&input);
+
+	switch (number >> 6) {
+	case 0:
+		return (number & 63) * PAGE_SIZE;
+	case 1:
+		return (number & 7) * LARGE_SIZE;
+	case 2:
+		return (number & 63) * 64 * PAGE_SIZE;
+	default:
+		return number & 32 ? take_number(&input, 8) : take_number(&input, 3);
+	}
+}
+
+/* Other threads, and lwkpart.ko for the proxy, while the lock is free. */
+static void others(void)
+{
+	u8 what = take_byte(&input);
+
+	if (depth || !space_of(here())->root)
+		return;
+	depth++;
+	for (u8 n = what & 3; n; n--) {
+		if (what & 4)
+			space_fault_here(space_of(here()), take_address(), what & 8);
+		if (what & 16)
+			look_through_window(take_address(), what & 32);
+	}
+	depth--;
+}
+
+static struct lwk_grant *grants(void)
+{
+	return phys_to_virt(boot->grants);
+}
+
+static void grant(struct lwk_grant *grant)
+{
+	if (grant->state != LWK_GRANT_ASKED)
+		return;
+	grant->result = 0;
+	if (grant->order == LWK_GRANT_PIN) {
+		u64 most = MIN(grant->count, LWK_GRANT_PAGES);
+
+		must(grant->count);
+		grant->result = take_byte(&input) % 8 ? 1 + take_byte(&input) % most : -EIO;
+		for (s64 i = 0; i < grant->result; i++)
+			grant->pages[i] = LINUX_PAGES + take_byte(&input) * PAGE_SIZE;
+	}
+	grant->state = LWK_GRANT_DONE;
+}
+
+s64 channel_request(u64 nr, const u64 args[6])
+{
+	s64 result = 0;
+
+	/* A thread must not wait with the lock, because no other could go on. */
+	must(!space_of(here())->lock.locked);
+	others();
+	switch (nr) {
+	case LWK_CALL_UNMAP:
+		must(args[1] && args[0] % PAGE_SIZE == 0 && args[1] % PAGE_SIZE == 0);
+		forget_views(here(), args[0], args[0] + args[1]);
+		break;
+	case LWK_CALL_SHARE:
+		result = take_byte(&input) % 4 ? 0 : take_byte(&input) & 1 ? 1 : -EINVAL;
+		break;
+	case LWK_CALL_RESHARE:
+		result = take_byte(&input) % 4 ? 0 : -EACCES;
+		grant(grants() + here());
+		break;
+	case LWK_CALL_GRANT:
+	case LWK_CALL_UNSHARE:
+		grant(grants() + here());
+		break;
+	}
+	others();
+	return result;
+}
+
+/* The lock is free. During a copy the other threads are the parent's. */
+void slot_run_urgent(void)
+{
+	u32 me = here();
+
+	must(!space_of(0)->lock.locked && !space_of(1)->lock.locked);
+	if (copying)
+		partition_run(!me);
+	others();
+	partition_run(me);
+}
+
+/* A long call without the lock: other threads may change mappings, too. */
+void process_goes_on(void)
+{
+	u8 what = take_byte(&input);
+
+	others();
+	if (what < 32)
+		space_unmap(space_of(here()), take_address(), take_size());
+	else if (what < 64)
+		space_discard(space_of(here()), take_address(), take_size());
+}
+
+/* ---- invariants ---- */
+
+struct census {
+	u8 mapped[USER_PAGES];
+	u8 kernel[LARGE_SIZE / PAGE_SIZE];
+	u64 pages_4k, pages_2m; /* of one space */
+	u64 user_bytes, kernel_pages;
+};
+
+static struct census census;
+
+static void count_kernel_page(u64 phys)
+{
+	u64 page = (phys - boot->reserve_start) / PAGE_SIZE;
+
+	must(partition_kernel_page(phys) && !census.kernel[page]);
+	census.kernel[page] = 1;
+	census.kernel_pages++;
+}
+
+static void check_page(u32 slot, struct space *space, u64 addr, u64 entry, u64 size)
+{
+	const struct area *area = area_at(space, addr);
+	u64 phys = entry & PTE_ADDR;
+
+	must(!(entry & PTE_LIMBO) && entry & PTE_P);
+	/* A large page in two areas would be copied twice at a fork. */
+	must(area && addr >= area->start && addr + size <= area->end);
+	must((entry & (PTE_P | PTE_U | PTE_W | PTE_NX)) == prot_bits(area->prot));
+	must(area->shared == !!(entry & PTE_GRANTED));
+	if (entry & PTE_GRANTED) {
+		must(size == PAGE_SIZE && phys >= LINUX_PAGES);
+		return;
+	}
+	must(phys % size == 0);
+	for (u64 at = 0; at < size; at += PAGE_SIZE) {
+		int page = partition_user_page(phys + at);
+
+		must(page >= 0 && !census.mapped[page]);
+		census.mapped[page] = 1;
+		if (!views[page].addr)
+			continue;
+		must(views[page].slot == slot && views[page].addr == addr + at);
+		must(entry & LWK_PTE_SEEN_BY_LINUX && entry & PTE_U);
+		must(!views[page].writable || entry & PTE_W);
+	}
+	census.pages_4k += size == PAGE_SIZE;
+	census.pages_2m += size == LARGE_SIZE;
+	census.user_bytes += size;
+}
+
+static void check_table(u32 slot, struct space *space, u64 table, u64 addr, unsigned int level)
+{
+	const u64 *entries = phys_to_virt(table);
+	const unsigned int top = table_levels();
+	const u64 *common = entry_at(space, LWK_CLOCK_VADDR, 4, false);
+
+	count_kernel_page(table);
+	for (u64 i = 0; i < (level == top ? ENTRIES / 2 : ENTRIES); i++) {
+		u64 entry = entries[i], at = addr + (i << (12 + 9 * (level - 1)));
+
+		if (!entry || &entries[i] == common)
+			continue;
+		if (level == 1 || (level == 2 && entry & PTE_PS)) {
+			check_page(slot, space, at, entry, level == 1 ? PAGE_SIZE : LARGE_SIZE);
+		} else {
+			must(entry & PTE_P && !(entry & PTE_PS));
+			check_table(slot, space, entry & PTE_ADDR, at, level - 1);
+		}
+	}
+}
+
+static void check_areas(const struct space *space)
+{
+	u64 end = LWK_USER_START;
+
+	for (const struct area *area = space->areas; area; area = area->next) {
+		must(area->start >= end && area->start < area->end);
+		must(area->start % PAGE_SIZE == 0 && area->end % PAGE_SIZE == 0);
+		must(!(area->prot & ~PROT_ALL));
+		end = area->end;
+	}
+	must(end <= LWK_USER_END);
+	for (void *page = space->area_pages; page; page = *(void **)page)
+		count_kernel_page(virt_to_phys(page));
+}
+
+static void check_space(u32 slot, struct space *space)
+{
+	must(!space->lock.locked && !space->changing);
+	if (!space->root)
+		return;
+	census.pages_4k = census.pages_2m = 0;
+	check_table(slot, space, space->root, 0, table_levels());
+	check_areas(space);
+	must(census.pages_4k == space->pages_4k && census.pages_2m == space->pages_2m);
+}
+
+static void check_all(void)
+{
+	memory_clear(&census, 0, sizeof(census));
+	for (u32 i = 0; i < SLOTS; i++) {
+		check_space(i, space_of(i));
+		check_space(i, &slot_at(i)->offer.space);
+	}
+	must(user_free_bytes() + census.user_bytes == status->user_bytes);
+	must(boot_pages + census.kernel_pages == partition_kernel_pages_taken());
+	for (u32 i = 0; i < USER_PAGES; i++)
+		must(!views[i].addr || census.mapped[i]);
+}
+
+/* ---- calls ---- */
+
+static enum placement take_placement(void)
+{
+	return take_byte(&input) % (PLACE_REPLACE + 1);
+}
+
+static u32 take_prot(void)
+{
+	u8 prot = take_byte(&input);
+
+	return prot < 128 ? PROT_READ | PROT_WRITE : prot & PROT_ALL;
+}
+
+static void write_mark(u64 addr)
+{
+	u64 mark = next_mark++ * SLOTS + here(), *at;
+
+	addr = ALIGN_DOWN(addr, PAGE_SIZE);
+	at = space_hold(space_of(here()), addr, true);
+	if (!at)
+		return;
+	if (at != linux_page) {
+		check_contents(here(), at);
+		*at = mark;
+	}
+	space_release(space_of(here()));
+}
+
+static void begin_process(u32 slot)
+{
+	struct space *space = space_of(slot);
+
+	from[slot] = next_mark;
+	until[slot] = 0;
+	if (space_init(space) < 0)
+		memory_clear(space, 0, sizeof(*space));
+	else
+		space->brk_start = space->brk = 64 * LARGE_SIZE;
+}
+
+static void end_process(u32 slot)
+{
+	forget_views(slot, 0, LWK_USER_END);
+	space_leave();
+	/* It has no other threads any more. */
+	depth++;
+	space_destroy(space_of(slot));
+	depth--;
+}
+
+static bool stop(void)
+{
+	return take_byte(&input) >= 240;
+}
+
+static void copy_process(void)
+{
+	u32 child = !here();
+	struct space *parent = space_of(here());
+
+	if (space_of(child)->root || lent)
+		return;
+	space_keep(parent);
+	partition_run(child);
+	begin_process(child);
+	from[child] = from[!child];
+	until[child] = next_mark;
+	copying = true;
+	if (space_of(child)->root && space_copy(space_of(child), parent, stop))
+		end_process(child);
+	copying = false;
+	partition_run(!child);
+	space_let_change(parent);
+}
+
+/* vfork(2): the memory is in the offer, and comes back. */
+static void lend_or_return(void)
+{
+	struct slot *slot = this_slot();
+
+	if (!lent && !space_has_shared(&slot->own.space)) {
+		forget_views(slot->index, 0, LWK_USER_END);
+		space_move(&slot->offer.space, &slot->own.space);
+		lent = true;
+	} else if (slot->offer.space.root) {
+		space_move(&slot->own.space, &slot->offer.space);
+		space_resume(&slot->own.space);
+		lent = false;
+	}
+}
+
+static void set_policy(void)
+{
+	struct policy policy = { take_byte(&input) % (MPOL_PREFERRED_MANY + 1),
+				 1 + take_byte(&input) % 3 };
+
+	if (policy.mode == MPOL_DEFAULT || policy.mode == MPOL_LOCAL)
+		policy.nodes = 0;
+	if (take_byte(&input) & 1)
+		this_thread()->policy = policy;
+	else
+		space_set_policy(space_of(here()), ALIGN_DOWN(take_address(), PAGE_SIZE),
+				 ALIGN_UP(take_size(), PAGE_SIZE), &policy, take_byte(&input) & 1);
+}
+
+static void call(u8 number)
+{
+	struct space *space = space_of(here());
+	u64 addr, size;
+	u32 prot;
+
+	switch (number % 20) {
+	case 0 ... 2:
+		addr = take_address();
+		size = take_size();
+		prot = take_prot();
+		space_map(space, addr, size, prot, take_placement());
+		break;
+	case 3:
+		addr = take_address();
+		space_unmap(space, addr, take_size());
+		break;
+	case 4:
+		addr = take_address();
+		size = take_size();
+		space_protect(space, addr, size, take_byte(&input) & 15);
+		break;
+	case 5:
+		addr = take_address();
+		space_discard(space, addr, take_size());
+		break;
+	case 6:
+	case 7:
+		addr = take_address();
+		size = take_size();
+		space_resize(space, addr, size, take_size(), take_byte(&input) & 1);
+		break;
+	case 8:
+		space_set_brk(space, 64 * LARGE_SIZE + take_size());
+		break;
+	case 9:
+		space_fault(space, take_address(), take_byte(&input) & 1, take_byte(&input) & 1);
+		break;
+	case 10 ... 12:
+		write_mark(take_address());
+		break;
+	case 13:
+		addr = take_address();
+		size = take_size();
+		prot = take_prot();
+		space_map_shared(space, addr, size, prot, take_placement(), 0, 3, 0);
+		break;
+	case 14:
+		copy_process();
+		break;
+	case 15:
+		lend_or_return();
+		break;
+	case 16:
+		set_policy();
+		break;
+	case 17:
+		addr = take_address();
+		size = take_size();
+		space_set_file(space, addr, size, take_byte(&input) % 3, take_number(&input, 2));
+		break;
+	case 18:
+		look_through_window(take_address(), take_byte(&input) & 1);
+		break;
+	case 19:
+		addr = ALIGN_DOWN(take_address(), PAGE_SIZE);
+		size = MIN(ALIGN_UP(take_size(), PAGE_SIZE), 4 * LARGE_SIZE);
+		if (range_valid(addr, size))
+			space_populate(space, addr, size);
+		break;
+	}
+}
+
+static void step(void)
+{
+	u8 what = take_byte(&input);
+	u32 slot = what >> 7;
+
+	partition_run(slot);
+	if (what % 128 >= 126 && space_of(slot)->root)
+		end_process(slot);
+	else if (space_of(slot)->root)
+		call(what);
+	else if (!slot_at(slot)->offer.space.root)
+		begin_process(slot);
+	else
+		lend_or_return();
+	check_all();
+}
+
+static void end_all(void)
+{
+	for (u32 i = 0; i < SLOTS; i++) {
+		partition_run(i);
+		if (slot_at(i)->offer.space.root)
+			lend_or_return();
+		if (space_of(i)->root)
+			end_process(i);
+	}
+	check_all();
+	must(user_free_bytes() == status->user_bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	u8 pages, levels;
+
+	input = (struct input){ data, size };
+	pages = take_byte(&input);
+	levels = take_byte(&input);
+	partition_reset(12 + pages % 128, levels == 5 ? 5 : 4);
+	space_setup();
+	boot_pages = partition_kernel_pages_taken();
+	memory_clear(views, 0, sizeof(views));
+	memory_clear(grants(), 0, SLOTS * sizeof(struct lwk_grant));
+	next_mark = 1;
+	lent = false;
+	partition_run(0);
+	begin_process(0);
+	while (input.left)
+		step();
+	end_all();
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A simulated partition of two CPUs and two ranges of memory, in which files of the LWK run. */
+#ifndef FUZZ_LWK_PARTITION_H
+#define FUZZ_LWK_PARTITION_H
+
+#include "fuzz.h"
+#include "lwk/base/types.h"
+#include "lwk/process/slot.h"
+
+#define SLOTS 2
+
+/*
+ * Begins anew, as after boot, with that many pages left for the kernel. 'levels' of page tables are
+ * 4 or 5.
+ */
+void partition_reset(unsigned int kernel_pages, unsigned int levels);
+/* What follows happens on this slot's CPU. */
+void partition_run(u32 index);
+
+/* The number of a page of the processes' memory, or -1. */
+int partition_user_page(u64 phys);
+#define USER_PAGES 3584
+/* Is it a page of the kernel's reserve that is not in use since boot? */
+bool partition_kernel_page(u64 phys);
+/* A page that is Linux's. */
+#define LINUX_PAGES 0x900000000UL
+
+/* What the kernel's pool has given out since the reset (pages.c). */
+u64 partition_kernel_pages_taken(void);
+
+#endif

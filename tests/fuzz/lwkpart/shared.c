@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a hostile LWK writes into the memory that it shares with the module: console, status,
+ * channel. It changes at any moment, also between two reads of the same word.
+ */
+#include "instance/console.h"
+#include "instance/usage.h"
+#include "process/channel.h"
+
+#define CPUS 2
+#define SLOTS 4
+
+static struct input input;
+static unsigned int doorbells;
+unsigned int simulated_levels;
+
+/* What the LWK can write. */
+static struct {
+	struct lwk_console console;
+	u8 status[LWK_STATUS_BYTES(SLOTS)] __attribute__((aligned(64)));
+	struct lwk_channel channel;
+} shared;
+
+void scribble(void)
+{
+	static const size_t places[] = { offsetof(struct lwk_console, head),
+					 offsetof(__typeof__(shared), status),
+					 offsetof(__typeof__(shared), channel) };
+	size_t at;
+	u8 what;
+
+	if (!input.left)
+		return;
+	what = take_byte(&input);
+	if (what & 3)
+		return;
+	at = places[(what >> 2) % 3] + take_number(&input, 1 + (what >> 7)) * 4;
+	if (at < sizeof(shared) - 8)
+		take_bytes(&input, (u8 *)&shared + at, 1 + (what >> 4) % 8);
+}
+
+/* ---- other files of the module ---- */
+
+void doorbell_ring(struct instance *instance, unsigned int slot)
+{
+	must(slot < SLOTS);
+	doorbells++;
+}
+
+void copy_lwk_text(char *to, const char *from, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		to[i] = READ_ONCE(from[i]);
+	to[size - 1] = '\0';
+}
+
+/* ---- the readers ---- */
+
+static void read_console(struct instance *instance)
+{
+	u64 position = take_number(&input, 8);
+	u32 size = take_byte(&input);
+	char *text = malloc(size + 1);
+	struct lwkpart_kmsg request = { .position = position,
+					.buffer = (uintptr_t)text,
+					.capacity = size };
+	u32 got = console_read(instance, &position, text, size);
+
+	must(got <= size);
+	for (u32 i = 0; i < got; i++)
+		must(isprint(text[i]) || text[i] == '\n' || text[i] == '\t');
+	must(console_copy(instance, &request) == 0 && request.length <= size);
+	free(text);
+}
+
+static void read_status(struct instance *instance)
+{
+	const u32 bytes = LWK_STATUS_BYTES(CPUS);
+	struct lwk_status *copy = malloc(bytes);
+	struct lwk_usage request = { .buffer = (uintptr_t)copy,
+				     .capacity = take_byte(&input) & 1 ? bytes : bytes - 1 };
+	int error = usage_copy(instance, &request);
+
+	must(error ? request.capacity < bytes : request.length == bytes);
+	/* Physical addresses are no user's business, and the message is a text. */
+	for (u32 i = 0; !error && i < CPUS; i++)
+		must(!copy->cpu[i].page_root);
+	must(error || strnlen(copy->message, sizeof(copy->message)) < sizeof(copy->message));
+	free(copy);
+}
+
+static void read_channel(struct instance *instance)
+{
+	struct lwk_process process = { .instance = instance };
+	struct lwk_thread thread = { .process = &process, .channel = &shared.channel, .slot = 1 };
+	struct lwk_packet packet, reply = { .kind = LWK_PACKET_REPLY };
+	unsigned int rounds = 8;
+
+	while (rounds-- && channel_look(&thread, take_byte(&input) & 1, 3) == MAIL_WAITS) {
+		channel_peek(&thread, &packet);
+		channel_finish(&thread, take_byte(&input) & 1 ? &reply : NULL);
+	}
+	channel_ring(&thread);
+	channel_forget(&thread);
+	must(channel_look(&thread, false, 1) == MAIL_NEVER);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct instance instance = { .state = LWK_STATE_RUNNING,
+				     .n_cpus = CPUS,
+				     .n_slots = SLOTS,
+				     .status = (struct lwk_status *)shared.status,
+				     .console = &shared.console };
+
+	input = (struct input){ data, size };
+	memset(&shared, 0, sizeof(shared));
+	/* Only the first slot of each CPU runs; else the module would look for one many times. */
+	for (unsigned int i = CPUS; i < SLOTS; i++)
+		instance.status->cpu[i].times.since_tsc = LWK_TIME_STANDS;
+	while (input.left) {
+		switch (take_byte(&input) % 3) {
+		case 0:
+			read_console(&instance);
+			break;
+		case 1:
+			read_status(&instance);
+			break;
+		case 2:
+			read_channel(&instance);
+			break;
+		}
+		must(!instance.rwsem.readers);
+	}
+	return 0;
+}
