@@ -202,7 +202,7 @@ static void visit_revive(struct space *space, u64 *entry, bool large, u64 argume
 /* Moves an area to where there is room, and gives it its new size. */
 static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size)
 {
-	struct area *area;
+	struct area *area, *target;
 	u32 prot = area_at(space, addr)->prot;
 	s64 to = map(space, 0, new_size, prot, PLACE_ANYWHERE, false);
 	int error;
@@ -210,16 +210,22 @@ static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size)
 	if (to < 0)
 		return to;
 	error = split_for_move(space, addr, to, old_size);
+	if (!error)
+		error = split_edges(space, to, to + new_size);
 	if (!error) {
-		/* With no access allowed, no fault revives or makes a page while they move. */
+		/*
+		 * With no access allowed, no fault revives a page, or makes one in its new place,
+		 * while they move.
+		 */
 		area = area_at(space, addr);
-		area->prot = 0;
+		target = area_at(space, to);
+		area->prot = target->prot = 0;
 		pages_to_limbo(space, addr, addr + old_size);
 		error = move_pages(space, addr, to, old_size);
 		if (error)
 			/* The pages that have moved go back, into tables that exist. */
 			move_pages(space, to, addr, old_size);
-		area->prot = prot;
+		area->prot = target->prot = prot;
 		visit_pages(space, error ? addr : (u64)to, (error ? addr : (u64)to) + old_size,
 			    visit_revive, 0);
 	}
