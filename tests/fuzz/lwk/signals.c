@@ -19,6 +19,7 @@
 #include "lwk/signals/info.h"
 
 #include "fuzz.h"
+#include "lwk/fixups.h"
 
 #define MEMORY 0x10000000UL
 #define MEMORY_BYTES 65536
@@ -179,7 +180,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	slot.thread.altstack.ss_flags = SS_DISABLE;
 	if (!ready) {
 		syscall(SYS_arch_prctl, ARCH_SET_GS, &slot);
-		fpu_setup(true);
+		fixups_follow();
+		fpu_inspect();
 		must(fpu_size() <= sizeof(fpu_area));
 		ready = true;
 	}

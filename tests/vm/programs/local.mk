@@ -51,7 +51,7 @@ tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -static-pie $< -o $@
 
 # Programs that are linked as the distribution's compilers link by default.
-vm_default = own-maps nas-like nas-lu stream ping-pong memory-calls-dynamic \
+vm_default = fuzz-calls fuzz-devices own-maps nas-like nas-lu stream ping-pong memory-calls-dynamic \
 	memory-calls-no-pie killed-populating killed-waiters load-library thread-calls thread-calls-static signal-info share-cpu spin-threads \
 	openmp topology
 if HAVE_CXX_AND_FC
@@ -76,6 +76,10 @@ tests/vm/programs/load-library: $(srcdir)/tests/vm/programs/load-library.c tests
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $< -o $@
 tests/vm/programs/killed-populating tests/vm/programs/killed-waiters: %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread -static $< -o $@
+tests/vm/programs/fuzz-calls tests/vm/programs/fuzz-devices: %: $(srcdir)/%.c $(abi_headers) \
+	$(srcdir)/tests/vm/programs/fuzz.h
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -Wno-unused-result -pthread -static \
+		-I$(top_srcdir)/kmod $< -o $@
 tests/vm/programs/thread-calls: $(srcdir)/tests/vm/programs/thread-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -o $@
 tests/vm/programs/thread-calls-static: $(srcdir)/tests/vm/programs/thread-calls.c

@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: second
+#
+# Random requests of the devices, random packets for an LWK and random system calls of its programs
+# harm nobody else: the machine goes on, LWKs work, and all that was lent comes back. Each test prints
+# the seed of what it does.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+	testbed put "$top/build/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
+}
+
+teardown()
+{
+	bed lwkctl reset
+}
+
+# The first lines of a script for bash in the machine, with the seed as $1 and seconds as $2.
+script='
+	export PATH=$PATH:/opt/lwk-tests
+	as_user1="setpriv --reuid user1 --regid user1 --clear-groups"
+	cd "$(mktemp -d)" && chmod 777 . || exit
+	echo "seed $1"
+	# on JOB USER CPUS: makes an instance without Slurm; prints its device.
+	on() { switch-once on "$1" "$(id -u "$2")" "$3" 300M >record; grep -o "/dev/lwk/[0-9]*" record || cat record >&2; }
+	off() { switch-once off "$1" >/dev/null; }'
+
+# fuzz: runs the script on standard input in the machine.
+fuzz()
+{
+	run -0 bed bash -s "$RANDOM" "$(times 8 300)" < <(echo "$script"; cat)
+	echo "$output"
+}
+
+@test "random requests of a device by its owner" {
+	fuzz <<-'EOF'
+	device=$(on 410 user1 2-3)
+	other=$(on 411 user2 4-5)
+	timeout 600 $as_user1 fuzz-devices "$1" "$2" "$device" "$other" /dev/lwkpart
+	setpriv --reuid user2 --regid user2 --clear-groups env LWK_DEVICE="$other" lwkexec hello
+	off 410
+	device=$(on 412 user1 2-3)
+	$as_user1 env LWK_DEVICE="$device" lwkexec hello
+	off 412
+	off 411
+	EOF
+	[[ $(grep -c '^[1-9][0-9]* calls' <<<"$output") == 2 ]]
+	[[ $(grep -c '^kernel=.* LWK' <<<"$output") == 2 ]]
+	node_is_clean
+}
+
+@test "random requests of the devices by root" {
+	fuzz <<-'EOF'
+	device=$(on 413 user1 4-5)
+	timeout 600 fuzz-devices "$1" "$2" "$device" /dev/lwkpart /dev/lwkpart
+	lwkctl reset >/dev/null
+	device=$(on 414 user1 4-5)
+	$as_user1 env LWK_DEVICE="$device" lwkexec hello
+	off 414
+	EOF
+	[[ $(grep -c '^[1-9][0-9]* calls' <<<"$output") == 2 ]]
+	[[ $(grep -c '^kernel=.* LWK' <<<"$output") == 1 ]]
+	node_is_clean
+}
+
+@test "random system calls of programs on the LWK" {
+	fuzz <<-'EOF'
+	device=$(on 415 user1 4-5)
+	export LWK_DEVICE=$device
+	for ((end = SECONDS + $2; SECONDS < end; )); do
+		timeout -s KILL 60 $as_user1 lwkexec fuzz-calls "$((++run + $1))" 2 </dev/null >/dev/null 2>&1
+		$as_user1 lwkexec hello || exit
+	done
+	lwkctl info 415
+	off 415
+	EOF
+	[[ $(grep -c '^kernel=.* LWK' <<<"$output") -ge 1 && $output == *running* ]]
+	node_is_clean
+}
