@@ -381,7 +381,7 @@ static void check_space(u32 slot, struct space *space)
 
 static void check_all(void)
 {
-	memory_clear(&census, 0, sizeof(census));
+	fuzz_memset(&census, 0, sizeof(census));
 	for (u32 i = 0; i < SLOTS; i++) {
 		check_space(i, space_of(i));
 		check_space(i, &slot_at(i)->offer.space);
@@ -428,7 +428,7 @@ static void begin_process(u32 slot)
 	from[slot] = next_mark;
 	until[slot] = 0;
 	if (space_init(space) < 0)
-		memory_clear(space, 0, sizeof(*space));
+		fuzz_memset(space, 0, sizeof(*space));
 	else
 		space->brk_start = space->brk = 64 * LARGE_SIZE;
 }
@@ -611,8 +611,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	partition_reset(12 + pages % 128, levels == 5 ? 5 : 4);
 	space_setup();
 	boot_pages = partition_kernel_pages_taken();
-	memory_clear(views, 0, sizeof(views));
-	memory_clear(grants(), 0, SLOTS * sizeof(struct lwk_grant));
+	fuzz_memset(views, 0, sizeof(views));
+	fuzz_memset(grants(), 0, SLOTS * sizeof(struct lwk_grant));
 	next_mark = 1;
 	lent = false;
 	partition_run(0);

@@ -131,6 +131,20 @@ static void set_up_slots(void)
 	}
 }
 
+/* The LWK has cleared the memory at boot. */
+bool memory_is_own(void)
+{
+	return false;
+}
+
+static void clear_user_pages(void)
+{
+	for (size_t at = RESERVE; at < FIRST_BYTES; at += PAGE_SIZE)
+		memset(first + at, 0, sizeof(u64));
+	for (size_t at = 0; at < SECOND_BYTES; at += PAGE_SIZE)
+		memset(second + at, 0, sizeof(u64));
+}
+
 static void forget_pages(void)
 {
 	n_chunks = 0;
@@ -162,6 +176,7 @@ void partition_reset(unsigned int kernel_pages, unsigned int levels)
 	set_up_slots();
 	partition_run(0);
 	forget_pages();
+	clear_user_pages();
 	pages_init();
 	kernel_at_start = kernel_taken;
 	simulated_cr4 = levels == 5 ? CR4_LA57 : 0;

@@ -6,7 +6,7 @@
 #undef memset
 #undef memcpy
 
-void *memory_clear(void *to, int byte, size_t size)
+void *fuzz_memset(void *to, int byte, size_t size)
 {
 	if (size != LARGE_SIZE)
 		return memset(to, byte, size);
@@ -15,7 +15,7 @@ void *memory_clear(void *to, int byte, size_t size)
 	return to;
 }
 
-void *memory_copy(void *to, const void *from, size_t size)
+void *fuzz_memcpy(void *to, const void *from, size_t size)
 {
 	if (size != LARGE_SIZE)
 		return memcpy(to, from, size);

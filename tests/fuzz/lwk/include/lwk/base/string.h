@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-void *memory_clear(void *to, int byte, size_t size);
-void *memory_copy(void *to, const void *from, size_t size);
+void *fuzz_memset(void *to, int byte, size_t size);
+void *fuzz_memcpy(void *to, const void *from, size_t size);
 
-#define memset memory_clear
-#define memcpy memory_copy
+#define memset fuzz_memset
+#define memcpy fuzz_memcpy
 
 #endif
