@@ -10,7 +10,8 @@
 
 /*
  * Copies console text out. 'position' counts all bytes that the LWK has ever written: pass
- * 0 first, then the value that came back. Text that the ring has lost is skipped.
+ * 0 first, then the value that came back. Text that the ring has lost is skipped. One call copies
+ * as much as the ring holds at most.
  */
 struct lwkpart_kmsg {
 	__u32 instance;

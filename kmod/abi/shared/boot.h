@@ -28,16 +28,19 @@
 #include "abi/shared/layout.h"
 
 #define LWK_SHARED_MAGIC 0x314b574c /* "LWK1" */
-#define LWK_SHARED_VERSION 9
+#define LWK_SHARED_VERSION 10
 
 struct lwk_boot_cpu {
 	__u32 linux_cpu;
 	__u32 apicid;
 	__u32 node; /* NUMA node */
-	/* Target of this CPU's doorbells to Linux, which may change both. */
-	__u32 doorbell_apicid;
-	__u32 doorbell_vector;
-	__u32 reserved[3];
+	__u32 reserved32;
+	/*
+	 * Target of this CPU's doorbells to Linux: the APIC id in the upper half, the vector in the
+	 * lower one. Linux changes it at any time, both halves at once; 0: none yet.
+	 */
+	__u64 doorbell;
+	__u32 reserved[2];
 };
 
 struct lwk_boot_mem {

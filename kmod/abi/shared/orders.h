@@ -10,9 +10,10 @@
 /*
  * When a proxy touches its WINDOW where no page is yet, lwkpart.ko asks the LWK to make
  * one: it writes fault_addr and fault_write, then fault_state ASKED; the LWK
- * answers with READY or REFUSED. In the page table entry of a page that it maps in the WINDOW
- * lwkpart.ko sets LWK_PTE_SEEN_BY_LINUX. For such a page the LWK must send UNMAP before it uses the
- * page for something else.
+ * answers with READY or REFUSED, and rings its doorbell if fault_sleeps is not 0 then.
+ * In the page table entry of a page that it maps in the WINDOW lwkpart.ko sets
+ * LWK_PTE_SEEN_BY_LINUX. For such a page the LWK must send UNMAP before it uses the page for
+ * something else.
  */
 #define LWK_PTE_SEEN_BY_LINUX (1UL << 9)
 enum lwk_fault_state {
@@ -31,8 +32,8 @@ enum lwk_order {
 
 /*
  * The part of a connection that a proxy cannot reach is an array of one cache line per
- * slot. lwkpart.ko writes order, freeze, pid, leader, fault_addr, fault_write and fault_state
- * ASKED; the LWK writes obeyed and fault_state READY and REFUSED.
+ * slot. lwkpart.ko writes order, freeze, pid, leader, fault_addr, fault_write, fault_sleeps and
+ * fault_state ASKED; the LWK writes obeyed, page_root and fault_state READY and REFUSED.
  */
 struct lwk_control {
 	__u32 order;	   /* enum lwk_order */
@@ -47,7 +48,9 @@ struct lwk_control {
 	 */
 	__u32 freeze;
 	__u32 leader; /* with LWK_ORDER_THREAD: slot of the process's first thread */
-	__u32 reserved[7];
+	__u32 fault_sleeps;
+	__u64 page_root; /* physical address of the process's page tables, or 0 */
+	__u32 reserved[4];
 } LWK_LINE_ALIGNED;
 
 #endif

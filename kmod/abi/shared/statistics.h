@@ -121,9 +121,9 @@ struct lwk_cpu_status {
 	__u64 processes;     /* that started so far */
 	__u64 out_of_memory; /* processes killed because the partition had no memory left */
 	__u64 disturbances;  /* interrupts that came while its process computed */
-	__u64 page_root;     /* physical address of the process's page tables, or 0 */
-	__u32 linux_cpu;     /* Linux's number of this CPU, filled in by lwkpart.ko in a copy */
-	__u32 linux_node;    /* its NUMA node, likewise */
+	__u64 reserved64;
+	__u32 linux_cpu;  /* Linux's number of this CPU, filled in by lwkpart.ko in a copy */
+	__u32 linux_node; /* its NUMA node, likewise */
 	__u64 interrupts[8] LWK_LINE_ALIGNED; /* enum lwk_interrupt */
 	__u64 delegated_calls[8];	      /* enum lwk_call_kind */
 	struct lwk_cpu_memory memory;

@@ -19,7 +19,10 @@ struct lwk_registers {
 	__u64 reserved[7];
 };
 
-/* The LWK writes the status area; Linux reads it and must not trust a word of it. */
+/*
+ * The LWK writes the status area; Linux reads it and must not trust a word of it. Users read it, too:
+ * it holds no physical addresses.
+ */
 struct lwk_status {
 	__u32 magic; /* LWK_SHARED_MAGIC */
 	__u32 state; /* BOOTING, RUNNING or PANIC of enum lwk_state */
@@ -33,7 +36,7 @@ struct lwk_status {
 	__u64 kernel_used;  /* of the reserve, taken for ever during boot */
 	/* Bytes at the start of the reserve; the LWK has never used the memory behind them. */
 	__u64 kernel_end;
-	__u64 registers; /* physical address of struct lwk_registers[n_cpus] in the reserve, or 0 */
+	__u64 registers; /* of struct lwk_registers[n_cpus]: bytes from the reserve's start, or 0 */
 	/* Architectural performance monitoring (Intel SDM volume 3, 20.2), from CPUID leaf 0xa. */
 	__u32 pmu_version; /* 0: the CPUs have none, and the fields below are 0 */
 	__u32 pmu_counters;

@@ -54,6 +54,15 @@ void apic_send(u32 apicid, u32 vector)
 	apic_write(APIC_ICR, vector);
 }
 
+void apic_ring_linux(u32 cpu)
+{
+	/* Read at once: Linux may move the interrupt to another CPU and vector just now. */
+	u64 doorbell = READ_ONCE(boot->cpus[cpu].doorbell);
+
+	if (doorbell)
+		apic_send(doorbell >> 32, (u32)doorbell);
+}
+
 /*
  * Returns the timer's counts in a millisecond, which the first call measures; all CPUs' are alike.
  */

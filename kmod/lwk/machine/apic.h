@@ -12,6 +12,8 @@
 void apic_setup(void);
 void apic_eoi(void);
 void apic_send(u32 apicid, u32 vector);
+/* Rings the doorbell to Linux of the CPU with this index. */
+void apic_ring_linux(u32 cpu);
 /* Interrupts this CPU once after about 'ns' nanoseconds, a second at most; 0: never. */
 void apic_timer(u64 ns);
 

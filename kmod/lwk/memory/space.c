@@ -115,7 +115,7 @@ void space_resume(struct space *space)
 
 	slot->cpu->tlb_seen = space->tlb_generation;
 	space_activate(space);
-	WRITE_ONCE(slot->status->page_root, space->root);
+	WRITE_ONCE(slot->control->page_root, space->root);
 	space_publish(space);
 }
 

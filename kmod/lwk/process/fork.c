@@ -134,7 +134,7 @@ static void hide_all(void)
 {
 	u64 args[6] = { LWK_USER_START, LWK_USER_END - LWK_USER_START };
 
-	WRITE_ONCE(this_slot()->status->page_root, 0);
+	WRITE_ONCE(this_slot()->control->page_root, 0);
 	channel_request(LWK_CALL_UNMAP, args);
 	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
 }
@@ -304,7 +304,7 @@ static void borrow(struct slot *parent)
 {
 	struct slot *slot = this_slot();
 
-	WRITE_ONCE(slot->status->page_root, 0);
+	WRITE_ONCE(slot->control->page_root, 0);
 	space_leave();
 	space_destroy(&slot->process->space);
 	space_move(&slot->process->space, &parent->offer.space);

@@ -126,7 +126,7 @@ void process_run(void)
 		process_exit(SIGKILL);
 	}
 	space_activate(&process->space);
-	WRITE_ONCE(slot->status->page_root, process->space.root);
+	WRITE_ONCE(slot->control->page_root, process->space.root);
 	for (;;) {
 		channel_receive(&packet);
 		switch (packet.nr) {
@@ -237,7 +237,7 @@ void process_abandon(void)
 		channel_serve_fault();
 		slot_sleep(withdrawn_or_fault);
 	}
-	WRITE_ONCE(slot->status->page_root, 0);
+	WRITE_ONCE(slot->control->page_root, 0);
 	space_leave();
 	if (process->first == slot) {
 		/* The orders of the other slots have been withdrawn before this one. */

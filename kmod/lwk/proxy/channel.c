@@ -116,6 +116,9 @@ void channel_serve_fault(void)
 	if (error == -ENOMEM)
 		slot->process->out_of_memory = true;
 	STORE_RELEASE(slot->control->fault_state, error ? LWK_FAULT_REFUSED : LWK_FAULT_READY);
+	memory_barrier();
+	if (READ_ONCE(slot->control->fault_sleeps))
+		apic_ring_linux(slot->cpu->index);
 }
 
 static void broken(void)
@@ -151,14 +154,13 @@ static void send(const struct lwk_packet *packet)
 {
 	struct slot *slot = this_slot();
 	struct lwk_ring *ring = &slot->channel->to_linux;
-	const struct lwk_boot_cpu *target = &boot->cpus[slot->cpu->index];
 
 	await_room(ring);
 	ring->slot[slot->sent % LWK_RING_SLOTS] = *packet;
 	STORE_RELEASE(ring->head, ++slot->sent);
 	memory_barrier();
 	if (READ_ONCE(slot->channel->linux_sleeps))
-		apic_send(READ_ONCE(target->doorbell_apicid), READ_ONCE(target->doorbell_vector));
+		apic_ring_linux(slot->cpu->index);
 }
 
 static bool receive(struct lwk_packet *packet)

@@ -24,8 +24,7 @@ static void tell_everybody(void)
 {
 	for (u32 i = 0; i < boot->n_cpus; i++)
 		apic_send(boot->cpus[i].apicid, LWK_DOORBELL_VECTOR);
-	if (boot->cpus[0].doorbell_vector)
-		apic_send(boot->cpus[0].doorbell_apicid, boot->cpus[0].doorbell_vector);
+	apic_ring_linux(0);
 }
 
 /* gcc's stack protector compares it with its copy on the stack; entry.S chooses it. */

@@ -22,7 +22,7 @@ void registers_init(void)
 	struct lwk_registers *all = kernel_boot_alloc(boot->n_cpus * sizeof(*all));
 
 	saved = all;
-	status->registers = virt_to_phys(all);
+	status->registers = virt_to_phys(all) - boot->reserve_start;
 }
 
 void registers_save(const struct slot *slot, const struct frame *frame)

@@ -30,16 +30,16 @@ static void publish(struct instance *instance, unsigned int irq, struct irq_data
 	unsigned int target = cpumask_first(irq_data_get_effective_affinity_mask(data));
 	struct irq_cfg *cfg = irqd_cfg(data);
 	unsigned int i;
+	u64 doorbell;
 
 	if (!cfg || target >= nr_cpu_ids)
 		return;
+	/* Not cfg->dest_apicid, which is a logical id in flat mode. */
+	doorbell = (u64)per_cpu(x86_cpu_to_apicid, target) << 32 | cfg->vector;
 	for (i = 0; i < instance->n_cpus; i++) {
 		if (instance->doorbells.irq[i] != irq)
 			continue;
-		/* Not cfg->dest_apicid, which is a logical id in flat mode. */
-		WRITE_ONCE(instance->params->cpus[i].doorbell_apicid,
-			   per_cpu(x86_cpu_to_apicid, target));
-		WRITE_ONCE(instance->params->cpus[i].doorbell_vector, cfg->vector);
+		WRITE_ONCE(instance->params->cpus[i].doorbell, doorbell);
 	}
 }
 

@@ -29,12 +29,11 @@ static u64 used_bytes(const struct instance *instance)
 /* Have all CPUs written their registers? The LWK tells where; a wrong answer only costs time. */
 static bool all_registers_known(const struct instance *instance)
 {
-	u64 offset = READ_ONCE(instance->status->registers) - instance->reserve_start;
+	u64 offset = READ_ONCE(instance->status->registers);
 	const struct lwk_registers *registers;
 	unsigned int i;
 
-	/* Unsigned: an address before the reserve makes a large offset. */
-	if (offset > instance->reserve_size ||
+	if (!offset || offset > instance->reserve_size ||
 	    instance->reserve_size - offset < instance->n_cpus * sizeof(*registers))
 		return true;
 	registers = phys_to_virt(instance->reserve_start + offset);

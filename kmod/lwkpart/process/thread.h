@@ -25,6 +25,10 @@ struct lwk_thread {
 	struct lwk_channel *channel; /* NULL: none, or revoked */
 	int slot;		     /* or -1; under instance->process_mutex */
 	bool stuck;		     /* the slot still has the process; under process_mutex */
+	struct {
+		unsigned long addr; /* of the page that a fault asked for last */
+		unsigned int times;
+	} asked; /* window.c */
 	/* The Linux thread that serves the slot. NULL for the first slot, which all others serve. */
 	struct pid *proxy;
 	struct mutex charge_mutex; /* protects 'charge' */

@@ -9,10 +9,11 @@
  */
 #include "process/window.h"
 
-#include <linux/delay.h>
+#include <linux/file.h>
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/wait.h>
 
 #include "abi/device/device.h"
 #include "abi/shared/orders.h"
@@ -20,6 +21,9 @@
 
 /* How long the LWK may take to make a page. */
 #define FAULT_TIMEOUT (10 * HZ)
+/* How often it is asked for one page, and looks for its answer before sleeping. */
+#define ASK_TIMES 3
+#define ASK_LOOKS 100
 /* How many pages to show around one that was touched; a power of two. */
 #define SHOW_AROUND 64
 
@@ -52,7 +56,7 @@ struct view {
 /* Finds the page at addr; false when there is none, or when a table lies outside the partition. */
 static bool walk(struct instance *instance, int slot, unsigned long addr, struct view *view)
 {
-	u64 table = READ_ONCE(instance->status->cpu[slot].page_root);
+	u64 table = READ_ONCE(instance->controls[slot].page_root);
 	unsigned int level = pgtable_l5_enabled() ? 5 : 4;
 
 	for (;; level--) {
@@ -112,75 +116,143 @@ static void show_around(struct lwk_process *process, struct vm_area_struct *vma,
 			break;
 }
 
+/* What the LWK has answered; REFUSED also when it will not answer any more. */
+static u32 answer(struct lwk_thread *thread)
+{
+	struct instance *instance = thread->process->instance;
+	u32 state = LWK_FAULT_REFUSED;
+
+	spin_lock(&thread->lock);
+	if (thread->channel && state_has_processes(READ_ONCE(instance->state)))
+		state = smp_load_acquire(&instance->controls[thread->slot].fault_state);
+	spin_unlock(&thread->lock);
+	return state;
+}
+
+static void send_question(struct lwk_thread *thread, unsigned long addr, bool write)
+{
+	struct instance *instance = thread->process->instance;
+	struct lwk_control *control;
+
+	spin_lock(&thread->lock);
+	if (thread->channel) {
+		control = &instance->controls[thread->slot];
+		control->fault_addr = addr;
+		control->fault_write = write;
+		WRITE_ONCE(control->fault_sleeps, 0);
+		smp_store_release(&control->fault_state, LWK_FAULT_ASKED);
+		doorbell_ring(instance, thread->slot);
+	}
+	spin_unlock(&thread->lock);
+}
+
+/* From now on the LWK rings its doorbell when it answers. */
+static void want_doorbell(struct lwk_thread *thread)
+{
+	spin_lock(&thread->lock);
+	if (thread->channel)
+		WRITE_ONCE(thread->process->instance->controls[thread->slot].fault_sleeps, 1);
+	spin_unlock(&thread->lock);
+	smp_mb(); /* the LWK writes 'fault_state', then reads 'fault_sleeps' */
+}
+
 /* Asks the slot that the caller serves for the page at addr. True when the LWK has made it. */
 static bool ask(struct lwk_process *process, unsigned long addr, bool write)
 {
 	struct lwk_thread *thread = thread_of_caller(process);
-	struct instance *instance = process->instance;
-	unsigned long deadline = jiffies + FAULT_TIMEOUT;
-	struct lwk_control *control;
-	u32 state = LWK_FAULT_ASKED;
-	unsigned int tries = 0;
+	unsigned int looks = 0;
+	u32 state;
 
 	if (mutex_lock_killable(&thread->fault_mutex))
 		return false;
-	while (state == LWK_FAULT_ASKED && time_before(jiffies, deadline) &&
-	       !fatal_signal_pending(current)) {
-		down_read(&instance->rwsem);
-		if (!has_slot(thread)) {
-			up_read(&instance->rwsem);
-			break;
-		}
-		control = &instance->controls[thread->slot];
-		if (tries == 0) {
-			control->fault_addr = addr;
-			control->fault_write = write;
-			smp_store_release(&control->fault_state, LWK_FAULT_ASKED);
-			doorbell_ring(instance, thread->slot);
-		}
-		state = smp_load_acquire(&control->fault_state);
-		up_read(&instance->rwsem);
-		if (state != LWK_FAULT_ASKED)
-			break;
-		/* The LWK answers on another CPU, usually at once. */
-		if (++tries < 100)
-			cpu_relax();
-		else
-			usleep_range(20, 100);
+	send_question(thread, addr, write);
+	/* The LWK answers on another CPU, usually at once. */
+	while ((state = answer(thread)) == LWK_FAULT_ASKED && ++looks < ASK_LOOKS)
+		cpu_relax();
+	if (state == LWK_FAULT_ASKED) {
+		want_doorbell(thread);
+		wait_event_killable_timeout(process->instance->wait[thread->slot],
+					    (state = answer(thread)) != LWK_FAULT_ASKED,
+					    FAULT_TIMEOUT);
 	}
 	mutex_unlock(&thread->fault_mutex);
 	return state == LWK_FAULT_READY;
 }
 
-static vm_fault_t touch_window(struct lwk_process *process, struct vm_area_struct *vma,
-			       unsigned long addr, bool write)
+/* Maps a page and its neighbours into the proxy. VM_FAULT_RETRY: the LWK must be asked for it. */
+static vm_fault_t show_pages(struct lwk_process *process, struct vm_area_struct *vma,
+			     unsigned long addr, bool write)
 {
 	struct instance *instance = process->instance;
-	vm_fault_t result = VM_FAULT_RETRY;
-	unsigned int attempt;
+	vm_fault_t result = VM_FAULT_SIGBUS;
 
-	for (attempt = 0; attempt < 3 && result == VM_FAULT_RETRY; attempt++) {
-		if (attempt && !ask(process, addr, write))
-			return VM_FAULT_SIGSEGV;
-		down_read(&instance->rwsem);
-		down_read(&process->shown);
-		if (has_slot(&process->first) && !process->hidden) {
-			result = show(process, vma, addr, write);
-			if (result == VM_FAULT_NOPAGE)
-				show_around(process, vma, addr);
-		} else {
-			result = VM_FAULT_SIGBUS;
-		}
-		up_read(&process->shown);
-		up_read(&instance->rwsem);
+	down_read(&instance->rwsem);
+	down_read(&process->shown);
+	if (has_slot(&process->first) && !process->hidden) {
+		result = show(process, vma, addr, write);
+		if (result == VM_FAULT_NOPAGE)
+			show_around(process, vma, addr);
+	}
+	up_read(&process->shown);
+	up_read(&instance->rwsem);
+	return result;
+}
+
+/* Asks with mmap_lock held, for a caller that cannot repeat the fault. */
+static vm_fault_t ask_and_show(struct lwk_process *process, struct vm_area_struct *vma,
+			       unsigned long addr, bool write)
+{
+	vm_fault_t result = VM_FAULT_RETRY;
+	unsigned int i;
+
+	for (i = 0; i < ASK_TIMES && result == VM_FAULT_RETRY; i++) {
+		if (!ask(process, addr, write))
+			break;
+		result = show_pages(process, vma, addr, write);
 	}
 	return result == VM_FAULT_RETRY ? VM_FAULT_SIGSEGV : result;
 }
 
+/*
+ * Asks without mmap_lock, which others need meanwhile; the fault is repeated afterwards. It must not
+ * be repeated for ever: thread->asked counts for the page that was asked for last.
+ */
+static vm_fault_t ask_unlocked(struct vm_fault *vmf, struct lwk_process *process,
+			       unsigned long addr, bool write)
+{
+	struct lwk_thread *thread = thread_of_caller(process);
+	struct vm_area_struct *vma = vmf->vma;
+	unsigned int times = 0;
+	struct file *file;
+
+	if (vmf->flags & FAULT_FLAG_TRIED && READ_ONCE(thread->asked.addr) == addr)
+		times = READ_ONCE(thread->asked.times);
+	if (times >= ASK_TIMES)
+		return VM_FAULT_SIGSEGV;
+	/* The mapping may go as soon as the lock is given back; the file keeps the process. */
+	file = get_file(vma->vm_file);
+	mmap_read_unlock(vma->vm_mm);
+	times = ask(process, addr, write) ? times + 1 : ASK_TIMES;
+	WRITE_ONCE(thread->asked.addr, addr);
+	WRITE_ONCE(thread->asked.times, times);
+	fput(file);
+	return VM_FAULT_RETRY;
+}
+
 static vm_fault_t window_fault(struct vm_fault *vmf)
 {
-	return touch_window(vmf->vma->vm_private_data, vmf->vma, vmf->address & PAGE_MASK,
-			    vmf->flags & FAULT_FLAG_WRITE);
+	struct lwk_process *process = vmf->vma->vm_private_data;
+	unsigned long addr = vmf->address & PAGE_MASK;
+	bool write = vmf->flags & FAULT_FLAG_WRITE;
+	vm_fault_t result = show_pages(process, vmf->vma, addr, write);
+
+	if (result != VM_FAULT_RETRY)
+		return result;
+	if (!(vmf->flags & FAULT_FLAG_ALLOW_RETRY))
+		return ask_and_show(process, vmf->vma, addr, write);
+	if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
+		return VM_FAULT_RETRY;
+	return ask_unlocked(vmf, process, addr, write);
 }
 
 /* A write to a page that is mapped read-only, as it is or was in the LWK. */

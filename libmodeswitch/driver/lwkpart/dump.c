@@ -106,7 +106,8 @@ static ssize_t read_registers(int dev, unsigned instance, uint32_t job_id,
 		     offsetof(struct lwk_boot_params, mem)) ||
 	    params.magic != LWK_SHARED_MAGIC || params.n_cpus > LWK_MAX_CPUS ||
 	    !read_at(dev, instance, job_id, &layout, params.status, &status, status_bytes) ||
-	    !read_at(dev, instance, job_id, &layout, status.registers, all,
+	    !status.registers ||
+	    !read_at(dev, instance, job_id, &layout, layout.start + status.registers, all,
 		     params.n_cpus * sizeof(*all)))
 		return 0;
 	/* The CPU that panicked comes first, because a debugger begins with the first one. */
