@@ -48,7 +48,7 @@ int event_listen(struct events *events, const void *owner, const struct lwk_even
 	eventfd = eventfd_ctx_fdget(request->fd);
 	if (IS_ERR(eventfd))
 		return PTR_ERR(eventfd);
-	listener = kmalloc(sizeof(*listener), GFP_KERNEL);
+	listener = kmalloc(sizeof(*listener), GFP_KERNEL_ACCOUNT);
 	if (!listener) {
 		eventfd_ctx_put(eventfd);
 		return -ENOMEM;

@@ -7,15 +7,21 @@
  * nothing but memory, charged to the cgroup that made them. Other file systems must know when a
  * page is written to, which an LWK cannot tell them.
  *
+ * Pinned pages count in the pinned_vm of the proxy's memory map. RLIMIT_MEMLOCK bounds them, as those
+ * of other drivers, but not below the size of the partition: programs that share memory work with the
+ * small limit that distributions set, and a job can pin about as much memory as it has got anyway.
+ *
  * A page stays pinned until the LWK says that it no longer uses it; at the end of the process,
  * until its slots have let go; and if they do not, until their CPUs have been stopped.
  */
 #include "process/grant.h"
 
+#include <linux/capability.h>
 #include <linux/io.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -31,6 +37,7 @@
 
 struct grants {
 	struct list_head link; /* instance->stranded */
+	struct mm_struct *mm;  /* whose pinned_vm counts the pages; NULL: no page yet */
 	/* struct page by address / PAGE_SIZE; tag 1: the LWK may write to it. */
 	struct xarray pages;
 };
@@ -45,7 +52,7 @@ struct grant_request {
 
 static struct grants *alloc(void)
 {
-	struct grants *grants = kzalloc(sizeof(*grants), GFP_KERNEL);
+	struct grants *grants = kzalloc(sizeof(*grants), GFP_KERNEL_ACCOUNT);
 
 	if (grants)
 		xa_init(&grants->pages);
@@ -76,6 +83,7 @@ static void unpin_range(struct grants *grants, unsigned long first, unsigned lon
 	{
 		xa_erase(&grants->pages, index);
 		unpin(entry);
+		atomic64_dec(&grants->mm->pinned_vm);
 		if (++done % UNPIN_BATCH == 0)
 			cond_resched();
 	}
@@ -85,6 +93,8 @@ static void release(struct grants *grants)
 {
 	unpin_range(grants, 0, ULONG_MAX);
 	xa_destroy(&grants->pages);
+	if (grants->mm)
+		mmdrop(grants->mm);
 	kfree(grants);
 }
 
@@ -209,11 +219,37 @@ static long pin(const struct grant_request *request, struct page **pages)
 	return n;
 }
 
+static u64 most_pins(const struct instance *instance)
+{
+	u64 bytes = 0;
+	unsigned int i;
+
+	for (i = 0; i < instance->n_mem; i++)
+		bytes += instance->mem[i].size;
+	return max_t(u64, bytes, rlimit(RLIMIT_MEMLOCK)) >> PAGE_SHIFT;
+}
+
+/* Counts one more page for the caller: 0, -EFAULT: it has another memory map now, -ENOMEM. */
+static int count_pin(struct grants *grants, u64 most)
+{
+	if (!grants->mm) {
+		mmgrab(current->mm);
+		grants->mm = current->mm;
+	}
+	if (grants->mm != current->mm)
+		return -EFAULT;
+	if (atomic64_inc_return(&grants->mm->pinned_vm) <= most || capable(CAP_IPC_LOCK))
+		return 0;
+	atomic64_dec(&grants->mm->pinned_vm);
+	return -ENOMEM;
+}
+
 /*
  * Remembers a pinned page: 0, -EFAULT, -ENOMEM. A page that the LWK has at that address already
  * must be the same, as the LWK may be about to map it.
  */
-static int remember(struct grants *grants, unsigned long index, struct page *page, bool writable)
+static int remember(struct grants *grants, unsigned long index, struct page *page, bool writable,
+		    u64 most)
 {
 	void *old = xa_load(&grants->pages, index), *new = xa_tag_pointer(page, writable);
 	int error;
@@ -222,7 +258,12 @@ static int remember(struct grants *grants, unsigned long index, struct page *pag
 		return -EFAULT;
 	if (old && xa_pointer_tag(old))
 		new = old;
-	error = xa_err(xa_store(&grants->pages, index, new, GFP_KERNEL));
+	error = old ? 0 : count_pin(grants, most);
+	if (error)
+		return error;
+	error = xa_err(xa_store(&grants->pages, index, new, GFP_KERNEL_ACCOUNT));
+	if (error && !old)
+		atomic64_dec(&grants->mm->pinned_vm);
 	/* One pin per page is enough. */
 	if (old && !error)
 		unpin_user_page(page);
@@ -230,15 +271,16 @@ static int remember(struct grants *grants, unsigned long index, struct page *pag
 }
 
 /* Returns how many pages the LWK may have, or a negative error. Unpins the others. */
-static long remember_all(struct grants *grants, const struct grant_request *request,
+static long remember_all(struct lwk_process *process, const struct grant_request *request,
 			 struct page **pages, long n)
 {
+	u64 most = most_pins(process->instance);
 	long done = 0, i;
 	int error = 0;
 
 	for (; done < n; done++) {
-		error = remember(grants, (request->start >> PAGE_SHIFT) + done, pages[done],
-				 request->writable);
+		error = remember(process->grants, (request->start >> PAGE_SHIFT) + done,
+				 pages[done], request->writable, most);
 		if (error)
 			break;
 	}
@@ -259,7 +301,7 @@ static long carry_out(struct lwk_process *process, struct lwk_grant *grant,
 		return 0;
 	}
 	if (n > 0)
-		n = remember_all(process->grants, request, pages, n);
+		n = remember_all(process, request, pages, n);
 	for (i = 0; i < n; i++)
 		WRITE_ONCE(grant->pages[i], page_to_phys(pages[i]));
 	return n;

@@ -12,7 +12,8 @@ long grants_serve(struct lwk_process *process);
 /* From now on the LWK gets no page any more. */
 void grants_close(struct lwk_process *process);
 /*
- * After grants_close(), with process_mutex held: unpins all pages, at once if the slots have let
+ * After grants_close(), with process_mutex held, or when nobody else can reach a process that never
+ * began: unpins all pages, at once if the slots have let
  * go of the process, else when the instance's CPUs have been stopped.
  */
 void grants_destroy(struct lwk_process *process);
