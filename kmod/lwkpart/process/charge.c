@@ -5,11 +5,13 @@
  *
  * The figures are read from the LWK's statistics, in the proxy's context, at most once a second.
  * The charges are bounded by the time that has passed and by the memory of the partition, whatever
- * the LWK wrote.
+ * the LWK wrote. The memory does not count when Linux chooses a process to kill for want of memory.
  */
 #include "process/charge.h"
 
 #include <linux/mm.h>
+#include <linux/notifier.h>
+#include <linux/oom.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
@@ -17,6 +19,14 @@
 
 #include "instance/usage.h"
 #include "tricks/tricks.h"
+
+/* How long memory is not charged after Linux had none left: it chooses what to kill meanwhile. */
+#define UNCHARGED_NS (2 * NSEC_PER_SEC)
+
+/* Protects the list of charges that have a memory map, and those parts of them. Any context. */
+static DEFINE_SPINLOCK(charges_lock);
+static LIST_HEAD(charges);
+static u64 uncharged_until_ns;
 
 /* TSC cycles that a slot has spent in programs, and in the LWK's kernel for them. */
 struct spent {
@@ -123,14 +133,48 @@ static long bounded_pages(const struct instance *instance, u64 pages)
 	return min(pages, limit);
 }
 
+/* Sets how many pages the memory map is charged with, and was at most. With charges_lock held. */
+static void charge_rss(struct charge *charge, long pages, unsigned long peak)
+{
+	trick_add_memory(charge->mm, pages - charge->rss_pages, peak);
+	charge->rss_pages = pages;
+}
+
 static void account_memory(struct charge *charge, long pages, unsigned long peak)
 {
-	spin_lock(&charge->lock);
+	spin_lock(&charges_lock);
 	if (charge->mm && charge->mm == current->mm) {
-		trick_add_memory(charge->mm, pages - charge->rss_pages, peak);
-		charge->rss_pages = pages;
+		charge_rss(charge, ktime_get_ns() < uncharged_until_ns ? 0 : pages, peak);
 	}
-	spin_unlock(&charge->lock);
+	spin_unlock(&charges_lock);
+}
+
+/*
+ * Linux is about to choose a process to kill, because it has no memory left itself. Killing a proxy
+ * gives none of the partition's memory back to it, so that memory must not count now.
+ */
+static int before_kill(struct notifier_block *notifier, unsigned long unused, void *freed)
+{
+	struct charge *charge;
+
+	spin_lock(&charges_lock);
+	uncharged_until_ns = ktime_get_ns() + UNCHARGED_NS;
+	list_for_each_entry(charge, &charges, link)
+		charge_rss(charge, 0, 0);
+	spin_unlock(&charges_lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block kill_notifier = { .notifier_call = before_kill };
+
+int charge_init(void)
+{
+	return register_oom_notifier(&kill_notifier);
+}
+
+void charge_exit(void)
+{
+	unregister_oom_notifier(&kill_notifier);
 }
 
 void charge_memory(const struct instance *instance, unsigned int slot, struct charge *charge)
@@ -149,24 +193,26 @@ void charge_memory(const struct instance *instance, unsigned int slot, struct ch
 
 void charge_open(struct charge *charge, struct mm_struct *mm)
 {
-	spin_lock(&charge->lock);
-	if (!charge->mm)
+	spin_lock(&charges_lock);
+	if (!charge->mm) {
 		charge->mm = mm;
+		list_add(&charge->link, &charges);
+	}
 	if (charge->mm == mm)
 		charge->windows++;
-	spin_unlock(&charge->lock);
+	spin_unlock(&charges_lock);
 }
 
 /* A memory map must have no pages counted when it is destroyed; Linux logs an error otherwise. */
 void charge_close(struct charge *charge, struct mm_struct *mm)
 {
-	spin_lock(&charge->lock);
+	spin_lock(&charges_lock);
 	if (charge->mm == mm && --charge->windows == 0) {
-		trick_add_memory(mm, -charge->rss_pages, 0);
-		charge->rss_pages = 0;
+		charge_rss(charge, 0, 0);
+		list_del(&charge->link);
 		charge->mm = NULL;
 	}
-	spin_unlock(&charge->lock);
+	spin_unlock(&charges_lock);
 }
 
 void charge_proxy(const struct instance *instance, unsigned int slot, struct charge *charge)

@@ -12,14 +12,17 @@
 #include "instance/instance.h"
 
 struct charge {
-	u64 user, system;     /* TSC cycles of the slot that are charged, or were another's */
-	u64 when_ns;	      /* monotonic */
-	spinlock_t lock;      /* protects the rest */
+	u64 user, system; /* TSC cycles of the slot that are charged, or were another's */
+	u64 when_ns;	  /* monotonic */
+	/* Under charges_lock (charge.c). */
+	struct list_head link;
 	struct mm_struct *mm; /* that has the window, or NULL */
 	unsigned int windows; /* mapped parts of the window */
 	long rss_pages;	      /* pages of 4 KB that 'mm' is charged with */
 };
 
+int charge_init(void);
+void charge_exit(void);
 /* Remembers the slot's times, so that the next charge begins here. */
 void charge_begin(const struct instance *instance, unsigned int slot, struct charge *charge);
 /* Charges time and memory, at most once a second. One call at a time. */

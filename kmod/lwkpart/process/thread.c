@@ -9,7 +9,6 @@ void thread_init(struct lwk_thread *thread, struct lwk_process *process)
 	thread->slot = -1;
 	mutex_init(&thread->fault_mutex);
 	mutex_init(&thread->charge_mutex);
-	spin_lock_init(&thread->charge.lock);
 	spin_lock_init(&thread->lock);
 }
 
@@ -18,7 +17,7 @@ struct lwk_thread *thread_of_caller(struct lwk_process *process)
 	struct lwk_thread *thread = smp_load_acquire(&process->first.next);
 
 	for (; thread; thread = thread->next)
-		if (thread->proxy == task_pid(current))
+		if (READ_ONCE(thread->proxy) == task_pid(current))
 			return thread;
 	return &process->first;
 }
