@@ -17,8 +17,13 @@
 /* A panic must be noticed within a second, even when its doorbell is lost. */
 #define WATCH_INTERVAL (HZ / 2)
 #define CLOCK_INTERVAL HZ
-/* Lines of console text for Linux's log at a time, so that an LWK does not flood it. */
-#define LOG_LINES 20
+/*
+ * Lines of console text that are looked at together, and lines that may go to Linux's log in each
+ * LOG_INTERVAL: programs make an LWK print, and must not flood the log. The console has all lines.
+ */
+#define LOOK_LINES 200
+#define LOG_LINES 60
+#define LOG_INTERVAL (10 * HZ)
 #define LOG_LINE 240
 
 /*
@@ -87,12 +92,35 @@ static void announce_console(struct instance *instance)
 	event_signal(&instance->events, LWK_EVENT_CONSOLE);
 }
 
+static void tell_left_out(struct instance *instance)
+{
+	if (instance->console_at.left_out)
+		pr_info("job %u: %u lines of the console are left out here; lwkctl kmsg %u prints them\n",
+			instance->job_id, instance->console_at.left_out, instance->job_id);
+	instance->console_at.left_out = 0;
+}
+
+static void log_line(struct instance *instance, const char *line)
+{
+	if (instance->console_at.log_lines < LOG_LINES) {
+		instance->console_at.log_lines++;
+		pr_info("job %u: %s\n", instance->job_id, line);
+	} else {
+		instance->console_at.left_out++;
+	}
+}
+
 static void log_console(struct instance *instance)
 {
 	char line[LOG_LINE];
 	unsigned int lines;
 
-	for (lines = 0; lines < LOG_LINES; lines++) {
+	if (time_after(jiffies, instance->console_at.log_since + LOG_INTERVAL)) {
+		tell_left_out(instance);
+		instance->console_at.log_since = jiffies;
+		instance->console_at.log_lines = 0;
+	}
+	for (lines = 0; lines < LOOK_LINES; lines++) {
 		u64 position = instance->console_at.logged,
 		    head = READ_ONCE(instance->console->head);
 		u32 length = console_read(instance, &position, line, sizeof(line) - 1);
@@ -108,7 +136,7 @@ static void log_console(struct instance *instance)
 			*end = 0;
 		}
 		instance->console_at.logged = position;
-		pr_info("job %u: %s\n", instance->job_id, line);
+		log_line(instance, line);
 	}
 }
 
@@ -142,10 +170,12 @@ void watch_init(struct instance *instance)
 void watch_start(struct instance *instance)
 {
 	instance->watch.looked = jiffies;
+	instance->console_at.log_since = jiffies;
 	instance_wake_watch(instance, WATCH_INTERVAL);
 }
 
 void watch_stop(struct instance *instance)
 {
 	cancel_delayed_work_sync(&instance->watch.work);
+	tell_left_out(instance);
 }

@@ -37,6 +37,8 @@ u32 console_read(const struct instance *instance, u64 *position, char *text, u32
 int console_copy(struct instance *instance, struct lwkpart_kmsg *request)
 {
 	char __user *to = u64_to_user_ptr(request->buffer);
+	/* An LWK that goes on writing must not keep the caller here. */
+	u32 most = min_t(u32, request->capacity, LWK_CONSOLE_BYTES);
 	u64 position = request->position;
 	char chunk[CHUNK];
 	u32 count;
@@ -44,9 +46,8 @@ int console_copy(struct instance *instance, struct lwkpart_kmsg *request)
 	request->length = 0;
 	do {
 		down_read(&instance->rwsem);
-		count = console_read(
-			instance, &position, chunk,
-			min_t(u32, sizeof(chunk), request->capacity - request->length));
+		count = console_read(instance, &position, chunk,
+				     min_t(u32, sizeof(chunk), most - request->length));
 		up_read(&instance->rwsem);
 		if (copy_to_user(to + request->length, chunk, count))
 			return -EFAULT;

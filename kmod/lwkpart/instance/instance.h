@@ -2,9 +2,10 @@
 /*
  * An LWK instance, its reference count, and wake-ups of those who serve it.
  *
- * Locks, outermost first: lwkpart_mutex (lending/ledger.h); instance->rwsem protects the
+ * Locks, outermost first: lwkpart_mutex (lending/ledger.h); instance->life; instance->rwsem protects the
  * state against the users of /dev/lwk/N, who hold it for reading while they rely on RUNNING;
- * instance->process_mutex protects what processes and slots have of each other.
+ * instance->process_mutex protects what processes and slots have of each other;
+ * instance->files_mutex.
  */
 #ifndef LWKPART_INSTANCE_H
 #define LWKPART_INSTANCE_H
@@ -39,6 +40,10 @@ struct instance {
 	bool proxy_calls; /* LWKPART_CREATE_PROXY_CALLS */
 	bool destroyed;	  /* open files may only ask how it ended; written once */
 	struct kref kref; /* held by the control device and by each open file */
+
+	/* boot.c */
+	struct mutex life; /* held while the CPUs are started and stopped */
+	bool stopping;	   /* nobody waits for the LWK any more; written once */
 
 	/* state.c */
 	struct rw_semaphore rwsem; /* protects 'state' and 'message' */
@@ -91,6 +96,9 @@ struct instance {
 		u64 logged;    /* end of what is in Linux's log */
 		u64 read;      /* end of what any reader has read */
 		u64 announced; /* where LWK_EVENT_CONSOLE was sent last */
+		/* watch.c: lines that went to the log since then, and that were too many */
+		unsigned long log_since;
+		unsigned int log_lines, left_out;
 	} console_at;
 
 	/* watch.c; times are jiffies */
@@ -109,9 +117,12 @@ struct instance {
 	struct mutex process_mutex;
 	struct lwk_thread *threads[LWK_MAX_SLOTS]; /* the thread of each slot, or NULL */
 	unsigned int n_processes;
-	struct list_head files;	   /* every open file of /dev/lwk/N */
 	bool stopped;		   /* its CPUs have been stopped */
 	struct list_head stranded; /* grants of processes that ended before that (grant.c) */
+
+	/* Not process_mutex, whose holder may wait for the LWK: opening the device must not. */
+	struct mutex files_mutex;
+	struct list_head files; /* every open file of /dev/lwk/N */
 
 	wait_queue_head_t wait[LWK_MAX_SLOTS]; /* the proxy of each slot */
 

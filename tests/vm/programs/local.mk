@@ -27,6 +27,7 @@ vm_programs = \
 	tests/vm/programs/on-signals \
 	tests/vm/programs/own-status \
 	tests/vm/programs/pin-memory \
+	tests/vm/programs/pin-shared \
 	tests/vm/programs/policies \
 	tests/vm/programs/processes \
 	tests/vm/programs/reach \
@@ -38,11 +39,13 @@ vm_programs = \
 	tests/vm/programs/spin \
 	tests/vm/programs/undisturbed \
 	tests/vm/programs/upper-case \
+	tests/vm/programs/wait-fault \
 	tests/vm/programs/with-seccomp \
 	tests/vm/programs/without-grants
 
 all-local: $(vm_programs)
-tests/vm/programs/evil-proxy tests/vm/programs/keep-device tests/vm/programs/without-grants: $(abi_headers)
+tests/vm/programs/evil-proxy tests/vm/programs/keep-device \
+	tests/vm/programs/wait-fault tests/vm/programs/without-grants: $(abi_headers)
 $(vm_programs): %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -static -I$(top_srcdir)/kmod $< -o $@
 
