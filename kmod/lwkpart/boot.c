@@ -47,7 +47,8 @@ static int start_cpus(struct instance *instance)
 	return 0;
 }
 
-int boot_start(struct instance *instance, const char *cmdline)
+/* With 'life' held. */
+static int start(struct instance *instance, const char *cmdline)
 {
 	int error;
 
@@ -66,6 +67,17 @@ int boot_start(struct instance *instance, const char *cmdline)
 		return error;
 	watch_start(instance);
 	return 0;
+}
+
+int boot_start(struct instance *instance, const char *cmdline)
+{
+	int error;
+
+	if (!mutex_trylock(&instance->life))
+		return -EBUSY; /* it is being stopped */
+	error = start(instance, cmdline);
+	mutex_unlock(&instance->life);
+	return error;
 }
 
 /* Does the LWK say that it runs? With rwsem held, in state BOOTING. */
@@ -123,7 +135,8 @@ int boot_wait(struct instance *instance, u32 timeout_ms)
 	return result;
 }
 
-void boot_stop(struct instance *instance)
+/* With 'life' held. */
+static void stop(struct instance *instance)
 {
 	bool started = instance->state > LWK_STATE_LOADED && instance->state != LWK_STATE_SHUTDOWN;
 
@@ -141,4 +154,13 @@ void boot_stop(struct instance *instance)
 	processes_release(instance);
 	doorbell_disconnect(instance);
 	watch_stop(instance);
+}
+
+void boot_stop(struct instance *instance)
+{
+	/* Whoever waits for the LWK with a lock of the instance gives up. */
+	WRITE_ONCE(instance->stopping, true);
+	mutex_lock(&instance->life);
+	stop(instance);
+	mutex_unlock(&instance->life);
 }

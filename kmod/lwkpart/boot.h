@@ -13,8 +13,8 @@ int boot_start(struct instance *instance, const char *cmdline);
  */
 int boot_wait(struct instance *instance, u32 timeout_ms);
 /*
- * Enters SHUTDOWN and stops the CPUs, whatever they execute; the LWK need not answer. With
- * lwkpart_mutex held.
+ * Enters SHUTDOWN and stops the CPUs, whatever they execute; the LWK need not answer. The caller
+ * does not hold lwkpart_mutex: this may take a second, for which nobody else must wait.
  */
 void boot_stop(struct instance *instance);
 

@@ -8,6 +8,7 @@
 #include "instances.h"
 
 #include <linux/cpumask.h>
+#include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -79,8 +80,10 @@ int instance_create(struct lwkpart_create *request)
 	if (!instance)
 		return -ENOMEM;
 	kref_init(&instance->kref);
+	mutex_init(&instance->life);
 	init_rwsem(&instance->rwsem);
 	mutex_init(&instance->process_mutex);
+	mutex_init(&instance->files_mutex);
 	mutex_init(&instance->counters.mutex);
 	confinement_init(&instance->confinement);
 	events_init(&instance->events);
@@ -113,7 +116,9 @@ static int check_assignable(const struct instance *instance)
 static void set_assigned(struct instance *instance)
 {
 	down_write(&instance->rwsem);
-	instance_set_state(instance, LWK_STATE_ASSIGNED);
+	/* It may have been shut down just now. */
+	if (instance->state <= LWK_STATE_LOADED)
+		instance_set_state(instance, LWK_STATE_ASSIGNED);
 	up_write(&instance->rwsem);
 }
 
@@ -205,8 +210,11 @@ int instance_load(const struct lwkpart_load *request)
 		goto free_file;
 	}
 	down_write(&instance->rwsem);
-	error = reserve_fill(instance, file, request->size);
-	instance_set_state(instance, error ? LWK_STATE_ASSIGNED : LWK_STATE_LOADED);
+	error = -EBUSY;
+	if (instance->state <= LWK_STATE_LOADED) {
+		error = reserve_fill(instance, file, request->size);
+		instance_set_state(instance, error ? LWK_STATE_ASSIGNED : LWK_STATE_LOADED);
+	}
 	up_write(&instance->rwsem);
 free_file:
 	vfree(file);
@@ -232,23 +240,34 @@ int instance_boot(const struct lwkpart_boot *request)
 	return error;
 }
 
+/* Finds an instance and holds it, without lwkpart_mutex afterwards: or -ENOENT, -EINTR. */
+static struct instance *find_and_hold(u32 id)
+{
+	struct instance *instance;
+
+	if (mutex_lock_killable(&lwkpart_mutex))
+		return ERR_PTR(-EINTR);
+	instance = find(id);
+	if (instance)
+		instance_get(instance);
+	mutex_unlock(&lwkpart_mutex);
+	return instance ? instance : ERR_PTR(-ENOENT);
+}
+
 int instance_shutdown(u32 id)
 {
-	struct instance *instance = find(id);
+	struct instance *instance = find_and_hold(id);
 
-	if (!instance)
-		return -ENOENT;
+	if (IS_ERR(instance))
+		return PTR_ERR(instance);
 	boot_stop(instance);
+	instance_put(instance);
 	return 0;
 }
 
-int instance_destroy(u32 id)
+/* Forgets an instance that is shut down. With lwkpart_mutex held. */
+static void forget(struct instance *instance)
 {
-	struct instance *instance = find(id);
-
-	if (!instance)
-		return -ENOENT;
-	boot_stop(instance);
 	instance_device_destroy(instance);
 	/* Open files may keep the structure, but must not reach the partition. */
 	down_write(&instance->rwsem);
@@ -256,10 +275,28 @@ int instance_destroy(u32 id)
 	reserve_forget(instance);
 	up_write(&instance->rwsem);
 	ledger_unassign_all(instance->id);
-	instances[id] = NULL;
+	instances[instance->id] = NULL;
 	instance_put(instance);
 	module_put(THIS_MODULE);
-	return 0;
+}
+
+int instance_destroy(u32 id)
+{
+	struct instance *instance = find_and_hold(id);
+	int error = -ENOENT;
+
+	if (IS_ERR(instance))
+		return PTR_ERR(instance);
+	boot_stop(instance);
+	mutex_lock(&lwkpart_mutex);
+	/* Another caller may have been quicker. */
+	if (find(id) == instance) {
+		forget(instance);
+		error = 0;
+	}
+	mutex_unlock(&lwkpart_mutex);
+	instance_put(instance);
+	return error;
 }
 
 int instance_info(struct lwkpart_instance_info *request)

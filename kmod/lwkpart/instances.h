@@ -13,13 +13,14 @@
 
 unsigned int instance_count(void);
 int instance_create(struct lwkpart_create *request);
-int instance_destroy(u32 id);
 int instance_assign_cpu(const struct lwkpart_assign_cpu *request);
 int instance_assign_memory(const struct lwkpart_assign_mem *request);
 int instance_load(const struct lwkpart_load *request);
-/* The caller does not hold the mutex: the function takes it, and waits for the LWK without it. */
+/* The caller does not hold the mutex: these take it, and wait for the LWK without it. */
 int instance_boot(const struct lwkpart_boot *request);
 int instance_shutdown(u32 id);
+int instance_destroy(u32 id);
+/* From here on the caller holds it. */
 int instance_info(struct lwkpart_instance_info *request);
 int instance_kmsg(struct lwkpart_kmsg *request);
 int instance_hang_limit(const struct lwkpart_hang_limit *request);

@@ -71,7 +71,8 @@ static bool all_obey(const struct instance *instance)
 	return true;
 }
 
-static int wait_until_obeyed(struct instance *instance, u32 timeout_ms)
+/* An instance that is to be stopped obeys for the last time when its counters are removed. */
+static int wait_until_obeyed(struct instance *instance, u32 timeout_ms, bool last)
 {
 	ktime_t deadline = ktime_add_ms(ktime_get(), timeout_ms);
 	int error = -EINPROGRESS;
@@ -80,7 +81,8 @@ static int wait_until_obeyed(struct instance *instance, u32 timeout_ms)
 		bool late = ktime_after(ktime_get(), deadline);
 
 		down_read(&instance->rwsem);
-		if (!state_has_processes(instance_state(instance)))
+		if (!state_has_processes(instance_state(instance)) ||
+		    (READ_ONCE(instance->stopping) && !last))
 			error = -EHOSTDOWN;
 		else if (all_obey(instance))
 			error = 0;
@@ -96,7 +98,7 @@ static int wait_until_obeyed(struct instance *instance, u32 timeout_ms)
 }
 
 /* Publishes what is wanted and waits until all CPUs obey. With counters.mutex held. */
-static int order(struct instance *instance, struct lwk_counting *wanted, u32 timeout_ms)
+static int order(struct instance *instance, struct lwk_counting *wanted, u32 timeout_ms, bool last)
 {
 	int error = -EHOSTDOWN;
 
@@ -107,7 +109,7 @@ static int order(struct instance *instance, struct lwk_counting *wanted, u32 tim
 		error = 0;
 	}
 	up_read(&instance->rwsem);
-	return error ? error : wait_until_obeyed(instance, timeout_ms);
+	return error ? error : wait_until_obeyed(instance, timeout_ms, last);
 }
 
 static int carry_out(struct instance *instance, const struct lwk_counters *request)
@@ -134,7 +136,7 @@ static int carry_out(struct instance *instance, const struct lwk_counters *reque
 	default:
 		return -EINVAL;
 	}
-	return order(instance, &wanted, OBEY_MS);
+	return order(instance, &wanted, OBEY_MS, false);
 }
 
 int counters_command(struct instance *instance, struct lwk_counters *request)
@@ -164,6 +166,6 @@ void counters_remove(struct instance *instance)
 	none.set = instance->counters.told.set + 1;
 	/* The result does not matter: an LWK that does not answer is stopped in any case. */
 	if (hardware)
-		order(instance, &none, REMOVE_MS);
+		order(instance, &none, REMOVE_MS, true);
 	mutex_unlock(&instance->counters.mutex);
 }

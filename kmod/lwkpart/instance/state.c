@@ -53,6 +53,12 @@ void instance_notice_panic(struct instance *instance)
 	u32 cpu = 0;
 	bool new;
 
+	/* Usually there is none. A writer that waits would keep later readers waiting, too. */
+	down_read(&instance->rwsem);
+	new = says_panic(instance);
+	up_read(&instance->rwsem);
+	if (!new)
+		return;
 	down_write(&instance->rwsem);
 	new = says_panic(instance);
 	if (new) {

@@ -248,7 +248,7 @@ static int device_open(struct inode *inode, struct file *file)
 
 	if (error)
 		return error;
-	process = kzalloc(sizeof(*process), GFP_KERNEL);
+	process = kzalloc(sizeof(*process), GFP_KERNEL_ACCOUNT);
 	if (!process)
 		return -ENOMEM;
 	if (grants_create(process)) {
@@ -260,9 +260,9 @@ static int device_open(struct inode *inode, struct file *file)
 	thread_init(&process->first, process);
 	init_rwsem(&process->shown);
 	file->private_data = process;
-	mutex_lock(&instance->process_mutex);
+	mutex_lock(&instance->files_mutex);
 	list_add(&process->link, &instance->files);
-	mutex_unlock(&instance->process_mutex);
+	mutex_unlock(&instance->files_mutex);
 	return 0;
 }
 
@@ -272,10 +272,14 @@ static int device_close(struct inode *inode, struct file *file)
 	struct lwk_thread *thread;
 
 	event_forget(&process->instance->events, process);
-	process_end(process);
-	mutex_lock(&process->instance->process_mutex);
+	/* Who only watches the instance waits for no process of it. */
+	if (process->first.slot >= 0)
+		process_end(process);
+	mutex_lock(&process->instance->files_mutex);
 	list_del(&process->link);
-	mutex_unlock(&process->instance->process_mutex);
+	mutex_unlock(&process->instance->files_mutex);
+	if (process->first.slot < 0)
+		grants_destroy(process);
 	while ((thread = process->first.next)) {
 		process->first.next = thread->next;
 		put_pid(thread->proxy);
@@ -358,15 +362,24 @@ int instance_devices_init(void)
 		return error;
 	calls_init();
 	device_class = compat_class_create("lwk");
-	if (IS_ERR(device_class)) {
-		unregister_chrdev_region(first_device, LWKPART_MAX_INSTANCES);
-		return PTR_ERR(device_class);
-	}
+	error = PTR_ERR_OR_ZERO(device_class);
+	if (error)
+		goto unregister;
+	error = charge_init();
+	if (error)
+		goto destroy_class;
 	return 0;
+
+destroy_class:
+	class_destroy(device_class);
+unregister:
+	unregister_chrdev_region(first_device, LWKPART_MAX_INSTANCES);
+	return error;
 }
 
 void instance_devices_exit(void)
 {
+	charge_exit();
 	class_destroy(device_class);
 	unregister_chrdev_region(first_device, LWKPART_MAX_INSTANCES);
 }

@@ -63,7 +63,6 @@ static int begin_again(struct lwk_process *process, struct lwk_proc_create *crea
 {
 	struct instance *instance = process->instance;
 	int slot = process->first.slot, error = takes_processes(instance);
-	struct lwk_thread *thread;
 
 	if (error)
 		return error;
@@ -73,11 +72,9 @@ static int begin_again(struct lwk_process *process, struct lwk_proc_create *crea
 		return -EPERM;
 	window_hide(process);
 	grants_close(process);
-	for (thread = process->first.next; thread; thread = thread->next)
-		*hung |= !slot_release(thread);
-	*hung |= !slot_release(&process->first);
+	*hung = !slots_release(process);
 	instance->controls[slot].freeze = 0;
-	error = *hung ? -EIO : grants_renew(process);
+	error = *hung || !process_has_let_go(process) ? -EIO : grants_renew(process);
 	if (!error)
 		error = slot_take(instance, slot, &process->first, LWK_ORDER_PROCESS, create->pid);
 	if (error) {
@@ -113,12 +110,44 @@ long process_create(struct lwk_process *process, struct lwk_proc_create *create)
 	return error;
 }
 
+/*
+ * Finds a thread whose slot was given back, as LWK_PROC_AGAIN does, and whose Linux thread has ended.
+ * Without its use again a process that begins again and again would have ever more threads. With
+ * process_mutex held.
+ */
+static struct lwk_thread *find_ended(struct lwk_process *process)
+{
+	struct lwk_thread *thread;
+	bool ended = false;
+
+	for (thread = process->first.next; thread; thread = thread->next) {
+		rcu_read_lock();
+		ended = process->instance->threads[thread->slot] != thread && !thread->stuck &&
+			!pid_task(thread->proxy, PIDTYPE_PID);
+		rcu_read_unlock();
+		if (ended)
+			break;
+	}
+	return thread;
+}
+
+static struct lwk_thread *make_thread(struct lwk_process *process)
+{
+	struct lwk_thread *thread = kzalloc(sizeof(*thread), GFP_KERNEL_ACCOUNT);
+
+	if (thread)
+		thread_init(thread, process);
+	return thread;
+}
+
 /* Gives a new thread a slot: 0 or a negative error. With rwsem and process_mutex held. */
-static int take_slot_for(struct lwk_process *process, struct lwk_thread *thread)
+static int take_slot(struct lwk_process *process, struct lwk_thread_create *create)
 {
 	struct instance *instance = process->instance;
 	int leader = process->first.slot, slot, error;
+	struct lwk_thread *thread, *ended;
 	struct lwk_control *control;
+	struct pid *former = NULL;
 
 	if (!serves(instance))
 		return -EHOSTDOWN;
@@ -133,50 +162,51 @@ static int take_slot_for(struct lwk_process *process, struct lwk_thread *thread)
 		slot = slot_find_shared(process);
 	if (slot < 0)
 		return -EAGAIN;
+	ended = find_ended(process);
+	thread = ended ? ended : make_thread(process);
+	if (!thread)
+		return -ENOMEM;
 	control = &instance->controls[slot];
 	control->leader = leader;
 	/* A thread of a process that stands still begins so. */
 	control->freeze = instance->controls[leader].freeze;
 	error = slot_take(instance, slot, thread, LWK_ORDER_THREAD, task_pid_vnr(current));
-	if (error)
+	if (error) {
+		if (!ended)
+			kfree(thread);
 		return error;
-	thread->proxy = get_task_pid(current, PIDTYPE_PID);
-	thread->next = process->first.next;
-	smp_store_release(&process->first.next, thread);
+	}
+	former = thread->proxy;
+	WRITE_ONCE(thread->proxy, get_task_pid(current, PIDTYPE_PID));
+	put_pid(former);
+	if (!ended) {
+		thread->next = process->first.next;
+		smp_store_release(&process->first.next, thread);
+	}
+	create->index = slot;
+	create->cpu = instance->cpus[slot % instance->n_cpus].linux_cpu;
 	return 0;
 }
 
 long process_add_thread(struct lwk_process *process, struct lwk_thread_create *create)
 {
 	struct instance *instance = process->instance;
-	struct lwk_thread *thread;
 	int error;
 
 	if (create->flags || create->reserved)
 		return -EINVAL;
-	thread = kzalloc(sizeof(*thread), GFP_KERNEL);
-	if (!thread)
-		return -ENOMEM;
-	thread_init(thread, process);
 	down_read(&instance->rwsem);
 	mutex_lock(&instance->process_mutex);
-	error = take_slot_for(process, thread);
-	if (!error) {
-		create->index = thread->slot;
-		create->cpu = instance->cpus[thread->slot % instance->n_cpus].linux_cpu;
-	}
+	error = take_slot(process, create);
 	mutex_unlock(&instance->process_mutex);
 	up_read(&instance->rwsem);
-	if (error)
-		kfree(thread);
 	return error;
 }
 
 unsigned int process_end(struct lwk_process *process)
 {
 	struct instance *instance = process->instance;
-	struct lwk_thread *thread;
-	bool hung = false, had_process;
+	bool hung, had_process;
 	unsigned int left;
 	int slot;
 
@@ -185,10 +215,7 @@ unsigned int process_end(struct lwk_process *process)
 	mutex_lock(&instance->process_mutex);
 	slot = process->first.slot;
 	had_process = slot >= 0 && instance->threads[slot] == &process->first;
-	/* The process's memory belongs to its first slot, so this one is released last. */
-	for (thread = process->first.next; thread; thread = thread->next)
-		hung |= !slot_release(thread);
-	hung |= !slot_release(&process->first);
+	hung = !slots_release(process);
 	if (had_process) {
 		instance->n_processes--;
 		event_signal(&instance->events, LWK_EVENT_EXIT);
@@ -213,11 +240,13 @@ void processes_revoke(struct instance *instance)
 	for (i = 0; i < instance->n_slots; i++)
 		instance->threads[i] = NULL;
 	instance->n_processes = 0;
+	mutex_lock(&instance->files_mutex);
 	list_for_each_entry(process, &instance->files, link) {
 		for (thread = &process->first; thread; thread = thread->next)
 			channel_forget(thread);
 		unmap_mapping_range(process->mapping, 0, 0, 1);
 	}
+	mutex_unlock(&instance->files_mutex);
 	mutex_unlock(&instance->process_mutex);
 	instance_wake_proxies(instance);
 }
@@ -229,9 +258,11 @@ void processes_release(struct instance *instance)
 	mutex_lock(&instance->process_mutex);
 	instance->stopped = true;
 	grants_release_stranded(instance);
+	mutex_lock(&instance->files_mutex);
 	list_for_each_entry(process, &instance->files, link) {
 		grants_close(process);
 		grants_destroy(process);
 	}
+	mutex_unlock(&instance->files_mutex);
 	mutex_unlock(&instance->process_mutex);
 }

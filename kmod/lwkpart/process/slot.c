@@ -13,8 +13,11 @@
 #include "instance/doorbell.h"
 #include "process/channel.h"
 
-/* How long a slot may take to obey an order. */
+/* How long a slot may take to obey an order without a sign of life of its CPU, and with them. */
 #define OBEY_TIMEOUT (5 * HZ)
+#define WORK_TIMEOUT (60 * HZ)
+/* Looks between two rings of the doorbell. */
+#define LOOKS 100
 
 /* Has the slot carried out the order? */
 static bool obeyed(struct instance *instance, unsigned int slot, u32 order)
@@ -22,20 +25,44 @@ static bool obeyed(struct instance *instance, unsigned int slot, u32 order)
 	return smp_load_acquire(&instance->controls[slot].obeyed) == order;
 }
 
-static bool give_order(struct instance *instance, unsigned int slot, u32 order)
+static void send_order(struct instance *instance, unsigned int slot, u32 order)
 {
-	unsigned long deadline = jiffies + OBEY_TIMEOUT;
-	unsigned int i;
-
 	smp_store_release(&instance->controls[slot].order, order);
-	do {
-		doorbell_ring(instance, slot);
-		for (i = 0; i < 100; i++) {
-			if (obeyed(instance, slot, order))
-				return true;
-			usleep_range(20, 100);
+	doorbell_ring(instance, slot);
+}
+
+/* Changes as long as the CPU of the slot shows signs of life. */
+static u64 heartbeats(const struct instance *instance, unsigned int slot)
+{
+	u64 sum = 0;
+
+	for (slot %= instance->n_cpus; slot < instance->n_slots; slot += instance->n_cpus)
+		sum += READ_ONCE(instance->status->cpu[slot].heartbeat);
+	return sum;
+}
+
+/*
+ * Waits for a slot to obey. One whose CPU works has more time, because the LWK may have much to copy
+ * or to free. An instance that is to be stopped needs nobody's obedience.
+ */
+static bool await_obedience(struct instance *instance, unsigned int slot, u32 order)
+{
+	unsigned long last = jiffies + WORK_TIMEOUT, deadline = jiffies + OBEY_TIMEOUT;
+	u64 before = heartbeats(instance, slot), now;
+	unsigned int looks = 0;
+
+	while (!obeyed(instance, slot, order) && serves(instance) &&
+	       !READ_ONCE(instance->stopping) && time_before(jiffies, deadline)) {
+		if (++looks % LOOKS == 0) {
+			now = heartbeats(instance, slot);
+			if (now != before)
+				deadline = min(jiffies + OBEY_TIMEOUT, last);
+			/* The interrupt that this causes is no sign of life. */
+			doorbell_ring(instance, slot);
+			before = now;
 		}
-	} while (time_before(jiffies, deadline) && serves(instance));
+		usleep_range(20, 100);
+	}
 	return obeyed(instance, slot, order);
 }
 
@@ -116,7 +143,8 @@ int slot_take(struct instance *instance, unsigned int slot, struct lwk_thread *t
 	control->fault_state = LWK_FAULT_IDLE;
 	instance->grants[slot].state = LWK_GRANT_IDLE;
 	control->pid = pid;
-	if (!give_order(instance, slot, order)) {
+	send_order(instance, slot, order);
+	if (!await_obedience(instance, slot, order)) {
 		smp_store_release(&control->order, LWK_ORDER_NONE);
 		return -EIO;
 	}
@@ -130,23 +158,54 @@ int slot_take(struct instance *instance, unsigned int slot, struct lwk_thread *t
 	return 0;
 }
 
-bool slot_release(struct lwk_thread *thread)
+/* Does the thread still have a slot? */
+static bool owns_slot(const struct lwk_thread *thread)
+{
+	return thread->slot >= 0 && thread->process->instance->threads[thread->slot] == thread;
+}
+
+/* Orders the slot to let go of the thread. */
+static void dismiss(struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;
-	int slot = thread->slot;
-	bool obeys = true;
 
 	channel_forget(thread);
-	if (slot < 0 || instance->threads[slot] != thread)
+	if (!owns_slot(thread) || !serves(instance))
+		return;
+	if (task_tgid(current) == thread->process->proxy)
+		charge_cpu_time(instance, thread->slot, &thread->charge);
+	send_order(instance, thread->slot, LWK_ORDER_NONE);
+}
+
+/* Takes the slot of a dismissed thread back. False: its CPU does not let go of the process. */
+static bool take_back(struct lwk_thread *thread)
+{
+	struct instance *instance = thread->process->instance;
+	bool obeys = true;
+
+	if (!owns_slot(thread))
 		return true;
-	if (serves(instance) && task_tgid(current) == thread->process->proxy)
-		charge_cpu_time(instance, slot, &thread->charge);
 	if (serves(instance)) {
-		obeys = give_order(instance, slot, LWK_ORDER_NONE);
+		obeys = await_obedience(instance, thread->slot, LWK_ORDER_NONE);
 		thread->stuck = !obeys;
 	}
-	instance->threads[slot] = NULL;
+	instance->threads[thread->slot] = NULL;
 	/* The serving Linux thread may be waiting for packets. */
-	wake_up_all(&instance->wait[slot]);
-	return obeys;
+	wake_up_all(&instance->wait[thread->slot]);
+	return obeys || READ_ONCE(instance->stopping);
+}
+
+bool slots_release(struct lwk_process *process)
+{
+	struct lwk_thread *thread;
+	bool obey = true;
+
+	for (thread = process->first.next; thread; thread = thread->next)
+		dismiss(thread);
+	for (thread = process->first.next; thread; thread = thread->next)
+		obey &= take_back(thread);
+	/* The process's memory belongs to its first slot, so this one is released last. */
+	dismiss(&process->first);
+	obey &= take_back(&process->first);
+	return obey;
 }

@@ -14,7 +14,7 @@ int slot_find_shared(struct lwk_process *process);
 /* Gives a free slot to a thread: 0, or -EIO when the slot does not obey the order. */
 int slot_take(struct instance *instance, unsigned int slot, struct lwk_thread *thread, u32 order,
 	      u32 pid);
-/* Takes the slot of a thread back. False: the LWK CPU does not let go of the process. */
-bool slot_release(struct lwk_thread *thread);
+/* Takes the slots of all threads back. False: an LWK CPU does not let go of the process. */
+bool slots_release(struct lwk_process *process);
 
 #endif

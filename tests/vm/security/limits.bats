@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: second
+#
+# What an LWK job takes of Linux is counted and bounded, and nobody waits for it.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+	offer_faulty_image inject=hang
+	testbed put "$top/build/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
+}
+
+teardown_file()
+{
+	bed mv /root/lwk.conf.before /etc/slurm/lwk.conf
+}
+
+teardown()
+{
+	bed sh -c 'squeue -h -o %A | xargs -r scancel; rm -f /tmp/limits.*'
+}
+
+@test "while a proxy waits for a page, others look at its memory map, and its LWK can be ended" {
+	run -0 bed bash -s <<-'EOF'
+	device=$(switch-once on 410 "$(id -u user1)" 4-5 400M faulty | grep -o '/dev/lwk/[0-9]*')
+	coproc PROXY { exec setpriv --reuid user1 --clear-groups /opt/lwk-tests/wait-fault "$device"; }
+	read -r text pid <&"${PROXY[0]}"
+	echo "$text $pid"
+	[[ $text == touches ]] || exit 1
+	# The proxy sleeps in its page fault for up to ten seconds.
+	until grep -q '^State:.*disk sleep' "/proc/$pid/status"; do [[ -e /proc/$pid ]] || exit 1; done
+	timeout 3 cat "/proc/$pid/maps" "/proc/$pid/cmdline" | tr '\0' ' ' | grep -a wait-fault
+	# Its end waits for a CPU that does not answer; the end of the LWK does not wait for that.
+	kill -9 "$pid"
+	sleep 0.5
+	switch-once off 410 | grep -o '"call_us":[0-9]*'
+	EOF
+	echo "$output"
+	[[ $output == touches* && $output == *wait-fault* ]]
+	(($(grep -o '"call_us":[0-9]*' <<<"$output" | cut -d: -f2) < 3000000))
+	node_is_clean
+}
+
+@test "pages that an LWK process shares count as pinned, and have a bound" {
+	job=$(submit user1 -n2 --mem=400 --lwk --lwk-proxy-mem=700M \
+		--wrap "srun -n1 $programs/pin-shared 16 /tmp/limits.go; srun -n1 $programs/pin-shared 600")
+	wait_for 60 has_printed user1 "$job" shared
+	run -0 bed sh -c 'grep -h VmPin $(grep -l "^VmPin:.*[1-9]" /proc/[0-9]*/status)'
+	echo "$output"
+	(($(tr -dc 0-9 <<<"$output") >= 16384))
+	bed touch /tmp/limits.go
+	wait_for_job "$job"
+	run -0 job_output user1 "$job"
+	echo "$output"
+	[[ $(grep -c shared <<<"$output") == 1 ]]
+	node_is_clean
+}
+
+@test "lines that a program makes its LWK print do not flood the kernel's log" {
+	bed dmesg -C
+	run -0 as user1 srun -n1 -c2 --mem=400 --lwk "$programs/pin-shared" 0
+	run -0 bed sh -c 'dmesg | grep -c "expected a file on tmpfs"; dmesg | grep "are left out here"'
+	echo "$output"
+	((lines[0] < 200))
+	[[ $output == *'lines of the console are left out here'* ]]
+	node_is_clean
+}
+
+# bats test_tags=nightly
+@test "want of memory on Linux does not kill the program that has much on the LWK" {
+	job=$(submit user1 -n2 --mem=2200 --lwk --wrap "srun -n1 $programs/hold 1900 1 /tmp/limits.go")
+	wait_for 120 has_printed user1 "$job" holding
+	# Its proxy shows the memory, which is more than what is left for the other program.
+	wait_for 20 bed sh -c 'ps -u user1 -o rss= | sort -n | tail -1 | grep -E "[0-9]{7}"'
+	run as user2 sh -c 'tail /dev/zero; echo "status $?"'
+	echo "$output"
+	[[ $output == *'status 137'* ]]
+	bed touch /tmp/limits.go
+	wait_for_job "$job"
+	job_is "$job" JobState=COMPLETED
+	forget_kills 1
+	node_is_clean
+}
