@@ -125,6 +125,10 @@ bool slot_others_wait(void)
 	return true;
 }
 
+void apic_ring_linux(u32 cpu)
+{
+}
+
 void apic_send(u32 apicid, u32 vector)
 {
 }
