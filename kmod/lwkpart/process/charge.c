@@ -143,9 +143,8 @@ static void charge_rss(struct charge *charge, long pages, unsigned long peak)
 static void account_memory(struct charge *charge, long pages, unsigned long peak)
 {
 	spin_lock(&charges_lock);
-	if (charge->mm && charge->mm == current->mm) {
+	if (charge->mm && charge->mm == current->mm)
 		charge_rss(charge, ktime_get_ns() < uncharged_until_ns ? 0 : pages, peak);
-	}
 	spin_unlock(&charges_lock);
 }
 
