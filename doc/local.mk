@@ -12,4 +12,8 @@ dist_bashcompletion_DATA = contrib/completion/lwkctl
 
 # slurm-lwk-admin(7) says which nodes need it.
 systemdunitdir = $(prefix)/lib/systemd/system
-dist_systemdunit_DATA = contrib/systemd/slurm-lwk-prepare.service
+systemdunit_DATA = contrib/systemd/slurm-lwk-prepare.service
+EXTRA_DIST += contrib/systemd/slurm-lwk-prepare.service.in
+CLEANFILES += contrib/systemd/slurm-lwk-prepare.service
+contrib/systemd/slurm-lwk-prepare.service: $(srcdir)/contrib/systemd/slurm-lwk-prepare.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed -e 's,@bindir@,$(bindir),g' -e 's,@sysconfdir@,$(sysconfdir),g' $< >$@

@@ -170,7 +170,8 @@ check_units()
 	local unit copies=$logs/units status=0
 
 	mkdir -p "$copies"
-	for unit in contrib/systemd/*.service; do
+	"$testbed" build
+	for unit in build/contrib/systemd/*.service; do
 		# Only a node has lwkctl.
 		sed 's,/usr/bin/lwkctl,/bin/true,' "$unit" >"$copies/${unit##*/}"
 		systemd-analyze verify --man=no "$copies/${unit##*/}" || status=1
