@@ -16,4 +16,4 @@ systemdunit_DATA = contrib/systemd/slurm-lwk-prepare.service
 EXTRA_DIST += contrib/systemd/slurm-lwk-prepare.service.in
 CLEANFILES += contrib/systemd/slurm-lwk-prepare.service
 contrib/systemd/slurm-lwk-prepare.service: $(srcdir)/contrib/systemd/slurm-lwk-prepare.service.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed -e 's,@bindir@,$(bindir),g' -e 's,@sysconfdir@,$(sysconfdir),g' $< >$@
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed -e 's,[@]bindir[@],$(bindir),g' -e 's,[@]sysconfdir[@],$(sysconfdir),g' $< >$@

@@ -21,18 +21,18 @@
 #include <linux/eventfd.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#if __has_include(<linux/cc_platform.h>)
+#ifdef HAVE_CC_PLATFORM
 #include <linux/cc_platform.h>
 #else
 #include <linux/mem_encrypt.h>
 #endif
-#if __has_include(<linux/panic_notifier.h>)
+#ifdef HAVE_PANIC_NOTIFIER
 #include <linux/panic_notifier.h>
 #endif
 
 static inline bool compat_memory_is_encrypted(void)
 {
-#if __has_include(<linux/cc_platform.h>)
+#ifdef HAVE_CC_PLATFORM
 	return cc_platform_has(CC_ATTR_MEM_ENCRYPT);
 #else
 	return mem_encrypt_active();

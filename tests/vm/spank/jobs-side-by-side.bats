@@ -75,8 +75,8 @@ record()
 }
 
 @test "an LWK job sees its own instance only, and no other user can open it" {
-	one=$(job_output user1 "$first" | grep -x '[0-9]')
-	two=$(job_output user2 "$second" | grep -x '[0-9]')
+	one=$(job_output user1 "$first" | grep -xE '[0-9]+')
+	two=$(job_output user2 "$second" | grep -xE '[0-9]+')
 	[[ $one && $two && $one != "$two" ]]
 	run -0 bed stat -c '%a %U' /dev/lwk/"$one" /dev/lwk/"$two"
 	[[ $output == $'600 user1\n600 user2' ]]
