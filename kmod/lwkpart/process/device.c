@@ -286,6 +286,7 @@ static int device_close(struct inode *inode, struct file *file)
 		kfree(thread);
 	}
 	put_pid(process->proxy);
+	free_page((unsigned long)process->gone_page);
 	kfree(process);
 	return 0;
 }

@@ -4,6 +4,7 @@
  */
 #include "process/mmap.h"
 
+#include <linux/gfp.h>
 #include <linux/io.h>
 #include <linux/mm.h>
 
@@ -35,17 +36,45 @@ static vm_fault_t status_fault(struct vm_fault *vmf)
 	return result;
 }
 
+/*
+ * The page that stands for all pages of channels that have gone: a thread of the proxy may be just
+ * reading or writing its own, in a signal handler too, and learns from its next LWK_SERVE.
+ */
+static void *gone_page(struct lwk_process *process)
+{
+	void *page = READ_ONCE(process->gone_page), *other;
+
+	if (page)
+		return page;
+	page = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	other = page ? cmpxchg(&process->gone_page, NULL, page) : NULL;
+	if (!other)
+		return page;
+	free_page((unsigned long)page);
+	return other;
+}
+
+static vm_fault_t show_gone_page(struct vm_fault *vmf, struct lwk_process *process)
+{
+	void *page = gone_page(process);
+
+	return page ? vmf_insert_pfn(vmf->vma, vmf->address & PAGE_MASK, PHYS_PFN(__pa(page)))
+		    : VM_FAULT_OOM;
+}
+
 static vm_fault_t channel_fault(struct vm_fault *vmf)
 {
 	struct lwk_thread *thread = vmf->vma->vm_private_data;
 	struct instance *instance = thread->process->instance;
-	vm_fault_t result = VM_FAULT_SIGBUS;
 	struct lwk_channel *channel;
+	vm_fault_t result;
 
 	down_read(&instance->rwsem);
 	channel = READ_ONCE(thread->channel);
 	if (serves(instance) && channel)
 		result = insert_page(vmf, channel);
+	else
+		result = show_gone_page(vmf, thread->process);
 	up_read(&instance->rwsem);
 	return result;
 }

@@ -6,6 +6,7 @@
 
 #include <linux/delay.h>
 #include <linux/jiffies.h>
+#include <linux/mm.h>
 
 #include "abi/shared/channel.h"
 #include "abi/shared/grant.h"
@@ -155,6 +156,8 @@ int slot_take(struct instance *instance, unsigned int slot, struct lwk_thread *t
 	spin_lock(&thread->lock);
 	thread->channel = &instance->channels[slot];
 	spin_unlock(&thread->lock);
+	if (READ_ONCE(thread->process->gone_page))
+		unmap_mapping_range(thread->process->mapping, 0, 0, 1);
 	return 0;
 }
 

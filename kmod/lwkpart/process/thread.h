@@ -46,6 +46,7 @@ struct lwk_process {
 	struct pid *proxy;	       /* the Linux process; valid when first.slot is */
 	struct rw_semaphore shown;     /* held for writing: no page is being shown in the WINDOW */
 	bool hidden;		       /* no page is shown any more; under 'shown' */
+	void *gone_page;	       /* what channels that have gone show; NULL: not needed yet */
 	struct mutex grants_mutex;     /* protects the next three */
 	struct grants *grants;	       /* pages of shared mappings; NULL: none any more */
 	bool grants_closed;
