@@ -7,24 +7,18 @@
 
 load ../helpers
 
+bed_name=$bed_name-tricks
 all=calls,crash-stop,broadcasts,cpusets,tlb-flush,cpu-time,memory
 
 setup_file()
 {
-	export bed_name=$bed_name-tricks
 	testbed up --cgroup v2
 	prepare
 }
 
 teardown_file()
 {
-	bed_name+=-tricks
 	testbed down
-}
-
-setup()
-{
-	[[ $bed_name == *-tricks ]] || bed_name+=-tricks
 }
 
 # without TRICKS: loads the module so.
@@ -35,8 +29,9 @@ without()
 }
 
 # run_job: runs one; sets $calls, carried out by the module, and what Linux has seen of a program that
-# computes for 2 seconds at least with 100 MB: $seconds and $kbytes. Meanwhile Linux patches its code, for which it interrupts all CPUs; $others
-# is the number of interrupts of the LWK's CPU that its proxies did not send.
+# computes for 2 seconds at least with 100 MB: $seconds and $kbytes. Meanwhile Linux patches its code,
+# for which it interrupts all CPUs; $others is the number of interrupts of the LWK's CPU that its proxies
+# did not send.
 run_job()
 {
 	job=$(submit user1 -n2 --mem=448 --lwk --wrap "busybox time -v lwkexec $programs/hold 100 2 patched.\$SLURM_JOB_ID 2>&1
