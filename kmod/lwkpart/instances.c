@@ -116,7 +116,7 @@ static int check_assignable(const struct instance *instance)
 static void set_assigned(struct instance *instance)
 {
 	down_write(&instance->rwsem);
-	/* It may have been shut down just now. */
+	/* Another caller may have shut the instance down just now. */
 	if (instance->state <= LWK_STATE_LOADED)
 		instance_set_state(instance, LWK_STATE_ASSIGNED);
 	up_write(&instance->rwsem);

@@ -10,7 +10,7 @@
 /* Does the kernel refuse modules that are not signed with a key that it knows? */
 bool signatures_wanted(void);
 
-/* What to do then, for the administrator. */
+/* The text tells the administrator what to do where signatures are wanted. */
 #define SIGNATURES_REMEDY                                                                          \
 	"this kernel loads signed modules only (Secure Boot, lockdown= or module.sig_enforce): "   \
 	"sign the module with a key that it knows, see slurm-lwk-admin(7)"

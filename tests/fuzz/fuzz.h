@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What fuzzers share. Each defines LLVMFuzzerTestOneInput(), which takes one input and must neither
- * crash nor break an invariant.
+ * All fuzzers use this header. Each defines LLVMFuzzerTestOneInput(), which takes one input and must
+ * neither crash nor break an invariant.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 	} while (0)
 void fuzz_broken(const char *condition, const char *file, int line) __attribute__((noreturn));
 
-/* What is left of an input. */
+/* The part of an input that nothing has used yet. */
 struct input {
 	const uint8_t *at;
 	size_t left;

@@ -141,6 +141,21 @@ wait_for_job()
 	wait_for 30 over "$1"
 }
 
+# allocate: has user1 get an LWK of three CPUs for all tests of a file, which cancels $job at its end.
+allocate()
+{
+	job=$(submit user1 --lwk --ntasks=1 --cpus-per-task=4 --mem=640M --time=10 --wrap 'sleep 600')
+	export job
+	wait_for 60 job_is "$job" JobState=RUNNING
+	wait_for 60 bed sh -c 'ls /dev/lwk/*'
+}
+
+# inside COMMAND...: runs it on the Linux side of what allocate() got.
+inside()
+{
+	as user1 timeout 120 srun --jobid "$job" --overlap --ntasks=1 --lwk-launch=none "$@"
+}
+
 # has_printed USER ID TEXT: true when the job's output has TEXT, also while the job runs.
 has_printed()
 {

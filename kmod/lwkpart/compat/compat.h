@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What differs between kernels. The module's sources use the newest kernel's interface or a function
- * of this header. Each HAVE_ says that this kernel compiles the file of that name in kmod/tries:
- * versions tell nothing, because vendors backport.
+ * This header hides what differs between kernels: the module's sources use the newest kernel's
+ * interface, or a function of this header. Each HAVE_ says that this kernel compiles the file of that
+ * name in kmod/tries: versions tell nothing, because vendors backport.
  */
 #ifndef COMPAT_H
 #define COMPAT_H
@@ -60,7 +60,7 @@ static inline struct class *compat_class_create(const char *name)
 #endif
 }
 
-/* What the devnode operation of a device_type gets. */
+/* The devnode operation of a device_type gets a device of this type. */
 #ifdef HAVE_DEVNODE_OF_CONST_DEVICE
 typedef const struct device compat_devnode_device;
 #else

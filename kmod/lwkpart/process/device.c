@@ -272,7 +272,7 @@ static int device_close(struct inode *inode, struct file *file)
 	struct lwk_thread *thread;
 
 	event_forget(&process->instance->events, process);
-	/* Who only watches the instance waits for no process of it. */
+	/* A file that was only used to watch the instance has no process to wait for. */
 	if (process->first.slot >= 0)
 		process_end(process);
 	mutex_lock(&process->instance->files_mutex);

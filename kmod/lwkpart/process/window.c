@@ -116,7 +116,7 @@ static void show_around(struct lwk_process *process, struct vm_area_struct *vma,
 			break;
 }
 
-/* What the LWK has answered; REFUSED also when it will not answer any more. */
+/* Returns the LWK's answer; REFUSED also when the LWK will not answer any more. */
 static u32 answer(struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;

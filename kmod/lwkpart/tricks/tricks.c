@@ -40,7 +40,7 @@ static struct {
 		     "Linux and Slurm's accounting do not see the memory of LWK programs" },
 };
 
-/* What the administrator turns off; after tricks_init() all that is off. */
+/* The administrator sets the names of tricks to turn off; tricks_init() makes it all that are off. */
 static char tricks_off[128];
 module_param_string(tricks_off, tricks_off, sizeof(tricks_off), 0444);
 MODULE_PARM_DESC(

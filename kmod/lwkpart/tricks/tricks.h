@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What Linux exports no interface for: the only file that reaches for Linux's internals. The module's
- * parameter tricks_off= turns each trick off by its name; one that this kernel does not allow is off by
- * itself. Everything but the feature of a trick goes on without it.
+ * Tricks do what Linux exports no interface for: only tricks.c reaches for Linux's internals. The
+ * module's parameter tricks_off= turns each trick off by its name; one that this kernel does not allow
+ * is off by itself. Everything but the feature of a trick goes on without it.
  */
 #ifndef LWKPART_TRICKS_H
 #define LWKPART_TRICKS_H

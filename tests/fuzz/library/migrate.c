@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What `lwkctl migrate` is asked for, and the files of /proc in which it looks for processes. */
+/* The fuzzer reads the options of `lwkctl migrate`, and the files of /proc in which it looks for processes. */
 #include <setjmp.h>
 #include <stdlib.h>
 

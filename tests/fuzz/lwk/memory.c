@@ -25,7 +25,7 @@
 
 static struct input input;
 
-/* What the window of a proxy shows: the address and process of each page, 0: it does not. */
+/* The window of a proxy shows each page at this address to this process; 0: it does not. */
 static struct view {
 	u64 addr;
 	u32 slot;
@@ -38,7 +38,7 @@ static struct view {
  */
 static u64 next_mark, from[SLOTS], until[SLOTS];
 static bool lent, copying;
-/* Of the kernel, taken for ever during boot. */
+/* The kernel takes these pages for ever during boot. */
 static u64 boot_pages;
 static unsigned int depth;
 
@@ -437,7 +437,7 @@ static void end_process(u32 slot)
 {
 	forget_views(slot, 0, LWK_USER_END);
 	space_leave();
-	/* It has no other threads any more. */
+	/* The process has no other threads any more. */
 	depth++;
 	space_destroy(space_of(slot));
 	depth--;

@@ -14,7 +14,7 @@
  * 4 or 5.
  */
 void partition_reset(unsigned int kernel_pages, unsigned int levels);
-/* What follows happens on this slot's CPU. */
+/* The calls that follow happen on this slot's CPU. */
 void partition_run(u32 index);
 
 /* The number of a page of the processes' memory, or -1. */
@@ -25,7 +25,7 @@ bool partition_kernel_page(u64 phys);
 /* A page that is Linux's. */
 #define LINUX_PAGES 0x900000000UL
 
-/* What the kernel's pool has given out since the reset (pages.c). */
+/* The pages that the kernel's pool has given out since the reset (pages.c). */
 u64 partition_kernel_pages_taken(void);
 
 #endif

@@ -14,7 +14,7 @@ static struct input input;
 static unsigned int doorbells;
 unsigned int simulated_levels;
 
-/* What the LWK can write. */
+/* The memory that the LWK can write. */
 static struct {
 	struct lwk_console console;
 	u8 status[LWK_STATUS_BYTES(SLOTS)] __attribute__((aligned(64)));

@@ -118,7 +118,7 @@ static int child(enum spoilt which, unsigned seed)
 	struct rlimit none = { 0, 0 };
 
 	setrlimit(RLIMIT_CORE, &none);
-	/* What goes on somewhere may go on for ever. */
+	/* A program that goes on at a made-up address may go on for ever. */
 	alarm(10);
 	srandom(seed);
 	what = which;

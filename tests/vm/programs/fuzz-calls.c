@@ -33,7 +33,7 @@ static int is_left_out(long number)
 	return 0;
 }
 
-/* Those that the LWK does itself come more often than the others. */
+/* Calls that the LWK does itself come more often than the others. */
 static long choose(void)
 {
 	static const long own[] = {

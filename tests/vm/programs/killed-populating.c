@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 	CHECK(pthread_create(&thread, NULL, kill_when_begun, NULL) == 0);
 	__atomic_store_n(&begun, 1, __ATOMIC_SEQ_CST);
 	populate(size);
-	/* It has taken long: the process is no more. */
+	/* The other thread kills the process before or while populate() works. */
 	for (;;)
 		pause();
 }

@@ -76,7 +76,7 @@ static void delegated_writes(uint64_t at)
 	REFUSED(pread64, file, at, 64, 0);
 	REFUSED(readv, file, &to, 1);
 	REFUSED(preadv, file, &to, 1, 0, 0);
-	/* What came before the bad part counts. */
+	/* A call may return the bytes that came before the bad part. */
 	lseek(file, 0, SEEK_SET);
 	if (readv(file, two, 2) > 8)
 		refused("readv of two", 1);

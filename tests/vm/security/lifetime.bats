@@ -10,22 +10,13 @@ load ../helpers
 setup_file()
 {
 	prepare
-	job=$(submit user1 --lwk --ntasks=1 --cpus-per-task=4 --mem=640M --time=10 --wrap 'sleep 600')
-	export job
-	wait_for 60 job_is "$job" JobState=RUNNING
-	wait_for 60 bed sh -c 'ls /dev/lwk/*'
+	allocate
 }
 
 teardown_file()
 {
 	as user1 scancel "$job"
 	wait_for_job "$job"
-}
-
-# inside COMMAND...: runs it on the Linux side of the allocation.
-inside()
-{
-	as user1 timeout 120 srun --jobid "$job" --overlap --ntasks=1 --lwk-launch=none "$@"
 }
 
 # goes_on: true when the LWK still runs programs.

@@ -35,7 +35,8 @@ teardown()
 	timeout 3 cat "/proc/$pid/maps" "/proc/$pid/cmdline" | tr '\0' ' ' | grep -a wait-fault
 	# Its end waits for a CPU that does not answer; the end of the LWK does not wait for that.
 	kill -9 "$pid"
-	sleep 0.5
+	# A process that ends gives its memory back first, and closes its files then.
+	while grep -qs '^VmRSS' "/proc/$pid/status"; do sleep 0.1; done
 	switch-once off 410 | grep -o '"call_us":[0-9]*'
 	EOF
 	echo "$output"

@@ -55,19 +55,25 @@ waiting_job()
 	[[ $memory ]]
 }
 
+# finds_nothing USER: true when the LWK of such a job has none of the secrets.
+finds_nothing()
+{
+	waiting_job "$1"
+	found=$(secrets_in "$memory")
+	echo "found $found"
+	((found < 100000)) || return
+	bed scancel "$job"
+	wait_for_job "$job"
+	cool
+}
+
 @test "an LWK that runs no program yet has nothing of an earlier job of another user" {
 	as user1 srun -n1 -c3 --mem=600 --lwk "$programs/secret" leave 400
 	wait_for 60 bed sh -c 'lwkctl status --json | grep -q warm'
 	left=$(secrets_in "$(ranges)")
 	echo "left $left"
 	((left > 400000000))
-	waiting_job user2
-	found=$(secrets_in "$memory")
-	echo "found $found"
-	((found < 100000))
-	bed scancel "$job"
-	wait_for_job "$job"
-	cool
+	finds_nothing user2
 }
 
 @test "an LWK that runs no program yet has nothing of Linux's programs and files" {
@@ -83,13 +89,7 @@ waiting_job()
 	left=$(secrets_in "$before")
 	echo "left $left"
 	((left > 1000000))
-	waiting_job user1
-	found=$(secrets_in "$memory")
-	echo "found $found"
-	((found < 100000))
-	bed scancel "$job"
-	wait_for_job "$job"
-	cool
+	finds_nothing user1
 }
 
 # bats test_tags=nightly
