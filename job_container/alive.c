@@ -2,13 +2,14 @@
 #include "alive.h"
 
 #include <dirent.h>
-#include <slurm/slurm.h>
-#include <slurm/slurm_errno.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "compat/slurm_compat.h"
 
 static bool answers(const char *directory, const char *name)
 {
@@ -56,7 +57,7 @@ static enum alive_answer judge(const job_info_msg_t *message, uint32_t job_id)
 	for (uint32_t i = 0; i < message->record_count; i++) {
 		uint32_t state = message->job_array[i].job_state;
 
-		if (message->job_array[i].job_id != job_id)
+		if (compat_job_id(&message->job_array[i]) != job_id)
 			continue;
 		/* Slurm will run the epilog of a job that is completing. */
 		if (state & (JOB_COMPLETING | JOB_CONFIGURING))
@@ -72,8 +73,8 @@ enum alive_answer alive_ask_slurmctld(uint32_t job_id)
 	job_info_msg_t *message;
 	enum alive_answer answer;
 
-	if (slurm_load_job(&message, job_id, SHOW_ALL) != 0)
-		return slurm_get_errno() == ESLURM_INVALID_JOB_ID ? ALIVE_NO : ALIVE_UNKNOWN;
+	if (compat_load_job(&message, job_id, SHOW_ALL) != 0)
+		return errno == ESLURM_INVALID_JOB_ID ? ALIVE_NO : ALIVE_UNKNOWN;
 	answer = judge(message, job_id);
 	slurm_free_job_info_msg(message);
 	return answer;

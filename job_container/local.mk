@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# Slurm looks for the plugin by the name of its kind, which was job_container before 25.11.
+if HAVE_SLURM_NAMESPACE
+slurmplugin_LTLIBRARIES += job_container/namespace_lwk.la
+else
 if HAVE_SLURM
 slurmplugin_LTLIBRARIES += job_container/job_container_lwk.la
 endif
+endif
 
-job_container_job_container_lwk_la_SOURCES = \
+namespace_sources = \
+	$(slurm_compat_sources) \
+	spank/compat/namespace_compat.c spank/compat/namespace_compat.h \
 	job_container/plugin.c \
 	libmodeswitch/base/cgroup.c libmodeswitch/base/cgroup.h \
 	libmodeswitch/base/files.c libmodeswitch/base/files.h \
@@ -12,7 +19,18 @@ job_container_job_container_lwk_la_SOURCES = \
 	job_container/restore.c job_container/restore.h \
 	job_container/alive.c job_container/alive.h \
 	job_container/restart.c job_container/restart.h
+namespace_cppflags = $(AM_CPPFLAGS) $(slurm_compat_cppflags)
 # Slurm's programs export thousands of names: ours must not meet theirs.
-job_container_job_container_lwk_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version \
-	-export-symbols-regex '^(plugin_|container_p_)'
-job_container_job_container_lwk_la_LIBADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS)
+namespace_ldflags = $(AM_LDFLAGS) -module -avoid-version \
+	-export-symbols-regex '^(plugin_|container_p_|namespace_p_)'
+namespace_libs = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS)
+
+job_container_namespace_lwk_la_SOURCES = $(namespace_sources)
+job_container_namespace_lwk_la_CPPFLAGS = $(namespace_cppflags)
+job_container_namespace_lwk_la_LDFLAGS = $(namespace_ldflags)
+job_container_namespace_lwk_la_LIBADD = $(namespace_libs)
+
+job_container_job_container_lwk_la_SOURCES = $(namespace_sources)
+job_container_job_container_lwk_la_CPPFLAGS = $(namespace_cppflags)
+job_container_job_container_lwk_la_LDFLAGS = $(namespace_ldflags)
+job_container_job_container_lwk_la_LIBADD = $(namespace_libs)

@@ -5,12 +5,20 @@ if HAVE_SLURM
 slurmplugin_LTLIBRARIES += spank/lwk.la
 endif
 
+# What both plugins need of each release of Slurm.
+slurm_compat_sources = \
+	spank/compat/slurm_compat.c spank/compat/slurm_compat.h \
+	libmodeswitch/base/child.c libmodeswitch/base/child.h \
+	libmodeswitch/base/clock.c libmodeswitch/base/clock.h \
+	libmodeswitch/base/signals.c libmodeswitch/base/signals.h
+slurm_compat_cppflags = -I$(top_srcdir)/spank -DSCONTROL_PATH='"$(SCONTROL)"'
+
 spank_lwk_la_SOURCES = \
+	$(slurm_compat_sources) \
 	spank/plugin.c \
 	spank/cgroups.c spank/cgroups.h \
 	spank/command_option.c spank/command_option.h \
 	libmodeswitch/base/cgroup.c libmodeswitch/base/cgroup.h \
-	libmodeswitch/base/clock.c libmodeswitch/base/clock.h \
 	libmodeswitch/base/files.c libmodeswitch/base/files.h \
 	spank/cpu_binding.c spank/cpu_binding.h \
 	spank/memory_binding.c spank/memory_binding.h \
@@ -19,11 +27,11 @@ spank_lwk_la_SOURCES = \
 	spank/request.c spank/request.h \
 	spank/task.c spank/task.h \
 	spank/verdict.c spank/verdict.h
-spank_lwk_la_CPPFLAGS = $(AM_CPPFLAGS) -DLWKEXEC_PATH='"$(bindir)/lwkexec"'
+spank_lwk_la_CPPFLAGS = $(AM_CPPFLAGS) $(slurm_compat_cppflags) -DLWKEXEC_PATH='"$(bindir)/lwkexec"'
 # Slurm's programs export thousands of names: ours must not meet theirs.
 spank_lwk_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version \
 	-export-symbols-regex '^(plugin_|spank_plugin_|slurm_spank_)'
-spank_lwk_la_LIBADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS)
+spank_lwk_la_LIBADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS)
 
 if HAVE_SLURM
 # Slurm loads plugins by their names and has no use for libtool's descriptions of them.

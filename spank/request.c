@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "request.h"
 
-#include <inttypes.h>
-#include <slurm/slurm.h>
-#include <slurm/slurm_errno.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "compat/slurm_compat.h"
 #include "modeswitch/config.h"
-
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
-#error "this Slurm has no slurm_sprint_job_info(): the job's memory must be found otherwise"
-#endif
 
 /*
  * slurmstepd translates Slurm's core numbers into Linux's CPU numbers by the map that slurmd made
@@ -25,21 +20,16 @@ int xcpuinfo_abs_to_mac(char *cores, char **cpus) __attribute__((weak));
 static slurm_job_info_t *find_job(job_info_msg_t *message, uint32_t job_id)
 {
 	for (uint32_t i = 0; i < message->record_count; i++) {
-		if (message->job_array[i].job_id == job_id)
+		if (compat_job_id(&message->job_array[i]) == job_id)
 			return &message->job_array[i];
 	}
 	return NULL;
 }
 
-static int read_cpus(slurm_job_info_t *job, const char *node, hwloc_bitmap_t cpus,
-		     struct ms_error *err)
+static int read_cpus(char *cores, hwloc_bitmap_t cpus, struct ms_error *err)
 {
-	char cores[8192];
 	char *list = NULL;
 
-	/* The list has cores, not CPUs, as long as nothing has made libslurm load the nodes. */
-	if (slurm_job_cpus_allocated_str_on_node(cores, sizeof(cores), job->job_resrcs, node) != 0)
-		return ms_fail(err, "Slurm lists no CPUs of job %u on node %s", job->job_id, node);
 	if (!xcpuinfo_abs_to_mac)
 		return ms_fail(err, "this Slurm's slurmstepd does not export "
 				    "xcpuinfo_abs_to_mac(), which tells where its cores are");
@@ -50,51 +40,22 @@ static int read_cpus(slurm_job_info_t *job, const char *node, hwloc_bitmap_t cpu
 	return 0;
 }
 
-/* Finds "Mem=" of this node in text such as " Nodes=n[1-2] CPU_IDs=0-3 Mem=100 GRES=". */
-static int parse_memory(const char *text, const char *node, uint64_t *megabytes)
+static int read_allocation(slurm_job_info_t *job, const char *node, struct ms_request *request,
+			   bool with_memory, struct ms_error *err)
 {
-	static const char head[] = " Nodes=";
+	struct compat_allocation allocation;
+	int ret;
 
-	for (const char *group = strstr(text, head); group; group = strstr(group, head)) {
-		group += strlen(head);
-		char *names = strndup(group, strcspn(group, " \n"));
-		hostlist_t list = slurm_hostlist_create(names);
-		bool here = list && slurm_hostlist_find(list, node) >= 0;
-		const char *memory = strstr(group, " Mem=");
-
-		slurm_hostlist_destroy(list);
-		free(names);
-		if (here)
-			return memory && sscanf(memory, " Mem=%" SCNu64, megabytes) == 1 ? 0 : -1;
-	}
-	return -1;
-}
-
-static int read_memory(slurm_job_info_t *job, const char *node, uint64_t *bytes,
-		       struct ms_error *err)
-{
-	uint64_t megabytes = 0;
-	/*
-	 * Only the printed text of a job tells its memory per node. That text has the user's texts
-	 * as well (job name, comment), which could look like the memory; so the printed job has
-	 * nothing but resources.
-	 */
-	slurm_job_info_t resources = {
-		.job_id = job->job_id,
-		.job_resrcs = job->job_resrcs,
-		.node_inx = job->node_inx,
-	};
-	char *text = slurm_sprint_job_info(&resources, 1);
-
-	if (!text || parse_memory(text, node, &megabytes) < 0)
-		return ms_fail(err, "Slurm does not tell the memory of job %u on node %s",
-			       job->job_id, node);
-	if (!megabytes)
+	if (compat_allocation(job, node, &allocation, err) < 0)
+		return -1;
+	ret = read_cpus(allocation.cores, request->cpus, err);
+	free(allocation.cores);
+	if (ret == 0 && with_memory && !allocation.megabytes)
 		return ms_fail(err, "Slurm allocates no memory to jobs here, so there is none to "
 				    "give to an LWK; the administrator's remedy is "
 				    "SelectTypeParameters=CR_Core_Memory in slurm.conf");
-	*bytes = megabytes << 20;
-	return 0;
+	request->memory = allocation.megabytes << 20;
+	return ret;
 }
 
 static int read_job(slurm_job_info_t *job, struct ms_request *request, bool with_memory,
@@ -106,14 +67,12 @@ static int read_job(slurm_job_info_t *job, struct ms_request *request, bool with
 	if (!node)
 		return ms_fail(err, "slurmd does not tell this node's name (SLURMD_NODENAME)");
 	if (job->user_id != request->uid)
-		return ms_fail(err, "Slurm says job %u belongs to user %u, not %u", job->job_id,
+		return ms_fail(err, "Slurm says job %u belongs to user %u, not %u", request->job_id,
 			       job->user_id, request->uid);
-	if (read_cpus(job, node, request->cpus, err) < 0)
-		return -1;
 	request->whole_memory = job->pn_min_memory == 0;
 	/* --hint=nomultithread sets this in the job's record. */
 	request->one_per_core = job->threads_per_core == 1;
-	return with_memory ? read_memory(job, node, &request->memory, err) : 0;
+	return read_allocation(job, node, request, with_memory, err);
 }
 
 static int ask_slurm(struct ms_request *request, bool with_memory, struct ms_error *err)
@@ -122,9 +81,9 @@ static int ask_slurm(struct ms_request *request, bool with_memory, struct ms_err
 	slurm_job_info_t *job;
 	int ret;
 
-	if (slurm_load_job(&message, request->job_id, SHOW_DETAIL) != 0)
+	if (compat_load_job(&message, request->job_id, SHOW_DETAIL) != 0)
 		return ms_fail(err, "slurmctld does not tell what job %u was allocated: %s",
-			       request->job_id, slurm_strerror(slurm_get_errno()));
+			       request->job_id, slurm_strerror(errno));
 	job = find_job(message, request->job_id);
 	if (job)
 		ret = read_job(job, request, with_memory, err);

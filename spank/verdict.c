@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "verdict.h"
 
-#include <slurm/slurm.h>
-#include <slurm/slurm_errno.h>
-#include <slurm/spank.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "compat/slurm_compat.h"
 
 #define FAILED_WITH_1 (1 << 8)
 
@@ -31,7 +31,7 @@
 static slurm_job_info_t *find(job_info_msg_t *message, uint32_t job_id)
 {
 	for (uint32_t i = 0; i < message->record_count; i++) {
-		if (message->job_array[i].job_id == job_id)
+		if (compat_job_id(&message->job_array[i]) == job_id)
 			return &message->job_array[i];
 	}
 	return NULL;
@@ -40,7 +40,7 @@ static slurm_job_info_t *find(job_info_msg_t *message, uint32_t job_id)
 /* The leader of a heterogeneous job's components has its script and its end. */
 static uint32_t leader_of(const slurm_job_info_t *job)
 {
-	return job->het_job_id ? job->het_job_id : job->job_id;
+	return job->het_job_id ? job->het_job_id : compat_job_id(job);
 }
 
 /* Finds the reason of this run of the job; NULL: there is none. */
@@ -56,7 +56,7 @@ static const char *reason_of(const slurm_job_info_t *job)
 
 static void log_failure(uint32_t job_id, const char *what)
 {
-	slurm_error("lwk: job %u: cannot %s: %s", job_id, what, slurm_strerror(slurm_get_errno()));
+	slurm_error("lwk: job %u: cannot %s: %s", job_id, what, slurm_strerror(errno));
 }
 
 /* Appends the reason to the job's comment, unless another node has done so. */
@@ -70,11 +70,10 @@ static void keep_with_job(const slurm_job_info_t *job, const char *text)
 	if (asprintf(&comment, "%s%s" MARK "%s", job->admin_comment ? job->admin_comment : "",
 		     job->admin_comment ? "; " : "", job->restart_cnt + 1, text) < 0)
 		return;
-	slurm_init_job_desc_msg(&update);
-	update.job_id = job->job_id;
+	compat_describe_job(&update, compat_job_id(job));
 	update.admin_comment = comment;
 	if (slurm_update_job(&update) != 0)
-		log_failure(job->job_id, "keep the reason with the job");
+		log_failure(compat_job_id(job), "keep the reason with the job");
 	free(comment);
 }
 
@@ -84,9 +83,9 @@ static void end_job(uint32_t job_id, const char *text)
 
 	snprintf(message, sizeof(message), "lwk: %s", text);
 	/* Nobody may be left to tell, as after salloc --no-shell. */
-	if (slurm_notify_job(job_id, message) == 0)
+	if (compat_notify_job(job_id, message) == 0)
 		sleep(NOTIFY_SECONDS);
-	if (slurm_complete_job(job_id, FAILED_WITH_1) != 0)
+	if (compat_complete_job(job_id, FAILED_WITH_1) != 0)
 		log_failure(job_id, "end the job");
 }
 
@@ -101,7 +100,7 @@ static void refuse_job(const slurm_job_info_t *leader, uint32_t job_id, const ch
 		node ? node : "(unknown)", reason);
 	keep_with_job(leader, text.text);
 	if (!leader->batch_flag)
-		end_job(leader->job_id, text.text);
+		end_job(compat_job_id(leader), text.text);
 }
 
 void verdict_refuse(uint32_t job_id, const char *reason)
@@ -113,7 +112,7 @@ void verdict_refuse(uint32_t job_id, const char *reason)
 	/* slurmctld answers with one component, or with all when it is asked for the leader. */
 	do {
 		asked = leader_id;
-		if (slurm_load_job(&message, asked, SHOW_ALL) != 0) {
+		if (compat_load_job(&message, asked, SHOW_ALL) != 0) {
 			log_failure(job_id, "tell the job's other nodes");
 			return;
 		}
@@ -137,7 +136,8 @@ static enum progress judge_component(const slurm_job_info_t *job, struct ms_erro
 	}
 	if ((job->job_state & JOB_COMPLETING) ||
 	    (job->job_state & JOB_STATE_BASE) > JOB_SUSPENDED) {
-		ms_fail(err, "job %u ended before all of its nodes were in LWK mode", job->job_id);
+		ms_fail(err, "job %u ended before all of its nodes were in LWK mode",
+			compat_job_id(job));
 		return STOP;
 	}
 	return job->state_reason == WAIT_PROLOG ? WAIT : GO;
@@ -167,7 +167,7 @@ int verdict_await(uint32_t job_id, struct ms_error *err)
 	job_info_msg_t *message;
 
 	for (int unanswered = 0; progress == WAIT; usleep(POLL_US)) {
-		if (slurm_load_job(&message, job_id, SHOW_ALL) == 0) {
+		if (compat_load_job(&message, job_id, SHOW_ALL) == 0) {
 			progress = judge(message, job_id, err);
 			slurm_free_job_info_msg(message);
 			if (progress != WAIT)
@@ -176,7 +176,7 @@ int verdict_await(uint32_t job_id, struct ms_error *err)
 			return ms_fail(err,
 				       "slurmctld does not answer whether all nodes of job %u "
 				       "are in LWK mode: %s",
-				       job_id, slurm_strerror(slurm_get_errno()));
+				       job_id, slurm_strerror(errno));
 		}
 	}
 	return progress == GO ? 0 : -1;

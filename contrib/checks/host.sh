@@ -33,7 +33,7 @@ check_headers()
 	local header status=0
 
 	for header in $(sources 'libmodeswitch/*.h' 'kmod/abi/*.h' 'spank/*.h' 'job_container/*.h'); do
-		gcc -std=gnu11 -D_GNU_SOURCE -I. -Ilibmodeswitch -Ikmod -fsyntax-only -x c - <<<"#include \"$header\"" ||
+		gcc -std=gnu11 -D_GNU_SOURCE -I. -Ilibmodeswitch -Ikmod -Ispank -fsyntax-only -x c - <<<"#include \"$header\"" ||
 			status=1
 	done
 	return $status
