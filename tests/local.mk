@@ -68,4 +68,4 @@ tests_unit_lwkctl_test_verbs_CPPFLAGS = $(AM_CPPFLAGS) -DTOP_SRCDIR='"$(abs_top_
 tests_unit_lwkctl_test_verbs_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
 
 # Whole folders: what is in them belongs to the tests.
-EXTRA_DIST += tests/bench tests/fuzz tests/vm tests/unit/topologies
+EXTRA_DIST += tests/bench tests/fuzz tests/slurm tests/vm tests/unit/topologies

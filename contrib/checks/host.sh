@@ -39,6 +39,26 @@ check_headers()
 	return $status
 }
 
+# Against our own declarations of what each release has, so no Slurm is needed.
+check_slurm_releases()
+{
+	local release flags status=0
+	local -a sources
+
+	mapfile -t sources < <(sources 'spank/*.c' 'job_container/*.c')
+	flags=$(sed -n 's/^STRICT_CFLAGS="\(.*\)"/\1/p' configure.ac)
+	for release in 20.11 21.8 22.5 23.2 23.11 24.5 24.11 25.5 25.11 26.5; do
+		# shellcheck disable=SC2046,SC2086  # flags
+		gcc $flags -Werror -D_GNU_SOURCE -fsyntax-only -DRELEASE_YEAR=${release%.*} -DRELEASE_MONTH=${release#*.} \
+			-DLWKEXEC_PATH='""' -DSCONTROL_PATH='""' -DMS_CONFIG_PATH='""' \
+			-Itests/slurm -Ilibmodeswitch -Ikmod -Ispank $(pkg-config --cflags hwloc json-c) "${sources[@]}" || {
+			echo "slurm $release: expected the plugins to compile, found the errors above"
+			status=1
+		}
+	done
+	return $status
+}
+
 check_rooms()
 {
 	contrib/rooms --check

@@ -12,6 +12,7 @@ source_checks()
 	format C sources have the project's format
 	licenses every source names its license
 	headers every header compiles alone
+	slurm_releases the plugins compile for each release of Slurm
 	rooms includes run one way through the rooms
 	sanitizers the project builds out of tree with sanitizers
 	without_kernel the project builds and installs without kernel headers
