@@ -48,8 +48,9 @@ static int add_cpus(const char *directory, const char *cpus)
 /* Adds CPUs to the job's cpuset and to those below it that this process is in. */
 static int widen_cpusets(uint32_t job_id, const char *cpus)
 {
-	char path[2 * PATH_MAX], job[32], *at;
+	struct process_cgroup around;
 	struct hierarchy cpusets;
+	char *end;
 	int error = hierarchy_find("cpuset", &cpusets);
 
 	if (error == -ENOENT)
@@ -58,18 +59,18 @@ static int widen_cpusets(uint32_t job_id, const char *cpus)
 		errno = -error;
 		return fail(job_id, "/proc/self/mounts");
 	}
-	if (hierarchy_path_of_process(&cpusets, getpid(), path, sizeof(path) - 1) < 0)
+	if (process_cgroup_find(&cpusets, getpid(), job_id, &around) < 0)
 		return 0;
-	strcat(path, "/");
-	snprintf(job, sizeof(job), "/job_%u/", job_id);
-	at = strstr(path, job);
-	for (at = at ? strchr(at + 1, '/') : NULL; at; at = strchr(at + 1, '/')) {
-		*at = '\0';
-		if (add_cpus(path, cpus) < 0)
-			return fail(job_id, path);
-		*at = '/';
+	for (end = around.path + around.job;; end += 1 + strcspn(end + 1, "/")) {
+		char below = *end;
+
+		*end = '\0';
+		if (add_cpus(around.path, cpus) < 0)
+			return fail(job_id, around.path);
+		if (!below)
+			return 0;
+		*end = below;
 	}
-	return 0;
 }
 
 /* Binds this process, which on a node without cpusets is all that keeps it there. */

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where this node's cgroups are, and which of them a process or a job of Slurm has. The plugins
- * contain a copy of this code; libcgroup, which keeps state for its process, stays out of slurmd.
+ * Where this node's cgroups are, and which of them a process or a job of Slurm has. Nothing else
+ * knows the places of Slurm's cgroups. The plugins contain a copy of this code; libcgroup, which
+ * keeps state for its process, stays out of slurmd.
+ *
+ * Slurm 20.11 to 26.05 has a job's cgroups, below a mount point, at
+ *	version 1	slurm[_NODE]/uid_USER/job_ID/step_STEP/task_TASK
+ *	version 2	SLICE/[NODE_]slurmstepd.scope/JOB/step_STEP/{slurm,user/task_TASK}
+ * SLICE is system.slice, or since 25.11 what CgroupSlice in cgroup.conf says. JOB is job_ID, or
+ * since 26.05 the job's SLUID, "s" and 13 letters and digits, unless CgroupJobIdPaths=yes. A
+ * SLUID does not tell the job's number; the title of slurmstepd, which is in "slurm", does.
  */
 #ifndef CGROUP_H
 #define CGROUP_H
@@ -38,6 +46,22 @@ int hierarchy_find(const char *controller, struct hierarchy *hierarchy);
  */
 int hierarchy_path_of_process(const struct hierarchy *hierarchy, pid_t pid, char *path,
 			      size_t size);
+
+/* The cgroup of a process of a job, and those of the job around it. */
+struct process_cgroup {
+	char path[PATH_MAX]; /* begins with the mount point */
+	size_t parent;	     /* length of the part of 'path' that is the parent of jobs */
+	size_t job;	     /* likewise: the job's cgroup */
+	size_t step;	     /* likewise: the step's; 0 when the process is in none */
+};
+
+/*
+ * Finds the cgroups of a process of this job. 0; -ENOENT when the process is gone, not in the
+ * hierarchy or not in a cgroup of this job, and 'path' is its cgroup or ""; or another negative
+ * errno. A job whose cgroup has a SLUID for a name is taken for this one.
+ */
+int process_cgroup_find(const struct hierarchy *hierarchy, pid_t pid, uint32_t job_id,
+			struct process_cgroup *found);
 
 /* Returns the job of Slurm whose cgroup the process is in; 0 when it is in none. */
 uint32_t job_of_process(pid_t pid);

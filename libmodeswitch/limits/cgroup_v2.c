@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sets the limits of proxies on cgroups of version 2 that Slurm 22.05 makes: job_ID for the job,
- * job_ID/step_S/user for the tasks of a step.
+ * Sets the limits of proxies on cgroups of version 2 that Slurm makes: that of the job, and "user"
+ * in that of a step, which has the tasks.
  */
 #include "limits/cgroup_v2.h"
 
@@ -27,28 +27,26 @@
 struct place {
 	char scope[PATH_SIZE]; /* the parent of all jobs */
 	char job[PATH_SIZE];
-	char tasks[PATH_SIZE]; /* the tasks of its step */
+	char tasks[PATH_SIZE + sizeof("/user")]; /* the tasks of its step */
 };
 
 static int find_place(uint32_t job_id, pid_t pid, struct place *place, struct ms_error *err)
 {
 	static const struct hierarchy hierarchy = { .mount = CGROUP2_MOUNT, .version_2 = true };
-	char path[PATH_SIZE], job[32], *at, *step;
+	struct process_cgroup around;
+	int error = process_cgroup_find(&hierarchy, pid, job_id, &around);
 
-	if (hierarchy_path_of_process(&hierarchy, pid, path, sizeof(path)) < 0)
+	if (error && !*around.path)
 		return ms_fail(err, "the cgroup of process %d cannot be read", (int)pid);
-	snprintf(job, sizeof(job), "/job_%u/", job_id);
-	at = strstr(path, job);
-	step = at ? strstr(at + strlen(job), "/") : NULL;
-	if (!step || strncmp(at + strlen(job), "step_", 5) != 0)
+	if (error || !around.step)
 		return ms_fail(err,
 			       "expected process %d in Slurm's cgroup of job %u, found %s; "
 			       "the administrator's remedy is ProctrackType=proctrack/cgroup in "
 			       "slurm.conf",
-			       (int)pid, job_id, path);
-	snprintf(place->scope, sizeof(place->scope), "%.*s", (int)(at - path), path);
-	snprintf(place->job, sizeof(place->job), "%.*s", (int)(at + strlen(job) - 1 - path), path);
-	snprintf(place->tasks, sizeof(place->tasks), "%.*s/user", (int)(step - path), path);
+			       (int)pid, job_id, around.path);
+	snprintf(place->scope, sizeof(place->scope), "%.*s", (int)around.parent, around.path);
+	snprintf(place->job, sizeof(place->job), "%.*s", (int)around.job, around.path);
+	snprintf(place->tasks, sizeof(place->tasks), "%.*s/user", (int)around.step, around.path);
 	return 0;
 }
 

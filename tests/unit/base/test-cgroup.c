@@ -76,6 +76,9 @@ static void a_process_s_job_is_told_by_its_cgroups(void **state)
 		{ "4:freezer:/slurm/uid_1000/job_17/step_0\n0::/x\n", 17 },
 		{ "0::/system.slice/slurmstepd.scope/job_17/step_0/user/job_18\n", 17 },
 		{ "0::/system.slice/slurmstepd.scope/job_17\n", 17 },
+		{ "3:cpuset:/slurm/uid_1000\n2:freezer:/slurm_n1/uid_1000/job_17/step_0\n", 17 },
+		{ "0::/hpc.slice/slurmstepd.scope/job_17/step_extern/user/task_special\n", 17 },
+		{ "0::/user.slice/user-1.slice/job_18\n", 0 },
 		{ "0::/user.slice/job_17x/job_\n", 0 },
 		{ "0::/init.scope\n", 0 },
 	};
@@ -85,6 +88,110 @@ static void a_process_s_job_is_told_by_its_cgroups(void **state)
 		unit_file(PROCESS, "%s", cases[i].cgroups);
 		assert_int_equal(job_of_process(PID), cases[i].job);
 	}
+}
+
+/* The trees of cgroups that Slurm makes, each with a task of job 17. */
+static const struct layout {
+	const char *mounts, *controller, *path;
+	const char *parent, *job, *step;
+} layouts[] = {
+	/* 20.11 to 22.05, version 1 */
+	{ CPUSET, "9:cpuset:", "/slurm/uid_1000/job_17/step_0/task_1", "/c/cpuset/slurm/uid_1000",
+	  "/job_17", "/step_0" },
+	/* the same with MULTIPLE_SLURMD, as Debian builds it */
+	{ CPUSET, "9:cpuset:", "/slurm_n1/uid_1000/job_17/step_extern/task_special",
+	  "/c/cpuset/slurm_n1/uid_1000", "/job_17", "/step_extern" },
+	/* 22.05 to 25.05, version 2 */
+	{ UNIFIED, "0::", "/system.slice/n1_slurmstepd.scope/job_17/step_batch/user/task_0",
+	  "/sys/fs/cgroup/system.slice/n1_slurmstepd.scope", "/job_17", "/step_batch" },
+	/* 25.11 with CgroupSlice */
+	{ UNIFIED, "0::", "/site.slice/site-hpc.slice/slurmstepd.scope/job_17/step_0/user/task_0",
+	  "/sys/fs/cgroup/site.slice/site-hpc.slice/slurmstepd.scope", "/job_17", "/step_0" },
+	/* 26.05 */
+	{ UNIFIED, "0::", "/system.slice/slurmstepd.scope/sEKNKTV3WPV500/step_0/user/task_0",
+	  "/sys/fs/cgroup/system.slice/slurmstepd.scope", "/sEKNKTV3WPV500", "/step_0" },
+};
+
+static int keep(const struct job_cgroup *cgroup, void *context)
+{
+	strcat(context, cgroup->path);
+	return 0;
+}
+
+static void check_layout(const struct layout *layout)
+{
+	char job[256], path[2 * PATH_MAX], of_job[256] = "", of_all[256] = "", of_other[256] = "";
+	struct process_cgroup found;
+	struct hierarchy hierarchy;
+
+	snprintf(job, sizeof(job), "%s%s", layout->parent, layout->job);
+	unit_file(MOUNTS, OTHERS "%s", layout->mounts);
+	unit_file(PROCESS, "%s%s\n", layout->controller, layout->path);
+	snprintf(path, sizeof(path), "%s/step_extern/slurm/cgroup.procs", job + 1);
+	unit_file(path, "4712\n4713\n");
+	assert_int_equal(hierarchy_find("cpuset", &hierarchy), 0);
+	assert_int_equal(process_cgroup_find(&hierarchy, PID, 17, &found), 0);
+	snprintf(path, sizeof(path), "%s%s", hierarchy.mount, layout->path);
+	assert_string_equal(found.path, path);
+	assert_int_equal(found.parent, strlen(layout->parent));
+	assert_int_equal(found.job, strlen(job));
+	assert_int_equal(found.step, strlen(job) + strlen(layout->step));
+
+	assert_int_equal(job_of_process(PID), 17);
+	assert_int_equal(job_cgroups_each(17, keep, of_job), 0);
+	assert_string_equal(of_job, job);
+	assert_int_equal(job_cgroups_each(ALL_JOBS, keep, of_all), 0);
+	assert_string_equal(of_all, job);
+	assert_int_equal(job_cgroups_each(18, keep, of_other), 0);
+	assert_string_equal(of_other, "");
+}
+
+static void a_job_is_found_in_every_layout(void **state)
+{
+	if (geteuid() != 0)
+		skip();
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
+		unit_setup_root(state);
+		unit_file("proc/4712/cmdline", "slurmstepd: [17.extern] ");
+		check_layout(&layouts[i]);
+		unit_teardown_root(state);
+	}
+}
+
+static void cgroups_that_look_like_a_job_s_are_none(void **state)
+{
+	static const char *const places[] = {
+		/* of users, in what systemd gives them */
+		"0::/user.slice/user-1000.slice/job_17/step_0",
+		/* SLUIDs are of other letters, not longer, and only below slurmstepd's scope */
+		"0::/system.slice/slurmstepd.scope/sEKNKTV3WPVI00/step_0",
+		"0::/system.slice/slurmstepd.scope/sEKNKTV3WPV5000/step_0",
+		"0::/system.slice/sEKNKTV3WPV500/step_0",
+		"0::/system.slice/slurmstepd.scope/job_18/step_0/user/task_0/job_17",
+		"0::/system.slice/slurmstepd.scope/slurmd",
+		"0::/system.slice/slurmstepd.scope",
+		"0::/",
+	};
+	const struct hierarchy unified = { "/sys/fs/cgroup", true, "cpuset" };
+	struct process_cgroup found;
+	char text[256] = "";
+
+	assert_int_equal(process_cgroup_find(&unified, PID, 17, &found), -ENOENT);
+	assert_string_equal(found.path, "");
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		unit_file(PROCESS, "%s\n", places[i]);
+		assert_int_equal(process_cgroup_find(&unified, PID, 17, &found), -ENOENT);
+		assert_has(found.path, "/sys/fs/cgroup/");
+		assert_int_not_equal(job_of_process(PID), 17);
+	}
+
+	/* A SLUID without slurmstepd has no number. */
+	unit_file(MOUNTS, UNIFIED);
+	unit_file("sys/fs/cgroup/system.slice/slurmstepd.scope/sEKNKTV3WPV500/cgroup.procs", "\n");
+	unit_file(PROCESS, "0::/system.slice/slurmstepd.scope/sEKNKTV3WPV500/step_0\n");
+	assert_int_equal(job_of_process(PID), 0);
+	assert_int_equal(job_cgroups_each(ALL_JOBS, keep, text), 0);
+	assert_string_equal(text, "");
 }
 
 static int list(const struct job_cgroup *cgroup, void *context)
@@ -149,6 +256,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_process_s_cgroup_is_found, unit_setup_root,
 						unit_teardown_root),
 		cmocka_unit_test_setup_teardown(a_process_s_job_is_told_by_its_cgroups,
+						unit_setup_root, unit_teardown_root),
+		cmocka_unit_test(a_job_is_found_in_every_layout),
+		cmocka_unit_test_setup_teardown(cgroups_that_look_like_a_job_s_are_none,
 						unit_setup_root, unit_teardown_root),
 		cmocka_unit_test_setup_teardown(a_job_s_cgroups_are_root_s_in_every_hierarchy,
 						unit_setup_root, unit_teardown_root),
