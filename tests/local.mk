@@ -21,7 +21,7 @@ bench_programs = $(addprefix tests/bench/parts/,delegation/load disturbance/kern
 	first-touch/load irq-noise/job noise/fwq proxies/load)
 all-local: $(bench_programs)
 $(bench_programs): %: $(srcdir)/%.c
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -static $< -o $@ -lm
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -pthread -static $< -o $@ -lm
 CLEANFILES += $(bench_programs)
 
 # ---- unit tests: no root, no virtual machine; one folder for each room of the library ----

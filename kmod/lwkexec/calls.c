@@ -11,6 +11,7 @@
 
 #include "abi/device/process.h"
 #include "abi/shared/calls.h"
+#include "abi/shared/linux_calls.h"
 #include "lwkexec/base/descriptors.h"
 #include "lwkexec/instance/copy.h"
 #include "lwkexec/instance/linux_call.h"
@@ -39,11 +40,11 @@ static int path_argument(uint64_t nr)
 	case SYS_chdir:
 		return 0;
 	case SYS_openat:
-	case SYS_openat2:
+	case __NR_openat2:
 	case SYS_newfstatat:
 	case SYS_statx:
 	case SYS_faccessat:
-	case SYS_faccessat2:
+	case __NR_faccessat2:
 	case SYS_readlinkat:
 		return 1;
 	default:
@@ -102,11 +103,11 @@ static int64_t close_range_around(const struct lwk_packet *request)
 	if (first > last)
 		return linux_call(request);
 	while ((kept = descriptor_next_kept(first)) != UINT32_MAX && kept <= last) {
-		if (kept > first && syscall(SYS_close_range, first, kept - 1, flags))
+		if (kept > first && syscall(__NR_close_range, first, kept - 1, flags))
 			return -errno;
 		first = kept + 1;
 	}
-	return first <= last && syscall(SYS_close_range, first, last, flags) ? -errno : 0;
+	return first <= last && syscall(__NR_close_range, first, last, flags) ? -errno : 0;
 }
 
 static int64_t unmap(uint64_t start, uint64_t size)
@@ -166,7 +167,7 @@ int64_t calls_execute(const struct lwk_packet *request)
 		return timers_create(request);
 	case SYS_timer_delete:
 		return timers_delete(request);
-	case SYS_close_range:
+	case __NR_close_range:
 		return close_range_around(request);
 	default:
 		return linux_call(request);

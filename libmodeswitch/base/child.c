@@ -6,12 +6,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "abi/shared/linux_calls.h"
 #include "base/clock.h"
 #include "base/signals.h"
 
@@ -200,16 +202,57 @@ int child_call_watched(int (*work)(void *context), const void *context, size_t s
 	return outcome;
 }
 
+/* An entry of getdents64(2). */
+struct entry {
+	uint64_t inode;
+	int64_t next;
+	uint16_t size;
+	uint8_t type;
+	char name[];
+};
+
+/*
+ * Closes our files from first to last, one by one. It uses no memory of malloc(3): another thread may
+ * have held its lock when this process was forked. false: /proc does not tell which files are open.
+ */
+static bool close_each(unsigned first, unsigned last)
+{
+	char entries[1024] __attribute__((aligned(8)));
+	int dir = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ssize_t size, at;
+
+	if (dir < 0)
+		return false;
+	while ((size = syscall(SYS_getdents64, dir, entries, sizeof(entries))) > 0) {
+		for (at = 0; at < size; at += ((struct entry *)(entries + at))->size) {
+			const char *name = ((struct entry *)(entries + at))->name;
+			unsigned fd = strtoul(name, NULL, 10);
+
+			if (*name != '.' && fd != (unsigned)dir && fd >= first && fd <= last)
+				close(fd);
+		}
+	}
+	close(dir);
+	return size == 0;
+}
+
+/* Linux has close_range(2) since 5.9, and a container may forbid it. A file must not stay open. */
+static void close_files(unsigned first, unsigned last)
+{
+	if (syscall(__NR_close_range, first, last, 0) < 0 && !close_each(first, last))
+		_exit(127);
+}
+
 /* Closes 0 to 2, too: in slurmd's steps they may be any files. */
 static void close_all_but(int a, int b)
 {
 	int low = a < b ? a : b, high = a < b ? b : a;
 
 	if (low > 0)
-		syscall(SYS_close_range, 0, low - 1, 0);
+		close_files(0, low - 1);
 	if (high - low > 1)
-		syscall(SYS_close_range, low + 1, high - 1, 0);
-	syscall(SYS_close_range, high + 1, ~0U, 0);
+		close_files(low + 1, high - 1);
+	close_files(high + 1, ~0U);
 }
 
 int child_call_alone(int (*work)(void *context), void *context, int keep, int64_t deadline)
@@ -241,7 +284,7 @@ static void __attribute__((noreturn)) execute(const char *const argv[], int outp
 
 	if (null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
 		_exit(127);
-	syscall(SYS_close_range, 3, ~0U, 0);
+	close_files(3, ~0U);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
@@ -282,7 +325,7 @@ int child_detach(const char *const argv[])
 		return -errno;
 	if (pid == 0) {
 		/* Files are closed first, because the lock of switching may be among them. */
-		syscall(SYS_close_range, 3, ~0U, 0);
+		close_files(3, ~0U);
 		null = open("/dev/null", O_RDWR | O_CLOEXEC);
 		/* The second fork makes init its parent, so that nobody here has to reap it. */
 		if (null < 0 || setsid() < 0 || fork() != 0)

@@ -2,6 +2,7 @@
 #include "base/signals.h"
 
 #include <signal.h>
+#include <stddef.h>
 
 static sigset_t held, mask_before;
 static bool holding;

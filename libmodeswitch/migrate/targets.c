@@ -19,6 +19,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "abi/shared/linux_calls.h"
 #include "base/cgroup.h"
 #include "base/files.h"
 #include "migrate/context.h"
@@ -81,7 +82,7 @@ static int add(struct migration *migration, pid_t pid, struct ms_error *err)
 	if (read_status(pid, &status) < 0 || (status.flags & PF_KTHREAD) ||
 	    is_known(migration, &status))
 		return 0;
-	pidfd = syscall(SYS_pidfd_open, pid, 0);
+	pidfd = syscall(__NR_pidfd_open, pid, 0);
 	if (pidfd < 0)
 		return errno == EMFILE || errno == ENFILE || errno == ENOMEM
 			       ? ms_fail(err,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lwk/calls/delegate.h"
 
-#include <asm/unistd.h>
 #include <linux/errno.h>
 
 #include "abi/shared/calls.h"
+#include "abi/shared/linux_calls.h"
 #include "lwk/memory/areas.h"
 #include "lwk/memory/user.h"
 #include "lwk/process/slot.h"

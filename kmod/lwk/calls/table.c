@@ -9,9 +9,9 @@
  */
 #include "lwk/calls/table.h"
 
-#include <asm/unistd.h>
 #include <linux/errno.h>
 
+#include "abi/shared/linux_calls.h"
 #include "abi/shared/statistics.h"
 #include "lwk/calls/cpus.h"
 #include "lwk/calls/delegate.h"

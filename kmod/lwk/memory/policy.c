@@ -18,6 +18,12 @@
 #include "lwk/memory/user.h"
 #include "lwk/process/slot.h"
 
+/* <linux/mempolicy.h> has these since Linux 5.12 and 5.15, the mode as one of an enumeration. */
+#ifndef MPOL_F_NUMA_BALANCING
+#define MPOL_F_NUMA_BALANCING (1 << 13)
+#endif
+#define PREFERRED_MANY 5
+
 /* The LWK accepts these flags of a mode, which make no difference to it. */
 #define MODE_FLAGS (MPOL_F_STATIC_NODES | MPOL_F_NUMA_BALANCING)
 
@@ -52,7 +58,7 @@ struct choice policy_choice(const struct policy *policy, u64 addr)
 		choice.node = __builtin_ctzl(policy->nodes);
 		break;
 	case MPOL_BIND:
-	case MPOL_PREFERRED_MANY:
+	case PREFERRED_MANY:
 		if (choice.node >= 64 || !(policy->nodes & 1UL << choice.node))
 			choice.node = __builtin_ctzl(policy->nodes);
 		if (policy->mode == MPOL_BIND)
@@ -109,7 +115,7 @@ static s64 read_policy(u64 mode, u64 address, u64 maxnode, struct policy *policy
 		break;
 	case MPOL_BIND:
 	case MPOL_INTERLEAVE:
-	case MPOL_PREFERRED_MANY:
+	case PREFERRED_MANY:
 		break;
 	default:
 		return -EINVAL;

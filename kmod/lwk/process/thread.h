@@ -3,6 +3,9 @@
 #ifndef LWK_PROCESS_THREAD_H
 #define LWK_PROCESS_THREAD_H
 
+/* Older headers use size_t in <linux/signal.h> and do not declare it. */
+#include <stddef.h>
+
 #include <linux/signal.h>
 
 #include "lwk/base/types.h"

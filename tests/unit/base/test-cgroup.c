@@ -203,7 +203,7 @@ static int list(const struct job_cgroup *cgroup, void *context)
 	return 0;
 }
 
-static int stop(const struct job_cgroup *cgroup, void *context)
+static int stop_at_once(const struct job_cgroup *cgroup, void *context)
 {
 	++*(int *)context;
 	return -EBUSY;
@@ -228,7 +228,7 @@ static void a_job_s_cgroups_are_root_s_in_every_hierarchy(void **state)
 				  "/c/cpuset/slurm/uid_1000/job_17 of /c/cpuset cpusets; "
 				  "/sys/fs/cgroup/system.slice/n1_slurmstepd.scope/job_17 of "
 				  "/sys/fs/cgroup v2 cpusets; ");
-	assert_int_equal(job_cgroups_each(17, stop, &calls), -EBUSY);
+	assert_int_equal(job_cgroups_each(17, stop_at_once, &calls), -EBUSY);
 	assert_int_equal(calls, 1);
 
 	unit_file(MOUNTS, CPUSET);

@@ -4,9 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "abi/shared/linux_calls.h"
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/signals.h"
@@ -309,6 +313,43 @@ static void a_detached_program_outlives_us_and_has_nothing_of_ours(void **state)
 	assert_int_not_equal(atoi(strrchr(command, ' ')), getsid(0));
 }
 
+/* Lets this process and its children have a kernel without close_range(2). */
+static void lose_close_range(void)
+{
+	struct sock_filter instructions[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_close_range, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { sizeof(instructions) / sizeof(*instructions), instructions };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+		_exit(1);
+}
+
+static void without_close_range_files_are_closed_one_by_one(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		lose_close_range();
+		if (syscall(__NR_close_range, 1000, 1000, 0) != -1 || errno != ENOSYS)
+			_exit(2);
+		/* More files than one call of getdents64(2) tells of. */
+		for (int i = 0; i < 200; i++)
+			assert_true(dup(1) >= 0);
+		a_call_alone_has_one_open_file(state);
+		a_program_runs_in_a_clean_environment(state);
+		a_detached_program_outlives_us_and_has_nothing_of_ours(state);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +368,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_detached_program_outlives_us_and_has_nothing_of_ours, unit_setup,
 			unit_teardown),
+		cmocka_unit_test_setup_teardown(without_close_range_files_are_closed_one_by_one,
+						unit_setup, unit_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

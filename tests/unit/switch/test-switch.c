@@ -213,7 +213,7 @@ static int load(int dev, unsigned instance, const void *image, size_t size)
 static int boot(int dev, unsigned instance, const char *args, unsigned timeout_ms)
 {
 	/* BootTimeout=, and some seconds to clear the memory */
-	assert_in_range(timeout_ms, 1, 20000);
+	assert_true(timeout_ms >= 1 && timeout_ms <= 20000);
 	if (ledger->boot_fails)
 		return -ETIMEDOUT;
 	if (act() < 0)

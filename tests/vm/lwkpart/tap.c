@@ -24,7 +24,7 @@ bool check(bool passed, const char *format, ...)
 
 static const char *error_name(int error)
 {
-	return error ? strerrorname_np(error) : "success";
+	return error ? strerror(error) : "success";
 }
 
 bool check_result(int got, int wanted, const char *what)

@@ -14,16 +14,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "abi/shared/linux_calls.h"
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define CALL(name)                                                                                 \
 	{                                                                                          \
-		SYS_##name, #name, false                                                           \
+		__NR_##name, #name, false                                                          \
 	}
 /* Null pointers mean: wait for ever. */
 #define WAITS(name)                                                                                \
 	{                                                                                          \
-		SYS_##name, #name, true                                                            \
+		__NR_##name, #name, true                                                           \
 	}
 
 static const struct {
@@ -239,7 +241,7 @@ int main(void)
 				continue;
 			errno = 0;
 			fprintf(out, "%s %s: %s\n", pointers[p].name, calls[i].name,
-				syscall(calls[i].nr, v, v, v, v, v, v) < 0 ? strerrorname_np(errno)
+				syscall(calls[i].nr, v, v, v, v, v, v) < 0 ? strerror(errno)
 									   : "done");
 		}
 	}

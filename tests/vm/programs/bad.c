@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 /* The faults of this program are intended. */
+#pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Warray-bounds"
 #pragma GCC diagnostic ignored "-Winfinite-recursion"
 #pragma GCC diagnostic ignored "-Wunused-result"

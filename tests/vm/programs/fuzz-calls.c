@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "abi/shared/linux_calls.h"
 #include "fuzz.h"
 
 #define THREADS 3
@@ -23,7 +24,7 @@ static int is_left_out(long number)
 	static const long out[] = {
 		SYS_exit,  SYS_exit_group,    SYS_pause,	   SYS_kill,	  SYS_tgkill,
 		SYS_tkill, SYS_execve,	      SYS_execveat,	   SYS_vfork,	  SYS_fork,
-		SYS_clone, SYS_clone3,	      SYS_rt_sigqueueinfo, SYS_setrlimit, SYS_prlimit64,
+		SYS_clone, __NR_clone3,	      SYS_rt_sigqueueinfo, SYS_setrlimit, SYS_prlimit64,
 		SYS_alarm, SYS_rt_sigsuspend, SYS_rt_sigreturn,	   SYS_wait4,	  SYS_waitid
 	};
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The programs that the tests run on the LWK are ordinary ones, linked as users link theirs.
+# The programs that the tests run on the LWK are ordinary ones, linked as users link theirs. Before
+# glibc 2.34 threads, timers and the dynamic linker were libraries of their own.
 vm_programs = \
 	tests/vm/programs/bad \
 	tests/vm/programs/bad-frames \
@@ -47,7 +48,7 @@ all-local: $(vm_programs)
 tests/vm/programs/evil-proxy tests/vm/programs/keep-device \
 	tests/vm/programs/wait-fault tests/vm/programs/without-grants: $(abi_headers)
 $(vm_programs): %: $(srcdir)/%.c
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -static -I$(top_srcdir)/kmod $< -o $@
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -pthread -static -I$(top_srcdir)/kmod $< -o $@ -lrt
 
 all-local: tests/vm/programs/memory-calls-pie
 tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
@@ -76,7 +77,7 @@ tests/vm/programs/memory-calls-no-pie: $(srcdir)/tests/vm/programs/memory-calls.
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -no-pie $< -o $@
 tests/vm/programs/load-library: $(srcdir)/tests/vm/programs/load-library.c tests/vm/programs/openmp.c \
 	tests/vm/programs/thread-calls.c tests/vm/programs/spin-threads.c
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $< -o $@
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $< -o $@ -ldl
 tests/vm/programs/killed-populating tests/vm/programs/killed-waiters: %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread -static $< -o $@
 tests/vm/programs/fuzz-calls tests/vm/programs/fuzz-devices: %: $(srcdir)/%.c $(abi_headers) \
@@ -88,7 +89,7 @@ tests/vm/programs/thread-calls: $(srcdir)/tests/vm/programs/thread-calls.c
 tests/vm/programs/thread-calls-static: $(srcdir)/tests/vm/programs/thread-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread -static $< -o $@
 tests/vm/programs/signal-info: $(srcdir)/tests/vm/programs/signal-info.c
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -o $@
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -o $@ -lrt
 tests/vm/programs/share-cpu: $(srcdir)/tests/vm/programs/share-cpu.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -lm -o $@
 tests/vm/programs/spin-threads: $(srcdir)/tests/vm/programs/spin-threads.c
@@ -100,7 +101,7 @@ tests/vm/programs/openmp: $(srcdir)/tests/vm/programs/openmp.c
 tests/vm/programs/nas-like tests/vm/programs/nas-lu tests/vm/programs/own-maps \
 tests/vm/programs/ping-pong tests/vm/programs/stream: \
 	%: $(srcdir)/%.c
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $< -lm -o $@
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -lm -o $@
 tests/vm/programs/dgemm: $(srcdir)/tests/vm/programs/dgemm.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $(OPENBLAS_CFLAGS) $< $(OPENBLAS_LIBS) -lm -o $@
 tests/vm/programs/mpi-pairs: $(srcdir)/tests/vm/programs/mpi-pairs.c
@@ -108,12 +109,13 @@ tests/vm/programs/mpi-pairs: $(srcdir)/tests/vm/programs/mpi-pairs.c
 tests/vm/programs/exceptions: $(srcdir)/tests/vm/programs/exceptions.cc
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(LWK_CXX) $(vm_flags) $< -o $@
 tests/vm/programs/exceptions-static: $(srcdir)/tests/vm/programs/exceptions.cc
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(LWK_CXX) $(vm_flags) -static $< -o $@
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(LWK_CXX) $(vm_flags) -pthread -static $< -o $@
 
 # A plugin of Slurm, which a user puts in the place of the project's.
 if HAVE_SLURM
-all-local: tests/vm/programs/forge.so
+vm_plugin = tests/vm/programs/forge.so
 endif
+all-local: $(vm_plugin)
 tests/vm/programs/forge.so: $(srcdir)/tests/vm/programs/forge.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -shared -fPIC $< -o $@
 

@@ -106,7 +106,7 @@ static int signals_to_child(void)
 	}
 	pid = fork();
 	if (pid == 0) {
-		for (volatile unsigned long n = 0;; n++)
+		for (volatile unsigned long n = 0;; n = n + 1)
 			;
 	}
 	CHECK(kill(pid, SIGINT) == 0 && ends_by(pid, SIGINT));

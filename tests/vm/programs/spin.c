@@ -6,6 +6,6 @@ int main(void)
 {
 	puts("spinning");
 	fflush(stdout);
-	for (volatile unsigned long i = 0;; i++)
+	for (volatile unsigned long i = 0;; i = i + 1)
 		;
 }

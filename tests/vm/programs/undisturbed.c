@@ -25,7 +25,7 @@ int main(void)
 
 	while (time(NULL) < end)
 		for (int i = 0; i < 100000; i++)
-			x *= 1.0000001;
+			x = x * 1.0000001;
 	printf("disturbances %lld\n", before < 0 ? -1 : disturbances() - before);
 	return 0;
 }

@@ -129,7 +129,7 @@ static void compute(long work)
 	volatile double x = 1;
 
 	for (long i = 0; i < work; i++)
-		x *= 1.0000001;
+		x = x * 1.0000001;
 }
 
 int main(int argc, char **argv)

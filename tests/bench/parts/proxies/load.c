@@ -85,7 +85,7 @@ static void read_always(const char *path)
 
 static void compute_always(void)
 {
-	for (volatile uint64_t i = 0;; i++)
+	for (volatile uint64_t i = 0;; i = i + 1)
 		;
 }
 
