@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "cgroups.h"
+#include "compat/slurm_compat.h"
 #include "memory_binding.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
@@ -102,6 +103,7 @@ static void quiet_on(spank_t sp)
 	uint32_t job_id;
 	uid_t uid;
 
+	compat_prepare_prolog();
 	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
 	    spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS || !cpus) {
 		slurm_error("lwk: --quiet-irqs: Slurm does not tell the job's id and user");
@@ -128,6 +130,7 @@ int prolog_switch_on(spank_t sp)
 			quiet_on(sp);
 		return ret;
 	}
+	compat_prepare_prolog();
 	asked.memory = options_memory(sp);
 	asked.numa = options_numa(sp);
 	asked.proxy_memory = options_proxy_memory(sp);

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <signal.h>
-#include <slurm/slurm.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "cgroups.h"
+#include "compat/slurm_compat.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/limits.h"
@@ -61,10 +61,7 @@ static void check_record(uint32_t job_id, bool found, bool asked, const char *im
 		       job_id, job.image, image);
 }
 
-/*
- * Does the argument hold srun --multi-prog's file? The programs are in that file, and no hook can
- * change them.
- */
+/* Does the argument hold srun --multi-prog's file? */
 static bool is_multi_prog(const char *argument)
 {
 	const char *line = argument;
@@ -83,7 +80,8 @@ static void check_program(spank_t sp)
 	char **argv;
 	int argc;
 
-	if (spank_get_item(sp, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 1 &&
+	if (!compat_launches_multi_prog() &&
+	    spank_get_item(sp, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 1 &&
 	    is_multi_prog(argv[1]))
 		refuse("the programs of srun --multi-prog cannot be put on the LWK for you. Give "
 		       "--lwk-launch=none, and in the file write lwkexec in front of each "
@@ -143,20 +141,25 @@ int task_refuse(void)
 	return refused ? -1 : 0;
 }
 
-/* With srun --bcast to a directory slurmstepd adds the file's name later. */
-static int set_program(spank_t sp, const char *program)
+/* With srun --bcast to a directory slurmstepd adds the file's name, but only to what it executes. */
+static int complete_program(spank_t sp)
 {
-	size_t length = strlen(program);
-	char path[4096], node[256];
+	char **argv, *path, node[256];
 	uint32_t step_id;
+	size_t length;
+	int argc;
 
-	if (!length || program[length - 1] != '/')
-		return spank_setenv(sp, "LWK_ARGV0", program, 1);
-	if (spank_get_item(sp, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS ||
-	    spank_getenv(sp, "SLURMD_NODENAME", node, sizeof(node)) != ESPANK_SUCCESS)
+	if (spank_get_item(sp, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1)
 		return -1;
-	snprintf(path, sizeof(path), "%sslurm_bcast_%u.%u_%s", program, job.job_id, step_id, node);
-	return spank_setenv(sp, "LWK_ARGV0", path, 1);
+	length = strlen(argv[0]);
+	if (!length || argv[0][length - 1] != '/')
+		return 0;
+	if (spank_get_item(sp, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS ||
+	    spank_getenv(sp, "SLURMD_NODENAME", node, sizeof(node)) != ESPANK_SUCCESS ||
+	    asprintf(&path, "%sslurm_bcast_%u.%u_%s", argv[0], job.job_id, step_id, node) < 0)
+		return -1;
+	argv[0] = path;
+	return 0;
 }
 
 /* Hands over what lwkexec cannot know and reports. */
@@ -177,8 +180,6 @@ static int set_report(spank_t sp)
 int task_launch(spank_t sp)
 {
 	static char lwkexec[] = LWKEXEC_PATH;
-	char **argv;
-	int argc;
 
 	if (!active)
 		return 0;
@@ -188,16 +189,11 @@ int task_launch(spank_t sp)
 		slurm_error("lwk: cannot tell the task its LWK: LWK_DEVICE cannot be set");
 		return -1;
 	}
-	if (!launch || spank_get_item(sp, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1)
-		return 0;
-	if (set_program(sp, argv[0]) != ESPANK_SUCCESS) {
-		slurm_error(
-			"lwk: cannot hand the program's name to lwkexec: LWK_ARGV0 cannot be set");
-		return -1;
-	}
 	/* Slurm itself launches lwkexec, so TaskProlog, limits and exit codes stay right. */
-	argv[0] = lwkexec;
-	return 0;
+	if (!launch || (complete_program(sp) == 0 && compat_launch_by(sp, lwkexec) == 0))
+		return 0;
+	slurm_error("lwk: job %u: cannot put lwkexec in front of the program", job.job_id);
+	return -1;
 }
 
 int task_limit(spank_t sp)

@@ -2,10 +2,17 @@
 #include "compat/slurm_compat.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+void compat_prepare_prolog(void)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
+	/* slurmd and slurmstepd have done so, but slurmstepd has not when it runs a prolog. */
+	slurm_init(NULL);
+#endif
+}
 
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
 
@@ -293,6 +300,43 @@ int compat_allocation(slurm_job_info_t *job, const char *node, struct compat_all
 		return ms_fail(err, "Slurm lists no CPUs of job %u on node %s", job->job_id, node);
 	allocation->cores = strdup(cores);
 	return allocation->cores ? 0 : ms_fail(err, "out of memory");
+}
+
+#endif
+
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+
+bool compat_launches_multi_prog(void)
+{
+	return true;
+}
+
+int compat_launch_by(spank_t sp, char *launcher)
+{
+	/* A program's name may look like an option. */
+	const char *front[] = { launcher, "--" };
+
+	return spank_prepend_task_argv(sp, 2, front) == ESPANK_SUCCESS ? 0 : -1;
+}
+
+#else
+
+/* Slurm reads the programs of srun --multi-prog from their file after all hooks. */
+bool compat_launches_multi_prog(void)
+{
+	return false;
+}
+
+int compat_launch_by(spank_t sp, char *launcher)
+{
+	char **argv;
+	int argc;
+
+	if (spank_get_item(sp, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1 ||
+	    spank_setenv(sp, "LWK_ARGV0", argv[0], 1) != ESPANK_SUCCESS)
+		return -1;
+	argv[0] = launcher;
+	return 0;
 }
 
 #endif

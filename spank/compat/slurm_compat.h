@@ -11,6 +11,7 @@
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <slurm/spank.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "modeswitch/error.h"
@@ -21,6 +22,9 @@
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 6, 0)
 #error "slurm-lwk: expected headers of Slurm 26.05 or older, found newer ones; use a newer slurm-lwk, or see 'How to add a Slurm release' in HACKING.md"
 #endif
+
+/* In the prolog's process, before it asks slurmctld anything. */
+void compat_prepare_prolog(void);
 
 /* These do what slurm_load_job(), slurm_notify_job() and slurm_complete_job() do. */
 int compat_load_job(job_info_msg_t **message, uint32_t job_id, uint16_t flags);
@@ -42,5 +46,14 @@ struct compat_allocation {
  */
 int compat_allocation(slurm_job_info_t *job, const char *node, struct compat_allocation *allocation,
 		      struct ms_error *err);
+
+/* Can compat_launch_by() launch the programs of srun --multi-prog? */
+bool compat_launches_multi_prog(void);
+/*
+ * In task_init: has Slurm execute 'launcher', an absolute path, with the task's program and its
+ * arguments; releases that cannot do so give it the arguments, and the program in the environment
+ * variable LWK_ARGV0. 0 or -1.
+ */
+int compat_launch_by(spank_t sp, char *launcher);
 
 #endif

@@ -88,6 +88,7 @@ typedef struct {
 #endif
 } job_desc_msg_t;
 
+void slurm_init(const char *configuration);
 void slurm_init_job_desc_msg(job_desc_msg_t *description);
 int slurm_update_job(job_desc_msg_t *description);
 void slurm_free_job_info_msg(job_info_msg_t *message);
