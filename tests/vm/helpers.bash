@@ -20,6 +20,12 @@ testbed()
 	"$top/contrib/testbed/testbed" "$verb" --name "$bed_name" "$@"
 }
 
+# built: prints the directory where the project was built for the bed's release and kernel.
+built()
+{
+	testbed status --built
+}
+
 # bed COMMAND...: runs it as root on node1.
 bed()
 {
@@ -58,7 +64,7 @@ prepare()
 	if ! on "$machine" test -e "$programs/ready"; then
 		on "$machine" mkdir -p "$programs"
 		(
-			cd "$top/build/tests/vm/programs" &&
+			cd "$(built)/tests/vm/programs" &&
 				find . -type f -executable -print0 | tar -c --null -T -
 		) | on "$machine" tar -x --no-same-owner -C "$programs"
 		on "$machine" touch "$programs/ready"

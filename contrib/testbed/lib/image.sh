@@ -2,24 +2,34 @@
 # shellcheck disable=SC2034,SC2154  # variables shared with the other parts
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The root image: a Debian 12 with Slurm, the kernel that the host has headers
-# for, and an initial RAM disk that mounts it. It depends on nothing but the
-# lists below, so the scripts and settings of a run can change without it.
+# The root image: a release of Debian with Slurm, a kernel, and an initial RAM disk
+# that mounts it. It depends on nothing but the lists below and the choice of
+# release and kernel, so the scripts and settings of a run can change without it.
 
 image_packages=(
 	slurmctld slurmd slurm-client munge	# the cluster
-	slurmdbd mariadb-server-core		# its accounting, for who starts it
+	slurmdbd				# its accounting, for who starts it
 	openssh-server				# the way in
 	systemd-sysv udev dbus			# for --init systemd
 	busybox-static				# for --init tiny and the initial RAM disk
 	iproute2 procps kmod util-linux strace	# to look around with
-	libhwloc15 libjson-c5 libinih1 libelf1	# the project's libraries
-	libnuma1 numactl libcgroup2
+	libhwloc15 libjson-c5 libinih1		# the project's libraries
+	libnuma1 numactl
 	irqbalance				# moves interrupts, too
 	sysbench iperf3				# neighbours that a bench disturbs
 	libmpich12 libopenblas0-pthread		# programs that run on the LWK
 	python3-numpy sqlite3 stress-ng
 )
+
+# packages_of_release: prints those whose names have numbers that change between releases.
+packages_of_release()
+{
+	case $release in
+	bullseye) echo 'libelf1 libcgroup1 mariadb-server-core-10.5' ;;
+	bookworm) echo 'libelf1 libcgroup2 mariadb-server-core' ;;
+	*) echo 'libelf1t64 libcgroup3 mariadb-server-core' ;;
+	esac
+}
 
 # No machine here has such hardware, and nobody reads manuals in it.
 image_left_out=(
@@ -35,68 +45,38 @@ image_boot_modules=(virtio_pci virtio_blk ext4 virtio_net)
 
 image_size=4G
 
-# The image's kernel and the module built on the host must be one version.
-find_kernel_version()
-{
-	local depends
-
-	depends=$(dpkg-query -W -f '${Depends}' linux-headers-amd64 2>/dev/null) ||
-		die 'expected linux-headers-amd64 on this host, found it not installed; say: contrib/install-dependencies'
-	[[ $depends =~ linux-headers-([0-9][^ ]*-amd64) ]] ||
-		die "expected linux-headers-amd64 to name a kernel, found '$depends'; report this"
-	kernel_version=${BASH_REMATCH[1]}
-	[[ -d /lib/modules/$kernel_version/build ]] ||
-		die "expected /lib/modules/$kernel_version/build, found none; say: contrib/install-dependencies"
-}
-
 find_image()
 {
 	local inputs
 
-	find_kernel_version
-	inputs=$(cat "$testbed_dir/lib/image.sh" "$testbed_dir/guest/initrd-init"; printf '%s\n' "$kernel_version")
+	find_kernel
+	inputs=$(cat "$testbed_dir/lib/image.sh" "$testbed_dir/guest/initrd-init"
+		printf '%s\n' "$release" "$kernel_version"
+		[[ $chosen_kernel != /* ]] || sha256sum <"$chosen_kernel/arch/x86/boot/bzImage")
 	inputs=$(sha256sum <<<"$inputs")
 	image=$cache/image-${inputs:0:16}
 }
 
-# A killed build leaves its work directory, and in it packages worth keeping.
-clear_killed_builds()
-{
-	local work
-
-	for work in "$cache"/work.*; do
-		[[ -d $work ]] || continue
-		find "$work/root/var/cache/apt/archives" -maxdepth 1 -name '*.deb' \
-			-exec mv -t "$cache/debs" {} + 2>/dev/null || true
-		rm -rf --one-file-system "$work"
-	done
-}
-
 install_packages()
 {
-	local work=$1 options=() pattern
+	local work=$1 packages=() more
 
-	for pattern in "${image_left_out[@]}"; do
-		options+=(--dpkgopt="path-exclude=$pattern")
-	done
+	read -ra more < <(packages_of_release)
+	packages=("${image_packages[@]}" "${more[@]}")
+	[[ $chosen_kernel == /* ]] || packages+=("linux-image-$kernel_version")
+	# shellcheck disable=SC2016  # mmdebstrap's shell expands the hook
+	install_root "$work/root" '
+		for user in 1 2; do chroot "$1" useradd -m -p \* -u 100$user -s /bin/bash user$user; done
+		rm -rf "$1"/etc/machine-id "$1"/etc/munge/munge.key' "${packages[@]}"
+}
 
-	# In a PID and a mount namespace of its own the whole installation dies
-	# with this script, however that dies, and leaves no mounts.
-	# INITRD=No: the distribution's initial RAM disk is of no use here.
-	# shellcheck disable=SC2016  # mmdebstrap's shell expands the hooks
-	INITRD=No DEBS=$cache/debs setpriv --pdeathsig KILL \
-		unshare --mount --pid --fork --kill-child --mount-proc \
-		mmdebstrap --mode=root --variant=essential --format=directory \
-		--skip=essential/unlink \
-		--dpkgopt=force-unsafe-io --aptopt='Acquire::Languages "none"' "${options[@]}" \
-		--setup-hook='mkdir -p "$1/var/cache/apt/archives"' \
-		--setup-hook='find "$DEBS" -name "*.deb" -exec cp -l -t "$1/var/cache/apt/archives" {} +' \
-		--customize-hook='for user in 1 2; do chroot "$1" useradd -m -p \* -u 100$user -s /bin/bash user$user; done' \
-		--customize-hook='rm -f "$DEBS"/*.deb; mv -t "$DEBS" "$1"/var/cache/apt/archives/*.deb' \
-		--customize-hook='rm -rf "$1"/etc/machine-id "$1"/etc/munge/munge.key' \
-		--include="linux-image-$kernel_version,$(IFS=,; echo "${image_packages[*]}")" \
-		bookworm "$work/root" ||
-		die "expected a root file system, found that mmdebstrap failed (its words are above); if it knows no linux-image-$kernel_version any more, say: apt-get update && apt-get install linux-headers-amd64"
+# install_built_kernel ROOT: from its directory, as make put it there.
+install_built_kernel()
+{
+	mkdir -p "$1/boot"
+	cp "$chosen_kernel/arch/x86/boot/bzImage" "$1/boot/vmlinuz-$kernel_version"
+	make -C "$chosen_kernel" modules_install INSTALL_MOD_PATH="$1/usr" INSTALL_MOD_STRIP=1
+	rm -f "$1/usr/lib/modules/$kernel_version"/{build,source}
 }
 
 make_initrd()
@@ -110,10 +90,13 @@ make_initrd()
 	mapfile -t modules < <(
 		for module in "${image_boot_modules[@]}"; do
 			modprobe -d "$work/root" -S "$kernel_version" --show-depends "$module"
-		done | awk '!seen[$2]++ { print $2 }'
+		done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
 	)
 	cp -t "$tree/modules" "${modules[@]}"
-	printf '%s\n' "${modules[@]##*/}" >"$tree/modules/order"
+	# busybox's insmod knows no compression.
+	find "$tree/modules" -name '*.xz' -exec unxz {} +
+	modules=("${modules[@]##*/}")
+	printf '%s\n' "${modules[@]%.xz}" >"$tree/modules/order"
 	# Not compressed: unpacking costs the emulated machine more than reading.
 	(cd "$tree" && find . | cpio -o -H newc --quiet) >"$work/image/initrd"
 }
@@ -123,6 +106,7 @@ make_image()
 	local work=$1
 
 	mkdir "$work/image"
+	[[ $chosen_kernel != /* ]] || install_built_kernel "$work/root"
 	cp "$work/root/boot/vmlinuz-$kernel_version" "$work/image/vmlinuz"
 	# depmod needs these when the project's module joins them.
 	cp -al "$work/root/lib/modules/$kernel_version" "$work/image/modules"
@@ -147,15 +131,15 @@ build_image()
 {
 	local lock work
 
+	host_builds || build_builder
 	find_image
 	[[ ! -e $image/root.img || ! -e $cache/ssh-key ]] || return 0
-	take_lock lock "$cache/build.lock"
+	take_lock lock "$cache/build-$release.lock"
 	make_ssh_key
 	if [[ ! -e $image/root.img ]]; then
-		mkdir -p "$cache/debs"
-		clear_killed_builds
-		work=$(mktemp -d "$cache/work.XXXXXX")
-		step 'root file system from Debian packages' install_packages "$work"
+		keep_packages
+		work=$(mktemp -d "$cache/work-$release.XXXXXX")
+		step "root file system of $release from Debian packages" install_packages "$work"
 		step 'root image and initial RAM disk' make_image "$work"
 	fi
 	exec {lock}>&-

@@ -271,7 +271,8 @@ write_settings()
 	since=$(date +%s)
 
 	# Without "declare" they become globals where a function reads them back.
-	declare -p all_cpus all_nodes all_mem threads cgroup init machines accelerator append net_queues since |
+	declare -p all_cpus all_nodes all_mem threads release kernel_version built cgroup init machines accelerator \
+		append net_queues since |
 		sed 's/^declare -[^ ]* //' >"$state/settings.new"
 	mv "$state/settings.new" "$state/settings"
 }
@@ -321,13 +322,18 @@ join_shapes()
 
 verb_up()
 {
-	local lock project=yes cpus=8 nodes=2 mem=4096
+	local lock project=yes cpus=8 nodes=2 mem=4096 wanted_release='' wanted_kernel=''
 
 	cgroup=v1 init=tiny append='' machines=1 threads=1 icount='' net_queues=0
 	while (($#)); do
 		case $1 in
 		--cpus | --nodes | --mem | --cgroup | --init | --append | --machines | --threads | --name)
 			take_option "$@"; shift 2 ;;
+		--release | --kernel)
+			(($# >= 2)) || die_usage "a value after $1" nothing 'see testbed --help'
+			printf -v "wanted_${1#--}" %s "$2"
+			shift 2
+			;;
 		--net-queues)
 			(($# >= 2)) || die_usage 'a value after --net-queues' nothing 'see testbed --help'
 			require_number --net-queues "$2" 2 8
@@ -347,6 +353,7 @@ verb_up()
 	take_shapes --nodes "$nodes" 1 16
 	take_shapes --mem "$mem" 1024 1048576
 	require_shapes_that_divide
+	take_release "$wanted_release" "$wanted_kernel"
 
 	take_lock lock "$state.lock"
 	# is_up reads settings that must not replace those of the command line.
@@ -358,6 +365,7 @@ verb_up()
 	remove_state
 	install_missing_tools
 	build_image
+	find_build
 	[[ -z $project ]] || build_project
 	mkdir -p "$state"
 	at_exit give_up
@@ -435,9 +443,15 @@ verb_monitor()
 
 verb_status()
 {
-	local machine cpus nodes mem
+	local machine cpus nodes mem only_built=''
 
-	parse_name_only status "$@"
+	while (($#)); do
+		case $1 in
+		--name) take_option "$@"; shift 2 ;;
+		--built) only_built=yes; shift ;;
+		*) die_usage 'status [--built] [--name N]' "'$1'" 'see testbed --help' ;;
+		esac
+	done
 	if ! is_up; then
 		if [[ -e $state/settings ]]; then
 			echo "$name: dead (a machine of it ended; testbed down clears it)"
@@ -447,10 +461,14 @@ verb_status()
 		fi
 		return 1
 	fi
+	if [[ $only_built ]]; then
+		echo "$built"
+		return
+	fi
 	cat <<-EOF
 	$name: up since $(date -d "@$since" '+%F %T')
 	machines: $machines; accelerator $accelerator
-	guest: init $init, cgroup $cgroup${append:+, kernel arguments: $append}
+	guest: $release, Linux $kernel_version, init $init, cgroup $cgroup${append:+, kernel arguments: $append}
 	EOF
 	for ((machine = 1; machine <= machines; machine++)); do
 		shape_of "$machine"

@@ -4,47 +4,74 @@
 #
 # Configures, builds and stages the project outside its sources, for the kernel of the machines.
 
-stage=$top/build/stage
+# find_build: sets where the project is built for the machines, built, and what is staged there.
+find_build()
+{
+	built=$top/build
+	host_builds || built=$top/build/on-$release-$kernel_version
+	stage=$built/stage
+}
+
+# where_built COMMAND...: runs it in the builder, or on this host where that builds for the machines.
+where_built()
+{
+	if host_builds; then
+		"$@"
+	else
+		in_builder "$@"
+	fi
+}
 
 # configure_options: prints the options for configure.
 configure_options()
 {
-	echo "--prefix=/usr --sysconfdir=/etc --enable-werror --with-kernel=/lib/modules/$kernel_version/build"
+	echo "--prefix=/usr --sysconfdir=/etc --enable-werror --with-kernel=$kernel_build"
 }
 
 project_is_configured()
 {
-	[[ -e $top/configure && ! $top/configure.ac -nt $top/configure && -e $top/build/config.status ]] &&
-		[[ $(cat "$top/build/testbed-configured" 2>/dev/null) == "$(configure_options)" ]]
+	[[ -e $top/configure && ! $top/configure.ac -nt $top/configure && -e $built/config.status ]] &&
+		[[ $(cat "$built/testbed-configured" 2>/dev/null) == "$(configure_options)" ]]
 }
 
-configure_project()
+# The host makes configure, for all releases.
+make_configure()
 {
+	local lock
+
+	take_lock lock "$top/build/configure.lock"
 	if [[ ! -e $top/configure || $top/configure.ac -nt $top/configure ]]; then
 		(cd "$top" && autoreconf -i)
 		# autoreconf leaves a configure alone that would not change.
 		touch "$top/configure"
 	fi
+	exec {lock}>&-
+}
+
+configure_project()
+{
+	make_configure
+	mkdir -p "$built"
 	# shellcheck disable=SC2046  # options, one word each
-	(cd "$top/build" && "$top/configure" $(configure_options))
-	configure_options >"$top/build/testbed-configured"
+	(cd "$built" && where_built "$top/configure" $(configure_options))
+	configure_options >"$built/testbed-configured"
 }
 
 make_project()
 {
-	touch "$top/build/testbed-making"
-	make -C "$top/build" -j"$(nproc)"
+	touch "$built/testbed-making"
+	where_built make -C "$built" -j"$(nproc)"
 	rm -rf "$stage"
-	make -C "$top/build" install DESTDIR="$stage"
-	mv "$top/build/testbed-making" "$top/build/testbed-made"
+	where_built make -C "$built" install DESTDIR="$stage"
+	mv "$built/testbed-making" "$built/testbed-made"
 }
 
 # Directories count as well: they change when a file goes away.
 project_is_current()
 {
-	project_is_configured && [[ -d $stage && -e $top/build/testbed-made ]] &&
+	project_is_configured && [[ -d $stage && -e $built/testbed-made ]] &&
 		[[ -z $(find "$top" \( -path "$top/build" -o -path "$top/.git" \) -prune -o \
-			! -path "$top" -newer "$top/build/testbed-made" -print -quit) ]]
+			! -path "$top" -newer "$built/testbed-made" -print -quit) ]]
 }
 
 build_project()
@@ -52,6 +79,7 @@ build_project()
 	local lock
 
 	[[ -e $top/configure.ac ]] || return 0
+	find_build
 	take_lock lock "$stage.lock"
 	if ! project_is_current; then
 		project_is_configured || step 'project configured' configure_project

@@ -22,6 +22,7 @@ slurm_conf()
 	local tree=$1 container=''
 
 	[[ ! -e $tree/$slurm_plugins/job_container_lwk.so ]] || container='JobContainerType=job_container/lwk'
+	[[ ! -e $tree/$slurm_plugins/namespace_lwk.so ]] || container='NamespaceType=namespace/lwk'
 	cat <<-EOF
 	ClusterName=testbed
 	SlurmctldHost=node1

@@ -8,7 +8,7 @@ load ../helpers
 setup_file()
 {
 	prepare
-	testbed put "$top/build/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
+	testbed put "$(built)/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
 	affinities >"$BATS_FILE_TMPDIR/before"
 }
 

@@ -9,7 +9,7 @@ load ../helpers
 setup_file()
 {
 	prepare
-	testbed put "$top/build/tests/vm/lwkpart/abi" /root/lwkpart-abi
+	testbed put "$(built)/tests/vm/lwkpart/abi" /root/lwkpart-abi
 }
 
 @test "every ioctl does and refuses what lwkpart.h says" {

@@ -9,8 +9,8 @@ load ../helpers
 setup_file()
 {
 	prepare
-	testbed put "$top/build/tests/vm/migrate/page-kinds" /usr/local/bin/page-kinds
-	testbed put "$top/build/tests/bench/parts/migrate/load" /usr/local/bin/migrate-load
+	testbed put "$(built)/tests/vm/migrate/page-kinds" /usr/local/bin/page-kinds
+	testbed put "$(built)/tests/bench/parts/migrate/load" /usr/local/bin/migrate-load
 	bed chmod 755 /usr/local/bin/page-kinds /usr/local/bin/migrate-load
 	bed modprobe lwkpart
 	# NUMA balancing would move pages, too. One test turns it on.

@@ -10,7 +10,7 @@ load ../helpers
 setup_file()
 {
 	prepare
-	testbed put "$top/build/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
+	testbed put "$(built)/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
 	bed modprobe lwkpart
 	# The LWK can have all of a prepared node 1, so that the memory of a job there has to go.
 	bed lwkctl prepare >/dev/null || true

@@ -10,7 +10,7 @@ setup_file()
 {
 	prepare
 	offer_faulty_image inject=hang
-	testbed put "$top/build/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
+	testbed put "$(built)/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
 }
 
 teardown_file()

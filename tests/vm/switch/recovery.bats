@@ -10,7 +10,7 @@ load ../helpers
 setup_file()
 {
 	prepare
-	testbed put "$top/build/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
+	testbed put "$(built)/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
 }
 
 # A command that prints state and zone of each memory block and the CPUs of each interrupt.

@@ -10,7 +10,7 @@ load ../helpers
 setup_file()
 {
 	prepare
-	testbed put "$top/build/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
+	testbed put "$(built)/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
 	bed sh -c 'cp -p /etc/slurm/lwk.conf /root/lwk.conf.before'
 	keep 600
 }

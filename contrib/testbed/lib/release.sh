@@ -1,0 +1,213 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # variables shared with the other parts
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The release of Debian that the machines have, and their kernel. What the host cannot build for them
+# is built in the release's builder: a root with the compiler and the headers of that release, and a chroot.
+
+releases=(bullseye bookworm trixie forky)
+
+# chosen_kernel is "" (the release's own), a package (NAME or NAME/SUITE) or the directory of a built kernel.
+release='' chosen_kernel=''
+
+host_release()
+{
+	sed -n 's/^VERSION_CODENAME=//p' /etc/os-release
+}
+
+# take_release RELEASE KERNEL: checks and sets the choice of the command line.
+take_release()
+{
+	release=${1:-$(default_release)} chosen_kernel=$2
+	require_one_of --release "$release" "${releases[@]}"
+	case $chosen_kernel in
+	/*)
+		chosen_kernel=$(realpath -- "$chosen_kernel")
+		[[ -e $chosen_kernel/arch/x86/boot/bzImage && -e $chosen_kernel/include/config/kernel.release ]] ||
+			die_usage '--kernel DIR with a built kernel (arch/x86/boot/bzImage)' "$chosen_kernel" \
+				'say there: make bzImage modules'
+		;;
+	'' | linux-image-*) ;;
+	*)
+		die_usage '--kernel as a package linux-image-...[/SUITE] or the directory of a built kernel' \
+			"'$chosen_kernel'" 'give one of them'
+		;;
+	esac
+}
+
+# The machines have the release of the host unless the command line says otherwise.
+default_release()
+{
+	local found
+	found=$(host_release)
+
+	if [[ " ${releases[*]} " == *" $found "* ]]; then
+		echo "$found"
+	else
+		echo bookworm
+	fi
+}
+
+# host_builds: true when what the host builds fits the machines.
+host_builds()
+{
+	[[ $release == "$(host_release)" && ! $chosen_kernel ]]
+}
+
+# package_sources: prints the release's lines of sources.list.
+package_sources()
+{
+	local mirror=http://deb.debian.org
+
+	echo "deb $mirror/debian $release main"
+	case $release in
+	bullseye | bookworm | trixie)
+		echo "deb $mirror/debian $release-updates main"
+		echo "deb $mirror/debian-security $release-security main"
+		;;
+	esac
+	case $release in
+	bookworm | trixie) echo "deb $mirror/debian $release-backports main" ;;
+	esac
+}
+
+# keep_packages: a killed installation leaves its work directory, and in it packages worth keeping.
+keep_packages()
+{
+	local work
+
+	mkdir -p "$cache/debs/$release"
+	for work in "$cache/work-$release".*; do
+		[[ -d $work ]] || continue
+		find "$work/root/var/cache/apt/archives" -maxdepth 1 -name '*.deb' \
+			-exec mv -t "$cache/debs/$release" {} + 2>/dev/null || true
+		rm -rf --one-file-system "$work"
+	done
+}
+
+# install_root ROOT HOOK PACKAGE...: makes a root of the release; HOOK is a command for it, $1.
+install_root()
+{
+	local root=$1 hook=$2 packages sources options=() pattern
+	shift 2
+
+	packages=$(IFS=,; echo "$*")
+	mapfile -t sources < <(package_sources)
+	for pattern in "${image_left_out[@]}"; do
+		options+=(--dpkgopt="path-exclude=$pattern")
+	done
+
+	# In a PID and a mount namespace of its own the whole installation dies
+	# with this script, however that dies, and leaves no mounts.
+	# INITRD=No: the distribution's initial RAM disk is of no use here.
+	# shellcheck disable=SC2016  # mmdebstrap's shell expands the hooks
+	INITRD=No DEBS=$cache/debs/$release setpriv --pdeathsig KILL \
+		unshare --mount --pid --fork --kill-child --mount-proc \
+		mmdebstrap --mode=root --variant=essential --format=directory \
+		--skip=essential/unlink \
+		--dpkgopt=force-unsafe-io --aptopt='Acquire::Languages "none"' \
+		--aptopt='Acquire::Check-Valid-Until "false"' "${options[@]}" \
+		--setup-hook='mkdir -p "$1/var/cache/apt/archives"' \
+		--setup-hook='find "$DEBS" -name "*.deb" -exec cp -l -t "$1/var/cache/apt/archives" {} +' \
+		--customize-hook="$hook" \
+		--customize-hook='cp -ln -t "$DEBS" "$1"/var/cache/apt/archives/*.deb; rm "$1"/var/cache/apt/archives/*.deb' \
+		--include="$packages" \
+		"$release" "$root" "${sources[@]}" ||
+		die "expected a root of $release with the packages $packages, found that mmdebstrap failed (its words are above); check the network and the names of the packages"
+}
+
+find_builder()
+{
+	local inputs
+
+	inputs=$(cat "$testbed_dir/lib/release.sh" "$top/contrib/install-dependencies"
+		printf '%s\n' "$release" "$chosen_kernel")
+	inputs=$(sha256sum <<<"$inputs")
+	builder=$cache/builder-$release-${inputs:0:16}
+}
+
+make_builder()
+{
+	local work=$1 packages headers=${chosen_kernel:-linux-image-amd64}
+
+	mapfile -t packages < <("$top/contrib/install-dependencies" --list-build)
+	[[ $chosen_kernel == /* ]] || packages+=("${headers/#linux-image-/linux-headers-}")
+	install_root "$work/root" true "${packages[@]}"
+	mv "$work/root" "$builder"
+	rm -rf --one-file-system "$work"
+	find "$cache" -maxdepth 1 -name 'builder-*' ! -path "$builder" -mtime +7 -exec rm -rf --one-file-system {} +
+}
+
+build_builder()
+{
+	local lock work
+
+	find_builder
+	[[ ! -d $builder ]] || return 0
+	take_lock lock "$cache/build-$release.lock"
+	if [[ ! -d $builder ]]; then
+		keep_packages
+		work=$(mktemp -d "$cache/work-$release.XXXXXX")
+		step "builder of $release from Debian packages" make_builder "$work"
+	fi
+	exec {lock}>&-
+}
+
+# in_builder COMMAND...: runs it in the builder, which has the project (and a kernel's directory) where
+# the host has it. The mounts end with the command.
+in_builder()
+{
+	local places=("$top")
+
+	[[ $chosen_kernel != /* ]] || places+=("$chosen_kernel")
+	# shellcheck disable=SC2016  # text for the inner shell
+	setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child bash -euc '
+		root=$1 here=$PWD
+		shift
+		for place; do
+			shift
+			[[ $place != -- ]] || break
+			mkdir -p "$root$place"
+			mount --rbind "$place" "$root$place"
+		done
+		mount -t proc proc "$root/proc"
+		mount --rbind /dev "$root/dev"
+		exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+			sh -ec "cd \"\$1\"; shift; exec \"\$@\"" sh "$here" "$@"
+	' bash "$builder" "${places[@]}" -- "$@"
+}
+
+# find_kernel: the machines' kernel and the module built for them must be one version. Sets
+# kernel_version, and kernel_build, which is its directory in the builder or here.
+find_kernel()
+{
+	local kernels
+
+	if host_builds; then
+		find_host_kernel
+		kernel_build=/lib/modules/$kernel_version/build
+	elif [[ $chosen_kernel == /* ]]; then
+		kernel_version=$(<"$chosen_kernel/include/config/kernel.release")
+		kernel_build=$chosen_kernel
+	else
+		kernels=("$builder"/usr/lib/modules/*/build)
+		[[ ${#kernels[@]} == 1 && -L ${kernels[0]} ]] ||
+			die "expected the headers of one kernel in $builder, found: ${kernels[*]}; give --kernel one linux-image package that $release has"
+		kernel_version=${kernels[0]%/build}
+		kernel_version=${kernel_version##*/}
+		kernel_build=/lib/modules/$kernel_version/build
+	fi
+}
+
+find_host_kernel()
+{
+	local depends
+
+	depends=$(dpkg-query -W -f '${Depends}' linux-headers-amd64 2>/dev/null) ||
+		die 'expected linux-headers-amd64 on this host, found it not installed; say: contrib/install-dependencies'
+	[[ $depends =~ linux-headers-([0-9][^ ]*-amd64) ]] ||
+		die "expected linux-headers-amd64 to name a kernel, found '$depends'; report this"
+	kernel_version=${BASH_REMATCH[1]}
+	[[ -d /lib/modules/$kernel_version/build ]] ||
+		die "expected /lib/modules/$kernel_version/build, found none; say: contrib/install-dependencies"
+}
