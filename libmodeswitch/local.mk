@@ -78,6 +78,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/limits/cgroup_v2.c libmodeswitch/limits/cgroup_v2.h \
 	libmodeswitch/limits/controllers.c libmodeswitch/limits/controllers.h \
 	libmodeswitch/limits/kills.c \
+	libmodeswitch/limits/libcgroup.c libmodeswitch/limits/libcgroup.h \
 	libmodeswitch/limits/limits.h \
 	libmodeswitch/watch/core_file.c libmodeswitch/watch/core_file.h \
 	libmodeswitch/watch/dump.c \

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
-#include <libcgroup.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "limits/controllers.h"
+#include "limits/libcgroup.h"
 #include "limits/limits.h"
 
 #define ROOT "slurm-lwk"
@@ -29,12 +29,6 @@
 #define PATH_SIZE 4096
 #define REMOVE_MS 2000
 
-/* A file of a cgroup, and the value to be written. */
-struct setting {
-	const char *file;
-	char *value; /* free() */
-};
-
 static void name_of(uint32_t job_id, bool shared, char name[NAME_SIZE])
 {
 	snprintf(name, NAME_SIZE, "%s/job_%u", shared ? SHARED : ROOT, job_id);
@@ -43,27 +37,6 @@ static void name_of(uint32_t job_id, bool shared, char name[NAME_SIZE])
 static bool is_shared(const struct ms_limits *limits)
 {
 	return limits->cpu_percent;
-}
-
-/* Makes a cgroup unless it exists, and writes the settings in any case. 0 or -1. */
-static int make_group(const char *controller, const char *name, const struct setting *settings,
-		      struct ms_error *err)
-{
-	struct cgroup *group = cgroup_new_cgroup(name);
-	struct cgroup_controller *part = group ? cgroup_add_controller(group, controller) : NULL;
-	int error = part ? 0 : ECGFAIL;
-
-	for (; !error && settings->file; settings++)
-		error = settings->value
-				? cgroup_add_value_string(part, settings->file, settings->value)
-				: ECGFAIL;
-	if (!error)
-		error = cgroup_create_cgroup(group, 1);
-	cgroup_free(&group);
-	if (error)
-		return ms_fail(err, "the cgroup %s of the controller %s cannot be made: %s", name,
-			       controller, cgroup_error_text(error));
-	return 0;
 }
 
 static char *list_text(hwloc_const_bitmap_t list)
@@ -137,7 +110,7 @@ static int make_parents(const char *controller, const char *mount, const struct 
 							text_of("%u", limits->cpu_percent *
 									      (PERIOD_US / 100)) };
 		}
-		ret = make_group(controller, names[i], settings, err);
+		ret = libcgroup_make(controller, names[i], settings, err);
 		free_settings(settings);
 	}
 	return ret;
@@ -160,7 +133,7 @@ static int make_job_group(uint32_t job_id, const char *controller, const struct 
 		settings[0] = (struct setting){ "pids.max", text_of("%u", limits->pids) };
 	}
 	name_of(job_id, is_shared(limits), name);
-	ret = make_group(controller, name, settings, err);
+	ret = libcgroup_make(controller, name, settings, err);
 	free_settings(settings);
 	return ret;
 }
@@ -215,8 +188,6 @@ static int remove_group(const char *controller, const char *path, const char *na
 			struct ms_error *err)
 {
 	int64_t deadline = clock_ms() + REMOVE_MS;
-	struct cgroup *group;
-	int error;
 
 	while (rmdir(path) < 0) {
 		if (errno == ENOENT)
@@ -225,17 +196,7 @@ static int remove_group(const char *controller, const char *path, const char *na
 			break;
 		usleep(10000);
 	}
-	if (access(path, F_OK) < 0)
-		return 0;
-	group = cgroup_new_cgroup(name);
-	error = group && cgroup_add_controller(group, controller)
-			? cgroup_delete_cgroup_ext(group, CGFLAG_DELETE_IGNORE_MIGRATION)
-			: ECGFAIL;
-	cgroup_free(&group);
-	if (error)
-		return ms_fail(err, "the cgroup %s of the controller %s cannot be removed: %s",
-			       name, controller, cgroup_error_text(error));
-	return 0;
+	return access(path, F_OK) < 0 ? 0 : libcgroup_remove(controller, name, err);
 }
 
 static int remove_groups(uint32_t job_id, const char *controller, const char *mount,
@@ -262,7 +223,7 @@ int limits_remove(uint32_t job_id, struct ms_error *err)
 {
 	int ret = 0;
 
-	if (cgroup2_is_used() || cgroup_init() != 0)
+	if (cgroup2_is_used())
 		return 0;
 	for (size_t i = 0; i < LIMITS_MAX_GROUPS; i++) {
 		char *mount = controller_mount(controllers[i]);
@@ -298,7 +259,7 @@ int limits_remove_all(struct ms_error *err)
 {
 	int ret = 0;
 
-	if (cgroup2_is_used() || cgroup_init() != 0)
+	if (cgroup2_is_used())
 		return 0;
 	for (size_t i = 0; i < LIMITS_MAX_GROUPS; i++) {
 		char *mount = controller_mount(controllers[i]);
@@ -314,9 +275,9 @@ int limits_remove_all(struct ms_error *err)
 char *cgroup_v1_path(uint32_t job_id, const char *controller, const char *file)
 {
 	static const bool places[] = { false, true };
-	char *mount, *path = NULL;
+	char *mount = controller_mount(controller), *path = NULL;
 
-	if (cgroup_init() != 0 || !(mount = controller_mount(controller)))
+	if (!mount)
 		return NULL;
 	for (size_t i = 0; i < 2 && !path; i++) {
 		char name[NAME_SIZE];

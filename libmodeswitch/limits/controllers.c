@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "limits/controllers.h"
 
-#include <libcgroup.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cgroup.h"
 #include "base/files.h"
+#include "limits/libcgroup.h"
 #include "modeswitch/config.h"
 
 #define CONTROLLERS CGROUP2_MOUNT "/cgroup.controllers"
 
 const char *const controllers[LIMITS_MAX_GROUPS] = { "cpuset", "cpu", "memory", "pids" };
 
-const char *cgroup_error_text(int error)
-{
-	return error == ECGOTHER ? strerror(cgroup_get_last_errno()) : cgroup_strerror(error);
-}
-
 char *controller_mount(const char *controller)
 {
-	char *path = NULL;
+	struct hierarchy found;
 
-	return cgroup_get_subsys_mount_point(controller, &path) == 0 ? path : NULL;
+	if (!libcgroup_is_there() || hierarchy_find(controller, &found) < 0 || found.version_2)
+		return NULL;
+	return strdup(found.mount);
 }
 
 static bool has_word(const char *words, const char *word)
@@ -38,7 +35,7 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-static void list_missing(char *missing, size_t size)
+void limits_find_missing(char *missing, size_t size)
 {
 	char available[1024] = "";
 	bool version_2 = kernel_read(available, sizeof(available), CONTROLLERS) >= 0;
@@ -56,30 +53,31 @@ static void list_missing(char *missing, size_t size)
 	}
 }
 
-int limits_find_missing(char *missing, size_t size, struct ms_error *err)
+bool limits_want_libcgroup(void)
 {
-	int error = cgroup2_is_used() ? 0 : cgroup_init();
-
-	if (error && error != ECGROUPNOTMOUNTED)
-		return ms_fail(err, "libcgroup cannot be initialized: %s",
-			       cgroup_error_text(error));
-	list_missing(missing, size);
-	return 0;
+	return !cgroup2_is_used() && !libcgroup_is_there();
 }
 
 int controllers_check(const struct ms_limits *limits, struct ms_error *err)
 {
 	char missing[64];
 
-	if (limits_find_missing(missing, sizeof(missing), err) < 0)
-		return -1;
+	limits_find_missing(missing, sizeof(missing));
 	if (!*missing || !limits->required)
 		return 0;
+	if (limits_want_libcgroup())
+		return ms_fail(err,
+			       "ProxyLimits=require in %s wants limits for proxies; this node has "
+			       "cgroup version 1, and slurm-lwk is built without libcgroup. The "
+			       "administrator's remedy is cgroup version 2, or a build with "
+			       "libcgroup; or ProxyLimits=available, with which LWK jobs do "
+			       "without such limits",
+			       MS_CONFIG_PATH);
 	return ms_fail(err,
 		       "ProxyLimits=require in %s wants the cgroup controllers cpuset, cpu, memory "
-		       "and pids; this node lacks %s. The administrator's remedy is to mount them "
-		       "(cgroup version 1), or to let the kernel have them (version 2: no "
-		       "cgroup_disable=); or ProxyLimits=available, with which LWK jobs do "
-		       "without such limits",
+		       "and pids; this node lacks %s. The administrator's remedy is to let the "
+		       "kernel have them (version 2: no cgroup_disable=), or to mount them (cgroup "
+		       "version 1); or ProxyLimits=available, with which LWK jobs do without such "
+		       "limits",
 		       MS_CONFIG_PATH, missing);
 }

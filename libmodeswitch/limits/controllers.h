@@ -12,11 +12,12 @@
 /* "cpuset", "cpu", "memory", "pids" */
 extern const char *const controllers[LIMITS_MAX_GROUPS];
 
-/* The mount point of a controller with version 1; free(). NULL: it is not mounted. */
+/*
+ * The mount point of a controller with version 1; free(). NULL: it is not mounted, or libcgroup is
+ * not there.
+ */
 char *controller_mount(const char *controller);
 /* -1 if limits->required and this node lacks a controller; else 0. */
 int controllers_check(const struct ms_limits *limits, struct ms_error *err);
-/* The text for an error number of libcgroup. */
-const char *cgroup_error_text(int error);
 
 #endif

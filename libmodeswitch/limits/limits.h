@@ -2,13 +2,13 @@
 /*
  * Limits the proxies of a job by cgroups.
  *
+ * With version 2 the limits are set on the cgroups that Slurm has made (ms_limits_step()), because
+ * there is one hierarchy, and Slurm would lose a process that leaves its cgroup.
+ *
  * With version 1 the library makes a cgroup slurm-lwk/job_ID in each hierarchy that limits
  * something, and lwkpart.ko moves proxies into it. Slurm still finds its processes by its freezer,
  * which they do not leave. Jobs that share the OS CPUs are below slurm-lwk/shared, which limits their
- * CPU time together; among themselves they have equal weights.
- *
- * Version 2 has one hierarchy, and Slurm would lose a process that leaves its cgroup there. So the
- * limits are set on the cgroups that Slurm has made (ms_limits_step()).
+ * CPU time together; among themselves they have equal weights. This needs libcgroup.
  */
 #ifndef LIMITS_H
 #define LIMITS_H
@@ -22,8 +22,11 @@
 
 #define LIMITS_MAX_GROUPS 4
 
-/* Names the controllers that this node lacks: "memory, pids"; "" when it has all. 0 or -1. */
-int limits_find_missing(char *missing, size_t size, struct ms_error *err);
+/* Names the controllers that this node lacks: "memory, pids"; "" when it has all. */
+void limits_find_missing(char *missing, size_t size);
+
+/* Does this node have cgroup version 1, for which this build lacks libcgroup? */
+bool limits_want_libcgroup(void);
 
 /*
  * Makes the job's cgroups of version 1; with version 2 it only looks for the controllers. A

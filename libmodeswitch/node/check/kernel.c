@@ -18,19 +18,23 @@
 void check_limits(struct checking *checking)
 {
 	bool required = checking->config && checking->config->proxy_limits_required;
-	struct ms_error err;
+	int level = required ? MS_PROBLEM : MS_NOTE;
+	const char *loss = required ? "ProxyLimits=require wants them for every LWK job"
+				    : "proxies are not limited in these";
 	char missing[64];
 
-	if (limits_find_missing(missing, sizeof(missing), &err) < 0)
-		check_tell(checking, MS_PROBLEM, "limits", "see whether /proc/mounts can be read",
-			   "%s", err.text);
+	limits_find_missing(missing, sizeof(missing));
+	if (limits_want_libcgroup())
+		check_tell(checking, level, "limits",
+			   "boot with cgroup version 2, or install slurm-lwk built with libcgroup",
+			   "this node has cgroup version 1, and slurm-lwk is built without "
+			   "libcgroup: it cannot use the controllers %s; %s",
+			   missing, loss);
 	else if (*missing)
-		check_tell(checking, required ? MS_PROBLEM : MS_NOTE, "limits",
-			   "mount these controllers (cgroup version 1), or boot without "
-			   "cgroup_disable= (version 2)",
-			   "this node lacks %s (cgroup controllers); %s", missing,
-			   required ? "ProxyLimits=require wants them for every LWK job"
-				    : "proxies are not limited in these");
+		check_tell(checking, level, "limits",
+			   "boot without cgroup_disable= (cgroup version 2), or mount these "
+			   "controllers (version 1)",
+			   "this node lacks %s (cgroup controllers); %s", missing, loss);
 	else
 		check_tell(checking, MS_FINE, "limits", NULL,
 			   "there are cgroup controllers for the proxies' limits (version %d)",
