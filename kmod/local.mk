@@ -1,34 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# lwkpart.ko. The kernel's own build runs in kmod/module of the build tree, on links to
-# the sources, so that the source tree stays clean, and may be read-only.
+# lwkpart.ko. kmod/Makefile builds it in kmod/module of the build tree.
 
 abi_headers = $(wildcard $(srcdir)/kmod/abi/*.h $(srcdir)/kmod/abi/*/*.h)
-kmod_module_sources = $(srcdir)/kmod/lwkpart/Kbuild \
-	$(wildcard $(srcdir)/kmod/lwkpart/*.[ch] $(srcdir)/kmod/lwkpart/*/*.[chS])
-EXTRA_DIST += kmod/abi kmod/lwkpart kmod/tries
+EXTRA_DIST += kmod/Makefile kmod/abi kmod/dkms.conf kmod/lwkpart kmod/tries
 
 if HAVE_KERNEL
 kmod_moduledir = /lib/modules/$(KERNEL_RELEASE)/updates
 kmod_module_DATA = kmod/module/lwkpart.ko
+module_sources = $(srcdir)/kmod/lwkpart/Kbuild $(wildcard $(srcdir)/kmod/lwkpart/*.[ch] \
+	$(srcdir)/kmod/lwkpart/*/*.[chS] $(srcdir)/kmod/tries/*.[cS])
 
-kmod/module/lwkpart.ko: $(kmod_module_sources) $(abi_headers) kmod/module/config.mk
-	$(AM_V_GEN)$(MKDIR_P) kmod/module && find kmod/module -type l -delete && \
-	cp -rs --no-preserve=mode $(abspath $(srcdir)/kmod/lwkpart)/. kmod/module && \
-	cp -rs --no-preserve=mode $(abspath $(srcdir)/kmod/abi) kmod/module && \
-	$(MAKE) -C $(KERNEL_BUILD) M=$(abs_top_builddir)/kmod/module modules && \
-	touch $@
+kmod/module/lwkpart.ko: $(module_sources) $(abi_headers) $(srcdir)/kmod/Makefile Makefile
+	$(AM_V_GEN)$(MAKE) -f $(abs_srcdir)/kmod/Makefile KERNEL_BUILD=$(KERNEL_BUILD) \
+		OUT=$(abs_top_builddir)/kmod/module VERSION=$(VERSION) WERROR_CFLAGS=$(WERROR_CFLAGS) \
+		CONFIGURED=$(abs_top_builddir)/Makefile
 
-# A file of kmod/tries that the kernel's build compiles gives the module's sources HAVE_ and its name.
-kmod_tries = $(wildcard $(srcdir)/kmod/tries/*.[cS])
-kmod_tries_objects = $(addsuffix .o,$(basename $(notdir $(kmod_tries))))
-kmod/module/config.mk: Makefile $(kmod_tries)
-	$(AM_V_GEN)rm -rf kmod/tried && $(MKDIR_P) $(@D) kmod/tried && cp $(kmod_tries) kmod/tried && \
-	echo 'obj-m := $(kmod_tries_objects)' >kmod/tried/Kbuild && \
-	{ $(MAKE) -k -C $(KERNEL_BUILD) M=$(abs_top_builddir)/kmod/tried $(kmod_tries_objects) \
-		>kmod/tried/log 2>&1 || :; } && \
-	{ printf '%s\n' 'ccflags-y += -DLWKPART_VERSION=\"$(VERSION)\" $(WERROR_CFLAGS)' && \
-	for object in $(kmod_tries_objects); do test ! -e "kmod/tried/$$object" || \
-		echo "have += $${object%.o}"; done; } >$@
+# Debug information stays in the build tree, where gdb finds it. A package runs depmod on the node.
+install-data-hook: install-module
+install-module:
+	strip --strip-debug $(DESTDIR)$(kmod_moduledir)/lwkpart.ko
+	test -n "$(DESTDIR)" || depmod $(KERNEL_RELEASE)
+uninstall-hook: uninstall-module
+uninstall-module:
+	test -n "$(DESTDIR)" || depmod $(KERNEL_RELEASE)
 endif
 
 # Programs outside this project may include any header, with nothing before it.
@@ -53,7 +47,7 @@ lwk_cflags = -std=gnu11 -O2 -g -Wall -Wextra $(WERROR_CFLAGS) -Wshadow -Wstrict-
 	-mcmodel=kernel -mno-red-zone -mgeneral-regs-only -fstack-protector-strong \
 	-mstack-protector-guard=global -fcf-protection=none -fno-asynchronous-unwind-tables \
 	-fno-tree-loop-distribute-patterns
-lwk_compile = $(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(lwk_cflags) \
+lwk_compile = $(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) $(lwk_cflags) $(PREFIX_MAP_CFLAGS) \
 	-DLWK_VERSION='"slurm-lwk $(VERSION) LWK"' -I$(top_srcdir)/kmod
 
 kmod/lwk/%.o: $(srcdir)/kmod/lwk/%.c $(lwk_headers)
@@ -76,7 +70,8 @@ kmod/lwk/time/vdso.so: $(srcdir)/kmod/lwk/time/vdso.c $(srcdir)/kmod/lwk/time/vd
 		-Wl,--no-undefined -Wl,-s $< -o $@
 kmod/lwk/time/vdso-image.o: kmod/lwk/time/vdso.so
 
-lwkimagedir = $(pkglibdir)
+# The same place whatever the machine's libdir is: lwk.conf names it.
+lwkimagedir = $(prefix)/lib/slurm-lwk
 lwkimage_DATA += kmod/lwk/lwk.elf
 CLEANFILES += kmod/lwk/lwk.elf kmod/lwk/time/vdso.so $(lwk_objects)
 EXTRA_DIST += kmod/lwk

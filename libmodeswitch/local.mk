@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_LTLIBRARIES += libmodeswitch/libmodeswitch.la
 include_HEADERS = libmodeswitch/modeswitch.h
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = libmodeswitch/libmodeswitch.pc
 modeswitchdir = $(includedir)/modeswitch
 modeswitch_HEADERS = $(wildcard $(srcdir)/libmodeswitch/modeswitch/*.h)
 
@@ -126,12 +128,15 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/node/check/slurm/scontrol.c libmodeswitch/node/check/slurm/scontrol.h \
 	libmodeswitch/node/check/slurm/settings.c
 libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"' \
-	-DLWKCTL_PATH='"$(bindir)/lwkctl"'
+	-DLWKCTL_PATH='"$(bindir)/lwkctl"' -DLWK_IMAGE_PATH='"$(lwkimagedir)/lwk.elf"'
 libmodeswitch_libmodeswitch_all_la_LIBADD = $(HWLOC_LIBS) $(JSONC_LIBS) $(INIH_LIBS) $(ELF_LIBS) \
 	$(NUMA_LIBS) $(CGROUP_LIBS) -lm
 
 libmodeswitch_libmodeswitch_la_SOURCES =
 libmodeswitch_libmodeswitch_la_LIBADD = libmodeswitch/libmodeswitch_all.la
+# CURRENT:REVISION:AGE. Before a release: functions or structures of modeswitch/ that went or changed, and the
+# soname with them: CURRENT + 1, AGE 0; only new ones: both + 1; neither: REVISION + 1. A structure that
+# callers allocate counts as changed when it grows. Debian's libmodeswitch0 is named after CURRENT - AGE.
 # The library is loaded into Slurm's programs, which export thousands of names.
 libmodeswitch_libmodeswitch_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^ms_' \
 	-no-undefined
@@ -167,6 +172,7 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/quiet.c \
 	libmodeswitch/lwkctl/rehome.c \
 	libmodeswitch/lwkctl/reset.c \
+	libmodeswitch/lwkctl/setup.c \
 	libmodeswitch/lwkctl/stat.c \
 	libmodeswitch/lwkctl/status.c \
 	libmodeswitch/lwkctl/top.c \

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+if VM_TESTS
 # ---- helpers that the tests in the test bed put into the machines ----
 noinst_PROGRAMS = tests/vm/switch/switch-once tests/vm/lwkpart/abi tests/vm/migrate/page-kinds
 tests_vm_switch_switch_once_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS)
@@ -23,6 +24,7 @@ all-local: $(bench_programs)
 $(bench_programs): %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -pthread -static $< -o $@ -lm
 CLEANFILES += $(bench_programs)
+endif
 
 # ---- unit tests: no root, no virtual machine; one folder for each room of the library ----
 if HAVE_CMOCKA

@@ -25,6 +25,8 @@ static void collect_finding(const struct ms_finding *finding, void *context)
 	json_add_text(object, "subject", finding->subject);
 	json_add_text(object, "text", finding->text);
 	json_add_text(object, "to_do", finding->to_do ? finding->to_do : "");
+	json_add_text(object, "lines", finding->lines ? finding->lines : "");
+	json_add_text(object, "file", finding->file ? finding->file : "");
 	json_object_array_add(context, object);
 }
 

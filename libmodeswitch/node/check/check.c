@@ -7,26 +7,51 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "driver/driver.h"
 #include "modeswitch/config.h"
 #include "modeswitch/node.h"
 #include "node/check/slurm/scontrol.h"
 
+static void tell(struct checking *checking, struct ms_finding *finding, const char *format,
+		 va_list args)
+{
+	char text[1500];
+
+	vsnprintf(text, sizeof(text), format, args);
+	finding->text = text;
+	checking->problems += finding->level == MS_PROBLEM;
+	checking->hear(finding, checking->context);
+}
+
 void check_tell(struct checking *checking, int level, const char *subject, const char *to_do,
 		const char *format, ...)
 {
-	char text[1500];
-	struct ms_finding finding = {
-		.level = level, .subject = subject, .text = text, .to_do = to_do
-	};
+	struct ms_finding finding = { .level = level, .subject = subject, .to_do = to_do };
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	tell(checking, &finding, format, args);
 	va_end(args);
-	checking->problems += level == MS_PROBLEM;
-	checking->hear(&finding, checking->context);
+}
+
+void check_tell_lines(struct checking *checking, int level, const char *subject, const char *lines,
+		      const char *file, const char *format, ...)
+{
+	char to_do[1500];
+	struct ms_finding finding = {
+		.level = level, .subject = subject, .to_do = to_do, .lines = lines, .file = file
+	};
+	va_list args;
+
+	if (strchr(lines, '\n'))
+		snprintf(to_do, sizeof(to_do), "write there what 'lwkctl setup --print' says");
+	else
+		snprintf(to_do, sizeof(to_do), "write %s in %s", lines, file);
+	va_start(args, format);
+	tell(checking, &finding, format, args);
+	va_end(args);
 }
 
 int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, void *context),

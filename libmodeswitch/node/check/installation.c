@@ -16,14 +16,31 @@
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "node/check/check.h"
+#include "node/check/slurm/scontrol.h"
 
 #define MODPROBE_MS 20000
+
+/* A site's first lwk.conf: the bundled LWK, and the CPUs that Slurm keeps for the system. */
+static void tell_first_config(struct checking *checking, const char *path)
+{
+	char cpus[512] = "", lines[1024];
+
+	if (checking->node)
+		check_setting(checking->node, "CPUSpecList", cpus, sizeof(cpus));
+	snprintf(lines, sizeof(lines),
+		 "[node]\nOsCpus = %s\n\n[image lwk]\nDriver = lwkpart\nPath = " LWK_IMAGE_PATH
+		 "\nDefault = yes",
+		 *cpus >= '0' && *cpus <= '9' ? cpus : "0");
+	check_tell_lines(checking, MS_PROBLEM, "config", lines, path, "%s does not exist", path);
+}
 
 void check_config(struct checking *checking, const char *path)
 {
 	struct ms_error err;
 
-	if (ms_config_load(path, &checking->config, &err) < 0)
+	if (access(path, F_OK) < 0 && errno == ENOENT)
+		tell_first_config(checking, path);
+	else if (ms_config_load(path, &checking->config, &err) < 0)
 		check_tell(checking, MS_PROBLEM, "config",
 			   "correct it; lwk.conf(5) tells what it may say", "%s", err.text);
 	else

@@ -141,5 +141,5 @@ record_has()
 	run bed lwkctl check
 	bed mv /root/plugstack.before /etc/slurm/plugstack.conf
 	((status == 1))
-	[[ $output == *'does not require lwk.so'*'add the line: required lwk.so'* ]]
+	[[ $output == *'does not require lwk.so'*'write required lwk.so in '* ]]
 }

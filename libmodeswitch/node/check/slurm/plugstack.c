@@ -51,8 +51,8 @@ void check_plugstack(struct checking *checking)
 	if (stack_has_plugin(path, 0))
 		check_tell(checking, MS_FINE, "plugstack", NULL, "%s loads lwk.so", path);
 	else
-		check_tell(
-			checking, MS_PROBLEM, "plugstack", "add the line: required lwk.so",
+		check_tell_lines(
+			checking, MS_PROBLEM, "plugstack", "required lwk.so", path,
 			"%s does not require lwk.so: Slurm would not know --lwk, or ignore refusals",
 			path);
 }

@@ -14,39 +14,71 @@
 struct word_rule {
 	int level; /* when it is broken */
 	bool wanted;
-	const char *key, *word, *to_do, *consequence;
+	const char *key, *word;
+	/* The remedy: lines for 'file', or without a file what to do. */
+	const char *file, *lines, *consequence;
 };
 
+#define SLURM_CONF "slurm.conf"
+#define CGROUP_CONF "cgroup.conf"
+
 static const struct word_rule word_rules[] = {
-	{ MS_PROBLEM, true, "PrologFlags", "Alloc", "write PrologFlags=Alloc,Contain in slurm.conf",
+	{ MS_PROBLEM, true, "PrologFlags", "Alloc", SLURM_CONF, "PrologFlags=Alloc,Contain",
 	  "jobs would begin before their LWK has booted" },
-	{ MS_PROBLEM, true, "PrologFlags", "Contain",
-	  "write PrologFlags=Alloc,Contain in slurm.conf",
+	{ MS_PROBLEM, true, "PrologFlags", "Contain", SLURM_CONF, "PrologFlags=Alloc,Contain",
 	  "the job_container plugin would not be called" },
-	{ MS_PROBLEM, true, "SlurmdParameters", "config_overrides",
-	  "write SlurmdParameters=config_overrides in slurm.conf",
+	{ MS_PROBLEM, true, "SlurmdParameters", "config_overrides", SLURM_CONF,
+	  "SlurmdParameters=config_overrides",
 	  "a node that has lent CPUs or memory would be drained when slurmd registers" },
 	/* For srun the SPANK plugin does that (cpu_binding.c). */
-	{ MS_NOTE, true, "TaskPluginParam", "none", "write TaskPluginParam=none in slurm.conf",
+	{ MS_NOTE, true, "TaskPluginParam", "none", SLURM_CONF, "TaskPluginParam=none",
 	  "other launchers than srun may bind tasks to CPUs that an LWK has" },
-	{ MS_NOTE, true, "TaskPlugin", "task/cgroup",
-	  "write TaskPlugin=task/affinity,task/cgroup in slurm.conf",
+	{ MS_NOTE, true, "TaskPlugin", "task/cgroup", SLURM_CONF,
+	  "TaskPlugin=task/affinity,task/cgroup",
 	  "nothing keeps a job's processes on Linux to its CPUs and memory" },
-	{ MS_NOTE, true, "ProctrackType", "proctrack/cgroup",
-	  "write ProctrackType=proctrack/cgroup in slurm.conf",
+	{ MS_NOTE, true, "ProctrackType", "proctrack/cgroup", SLURM_CONF,
+	  "ProctrackType=proctrack/cgroup",
 	  "processes that left their session outlive the job, proxies of its LWK too" },
-	{ MS_NOTE, true, "ConstrainCores", "yes", "write ConstrainCores=yes in cgroup.conf",
+	{ MS_NOTE, true, "ConstrainCores", "yes", CGROUP_CONF, "ConstrainCores=yes",
 	  "a job's processes on Linux may use other jobs' CPUs" },
-	{ MS_NOTE, true, "ConstrainRAMSpace", "yes", "write ConstrainRAMSpace=yes in cgroup.conf",
+	{ MS_NOTE, true, "ConstrainRAMSpace", "yes", CGROUP_CONF, "ConstrainRAMSpace=yes",
 	  "a job's processes on Linux may use more memory than its LWK has left to them" },
-	{ MS_PROBLEM, false, "PreemptMode", "SUSPEND",
+	{ MS_PROBLEM, false, "PreemptMode", "SUSPEND", NULL,
 	  "write PreemptMode=REQUEUE, CANCEL or OFF in slurm.conf",
 	  "an LWK job keeps its CPUs and memory while it is suspended, and other jobs get them "
 	  "too" },
-	{ MS_PROBLEM, false, "PreemptMode", "GANG",
+	{ MS_PROBLEM, false, "PreemptMode", "GANG", NULL,
 	  "write PreemptMode=REQUEUE, CANCEL or OFF in slurm.conf",
 	  "jobs that take turns on the same CPUs cannot, once one of them has an LWK" },
 };
+
+/* Lists of flags, to which a site may have given more words than LWK jobs need. */
+static bool is_list(const char *key)
+{
+	return strcmp(key, "PrologFlags") == 0 || strcmp(key, "SlurmdParameters") == 0;
+}
+
+static void tell_broken_rule(struct checking *checking, const struct word_rule *rule,
+			     const char *value)
+{
+	char line[1200], site[512];
+	char *rest = site, *word;
+	size_t length = snprintf(line, sizeof(line), "%s", rule->lines);
+
+	/* "(null)" is how Slurm says that there is no value. */
+	snprintf(site, sizeof(site), "%s", is_list(rule->key) && *value != '(' ? value : "");
+	while ((word = strsep(&rest, ",")))
+		if (*word && !check_has_word(strchr(rule->lines, '=') + 1, word))
+			length += snprintf(line + length, sizeof(line) - length, ",%s", word);
+	if (rule->file)
+		check_tell_lines(checking, rule->level, "slurm", line, rule->file,
+				 "%s=%s %s %s: %s", rule->key, value,
+				 rule->wanted ? "lacks" : "has", rule->word, rule->consequence);
+	else
+		check_tell(checking, rule->level, "slurm", rule->lines, "%s=%s %s %s: %s",
+			   rule->key, value, rule->wanted ? "lacks" : "has", rule->word,
+			   rule->consequence);
+}
 
 static void check_words(struct checking *checking)
 {
@@ -60,9 +92,7 @@ static void check_words(struct checking *checking)
 			check_tell(checking, MS_FINE, "slurm", NULL, "%s %s %s", rule->key,
 				   rule->wanted ? "has" : "is without", rule->word);
 		else
-			check_tell(checking, rule->level, "slurm", rule->to_do, "%s=%s %s %s: %s",
-				   rule->key, value, rule->wanted ? "lacks" : "has", rule->word,
-				   rule->consequence);
+			tell_broken_rule(checking, rule, value);
 	}
 }
 
@@ -85,6 +115,18 @@ static void check_task_plugin(struct checking *checking)
 			   value);
 }
 
+/* Slurm 25.11 made job_container plugins namespace plugins. */
+static const char *container_line(const struct checking *checking)
+{
+	char version[64];
+	unsigned major = 0, minor = 0;
+
+	check_setting(checking->slurm, "SLURM_VERSION", version, sizeof(version));
+	sscanf(version, "%u.%u", &major, &minor);
+	return major * 100 + minor >= 2511 ? "NamespaceType=namespace/lwk"
+					   : "JobContainerType=job_container/lwk";
+}
+
 static void check_container(struct checking *checking)
 {
 	char value[512], type[512], *last;
@@ -94,10 +136,8 @@ static void check_container(struct checking *checking)
 	if (!strstr(value, "lwk"))
 		snprintf(value, sizeof(value), "%s", type);
 	if (!strstr(value, "lwk")) {
-		check_tell(
-			checking, MS_PROBLEM, "slurm",
-			"write JobContainerType=job_container/lwk in slurm.conf (with Slurm "
-			"25.11 and later NamespaceType=namespace/lwk)",
+		check_tell_lines(
+			checking, MS_PROBLEM, "slurm", container_line(checking), SLURM_CONF,
 			"the job_container plugin is not configured: nothing would tidy up after "
 			"a crash of slurmd");
 		return;
@@ -122,9 +162,9 @@ static void check_select(struct checking *checking)
 
 	check_setting(checking->slurm, "SelectTypeParameters", parameters, sizeof(parameters));
 	if (!strcasestr(parameters, "_MEMORY"))
-		check_tell(
-			checking, MS_PROBLEM, "slurm",
-			"write SelectTypeParameters=CR_Core_Memory in slurm.conf",
+		check_tell_lines(
+			checking, MS_PROBLEM, "slurm", "SelectTypeParameters=CR_Core_Memory",
+			SLURM_CONF,
 			"SelectTypeParameters=%s: Slurm allocates no memory to jobs, so there is "
 			"none to give to an LWK",
 			parameters);
