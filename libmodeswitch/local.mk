@@ -125,6 +125,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/node/check/memory.c \
 	libmodeswitch/node/check/slurm/node.c \
 	libmodeswitch/node/check/slurm/plugstack.c \
+	libmodeswitch/node/check/slurm/releases.c \
 	libmodeswitch/node/check/slurm/scontrol.c libmodeswitch/node/check/slurm/scontrol.h \
 	libmodeswitch/node/check/slurm/settings.c
 libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"' \

@@ -66,9 +66,11 @@ int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, vo
 		check_module(&checking, driver_number(i));
 	check_plugstack(&checking);
 	check_settings(&checking);
+	check_releases(&checking);
 	check_slurm_node(&checking);
 	check_memory(&checking);
 	check_numa(&checking);
+	check_cgroups(&checking);
 	check_limits(&checking);
 	check_interrupts(&checking);
 	check_tricks(&checking);

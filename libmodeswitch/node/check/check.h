@@ -43,6 +43,7 @@ void check_images(struct checking *checking);
 void check_module(struct checking *checking, const struct driver *driver);
 
 /* kernel.c */
+void check_cgroups(struct checking *checking);
 void check_limits(struct checking *checking);
 void check_interrupts(struct checking *checking);
 void check_tricks(struct checking *checking);
@@ -58,6 +59,7 @@ void check_journals(struct checking *checking);
 
 /* slurm/, after check_ask_slurm() in scontrol.h */
 void check_plugstack(struct checking *checking);
+void check_releases(struct checking *checking);
 void check_settings(struct checking *checking);
 void check_slurm_node(struct checking *checking);
 

@@ -3,13 +3,17 @@
  * Looks for what is wrong with lwk.conf, the LWK images and the kernel module.
  */
 #include <errno.h>
+#include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "config/image.h"
 #include "driver/driver.h"
 #include "machine/signatures.h"
@@ -83,6 +87,92 @@ static void check_signature(struct checking *checking, const char *module)
 			   "%s is found; the first LWK job loads it", module);
 }
 
+/* Is the module in the list of modules that depmod(8) has made? */
+static bool list_has_module(const char *path, const char *module)
+{
+	FILE *list = fopen(path, "re");
+	char *line = NULL, name[64];
+	size_t size = 0;
+	bool has = false;
+
+	/* "extra/lwkpart.ko.xz: other modules" */
+	snprintf(name, sizeof(name), "/%s.ko", module);
+	while (list && !has && getline(&line, &size, list) > 0) {
+		line[strcspn(line, ":")] = '\0';
+		has = strstr(line, name) != NULL;
+	}
+	free(line);
+	if (list)
+		fclose(list);
+	return has;
+}
+
+/* Writes the releases of Linux, other than the running one, that the module is installed for. */
+static void find_other_kernels(const char *module, const char *running, char *kernels, size_t size)
+{
+	char pattern[PATH_MAX];
+	glob_t lists;
+	size_t at = 0;
+
+	*kernels = '\0';
+	snprintf(pattern, sizeof(pattern), "%s/lib/modules/*/modules.dep", files_root);
+	if (glob(pattern, 0, NULL, &lists) != 0)
+		return;
+	for (size_t i = 0; i < lists.gl_pathc && at < size; i++) {
+		const char *release =
+			lists.gl_pathv[i] + strlen(files_root) + strlen("/lib/modules/");
+		int length = strcspn(release, "/");
+
+		if (((int)strlen(running) != length || strncmp(release, running, length) != 0) &&
+		    list_has_module(lists.gl_pathv[i], module))
+			at += snprintf(kernels + at, size - at, "%s%.*s", at ? ", " : "", length,
+				       release);
+	}
+	globfree(&lists);
+}
+
+/* The module is not loaded, and modprobe gives this reason why it cannot be. */
+static void tell_why_not(struct checking *checking, const char *module, const char *reason)
+{
+	struct utsname running;
+	char kernels[512], to_do[512];
+
+	if (uname(&running) < 0)
+		*running.release = '\0';
+	find_other_kernels(module, running.release, kernels, sizeof(kernels));
+	if (!*kernels) {
+		check_tell(checking, MS_PROBLEM, "module",
+			   "install it for the kernel that runs ('uname -r') and run depmod",
+			   "%s cannot be loaded: %s", module, reason);
+		return;
+	}
+	snprintf(to_do, sizeof(to_do),
+		 "build it for Linux %s: 'dkms autoinstall -k %s', or configure "
+		 "--with-kernel=/lib/modules/%s/build; or boot a kernel that has it",
+		 running.release, running.release, running.release);
+	check_tell(checking, MS_PROBLEM, "module", to_do,
+		   "%s is installed for Linux %s, but Linux %s runs: LWK jobs are refused (%s)",
+		   module, kernels, running.release, reason);
+}
+
+/* The module that is loaded may be of another release than this library. */
+static void check_release(struct checking *checking, const char *module)
+{
+	char release[64];
+
+	if (kernel_read(release, sizeof(release), "/sys/module/%s/version", module) < 0 ||
+	    strcmp(release, PACKAGE_VERSION) == 0)
+		check_tell(checking, MS_FINE, "module", NULL, "%s is loaded", module);
+	else
+		check_tell(
+			checking, MS_NOTE, "module",
+			"when no LWK runs ('lwkctl list'), unload it with rmmod; the next LWK job "
+			"loads the one that is installed",
+			"%s of slurm-lwk %s is loaded, and the rest is of %s: what is new does not "
+			"work, or not as the manuals say",
+			module, release, PACKAGE_VERSION);
+}
+
 void check_module(struct checking *checking, const struct driver *driver)
 {
 	const char *const argv[] = { "/sbin/modprobe", "--dry-run", driver->module, NULL };
@@ -94,7 +184,7 @@ void check_module(struct checking *checking, const struct driver *driver)
 	dev = driver->open(&err);
 	if (dev >= 0) {
 		driver->close(dev);
-		check_tell(checking, MS_FINE, "module", NULL, "%s is loaded", driver->module);
+		check_release(checking, driver->module);
 		return;
 	}
 	if (dev == -EACCES && access(path, F_OK) == 0) {
@@ -113,8 +203,5 @@ void check_module(struct checking *checking, const struct driver *driver)
 	if (status == 0)
 		check_signature(checking, driver->module);
 	else
-		check_tell(checking, MS_PROBLEM, "module",
-			   "install it for the kernel that runs ('uname -r') and run depmod",
-			   "%s cannot be loaded: %s", driver->module,
-			   status < 0 ? strerror(-status) : output);
+		tell_why_not(checking, driver->module, status < 0 ? strerror(-status) : output);
 }

@@ -5,6 +5,8 @@
  * vulnerabilities.
  */
 #include <hwloc.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/cgroup.h"
 #include "base/files.h"
@@ -14,6 +16,43 @@
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "node/check/check.h"
+#include "node/check/slurm/scontrol.h"
+
+/* Each controller is in one version of cgroups, and Slurm, systemd and we look for all in one. */
+void check_cgroups(struct checking *checking)
+{
+	static const char *const controllers[] = { "cpuset", "cpu", "memory", "pids" };
+	char of_version_1[64] = "", plugin[512] = "";
+	unsigned version = cgroup2_is_used() ? 2 : 1;
+	struct hierarchy hierarchy;
+
+	for (size_t i = 0; i < sizeof(controllers) / sizeof(*controllers); i++) {
+		size_t length = strlen(of_version_1);
+
+		if (hierarchy_find(controllers[i], &hierarchy) == 0 && !hierarchy.version_2)
+			snprintf(of_version_1 + length, sizeof(of_version_1) - length, "%s%s",
+				 length ? ", " : "", controllers[i]);
+	}
+	if (checking->slurm)
+		check_setting(checking->slurm, "CgroupPlugin", plugin, sizeof(plugin));
+	if (version == 2 && *of_version_1)
+		check_tell(
+			checking, MS_PROBLEM, "cgroups",
+			"boot with systemd.unified_cgroup_hierarchy=1 cgroup_no_v1=all, and mount "
+			"nothing of version 1",
+			"cgroup version 2 is mounted at " CGROUP2_MOUNT
+			", but version 1 has these controllers: %s; jobs and proxies are not "
+			"limited in them",
+			of_version_1);
+	else if ((version == 1 && strstr(plugin, "v2")) || (version == 2 && strstr(plugin, "v1")))
+		check_tell(checking, MS_PROBLEM, "cgroups",
+			   "write CgroupPlugin=autodetect in cgroup.conf",
+			   "CgroupPlugin=%s, but this node uses cgroup version %u: slurmd does not "
+			   "start, or limits nothing",
+			   plugin, version);
+	else
+		check_tell(checking, MS_FINE, "cgroups", NULL, "version %u only", version);
+}
 
 void check_limits(struct checking *checking)
 {
@@ -32,8 +71,12 @@ void check_limits(struct checking *checking)
 			   missing, loss);
 	else if (*missing)
 		check_tell(checking, level, "limits",
-			   "boot without cgroup_disable= (cgroup version 2), or mount these "
-			   "controllers (version 1)",
+			   cgroup2_is_used()
+				   ? "boot without cgroup_disable="
+				   : "mount these controllers of version 1; kernels without "
+				     "CONFIG_CPUSETS_V1 and CONFIG_MEMCG_V1, as Debian's since "
+				     "6.12, have them with version 2 only: boot with "
+				     "systemd.unified_cgroup_hierarchy=1",
 			   "this node lacks %s (cgroup controllers); %s", missing, loss);
 	else
 		check_tell(checking, MS_FINE, "limits", NULL,
@@ -65,19 +108,45 @@ void check_interrupts(struct checking *checking)
 	hwloc_bitmap_free(cpus);
 }
 
+/* What LWK jobs lack without a trick of lwkpart.ko. */
+static const struct loss {
+	const char *trick, *text;
+} losses[] = {
+	{ "calls", "delegated calls take longer" },
+	{ "crash-stop", "LWKs go on while Linux crashes into a kdump kernel" },
+	{ "broadcasts", "interrupts to all CPUs disturb LWK CPUs" },
+	{ "cpusets", "cpusets of version 1 lose CPUs that are lent" },
+	{ "tlb-flush", "adaptive migration takes some pages in use for unused" },
+	{ "cpu-time", "Slurm does not see the CPU time of programs on LWKs" },
+	{ "memory", "Slurm does not see the memory of programs on LWKs" },
+};
+
+/* Writes what is lost without each of the tricks, whose names commas separate. */
+static void list_losses(const char *names, char *text, size_t size)
+{
+	size_t at = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < sizeof(losses) / sizeof(*losses) && at < size; i++) {
+		if (check_has_word(names, losses[i].trick))
+			at += snprintf(text + at, size - at, "; %s", losses[i].text);
+	}
+}
+
 /* The tricks of lwkpart.ko that are off by its parameter, or that this kernel does not allow. */
 void check_tricks(struct checking *checking)
 {
-	char off[256];
+	char off[256], text[1024];
 
 	if (kernel_read(off, sizeof(off), "/sys/module/lwkpart/parameters/tricks_off") < 0)
 		return;
+	list_losses(off, text, sizeof(text));
 	if (*off)
 		check_tell(
 			checking, MS_NOTE, "tricks",
 			"nothing need be done: LWK jobs run without them; slurm-lwk-admin(7) says "
-			"what is missing, and 'dmesg' why",
-			"lwkpart does without these uses of Linux's internals: %s", off);
+			"more, and 'dmesg' why",
+			"lwkpart does without these uses of Linux's internals: %s%s", off, text);
 	else
 		check_tell(checking, MS_FINE, "tricks", NULL,
 			   "lwkpart can use all of Linux's internals that it knows");

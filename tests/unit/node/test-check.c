@@ -5,7 +5,11 @@
  */
 #include "unit/unit.h"
 
+#include <elf.h>
+#include <errno.h>
+
 #include "base/files.h"
+#include "driver/driver.h"
 #include "node/check/check.h"
 
 static const char good_slurm[] = "Configuration data as of 2026-11-21T15:38:28\n"
@@ -13,10 +17,12 @@ static const char good_slurm[] = "Configuration data as of 2026-11-21T15:38:28\n
 				 "HealthCheckProgram      = (null)\n"
 				 "JobContainerType        = job_container/lwk\n"
 				 "PlugStackConfig         = (null)\n"
+				 "PluginDir               = /nowhere\n"
 				 "PreemptMode             = OFF\n"
 				 "ProctrackType           = proctrack/cgroup\n"
 				 "PrologEpilogTimeout     = 65534\n"
 				 "PrologFlags             = Alloc,Contain\n"
+				 "SLURM_VERSION           = 22.05.8\n"
 				 "SelectType              = select/cons_tres\n"
 				 "SelectTypeParameters    = CR_CORE_MEMORY\n"
 				 "SlurmdParameters        = config_overrides\n"
@@ -29,7 +35,8 @@ static const char good_slurm[] = "Configuration data as of 2026-11-21T15:38:28\n
 
 static const char good_node[] =
 	"NodeName=n1 CPUTot=8 RealMemory=2688 AllocMem=0 FreeMem=2289 CoreSpecCount=1 "
-	"CPUSpecList=0  State=IDLE ThreadsPerCore=1 Partitions=main,more BootTime=2026\n";
+	"CPUSpecList=0  State=IDLE ThreadsPerCore=1 Partitions=main,more BootTime=2026 "
+	"Version=22.05.8\n";
 
 static const char good_partitions[] =
 	"PartitionName=ma Nodes=n2 OverSubscribe=FORCE:4 PreemptMode=SUSPEND State=UP\n"
@@ -82,6 +89,7 @@ static void check_slurm(struct checking *checking)
 {
 	check_plugstack(checking);
 	check_settings(checking);
+	check_releases(checking);
 	check_slurm_node(checking);
 }
 
@@ -182,6 +190,10 @@ static void each_wrong_setting_is_one_finding(void **state)
 		  "partition more has PreemptMode=SUSPEND", "PreemptMode=REQUEUE" },
 		{ false, "CPUSpecList=0 ", "CPUSpecList=7 ", "CPU 0 can never go",
 		  "CoreSpecCount" },
+		{ false, "SLURM_VERSION           = 22.05.8", "SLURM_VERSION           = 26.05.0",
+		  "slurmctld is 26.05.0, slurmd still 22.05.8", "end the upgrade" },
+		{ true, "Version=22.05.8", "Version=24.11.5",
+		  "slurmd is 24.11.5, newer than slurmctld, 22.05.8", "upgrade slurmctld" },
 		{ false, "RealMemory=2688", "RealMemory=2929",
 		  "promises jobs 2929 MB, but Linux can spare at most 2801 MB", "RealMemory=2801" },
 	};
@@ -205,6 +217,9 @@ static void settings_that_do_no_harm(void **state)
 		{ "RealMemory=2688", "RealMemory=2929 MemSpecLimit=200" },
 		{ "PrologEpilogTimeout     = 65534", "PrologEpilogTimeout     = (null)" },
 		{ "Alloc,Contain", "Contain,NoHold,alloc" },
+		{ "Version=22.05.8", "Version=22.05.9" },
+		{ "Version=22.05.8", "Version=" }, /* not registered yet */
+		{ "SLURM_VERSION           = 22.05.8", "" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -324,6 +339,195 @@ static void a_kernel_that_does_not_tell_of_vulnerabilities(void **state)
 	assert_has(heard.notes, "does not tell which vulnerabilities");
 }
 
+/* ---- releases: plugins, modules ---- */
+
+/* The parts of a shared object that says which release of Slurm it is for. */
+struct plugin_file {
+	Elf64_Ehdr header;
+	Elf64_Shdr sections[4]; /* none, symbols, names, data */
+	Elf64_Sym symbols[2];
+	char names[16];
+	uint32_t version;
+};
+
+static void write_plugin(const char *name, uint32_t version)
+{
+#define PLACE(part) .sh_offset = offsetof(struct plugin_file, part), .sh_size = sizeof(plugin.part)
+	struct plugin_file plugin = {
+		.header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					 ELFDATA2LSB, EV_CURRENT },
+			    .e_type = ET_DYN,
+			    .e_machine = EM_X86_64,
+			    .e_version = EV_CURRENT,
+			    .e_ehsize = sizeof(Elf64_Ehdr),
+			    .e_shoff = offsetof(struct plugin_file, sections),
+			    .e_shentsize = sizeof(Elf64_Shdr),
+			    .e_shnum = 4 },
+		.sections = { { 0 },
+			      { .sh_type = SHT_DYNSYM,
+				PLACE(symbols),
+				.sh_link = 2,
+				.sh_entsize = sizeof(Elf64_Sym),
+				.sh_addralign = 8 },
+			      { .sh_type = SHT_STRTAB, PLACE(names), .sh_addralign = 1 },
+			      { .sh_type = SHT_PROGBITS,
+				PLACE(version),
+				.sh_addr = 0x2000,
+				.sh_addralign = 4 } },
+		.symbols = { { 0 },
+			     { .st_name = 1, .st_shndx = 3, .st_value = 0x2000, .st_size = 4 } },
+		.names = "\0plugin_version",
+		.version = version,
+	};
+	FILE *file = fopen(unit_file(name, "x"), "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(&plugin, sizeof(plugin), 1, file), 1);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Looks at a cluster of this release whose plugins are in the test's directory. */
+static void look_at_plugins(const char *release)
+{
+	char *dir = changed(good_slurm, "/nowhere", unit_dir), *node;
+	struct checking checking = { .hear = hear, .config = &config };
+
+	checking.slurm = changed(dir, "22.05.8", release);
+	node = checking.node = changed(good_node, "22.05.8", release);
+	memset(&heard, 0, sizeof(heard));
+	check_releases(&checking);
+	free(checking.slurm);
+	free(node);
+	free(dir);
+}
+
+static void a_plugin_for_another_release_of_slurm(void **state)
+{
+	write_plugin("lwk.so", 22 << 16 | 5 << 8 | 8);
+	write_plugin("job_container_lwk.so", 22 << 16 | 5 << 8 | 8);
+	look_at_plugins("22.05.8");
+	assert_int_equal(heard.n_fine, 3);
+	assert_int_equal(heard.n_problems + heard.n_notes, 0);
+	look_at_plugins("22.05.9");
+	assert_int_equal(heard.n_problems, 0);
+	assert_int_equal(heard.n_notes, 1);
+	assert_has(heard.notes,
+		   "job_container_lwk.so is built for Slurm 22.05.8, and slurmd is 22.05.9");
+	look_at_plugins("24.11.5");
+	assert_int_equal(heard.n_problems, 2);
+	assert_has(heard.problems, "/lwk.so is built for Slurm 22.05.8, and slurmd is 24.11.5");
+	assert_has(heard.problems, "headers of Slurm 24.11.5");
+	/* From 25.11 on, Slurm does not look at a plugin of type job_container. */
+	look_at_plugins("25.11.0");
+	assert_int_equal(heard.n_problems, 1);
+	unit_file("lwk.so", "no ELF file");
+	look_at_plugins("25.11.0");
+	assert_int_equal(heard.n_problems, 0);
+}
+
+static int no_device(struct ms_error *err)
+{
+	return -ENOENT;
+}
+
+static void a_module_for_another_kernel(void **state)
+{
+	static const struct driver driver = { .module = "lwk-of-tests", .open = no_device };
+	struct checking checking = { .hear = hear };
+
+	memset(&heard, 0, sizeof(heard));
+	check_module(&checking, &driver);
+	assert_has(heard.problems, "lwk-of-tests cannot be loaded: ");
+	unit_file("lib/modules/4.18.0-1/modules.dep",
+		  "kernel/a.ko:\nextra/lwk-of-tests.ko.xz: b.ko\n");
+	unit_file("lib/modules/5.14.0-2/modules.dep", "kernel/a.ko: extra/lwk-of-tests.ko\n");
+	memset(&heard, 0, sizeof(heard));
+	check_module(&checking, &driver);
+	assert_int_equal(heard.n_problems, 1);
+	assert_has(heard.problems, "lwk-of-tests is installed for Linux 4.18.0-1, but Linux ");
+	assert_has(heard.problems, "dkms autoinstall -k ");
+}
+
+static int any_device(struct ms_error *err)
+{
+	return 0;
+}
+
+static void no_close(int dev)
+{
+}
+
+static void a_module_of_another_release(void **state)
+{
+	static const struct driver driver = { .module = "lwk-of-tests",
+					      .open = any_device,
+					      .close = no_close };
+	struct checking checking = { .hear = hear };
+
+	unit_file("sys/module/lwk-of-tests/version", PACKAGE_VERSION "\n");
+	memset(&heard, 0, sizeof(heard));
+	check_module(&checking, &driver);
+	assert_int_equal(heard.n_fine, 1);
+	unit_file("sys/module/lwk-of-tests/version", "0.0.1\n");
+	memset(&heard, 0, sizeof(heard));
+	check_module(&checking, &driver);
+	assert_has(heard.notes,
+		   "of slurm-lwk 0.0.1 is loaded, and the rest is of " PACKAGE_VERSION);
+}
+
+/* ---- what the kernel lacks ---- */
+
+static void look_at_cgroups(const char *mounts, const char *plugin)
+{
+	char *slurm = NULL;
+	struct checking checking = { .hear = hear };
+
+	assert_true(asprintf(&slurm, "%sCgroupPlugin = %s\n", good_slurm, plugin) > 0);
+	checking.slurm = slurm;
+	unit_file("proc/self/mounts", "%s", mounts);
+	memset(&heard, 0, sizeof(heard));
+	check_cgroups(&checking);
+	free(slurm);
+}
+
+static void two_versions_of_cgroups(void **state)
+{
+	static const char version_1[] = "cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset 0 0\n"
+					"cgroup /sys/fs/cgroup/cpu cgroup rw,cpu,cpuacct 0 0\n";
+	static const char version_2[] = "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n";
+	static const char mixed[] = "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"
+				    "cgroup /mnt/memory cgroup rw,memory 0 0\n";
+
+	look_at_cgroups(version_1, "autodetect");
+	assert_int_equal(heard.n_fine, 1);
+	look_at_cgroups(version_1, "cgroup/v2");
+	assert_has(heard.problems, "CgroupPlugin=cgroup/v2, but this node uses cgroup version 1");
+	unit_file("sys/fs/cgroup/cgroup.controllers", "cpuset cpu memory pids\n");
+	look_at_cgroups(version_2, "autodetect");
+	assert_int_equal(heard.n_fine, 1);
+	look_at_cgroups(version_2, "cgroup/v1");
+	assert_has(heard.problems, "CgroupPlugin=cgroup/v1, but this node uses cgroup version 2");
+	assert_has(heard.problems, "CgroupPlugin=autodetect");
+	look_at_cgroups(mixed, "autodetect");
+	assert_has(heard.problems, "version 1 has these controllers: memory;");
+	assert_has(heard.problems, "systemd.unified_cgroup_hierarchy=1");
+}
+
+static void tricks_that_are_off(void **state)
+{
+	struct checking checking = { .hear = hear };
+
+	memset(&heard, 0, sizeof(heard));
+	check_tricks(&checking);
+	assert_int_equal(heard.n_fine + heard.n_notes, 0); /* lwkpart is not loaded */
+	unit_file("sys/module/lwkpart/parameters/tricks_off", "\n");
+	check_tricks(&checking);
+	assert_int_equal(heard.n_fine, 1);
+	unit_file("sys/module/lwkpart/parameters/tricks_off", "calls,new-one\n");
+	check_tricks(&checking);
+	assert_has(heard.notes, "internals: calls,new-one; delegated calls take longer -> ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +542,11 @@ int main(void)
 		TEST(a_vulnerability_that_linux_mitigates_and_the_lwk_does_not),
 		TEST(a_vulnerability_that_linux_does_nothing_about),
 		TEST(a_kernel_that_does_not_tell_of_vulnerabilities),
+		TEST(a_plugin_for_another_release_of_slurm),
+		TEST(a_module_for_another_kernel),
+		TEST(a_module_of_another_release),
+		TEST(two_versions_of_cgroups),
+		TEST(tricks_that_are_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
