@@ -320,11 +320,20 @@ join_shapes()
 	echo "${all_cpus[*]} CPUs, ${all_nodes[*]} NUMA nodes, ${all_mem[*]} MB"
 }
 
+# Debian's kernels from 6.12 on have no cpuset and memory controllers of version 1.
+default_cgroup()
+{
+	case $release in
+	bullseye | bookworm) echo v1 ;;
+	*) echo v2 ;;
+	esac
+}
+
 verb_up()
 {
 	local lock project=yes cpus=8 nodes=2 mem=4096 wanted_release='' wanted_kernel=''
 
-	cgroup=v1 init=tiny append='' machines=1 threads=1 icount='' net_queues=0
+	cgroup='' init=tiny append='' machines=1 threads=1 icount='' net_queues=0
 	while (($#)); do
 		case $1 in
 		--cpus | --nodes | --mem | --cgroup | --init | --append | --machines | --threads | --name)
@@ -347,13 +356,14 @@ verb_up()
 	done
 	require_number --machines "$machines" 1 8
 	require_number --threads "$threads" 1 2
-	require_one_of --cgroup "$cgroup" v1 v2
 	require_one_of --init "$init" tiny systemd
 	take_shapes --cpus "$cpus" 2 255
 	take_shapes --nodes "$nodes" 1 16
 	take_shapes --mem "$mem" 1024 1048576
 	require_shapes_that_divide
 	take_release "$wanted_release" "$wanted_kernel"
+	cgroup=${cgroup:-$(default_cgroup)}
+	require_one_of --cgroup "$cgroup" v1 v2
 
 	take_lock lock "$state.lock"
 	# is_up reads settings that must not replace those of the command line.

@@ -35,13 +35,13 @@ take_release()
 	esac
 }
 
-# The machines have the release of the host unless the command line says otherwise.
+# The machines have the release of the host unless the command line or LWK_TESTBED_RELEASE says otherwise.
 default_release()
 {
 	local found
-	found=$(host_release)
+	found=${LWK_TESTBED_RELEASE:-$(host_release)}
 
-	if [[ " ${releases[*]} " == *" $found "* ]]; then
+	if [[ ${LWK_TESTBED_RELEASE-} || " ${releases[*]} " == *" $found "* ]]; then
 		echo "$found"
 	else
 		echo bookworm
