@@ -14,8 +14,11 @@
 #include <linux/sched/cputime.h>
 #include <linux/smp.h>
 #include <linux/string.h>
-#include <linux/version.h>
 #include <asm/apic.h>
+#ifdef CONFIG_X86_KERNEL_IBT
+#include <asm/ibt.h>
+#endif
+#include <asm/invpcid.h>
 #include <asm/irq_vectors.h>
 #include <asm/smp.h>
 #include <asm/tlbflush.h>
@@ -66,31 +69,48 @@ static void give_up(enum trick trick, const char *why)
 /* ---- calls ---- */
 
 /*
+ * Returns where an indirect call of a function must arrive, or NULL. With IBT this is its ENDBR, behind
+ * which a kprobe is put; Linux removes the ENDBR of a function that it never calls by a pointer.
+ */
+static void *find_entry(void *probed)
+{
+#ifdef CONFIG_X86_KERNEL_IBT
+	const u32 *code = probed;
+
+	if (*code == gen_endbr())
+		return probed;
+	return code[-1] == gen_endbr() ? probed - sizeof(*code) : NULL;
+#else
+	return probed;
+#endif
+}
+
+/*
  * The functions of system calls, to carry them out for a proxy without a return to user space. Modules
  * cannot link with them; a kprobe that is never enabled finds each by its name.
  */
 trick_call trick_find_call(const char *symbol)
 {
 	struct kprobe probe = { .symbol_name = symbol, .flags = KPROBE_FLAG_DISABLED };
-	void *address;
+	void *entry = NULL;
 
 	if (!is_on(CALLS))
 		return NULL;
-	if (register_kprobe(&probe)) {
+	if (!register_kprobe(&probe)) {
+		entry = find_entry(probe.addr);
+		unregister_kprobe(&probe);
+	}
+	if (!entry)
 		pr_info("cannot find %s() in this kernel: proxies make those calls themselves, which takes longer\n",
 			symbol);
-		return NULL;
-	}
-	address = probe.addr;
-	unregister_kprobe(&probe);
-	return address;
+	return entry;
 }
 
 static void check_calls(void)
 {
-	/* The address may lie behind the ENDBR at which an indirect call must arrive. */
-	if (IS_ENABLED(CONFIG_X86_KERNEL_IBT))
-		give_up(CALLS, "this kernel uses IBT");
+	/* An indirect call would arrive at a check of its type, which this module is not built for. */
+	if (IS_ENABLED(CONFIG_FINEIBT))
+		give_up(CALLS, "this kernel uses FineIBT");
 	else if (!IS_ENABLED(CONFIG_KPROBES))
 		give_up(CALLS, "this kernel has no kprobes");
 }
@@ -228,11 +248,22 @@ void trick_keep_cpusets(void)
 
 /*
  * A CPU does not set an Accessed bit again while it has the translation in its TLB. Linux's
- * flush_tlb_mm() is not exported; this does the same, as long as all CPUs compare tlb_gen.
+ * flush_tlb_mm() and, in newer kernels, __flush_tlb_all() are not for modules; this does the same, as
+ * long as all CPUs compare tlb_gen.
  */
 static void flush_this_cpu(void *unused)
 {
-	__flush_tlb_all();
+	unsigned long flags, cr4;
+
+	if (boot_cpu_has(X86_FEATURE_INVPCID)) {
+		invpcid_flush_all();
+		return;
+	}
+	local_irq_save(flags);
+	cr4 = native_read_cr4();
+	asm volatile("movq %0, %%cr4" ::"r"(cr4 ^ X86_CR4_PGE) : "memory");
+	asm volatile("movq %0, %%cr4" ::"r"(cr4) : "memory");
+	local_irq_restore(flags);
 }
 
 void trick_flush_tlb(struct mm_struct *mm)
@@ -250,8 +281,10 @@ void trick_flush_tlb(struct mm_struct *mm)
 
 static void check_tlb_flush(void)
 {
-	if (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0))
-		give_up(TLB_FLUSH, "this kernel may flush by INVLPGB, without tlb_gen");
+#ifdef X86_FEATURE_INVLPGB
+	if (boot_cpu_has(X86_FEATURE_INVLPGB))
+		give_up(TLB_FLUSH, "this kernel flushes by INVLPGB, without tlb_gen");
+#endif
 }
 
 /* ---- cpu-time ---- */
@@ -283,7 +316,7 @@ void trick_add_memory(struct mm_struct *mm, long pages, unsigned long peak)
 {
 	if (!is_on(MEMORY))
 		return;
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#ifdef HAVE_RSS_STAT_PERCPU
 	percpu_counter_add(&mm->rss_stat[MM_SHMEMPAGES], pages);
 #else
 	atomic_long_add(pages, &mm->rss_stat.count[MM_SHMEMPAGES]);
