@@ -18,7 +18,11 @@
 #else
 
 #include <linux/device.h>
+#include <linux/entry-common.h>
 #include <linux/eventfd.h>
+#include <linux/gfp.h>
+#include <linux/interrupt.h>
+#include <linux/irq.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #ifdef HAVE_CC_PLATFORM
@@ -36,6 +40,42 @@ static inline bool compat_memory_is_encrypted(void)
 	return cc_platform_has(CC_ATTR_MEM_ENCRYPT);
 #else
 	return mem_encrypt_active();
+#endif
+}
+
+#ifndef HAVE_RDMSRQ
+#define rdmsrq rdmsrl
+#define native_wrmsrq native_wrmsrl
+#endif
+
+/* Lets an interrupt's vector change when it is asked for, not at the next interrupt. */
+static inline void compat_let_move_at_once(unsigned int irq)
+{
+#ifdef HAVE_IRQ_MOVE_PCNTXT
+	irq_set_status_flags(irq, IRQ_MOVE_PCNTXT);
+#endif
+}
+
+/* Kernels without the function that sets both export none that sets the affinity but by the hint. */
+static inline int compat_irq_set_affinity(unsigned int irq, const struct cpumask *mask)
+{
+#ifdef HAVE_IRQ_SET_AFFINITY_AND_HINT
+	return irq_set_affinity(irq, mask);
+#else
+	int error = irq_set_affinity_hint(irq, mask);
+
+	irq_set_affinity_hint(irq, NULL);
+	return error;
+#endif
+}
+
+/* Not 0: Linux does more on the way into a system call of the caller, or out of it. */
+static inline unsigned long compat_syscall_work(void)
+{
+#ifdef HAVE_SYSCALL_WORK
+	return READ_ONCE(current_thread_info()->syscall_work);
+#else
+	return READ_ONCE(current_thread_info()->flags) & (SYSCALL_ENTER_WORK | SYSCALL_EXIT_WORK);
 #endif
 }
 
@@ -76,6 +116,33 @@ static inline long compat_pin_user_pages(unsigned long start, unsigned long coun
 	return pin_user_pages(start, count, flags, pages);
 #endif
 }
+
+#ifndef HAVE_ZAP_SPECIAL_VMA_RANGE
+#define zap_special_vma_range zap_vma_ptes
+#endif
+
+#if defined(HAVE_ALLOC_PAGES_BULK_ARRAY_NODE)
+#define alloc_pages_bulk_node alloc_pages_bulk_array_node
+#elif !defined(HAVE_ALLOC_PAGES_BULK_NODE)
+static inline unsigned long alloc_pages_bulk_node(gfp_t gfp, int node, unsigned long count,
+						  struct page **pages)
+{
+	unsigned long got = 0;
+
+	while (got < count && (pages[got] = alloc_pages_node(node, gfp, 0)))
+		got++;
+	return got;
+}
+#endif
+
+/* Without folios a function of a folio is that of its first page. */
+#ifndef HAVE_FOLIO
+#define page_folio compound_head
+#define folio_mapped page_mapped
+#define folio_set_young set_page_young
+#define folio_test_ksm PageKsm
+#define folio_test_mlocked PageMlocked
+#endif
 
 /* True when more than one mapping has the page; newer kernels estimate it for large folios. */
 static inline bool compat_is_mapped_by_several(struct page *page)

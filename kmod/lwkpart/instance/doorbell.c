@@ -19,6 +19,7 @@
 #include <asm/irqdomain.h>
 #include <asm/smp.h>
 
+#include "compat/compat.h"
 #include "instance/state.h"
 
 static struct fwnode_handle *fwnode;
@@ -75,7 +76,7 @@ static int doorbell_alloc(struct irq_domain *d, unsigned int irq, unsigned int c
 		return error;
 	irq_domain_set_info(d, irq, irq, &doorbell_chip, NULL, handle_edge_irq, NULL, "edge");
 	/* The vector may change while the LWK uses it. */
-	irq_set_status_flags(irq, IRQ_MOVE_PCNTXT);
+	compat_let_move_at_once(irq);
 	return 0;
 }
 
@@ -150,7 +151,7 @@ static int connect_one(struct instance *instance, unsigned int index)
 	if (error)
 		goto unmap;
 	instance->doorbells.irq[index] = irq;
-	error = irq_set_affinity(irq, cpumask_of(target));
+	error = compat_irq_set_affinity(irq, cpumask_of(target));
 	if (error)
 		goto free;
 	return 0;

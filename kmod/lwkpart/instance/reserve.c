@@ -149,7 +149,7 @@ int reserve_fill(struct instance *instance, const void *file, u64 size)
 	if (error)
 		return error;
 	instance->n_slots =
-		instance->n_cpus * min(LWK_SLOTS_PER_CPU, LWK_MAX_SLOTS / instance->n_cpus);
+		instance->n_cpus * min_t(u32, LWK_SLOTS_PER_CPU, LWK_MAX_SLOTS / instance->n_cpus);
 	layout.start = layout.next = instance->mem[0].start;
 	layout.end = layout.start + reserve_size(instance);
 	layout.levels = native_read_cr4() & X86_CR4_LA57 ? 5 : 4;

@@ -9,6 +9,7 @@
 #include <asm/msr.h>
 #include <asm/processor.h>
 
+#include "compat/compat.h"
 #include "lending/cpu.h"
 
 #define ENTRY_ADDRESS 0x000ffffffffff000UL
@@ -98,7 +99,7 @@ int tables_map_machine(struct layout *layout)
 	error = map_page(layout, stub, slow_virt_to_phys((void *)stub), 0, LEVEL_4K);
 	if (error || x2apic_enabled())
 		return error;
-	rdmsrl(MSR_IA32_APICBASE, apic_base);
+	rdmsrq(MSR_IA32_APICBASE, apic_base);
 	return map_page(layout, LWK_LAPIC_VADDR, apic_base & ENTRY_ADDRESS,
 			_PAGE_RW | _PAGE_PCD | _PAGE_PWT | no_execute(), LEVEL_4K);
 }

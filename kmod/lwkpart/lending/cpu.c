@@ -155,7 +155,7 @@ static int veto_online(unsigned int cpu)
 static int forget_lwk(unsigned int cpu)
 {
 	if (per_cpu(park_area, cpu) && boot_cpu_has(X86_FEATURE_IBPB))
-		native_wrmsrl(MSR_IA32_PRED_CMD, PRED_CMD_IBPB);
+		native_wrmsrq(MSR_IA32_PRED_CMD, PRED_CMD_IBPB);
 	return 0;
 }
 

@@ -74,7 +74,7 @@ static s32 look_at(struct mover *mover, unsigned long address)
 	page = pte_page(pte);
 	/* A page that is not in an LRU list yet would make the kernel drain the lists of all CPUs. */
 	if (PageReserved(page) || PageCompound(page) || !PageLRU(page) || !PageAnon(page) ||
-	    PageKsm(page) || folio_test_mlocked(page_folio(page)) ||
+	    folio_test_ksm(page_folio(page)) || folio_test_mlocked(page_folio(page)) ||
 	    !folio_mapped(page_folio(page)) || compat_is_mapped_by_several(page) ||
 	    page_to_nid(page) == mover->node)
 		return -EAGAIN;
@@ -84,9 +84,9 @@ static s32 look_at(struct mover *mover, unsigned long address)
 /* Fills fresh[] with up to n pages of the target node. */
 static void allocate(struct mover *mover, u32 n)
 {
-	u32 got = alloc_pages_bulk_array_node(GFP_HIGHUSER_MOVABLE | __GFP_THISNODE | __GFP_NOWARN |
-						      __GFP_NORETRY,
-					      mover->node, n, mover->fresh);
+	u32 got = alloc_pages_bulk_node(GFP_HIGHUSER_MOVABLE | __GFP_THISNODE | __GFP_NOWARN |
+						__GFP_NORETRY,
+					mover->node, n, mover->fresh);
 
 	memset(mover->fresh + got, 0, sizeof(*mover->fresh) * (RUN - got));
 }

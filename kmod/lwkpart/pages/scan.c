@@ -60,7 +60,7 @@ static u64 page_flags(struct page *page)
 
 	if (compat_is_mapped_by_several(page))
 		flags |= LWKPART_PAGE_SHARED;
-	if (PageKsm(page))
+	if (folio_test_ksm(page_folio(page)))
 		flags |= LWKPART_PAGE_KSM;
 	else if (!PageAnon(page))
 		flags |= LWKPART_PAGE_FILE;
@@ -104,7 +104,7 @@ static void look_at(struct scan *scan, unsigned long *entry, struct page *page,
 	scan->pages[scan->count++] = address | flags;
 }
 
-/* Callback of apply_to_existing_page_range(), for each entry that is not empty; table locked. */
+/* Callback of apply_to_page_range(), for each entry; table locked. */
 static int look_at_pte(pte_t *pte, unsigned long address, void *data)
 {
 	struct scan *scan = data;
@@ -121,7 +121,7 @@ static void look_at_huge_pmd(struct scan *scan, struct mm_struct *mm, pmd_t *pmd
 
 	/* The huge page may have been split since the caller looked. */
 	if (pmd_present(*pmd) && (pmd_trans_huge(*pmd) || (flags & LWKPART_PAGE_HUGETLB)) &&
-	    !pmd_devmap(*pmd))
+	    !is_zone_device_page(pmd_page(*pmd)))
 		look_at(scan, (unsigned long *)pmd, pmd_page(*pmd), address & PMD_MASK, flags);
 	spin_unlock(lock);
 }
@@ -157,7 +157,8 @@ static unsigned long scan_mapping(struct scan *scan, struct vm_area_struct *vma,
 		next = min(next,
 			   address + (unsigned long)(scan->capacity - scan->count) * PAGE_SIZE);
 		scan->entries += (next - address) >> PAGE_SHIFT;
-		apply_to_existing_page_range(mm, address, next - address, look_at_pte, scan);
+		/* It makes a table where there is none, which is rare here: the table has gone since. */
+		apply_to_page_range(mm, address, next - address, look_at_pte, scan);
 		cond_resched();
 	}
 	return min(address, end);

@@ -13,11 +13,11 @@
 
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
-#include <linux/task_work.h>
 #include <linux/uaccess.h>
 #include <asm/syscall.h>
 #include <asm/unistd.h>
 
+#include "compat/compat.h"
 #include "process/channel.h"
 #include "tricks/tricks.h"
 
@@ -84,8 +84,7 @@ static bool may_call_here(struct lwk_packet *packet, const struct lwk_serve *ser
 		return false;
 	/* The LWK chose the number, which must not lead a speculating CPU out of the table. */
 	packet->nr = array_index_nospec(packet->nr, ARRAY_SIZE(calls));
-	return calls[packet->nr].function && !READ_ONCE(current_thread_info()->syscall_work) &&
-	       !signal_pending(current) &&
+	return calls[packet->nr].function && !compat_syscall_work() && !signal_pending(current) &&
 	       (!calls[packet->nr].suits || calls[packet->nr].suits(packet, serve));
 }
 
@@ -118,7 +117,7 @@ bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
 	if (restarts(result))
 		return false;
 	thread->served++;
-	left_to_proxy = signal_pending(current) || task_work_pending(current);
+	left_to_proxy = signal_pending(current) || READ_ONCE(current->task_works);
 	answer.id = packet.id;
 	answer.args[0] = result;
 	channel_finish(thread, left_to_proxy ? NULL : &answer);

@@ -17,6 +17,7 @@
 
 #include "abi/device/device.h"
 #include "abi/shared/orders.h"
+#include "compat/compat.h"
 #include "instance/doorbell.h"
 
 /* How long the LWK may take to make a page. */
@@ -342,7 +343,7 @@ long window_unmap(struct lwk_process *process, const struct lwk_unmap *range)
 		if (vma->vm_ops != &window_ops || vma->vm_private_data != process)
 			continue;
 		at = max(at, vma->vm_start);
-		zap_vma_ptes(vma, at, min(end, vma->vm_end) - at);
+		zap_special_vma_range(vma, at, min(end, vma->vm_end) - at);
 		error = 0;
 	}
 	up_write(&process->shown);
