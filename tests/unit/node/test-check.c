@@ -229,6 +229,27 @@ static void settings_that_do_no_harm(void **state)
 	}
 }
 
+static void keep_plugstack(const struct ms_finding *finding, void *context)
+{
+	*(struct ms_finding *)context = *finding;
+}
+
+static void plugstack_is_beside_slurm_conf(void **state)
+{
+	struct ms_finding found;
+	struct checking checking = { .hear = keep_plugstack, .context = &found };
+	char *slurm;
+
+	assert_true(asprintf(&slurm, "%sSLURM_CONF = %s/slurm.conf\n", good_slurm, unit_dir) > 0);
+	checking.slurm = slurm;
+	check_plugstack(&checking);
+	assert_int_equal(found.level, MS_PROBLEM);
+	unit_file("plugstack.conf", "required lwk.so\n");
+	check_plugstack(&checking);
+	assert_int_equal(found.level, MS_FINE);
+	free(slurm);
+}
+
 static void half_cores(void **state)
 {
 	look("ThreadsPerCore=1", "ThreadsPerCore=2");
@@ -534,6 +555,7 @@ int main(void)
 		TEST(all_is_well),
 		TEST(each_wrong_setting_is_one_finding),
 		TEST(settings_that_do_no_harm),
+		TEST(plugstack_is_beside_slurm_conf),
 		TEST(half_cores),
 		TEST(no_assistant_cpu),
 		TEST(os_cpus_and_the_spec_list_differ),

@@ -42,12 +42,17 @@ static bool stack_has_plugin(const char *path, int depth)
 
 void check_plugstack(struct checking *checking)
 {
-	char path[512] = "/etc/slurm/plugstack.conf", set[512] = "";
+	char path[1024] = "/etc/slurm/plugstack.conf", set[512] = "", conf[512] = "", *name;
 
-	if (checking->slurm)
+	if (checking->slurm) {
 		check_setting(checking->slurm, "PlugStackConfig", set, sizeof(set));
+		check_setting(checking->slurm, "SLURM_CONF", conf, sizeof(conf));
+	}
+	name = strrchr(conf, '/');
 	if (*set == '/')
 		snprintf(path, sizeof(path), "%s", set);
+	else if (name)
+		snprintf(path, sizeof(path), "%.*s/plugstack.conf", (int)(name - conf), conf);
 	if (stack_has_plugin(path, 0))
 		check_tell(checking, MS_FINE, "plugstack", NULL, "%s loads lwk.so", path);
 	else

@@ -11,12 +11,11 @@
 #include "base/child.h"
 #include "base/clock.h"
 
-#define SCONTROL "/usr/bin/scontrol"
 #define SCONTROL_MS 20000
 
 static char *ask_scontrol(const char *what, const char *name)
 {
-	const char *const argv[] = { SCONTROL, "--oneliner", "show", what, name, NULL };
+	const char *const argv[] = { SCONTROL_PATH, "--oneliner", "show", what, name, NULL };
 	size_t size = 256 << 10;
 	char *output = malloc(size);
 
