@@ -27,7 +27,10 @@ source_checks()
 # Those that only the nightly run has, or --only.
 nightly_source_checks()
 {
-	echo 'tarball make distcheck passes: the tarball builds, installs and uninstalls'
+	cat <<-'EOF'
+	tarball make distcheck passes: the tarball builds, installs and uninstalls
+	releases all but the module builds and its unit tests pass on Debian 11 to 13 and forky
+	EOF
 }
 
 unit_tests()
