@@ -25,6 +25,7 @@ static bool refused;
 static bool active;
 static bool launch;
 static bool report;
+static bool is_script;	    /* the batch script, which waits for all nodes */
 static bool is_step;	    /* made by srun, and no batch script */
 static uint64_t kills_told; /* killed proxies that need not be told of (again) */
 
@@ -123,10 +124,8 @@ int task_look(spank_t sp)
 	check_record(job_id, found, asked, image);
 	active = found && job.state == MS_JOB_ACTIVE;
 
-	if (active && step_id == SLURM_BATCH_SCRIPT && verdict_await(job_id, &err) < 0)
-		refuse("%s", err.text);
-
 	kills_told = active ? ms_limits_kills(&job, getpid()) : 0;
+	is_script = step_id == SLURM_BATCH_SCRIPT;
 	/* The batch script and salloc's shell on a node belong to the job's Linux side. */
 	is_step = step_id <= SLURM_MAX_NORMAL_STEP_ID;
 	launch = active && is_step && options_launch(sp);
@@ -138,6 +137,11 @@ int task_look(spank_t sp)
 
 int task_refuse(void)
 {
+	struct ms_error err;
+
+	/* From Slurm 23.11 on nothing can ask slurmctld in user_init. */
+	if (active && is_script && !refused && verdict_await(job.job_id, &err) < 0)
+		refuse("%s", err.text);
 	return refused ? -1 : 0;
 }
 

@@ -50,6 +50,7 @@ check_PROGRAMS += \
 	tests/unit/plan/test-plan \
 	tests/unit/plan/test-plan-machines \
 	tests/unit/plan/test-plan-random \
+	tests/unit/spank/test-allocation \
 	tests/unit/store/test-journal \
 	tests/unit/store/test-record \
 	tests/unit/switch/test-engine \
@@ -68,6 +69,10 @@ tests_unit_lwkctl_test_drawing_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
 tests_unit_lwkctl_test_verbs_CPPFLAGS = $(AM_CPPFLAGS) -DTOP_SRCDIR='"$(abs_top_srcdir)"' \
 	-DTOP_BUILDDIR='"$(abs_top_builddir)"'
 tests_unit_lwkctl_test_verbs_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
+
+# For the newest release of Slurm, whichever is installed.
+tests_unit_spank_test_allocation_CPPFLAGS = -I$(top_srcdir)/tests/slurm -DRELEASE_YEAR=26 -DRELEASE_MONTH=5 \
+	-I$(top_srcdir)/spank $(AM_CPPFLAGS)
 
 # Whole folders: what is in them belongs to the tests.
 EXTRA_DIST += tests/bench tests/fuzz tests/slurm tests/vm tests/unit/topologies

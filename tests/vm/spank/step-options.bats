@@ -94,8 +94,13 @@ lwk_step()
 	[[ $output == *LWK* ]]
 }
 
-@test "srun --multi-prog is refused" {
-	refused 'multi-prog' '--lwk-launch=none' -- lwk_step --multi-prog steps/multi-prog
+@test "srun --multi-prog runs its programs on the LWK, or before Slurm 23.11 is refused" {
+	if printf '%s\n' 23.11 "$(bed srun --version | sed 's/.* //')" | sort -VC; then
+		run -0 lwk_step --multi-prog steps/multi-prog
+		[[ $output == *LWK* ]]
+	else
+		refused 'multi-prog' '--lwk-launch=none' -- lwk_step --multi-prog steps/multi-prog
+	fi
 }
 
 @test "a missing program is refused" {
