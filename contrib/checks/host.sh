@@ -59,6 +59,32 @@ check_slurm_releases()
 	return $status
 }
 
+# At the widths of a common and of a wide terminal.
+check_manuals()
+{
+	local page width
+
+	for page in doc/*.[1-8]; do
+		for width in 78n 118n; do
+			{ groff -ww -mandoc -Tutf8 "-rLL=$width" "$page" >/dev/null; } 2>&1
+		done
+	done >"$logs/manuals"
+	cat "$logs/manuals"
+	[[ ! -s $logs/manuals ]]
+}
+
+# What says the version says the same one.
+check_version()
+{
+	local version
+
+	version=$(sed -n 's/^AC_INIT(\[slurm-lwk\], \[\(.*\)\])$/\1/p' configure.ac)
+	[[ $version ]]
+	grep -m1 '^slurm-lwk [0-9]' NEWS | grep -qE "^slurm-lwk $version( |\$)"
+	grep -m1 . debian/changelog | grep -qF "slurm-lwk ($version)"
+	grep -qE "^Version: *$version\$" contrib/rpm/slurm-lwk.spec
+}
+
 check_rooms()
 {
 	contrib/rooms --check

@@ -14,6 +14,8 @@ source_checks()
 	headers every header compiles alone
 	slurm_releases the plugins compile for each release of Slurm
 	rooms includes run one way through the rooms
+	manuals groff formats the man pages without a warning
+	version configure.ac, NEWS and the packages have one version
 	sanitizers the project builds out of tree with sanitizers
 	without_kernel the project builds and installs without kernel headers
 	sparse sparse finds nothing in lwkpart.ko

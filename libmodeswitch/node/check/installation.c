@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -35,14 +36,17 @@ static void tell_first_config(struct checking *checking, const char *path)
 		 "[node]\nOsCpus = %s\n\n[image lwk]\nDriver = lwkpart\nPath = " LWK_IMAGE_PATH
 		 "\nDefault = yes",
 		 *cpus >= '0' && *cpus <= '9' ? cpus : "0");
-	check_tell_lines(checking, MS_PROBLEM, "config", lines, path, "%s does not exist", path);
+	check_tell_lines(checking, MS_PROBLEM, "config", lines, path, "%s is missing or empty",
+			 path);
 }
 
 void check_config(struct checking *checking, const char *path)
 {
 	struct ms_error err;
+	struct stat st;
 
-	if (access(path, F_OK) < 0 && errno == ENOENT)
+	/* A shell has made the file by ">" before lwkctl setup prints what to write. */
+	if (stat(path, &st) < 0 ? errno == ENOENT : st.st_size == 0)
 		tell_first_config(checking, path);
 	else if (ms_config_load(path, &checking->config, &err) < 0)
 		check_tell(checking, MS_PROBLEM, "config",
