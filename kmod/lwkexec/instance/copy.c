@@ -31,12 +31,23 @@ int copy_renew(void)
 	return error;
 }
 
+/* Linux before 5.16 copies nothing from a range whose end does not exist: then the rest of the page. */
+static ssize_t take(uint64_t address, size_t size)
+{
+	size_t in_page = 4096 - address % 4096;
+	ssize_t n = pwrite(file, (void *)address, size, 0);
+
+	if (n < 0 && errno == EFAULT && size > in_page)
+		n = pwrite(file, (void *)address, in_page, 0);
+	return n;
+}
+
 size_t copy_in(void *to, uint64_t address, size_t size)
 {
 	ssize_t n;
 
 	pthread_mutex_lock(&lock);
-	n = pwrite(file, (void *)address, size, 0);
+	n = take(address, size);
 	if (n > 0)
 		n = pread(file, to, n, 0);
 	pthread_mutex_unlock(&lock);
