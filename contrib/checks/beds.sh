@@ -36,6 +36,15 @@ run_file()
 		fi | tee "$log"
 }
 
+# other_version BED: prints the tag of tests for the version of cgroups that the bed has not.
+other_version()
+{
+	case $("$testbed" status --name "$beds$1") in
+	*'cgroup v2'*) echo version-1 ;;
+	*) echo version-2 ;;
+	esac
+}
+
 # run_files BED TAGS "OPTIONS" FILE...: boots the bed and runs what is chosen of these files.
 run_files()
 {
@@ -46,14 +55,15 @@ run_files()
 		chosen "$file" || continue
 		tags=$2 filter=()
 		if ! text=$(text_of "$file"); then
-			[[ $nightly ]] || tags+=',!nightly'
+			[[ $nightly ]] || tags+="${tags:+,}!nightly"
 		elif ! runs_in_order "$file"; then
 			filter=(--filter "$text")
 		fi
-		(($(bats --count --filter-tags "$tags" "${filter[@]}" "tests/vm/$file.bats"))) || continue
+		(($(bats --count ${tags:+--filter-tags "$tags"} "${filter[@]}" "tests/vm/$file.bats"))) || continue
 		# shellcheck disable=SC2086  # options, one word each
 		[[ $booted ]] || boot "$bed" $options
 		booted=yes
+		tags+="${tags:+,}!$(other_version "$bed")"
 		log=$logs/$bed${options:+.${options//[^a-z0-9]/}}.${file//\//-}.tap
 		printf '%s\n' "$bed" "$tags" "$options" "$file" >"$log.run"
 		run_file "$bed" "$tags" "$file" "$log" "${filter[@]}"
@@ -69,7 +79,7 @@ on_bed()
 	mapfile -t files < <(for file in $(bed_files); do
 		[[ $(header "$file" bed) != "$bed" ]] || echo "$file"
 	done)
-	run_files "$bed" '!version-2' '' "${files[@]}"
+	run_files "$bed" '' '' "${files[@]}"
 
 	mapfile -t again < <(for file in $(bed_files); do repeats "$file"; done |
 		sed -n "s/^$bed //p" | sort -u)

@@ -74,6 +74,31 @@ prepare()
 		cat /sys/devices/system/cpu/online; grep MemTotal /proc/meminfo; } >/run/lwk-tests.before'
 }
 
+# stop_daemon NAME [SIGNAL [MACHINE]]: ends slurmd or slurmctld, and waits until it has ended.
+stop_daemon()
+{
+	on "${3-1}" sh -s "$1" "${2--TERM}" <<-'EOF'
+	pid=$(cat "/run/$1.pid")
+	kill "$2" "$pid"
+	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+	EOF
+}
+
+# start_daemon NAME [MACHINE]: starts slurmd or slurmctld as the machine's init does.
+start_daemon()
+{
+	on "${2-1}" sh -s "$1" <<-'EOF'
+	if [ -d /run/systemd/system ]; then
+		systemctl reset-failed "$1" 2>/dev/null
+		exec systemctl start "$1"
+	fi
+	# With version 2 slurmd works in the cgroup that its service would give it.
+	service=/sys/fs/cgroup/system.slice/slurmd.service/cgroup.procs
+	[ "$1" != slurmd ] || [ ! -e "$service" ] || echo $$ >"$service"
+	setsid "$1" </dev/null >/dev/null 2>&1
+	EOF
+}
+
 # submit USER SBATCH-ARG... [<SCRIPT]: prints the job's id. The job's output is ~/ID.out.
 submit()
 {

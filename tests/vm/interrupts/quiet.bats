@@ -120,8 +120,8 @@ expand()
 	quiet_job
 	bed pkill -KILL -x lwkctl
 	bed sh -c 'echo 3 >/proc/irq/4/smp_affinity_list'
-	bed sh -c 'pid=$(cat /run/slurmd.pid); kill -9 $pid
-		while kill -0 $pid 2>/dev/null; do sleep 0.1; done; setsid slurmd </dev/null >/dev/null 2>&1'
+	stop_daemon slurmd -KILL
+	start_daemon slurmd
 	wait_for 60 bed pgrep -x lwkctl
 	wait_for 40 none_on 0-3
 	bed pkill -KILL -x lwkctl
@@ -144,8 +144,8 @@ expand()
 	kill -9 "$pid" $(pgrep slurmstepd) $(pgrep -u user1) $(pgrep -x sleep)
 	scancel "$1"
 	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-	setsid slurmd </dev/null >/dev/null 2>&1
 	END
+	start_daemon slurmd
 	wait_for_job "$job"
 	node_is_clean
 	diff <(echo "$before") <(affinities)

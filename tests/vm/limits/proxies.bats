@@ -67,6 +67,7 @@ no_group_is_left()
 	[[ -z $(bed sh -c 'find /sys/fs/cgroup -name "slurm-lwk*"') ]]
 }
 
+# bats test_tags=cgroups,version-1
 @test "proxies of srun and of the batch script are in the job's cgroups, and in Slurm's" {
 	job=$(submit user1 -n5 --mem=512 --lwk <<-EOF
 	#!/bin/sh
@@ -194,7 +195,7 @@ no_group_is_left()
 	no_group_is_left
 }
 
-# bats test_tags=nightly
+# bats test_tags=cgroups,version-1,nightly
 @test "a job without a mounted controller is refused or runs, as ProxyLimits= says" {
 	bed umount /sys/fs/cgroup/pids
 	configure 'ProxyLimits = require'
@@ -237,16 +238,10 @@ no_group_is_left()
 
 restart_slurm()
 {
-	bed sh -s <<-'EOF'
 	for daemon in slurmctld slurmd; do
-		pid=$(cat "/run/$daemon.pid")
-		kill "$pid"
-		while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-		service=/sys/fs/cgroup/system.slice/slurmd.service/cgroup.procs
-		[ $daemon = slurmctld ] || [ ! -e "$service" ] || echo $$ >"$service"
-		setsid $daemon </dev/null >/dev/null 2>&1
+		stop_daemon $daemon
+		start_daemon $daemon
 	done
-	EOF
 	wait_for 60 bed sh -c 'scontrol ping && sinfo -h -o %T | grep -qx idle'
 }
 

@@ -51,6 +51,13 @@ movable_blocks()
 	bed sh -c "grep -lx Movable $memory/memory*/valid_zones | wc -l"
 }
 
+# in_root_cgroup SCRIPT: runs it outside sshd's service, which `lwkctl prepare` keeps on the system's nodes
+# where systemd started it.
+in_root_cgroup()
+{
+	bed sh -c "[ ! -e /sys/fs/cgroup/cgroup.procs ] || echo \$\$ >/sys/fs/cgroup/cgroup.procs; $1"
+}
+
 @test "an ordinary user is refused" {
 	run -1 as user1 lwkctl prepare
 	[[ $output == *'as root'*'sudo'* ]]
@@ -198,7 +205,7 @@ movable_blocks()
 @test "an LWK job gets other blocks than those with pinned memory" {
 	prepare_node
 	# Pages that vmsplice(2) holds in a pipe cannot be moved.
-	bed sh -c 'setsid numactl --membind=1 /opt/lwk-tests/pin-memory 8 >/run/pinned 2>&1 &'
+	in_root_cgroup 'setsid numactl --membind=1 /opt/lwk-tests/pin-memory 8 >/run/pinned 2>&1 &'
 	wait_for 30 bed grep -q pinned /run/pinned
 	job=$(submit user1 -n4 --mem=1344 --lwk --wrap 'lwkctl status --json')
 	wait_for_job "$job"
@@ -210,7 +217,7 @@ movable_blocks()
 
 @test "--undo names a pinned block, and the next --undo restores it" {
 	prepare_node
-	bed sh -c 'setsid numactl --membind=1 /opt/lwk-tests/pin-memory 8 >/run/pinned 2>&1 &'
+	in_root_cgroup 'setsid numactl --membind=1 /opt/lwk-tests/pin-memory 8 >/run/pinned 2>&1 &'
 	wait_for 30 bed grep -q pinned /run/pinned
 	run -1 bed lwkctl prepare --undo
 	[[ $output == *'stays: it does not go off-line: something in it is pinned'* ]]

@@ -40,7 +40,8 @@ traps()
 	}
 	until (-e "$ENV{HOME}/stop") {
 		my @groups = (glob('/sys/fs/cgroup/*/slurm-lwk'), glob('/sys/fs/cgroup/*/slurm-lwk/*'),
-			glob('/sys/fs/cgroup/*/slurm*/uid_*/job_*'), '/sys/fs/cgroup');
+			glob('/sys/fs/cgroup/*/slurm*/uid_*/job_*'),
+			glob('/sys/fs/cgroup/*/*slurmstepd.scope{,/job_*,/job_*/step_*}'), '/sys/fs/cgroup');
 		for my $dir (@dirs, @groups) {
 			for my $name (@names) {
 				my $at = "$dir/$name";
@@ -113,7 +114,8 @@ traps()
 	refused kill -0 "$proxy"
 	refused lwkctl migrate --pid "$proxy" --to 1
 	# What root has made for the job: nobody else can write it, and only the device is the user's.
-	find /run/slurm-lwk /dev/lwk /sys/fs/cgroup/*/slurm-lwk /sys/fs/cgroup/*/slurm*/uid_* \
+	find /run/slurm-lwk /dev/lwk \
+		$(ls -d /sys/fs/cgroup/*/slurm-lwk /sys/fs/cgroup/*/slurm*/uid_* /sys/fs/cgroup/*/*slurmstepd.scope 2>/dev/null) \
 		\( -perm /022 -o ! -user root \) ! -type l ! -name cgroup.event_control -printf '%p %u %m\n'
 	EOF
 	echo "$output"

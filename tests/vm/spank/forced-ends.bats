@@ -59,12 +59,8 @@ knows_all_cpus()
 @test "when slurmd is killed, the job goes on and the node comes back at its end" {
 	running user1 -n4 --mem=512 --lwk --wrap "srun -n1 $programs/nap 15; srun -n3 $programs/hello"
 	lent=$(bed cat /sys/devices/system/cpu/online)
-	bed sh -s <<-'EOF'
-	pid=$(cat /run/slurmd.pid)
-	kill -9 "$pid"
-	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-	setsid slurmd </dev/null >/dev/null 2>&1
-	EOF
+	stop_daemon slurmd -KILL
+	start_daemon slurmd
 	wait_for 60 bed sh -c 'scontrol ping && [ "$(sinfo -h -o %T)" = mixed ]'
 	# Nothing of a job that still runs was undone.
 	[[ $(bed cat /sys/devices/system/cpu/online) == "$lent" ]]
@@ -90,8 +86,8 @@ knows_all_cpus()
 	kill -9 "$pid" $(pgrep slurmstepd) $(pgrep -u user1) $(pgrep -x sleep)
 	scancel "$1"
 	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-	setsid slurmd </dev/null >/dev/null 2>&1
 	EOF
+	start_daemon slurmd
 	wait_for_job "$job"
 	node_is_clean
 }

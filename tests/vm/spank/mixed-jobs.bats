@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
 # also: second --cgroup v2, cgroups
-# also nightly: second --append testbed.cpuset_v2_mode, cpusets
+# also nightly: second --cgroup v1 --append testbed.cpuset_v2_mode, cpusets
 #
 # LWK jobs and Linux-only jobs run on one node in every order, and none takes from another what
 # Slurm gave it, before, during or after.
@@ -108,15 +108,8 @@ rss_is_about()
 
 restart_daemon()
 {
-	bed sh -s "$@" <<-'EOF'
-	pid=$(cat "/run/$1.pid")
-	kill "$2" "$pid"
-	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-	# With version 2 slurmd works in the cgroup that its service would give it.
-	service=/sys/fs/cgroup/system.slice/slurmd.service/cgroup.procs
-	[ ! -e "$service" ] || echo $$ >"$service"
-	setsid "$1" </dev/null >/dev/null 2>&1
-	EOF
+	stop_daemon "$@"
+	start_daemon "$1"
 	wait_for 60 bed sh -c 'scontrol ping && sinfo -h -o %T | grep -qx "mixed\|allocated\|idle"'
 }
 

@@ -207,12 +207,8 @@ interactive_fails()
 @test "a job goes on while slurmd of one of its nodes is killed and comes back" {
 	job=$(both user1 --wrap 'srun /opt/lwk-tests/nap 10; srun /opt/lwk-tests/hello')
 	wait_for 60 as user1 sh -c "[ \"\$(grep -c kernel= $job.out)\" = 2 ]"
-	on 2 sh -s <<-'EOS'
-	pid=$(cat /run/slurmd.pid)
-	kill -9 "$pid"
-	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-	setsid slurmd </dev/null >/dev/null 2>&1
-	EOS
+	stop_daemon slurmd -KILL 2
+	start_daemon slurmd 2
 	wait_for_job "$job"
 	job_is "$job" JobState=COMPLETED ExitCode=0:0
 	run job_output user1 "$job"

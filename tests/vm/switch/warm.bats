@@ -148,12 +148,8 @@ is_warm()
 @test "slurmd that restarts gives the warm partition back" {
 	lwk_job user1 4 "$programs/hello"
 	is_warm
-	bed sh -s <<-'EOF'
-	pid=$(cat /run/slurmd.pid)
-	kill "$pid"
-	while kill -0 "$pid" 2>/dev/null; do sleep 0.2; done
-	setsid slurmd </dev/null >/dev/null 2>&1
-	EOF
+	stop_daemon slurmd
+	start_daemon slurmd
 	wait_for 60 bed sh -c '! lwkctl status --json | grep -q warm'
 	node_is_clean
 }

@@ -101,13 +101,11 @@ gather_by()
 {
 	bed sh -s "$1" <<-'END'
 	sed -i "s/^JobAcctGatherType=.*/JobAcctGatherType=jobacct_gather\/$1/" /etc/slurm/slurm.conf
-	for daemon in slurmctld slurmd; do
-		pid=$(cat /run/$daemon.pid)
-		kill "$pid"
-		while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-		setsid $daemon </dev/null >/dev/null 2>&1
-	done
 	END
+	for daemon in slurmctld slurmd; do
+		stop_daemon $daemon
+		start_daemon $daemon
+	done
 	wait_for 60 bed sh -c '[ "$(sinfo -h -o %T)" = idle ]'
 }
 
