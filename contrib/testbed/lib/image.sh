@@ -14,7 +14,7 @@ image_packages=(
 	busybox-static				# for --init tiny and the initial RAM disk
 	iproute2 procps kmod util-linux strace	# to look around with
 	libhwloc15 libjson-c5 libinih1		# the project's libraries
-	libnuma1 numactl
+	libnuma1 numactl libseccomp2
 	irqbalance				# moves interrupts, too
 	sysbench iperf3				# neighbours that a bench disturbs
 	libmpich12 libopenblas0-pthread		# programs that run on the LWK

@@ -60,14 +60,13 @@ package_sources()
 	local mirror=http://deb.debian.org
 
 	echo "deb $mirror/debian $release main"
+	# Debian has ended bullseye: mirrors lack files that its security lists name.
 	case $release in
-	bullseye | bookworm | trixie)
+	bookworm | trixie)
 		echo "deb $mirror/debian $release-updates main"
 		echo "deb $mirror/debian-security $release-security main"
+		echo "deb $mirror/debian $release-backports main"
 		;;
-	esac
-	case $release in
-	bookworm | trixie) echo "deb $mirror/debian $release-backports main" ;;
 	esac
 }
 
@@ -96,6 +95,12 @@ install_root()
 	for pattern in "${image_left_out[@]}"; do
 		options+=(--dpkgopt="path-exclude=$pattern")
 	done
+
+	# Debian's installer merges /lib into /usr in each of these releases, mmdebstrap not in this one.
+	# shellcheck disable=SC2016  # mmdebstrap's shell expands the hook
+	[[ $release != bullseye ]] || options+=(
+		--setup-hook='for place in bin sbin lib lib32 lib64 libx32; do
+			mkdir -p "$1/usr/$place"; ln -s "usr/$place" "$1/$place"; done')
 
 	# In a PID and a mount namespace of its own the whole installation dies
 	# with this script, however that dies, and leaves no mounts.

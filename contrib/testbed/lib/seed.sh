@@ -69,8 +69,9 @@ slurm_conf()
 
 cgroup_conf()
 {
+	# Slurm 20.11 has one plugin for cgroups, and no name for it.
+	[[ $release == bullseye ]] || echo "CgroupPlugin=cgroup/$cgroup"
 	cat <<-EOF
-	CgroupPlugin=cgroup/$cgroup
 	ConstrainCores=yes
 	ConstrainRAMSpace=yes
 	EOF

@@ -1,6 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
+# also: trixie --release trixie, everywhere
+# also nightly: bullseye --release bullseye, everywhere
+# also nightly: forky --release forky, everywhere
+# bats file_tags=everywhere
 #
 # One LWK job from its batch script to its end: its programs see their LWK, and srun tells how they
 # ended.
