@@ -289,15 +289,19 @@ int compat_allocation(slurm_job_info_t *job, const char *node, struct compat_all
 		.job_resrcs = job->job_resrcs,
 		.node_inx = job->node_inx,
 	};
-	char *text = slurm_sprint_job_info(&resources, 1);
 	char cores[8192];
+	char *text;
 
+	/*
+	 * The list has cores as long as libslurm has not loaded the nodes. Printing a job loads
+	 * them, and the list has CPUs from then on.
+	 */
+	if (slurm_job_cpus_allocated_str_on_node(cores, sizeof(cores), job->job_resrcs, node) != 0)
+		return ms_fail(err, "Slurm lists no CPUs of job %u on node %s", job->job_id, node);
+	text = slurm_sprint_job_info(&resources, 1);
 	if (!text || parse_memory(text, node, &allocation->megabytes) < 0)
 		return ms_fail(err, "Slurm does not tell the memory of job %u on node %s",
 			       job->job_id, node);
-	/* The list has cores, not CPUs, as long as nothing has made libslurm load the nodes. */
-	if (slurm_job_cpus_allocated_str_on_node(cores, sizeof(cores), job->job_resrcs, node) != 0)
-		return ms_fail(err, "Slurm lists no CPUs of job %u on node %s", job->job_id, node);
 	allocation->cores = strdup(cores);
 	return allocation->cores ? 0 : ms_fail(err, "out of memory");
 }
