@@ -92,7 +92,7 @@ void scribble(void);
 #define X86_FEATURE_GBPAGES true
 #define x2apic_enabled() true
 #define MSR_IA32_APICBASE 0
-#define rdmsrl(msr, value) ((value) = 0)
+#define rdmsrq(msr, value) ((value) = 0)
 #define slow_virt_to_phys(virt) virt_to_phys(virt)
 #define rdtsc_ordered() 0
 enum { tsc_khz = 1000000 };
