@@ -25,14 +25,15 @@ teardown_file()
 	node_is_clean
 }
 
-# spinning_job: starts a job of user1 that runs spin twice on an LWK CPU, sets $job, and
-# $cpu to Linux's number of that CPU.
+# spinning_job: starts a job of user1 that runs spin twice on an LWK CPU, and ends when there is no file
+# "hold". Sets $job, and $cpu to Linux's number of that CPU.
 spinning_job()
 {
 	job=$(submit user1 -n1 -c2 --mem=300 --lwk --wrap "
 		srun $programs/spin; echo first=\$?
 		srun $programs/spin; echo second=\$?
-		lwkctl kmsg \$SLURM_JOB_ID")
+		lwkctl kmsg \$SLURM_JOB_ID
+		while [ -e hold ]; do sleep 0.2; done")
 	wait_for 60 has_printed user1 "$job" spinning
 	cpu=$(bed cat "/run/slurm-lwk/jobs/$job.json" | jq -r .lwk_cpus)
 }
@@ -71,11 +72,14 @@ machine_check()
 
 @test "a fatal error ends the LWK with the reason; later ones do not reset the node" {
 	other=$(submit user2 -n1 -c2 --mem=300 --lwk --wrap "srun $programs/nap 600")
+	# Once the CPU is Linux's again, a machine check there is fatal to Linux.
+	as user1 touch hold
 	spinning_job
 	machine_check "$corrupt"
 	wait_for 30 bed sh -c "dmesg | grep 'LWK of job $job .*panicked.*machine check at .*bank 3, status be'"
 	machine_check "$corrupt"
 	machine_check "$needed"
+	as user1 rm hold
 	wait_for_job "$job"
 	run -0 job_output user1 "$job"
 	[[ $output == *'PANIC: CPU 0: machine check at '* ]]
