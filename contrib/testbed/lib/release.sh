@@ -125,7 +125,8 @@ find_builder()
 {
 	local inputs
 
-	inputs=$(cat "$testbed_dir/lib/release.sh" "$top/contrib/install-dependencies"
+	inputs=$(cat "$testbed_dir/lib/release.sh"
+		"$top/contrib/install-dependencies" --list-build
 		printf '%s\n' "$release" "$chosen_kernel")
 	inputs=$(sha256sum <<<"$inputs")
 	builder=$cache/builder-$release-${inputs:0:16}
