@@ -34,7 +34,7 @@ int compat_complete_job(uint32_t job_id, uint32_t status);
 uint32_t compat_job_id(const slurm_job_info_t *job);
 void compat_describe_job(job_desc_msg_t *update, uint32_t job_id);
 
-/* What a job has on one node. */
+/* Slurm gives these resources of one node to a job. */
 struct compat_allocation {
 	char *cores; /* Slurm's numbers of the cores, a list; free() it */
 	uint64_t megabytes;

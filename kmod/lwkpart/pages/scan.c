@@ -157,7 +157,10 @@ static unsigned long scan_mapping(struct scan *scan, struct vm_area_struct *vma,
 		next = min(next,
 			   address + (unsigned long)(scan->capacity - scan->count) * PAGE_SIZE);
 		scan->entries += (next - address) >> PAGE_SHIFT;
-		/* It makes a table where there is none, which is rare here: the table has gone since. */
+		/*
+		 * This function makes a table where there is none. That is rare, because the
+		 * table was there a moment ago.
+		 */
 		apply_to_page_range(mm, address, next - address, look_at_pte, scan);
 		cond_resched();
 	}

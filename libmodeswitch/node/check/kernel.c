@@ -108,7 +108,7 @@ void check_interrupts(struct checking *checking)
 	hwloc_bitmap_free(cpus);
 }
 
-/* What LWK jobs lack without a trick of lwkpart.ko. */
+/* Each row says what LWK jobs lose when that trick of lwkpart.ko is off. */
 static const struct loss {
 	const char *trick, *text;
 } losses[] = {
