@@ -7,10 +7,10 @@ EXTRA_DIST += kmod/Makefile kmod/abi kmod/dkms.conf kmod/lwkpart kmod/tries
 if HAVE_KERNEL
 kmod_moduledir = /lib/modules/$(KERNEL_RELEASE)/updates
 kmod_module_DATA = kmod/module/lwkpart.ko
-module_sources = $(srcdir)/kmod/lwkpart/Kbuild $(wildcard $(srcdir)/kmod/lwkpart/*.[ch] \
-	$(srcdir)/kmod/lwkpart/*/*.[chS] $(srcdir)/kmod/tries/*.[cS])
 
-kmod/module/lwkpart.ko: $(module_sources) $(abi_headers) $(srcdir)/kmod/Makefile Makefile
+# kmod/Makefile knows what the module is made of, and whether there is anything to do.
+.PHONY: kmod/module/lwkpart.ko
+kmod/module/lwkpart.ko:
 	$(AM_V_GEN)$(MAKE) -f $(abs_srcdir)/kmod/Makefile KERNEL_BUILD=$(KERNEL_BUILD) \
 		OUT=$(abs_top_builddir)/kmod/module VERSION=$(VERSION) WERROR_CFLAGS=$(WERROR_CFLAGS) \
 		CONFIGURED=$(abs_top_builddir)/Makefile
