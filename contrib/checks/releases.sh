@@ -8,19 +8,12 @@
 # make_checker: a root of the release with what building and the unit tests need.
 make_checker()
 {
-	local lock work packages
+	local packages
 
 	mapfile -t packages < <("$top/contrib/install-dependencies" --list-build)
 	packages+=(libcmocka-dev hwloc-nox)
 	builder=$cache/checker-$release-$(sha256sum <<<"${packages[*]}" | cut -c1-16)
-	[[ ! -d $builder ]] || return 0
-	take_lock lock "$cache/build-$release.lock"
-	keep_packages
-	work=$(mktemp -d "$cache/work-$release.XXXXXX")
-	install_root "$work/root" true "${packages[@]}"
-	mv "$work/root" "$builder"
-	rm -rf --one-file-system "$work"
-	exec {lock}>&-
+	[[ -d $builder ]] || keep_root "$builder" "${packages[@]}"
 }
 
 # check_release RELEASE: builds a copy of the sources, configure included.
@@ -35,7 +28,8 @@ check_release()
 	source "$testbed_dir/lib/image.sh"
 	# shellcheck source=contrib/testbed/lib/release.sh
 	source "$testbed_dir/lib/release.sh"
-	take_release "$1" ''
+	release=$1
+	take_release
 	make_checker
 	rm -rf "$place"
 	mkdir -p "$place/tree" "$place/build"

@@ -52,7 +52,7 @@ find_image()
 	find_kernel
 	inputs=$(cat "$testbed_dir/lib/image.sh" "$testbed_dir/guest/initrd-init"
 		printf '%s\n' "$release" "$kernel_version"
-		[[ $chosen_kernel != /* ]] || sha256sum <"$chosen_kernel/arch/x86/boot/bzImage")
+		[[ $kernel != /* ]] || sha256sum <"$kernel/arch/x86/boot/bzImage")
 	inputs=$(sha256sum <<<"$inputs")
 	image=$cache/image-${inputs:0:16}
 }
@@ -63,7 +63,7 @@ install_packages()
 
 	read -ra more < <(packages_of_release)
 	packages=("${image_packages[@]}" "${more[@]}")
-	[[ $chosen_kernel == /* ]] || packages+=("linux-image-$kernel_version")
+	[[ $kernel == /* ]] || packages+=("linux-image-$kernel_version")
 	# shellcheck disable=SC2016  # mmdebstrap's shell expands the hook
 	install_root "$work/root" '
 		for user in 1 2; do chroot "$1" useradd -m -p \* -u 100$user -s /bin/bash user$user; done
@@ -74,8 +74,8 @@ install_packages()
 install_built_kernel()
 {
 	mkdir -p "$1/boot"
-	cp "$chosen_kernel/arch/x86/boot/bzImage" "$1/boot/vmlinuz-$kernel_version"
-	make -C "$chosen_kernel" modules_install INSTALL_MOD_PATH="$1/usr" INSTALL_MOD_STRIP=1
+	cp "$kernel/arch/x86/boot/bzImage" "$1/boot/vmlinuz-$kernel_version"
+	make -C "$kernel" modules_install INSTALL_MOD_PATH="$1/usr" INSTALL_MOD_STRIP=1
 	rm -f "$1/usr/lib/modules/$kernel_version"/{build,source}
 }
 
@@ -106,7 +106,7 @@ make_image()
 	local work=$1
 
 	mkdir "$work/image"
-	[[ $chosen_kernel != /* ]] || install_built_kernel "$work/root"
+	[[ $kernel != /* ]] || install_built_kernel "$work/root"
 	cp "$work/root/boot/vmlinuz-$kernel_version" "$work/image/vmlinuz"
 	# depmod needs these when the project's module joins them.
 	cp -al "$work/root/lib/modules/$kernel_version" "$work/image/modules"

@@ -331,18 +331,13 @@ default_cgroup()
 
 verb_up()
 {
-	local lock project=yes cpus=8 nodes=2 mem=4096 wanted_release='' wanted_kernel=''
+	local lock project=yes cpus=8 nodes=2 mem=4096
 
-	cgroup='' init=tiny append='' machines=1 threads=1 icount='' net_queues=0
+	release='' kernel='' cgroup='' init=tiny append='' machines=1 threads=1 icount='' net_queues=0
 	while (($#)); do
 		case $1 in
-		--cpus | --nodes | --mem | --cgroup | --init | --append | --machines | --threads | --name)
+		--cpus | --nodes | --mem | --release | --kernel | --cgroup | --init | --append | --machines | --threads | --name)
 			take_option "$@"; shift 2 ;;
-		--release | --kernel)
-			(($# >= 2)) || die_usage "a value after $1" nothing 'see testbed --help'
-			printf -v "wanted_${1#--}" %s "$2"
-			shift 2
-			;;
 		--net-queues)
 			(($# >= 2)) || die_usage 'a value after --net-queues' nothing 'see testbed --help'
 			require_number --net-queues "$2" 2 8
@@ -361,7 +356,7 @@ verb_up()
 	take_shapes --nodes "$nodes" 1 16
 	take_shapes --mem "$mem" 1024 1048576
 	require_shapes_that_divide
-	take_release "$wanted_release" "$wanted_kernel"
+	take_release
 	cgroup=${cgroup:-$(default_cgroup)}
 	require_one_of --cgroup "$cgroup" v1 v2
 

@@ -7,30 +7,31 @@
 
 releases=(bullseye bookworm trixie forky)
 
-# chosen_kernel is "" (the release's own), a package (NAME or NAME/SUITE) or the directory of a built kernel.
-release='' chosen_kernel=''
+# release is "" (the default) until take_release; kernel is "" (the release's own), a package (NAME or
+# NAME/SUITE) or the directory of a built kernel.
+release='' kernel=''
 
 host_release()
 {
 	sed -n 's/^VERSION_CODENAME=//p' /etc/os-release
 }
 
-# take_release RELEASE KERNEL: checks and sets the choice of the command line.
+# take_release: checks the choice of the command line.
 take_release()
 {
-	release=${1:-$(default_release)} chosen_kernel=$2
+	release=${release:-$(default_release)}
 	require_one_of --release "$release" "${releases[@]}"
-	case $chosen_kernel in
+	case $kernel in
 	/*)
-		chosen_kernel=$(realpath -- "$chosen_kernel")
-		[[ -e $chosen_kernel/arch/x86/boot/bzImage && -e $chosen_kernel/include/config/kernel.release ]] ||
-			die_usage '--kernel DIR with a built kernel (arch/x86/boot/bzImage)' "$chosen_kernel" \
+		kernel=$(realpath -- "$kernel")
+		[[ -e $kernel/arch/x86/boot/bzImage && -e $kernel/include/config/kernel.release ]] ||
+			die_usage '--kernel DIR with a built kernel (arch/x86/boot/bzImage)' "$kernel" \
 				'say there: make bzImage modules'
 		;;
 	'' | linux-image-*) ;;
 	*)
 		die_usage '--kernel as a package linux-image-...[/SUITE] or the directory of a built kernel' \
-			"'$chosen_kernel'" 'give one of them'
+			"'$kernel'" 'give one of them'
 		;;
 	esac
 }
@@ -39,19 +40,16 @@ take_release()
 default_release()
 {
 	local found
-	found=${LWK_TESTBED_RELEASE:-$(host_release)}
+	found=$(host_release)
 
-	if [[ ${LWK_TESTBED_RELEASE-} || " ${releases[*]} " == *" $found "* ]]; then
-		echo "$found"
-	else
-		echo bookworm
-	fi
+	[[ " ${releases[*]} " == *" $found "* ]] || found=bookworm
+	echo "${LWK_TESTBED_RELEASE:-$found}"
 }
 
 # host_builds: true when what the host builds fits the machines.
 host_builds()
 {
-	[[ $release == "$(host_release)" && ! $chosen_kernel ]]
+	[[ $release == "$(host_release)" && ! $kernel ]]
 }
 
 # package_sources: prints the release's lines of sources.list.
@@ -127,36 +125,38 @@ find_builder()
 
 	inputs=$(cat "$testbed_dir/lib/release.sh"
 		"$top/contrib/install-dependencies" --list-build
-		printf '%s\n' "$release" "$chosen_kernel")
+		printf '%s\n' "$release" "$kernel")
 	inputs=$(sha256sum <<<"$inputs")
 	builder=$cache/builder-$release-${inputs:0:16}
 }
 
-make_builder()
+# keep_root ROOT PACKAGE...: makes a root of the release with these packages, unless there is one.
+keep_root()
 {
-	local work=$1 packages headers=${chosen_kernel:-linux-image-amd64}
+	local root=$1 lock work
+	shift
 
-	mapfile -t packages < <("$top/contrib/install-dependencies" --list-build)
-	[[ $chosen_kernel == /* ]] || packages+=("${headers/#linux-image-/linux-headers-}")
-	install_root "$work/root" true "${packages[@]}"
-	mv "$work/root" "$builder"
-	rm -rf --one-file-system "$work"
-	find "$cache" -maxdepth 1 -name 'builder-*' ! -path "$builder" -mtime +7 -exec rm -rf --one-file-system {} +
+	take_lock lock "$cache/build-$release.lock"
+	if [[ ! -d $root ]]; then
+		keep_packages
+		work=$(mktemp -d "$cache/work-$release.XXXXXX")
+		install_root "$work/root" true "$@"
+		mv "$work/root" "$root"
+		rm -rf --one-file-system "$work"
+	fi
+	exec {lock}>&-
 }
 
 build_builder()
 {
-	local lock work
+	local packages headers=${kernel:-linux-image-amd64}
 
 	find_builder
 	[[ ! -d $builder ]] || return 0
-	take_lock lock "$cache/build-$release.lock"
-	if [[ ! -d $builder ]]; then
-		keep_packages
-		work=$(mktemp -d "$cache/work-$release.XXXXXX")
-		step "builder of $release from Debian packages" make_builder "$work"
-	fi
-	exec {lock}>&-
+	mapfile -t packages < <("$top/contrib/install-dependencies" --list-build)
+	[[ $kernel == /* ]] || packages+=("${headers/#linux-image-/linux-headers-}")
+	step "builder of $release from Debian packages" keep_root "$builder" "${packages[@]}"
+	find "$cache" -maxdepth 1 -name 'builder-*' ! -path "$builder" -mtime +7 -exec rm -rf --one-file-system {} +
 }
 
 # in_builder COMMAND...: runs it in the builder, which has the project (and a kernel's directory) where
@@ -165,7 +165,7 @@ in_builder()
 {
 	local places=("$top")
 
-	[[ $chosen_kernel != /* ]] || places+=("$chosen_kernel")
+	[[ $kernel != /* ]] || places+=("$kernel")
 	# shellcheck disable=SC2016  # text for the inner shell
 	setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child bash -euc '
 		root=$1 here=$PWD
@@ -192,9 +192,9 @@ find_kernel()
 	if host_builds; then
 		find_host_kernel
 		kernel_build=/lib/modules/$kernel_version/build
-	elif [[ $chosen_kernel == /* ]]; then
-		kernel_version=$(<"$chosen_kernel/include/config/kernel.release")
-		kernel_build=$chosen_kernel
+	elif [[ $kernel == /* ]]; then
+		kernel_version=$(<"$kernel/include/config/kernel.release")
+		kernel_build=$kernel
 	else
 		kernels=("$builder"/usr/lib/modules/*/build)
 		[[ ${#kernels[@]} == 1 && -L ${kernels[0]} ]] ||
