@@ -117,6 +117,10 @@ static inline long compat_pin_user_pages(unsigned long start, unsigned long coun
 #endif
 }
 
+#ifndef HAVE_SYSTEM_PERCPU_WQ
+#define system_percpu_wq system_wq
+#endif
+
 #ifndef HAVE_ZAP_SPECIAL_VMA_RANGE
 #define zap_special_vma_range zap_vma_ptes
 #endif

@@ -4,6 +4,8 @@
 #include <linux/cpumask.h>
 #include <linux/mm.h>
 
+#include "compat/compat.h"
+
 static void release(struct kref *kref)
 {
 	struct instance *instance = container_of(kref, struct instance, kref);
@@ -40,6 +42,6 @@ void instance_wake_watch(struct instance *instance, unsigned long delay)
 	unsigned int cpu = instance->doorbells.target[0];
 
 	/* The CPU may have gone off-line, or may have been lent, since it was chosen. */
-	mod_delayed_work_on(cpu_online(cpu) ? cpu : WORK_CPU_UNBOUND, system_wq,
+	mod_delayed_work_on(cpu_online(cpu) ? cpu : WORK_CPU_UNBOUND, system_percpu_wq,
 			    &instance->watch.work, delay);
 }
