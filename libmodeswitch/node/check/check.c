@@ -73,6 +73,7 @@ int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, vo
 	check_cgroups(&checking);
 	check_limits(&checking);
 	check_interrupts(&checking);
+	check_fred(&checking);
 	check_tricks(&checking);
 	check_vulnerabilities(&checking);
 	check_jobs(&checking);

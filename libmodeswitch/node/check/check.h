@@ -46,6 +46,7 @@ void check_module(struct checking *checking, const struct driver *driver);
 void check_cgroups(struct checking *checking);
 void check_limits(struct checking *checking);
 void check_interrupts(struct checking *checking);
+void check_fred(struct checking *checking);
 void check_tricks(struct checking *checking);
 void check_vulnerabilities(struct checking *checking);
 

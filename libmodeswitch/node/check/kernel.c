@@ -108,6 +108,28 @@ void check_interrupts(struct checking *checking)
 	hwloc_bitmap_free(cpus);
 }
 
+/*
+ * The module refuses a kernel that uses FRED, because it wakes its CPUs by the IDT. Linux shows the
+ * flag only when it uses FRED.
+ */
+void check_fred(struct checking *checking)
+{
+	char path[4096], line[8192];
+	bool used = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/proc/cpuinfo", files_root);
+	file = fopen(path, "re");
+	while (file && !used && fgets(line, sizeof(line), file))
+		used = strncmp(line, "flags", strlen("flags")) == 0 && strstr(line, " fred ");
+	if (file)
+		fclose(file);
+	if (used)
+		check_tell(checking, MS_PROBLEM, "cpu", "boot with fred=off",
+			   "Linux uses FRED (flexible return and event delivery), and lwkpart.ko "
+			   "cannot lend CPUs then: LWK jobs are refused");
+}
+
 /* Each row says what LWK jobs lose when that trick of lwkpart.ko is off. */
 static const struct loss {
 	const char *trick, *text;

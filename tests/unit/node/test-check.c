@@ -549,6 +549,20 @@ static void tricks_that_are_off(void **state)
 	assert_has(heard.notes, "internals: calls,new-one; delegated calls take longer -> ");
 }
 
+static void fred(void **state)
+{
+	struct checking checking = { .hear = hear };
+
+	memset(&heard, 0, sizeof(heard));
+	unit_file("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu vme lkgs\n\n");
+	check_fred(&checking);
+	assert_int_equal(heard.n_problems, 0);
+	unit_file("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu fred lkgs\n\n");
+	check_fred(&checking);
+	assert_has(heard.problems, "Linux uses FRED");
+	assert_has(heard.problems, "boot with fred=off");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -569,6 +583,7 @@ int main(void)
 		TEST(a_module_of_another_release),
 		TEST(two_versions_of_cgroups),
 		TEST(tricks_that_are_off),
+		TEST(fred),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
