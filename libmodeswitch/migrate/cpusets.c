@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fts.h>
 #include <limits.h>
+#include <numa.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,37 @@
 #include "base/files.h"
 #include "migrate/context.h"
 #include "modeswitch/config.h"
+
+/* ---- the cpuset of the caller ---- */
+
+/* Is the caller allowed memory of all these nodes? */
+static bool may_have_memory_of(hwloc_const_bitmap_t nodes)
+{
+	struct bitmask *allowed = numa_get_mems_allowed();
+	bool all = true;
+	unsigned node;
+
+	hwloc_bitmap_foreach_begin(node, nodes)
+		all = all && numa_bitmask_isbitset(allowed, node);
+	hwloc_bitmap_foreach_end();
+	numa_bitmask_free(allowed);
+	return all;
+}
+
+int cpusets_reach(const struct migration *migration, struct ms_error *err)
+{
+	struct hierarchy cpusets;
+
+	if (may_have_memory_of(migration->request->to))
+		return 0;
+	if (hierarchy_find("cpuset", &cpusets) == 0 &&
+	    kernel_write("0", "%s/cgroup.procs", cpusets.mount) == 0 &&
+	    may_have_memory_of(migration->request->to))
+		return 0;
+	return ms_fail(err,
+		       "expected to be allowed memory of all nodes to move to, found that the "
+		       "cpuset of this command lacks some; run it as root, or in another cgroup");
+}
 
 /* ---- the cpusets of the processes ---- */
 

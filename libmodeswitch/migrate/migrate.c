@@ -153,7 +153,9 @@ static int work(struct migration *migration, struct ms_error *err)
 	int ret;
 
 	/* migrate_vacate() and migrate_selected() leave cpusets as they are. */
-	if (!migration->every_process && !migration->selections && cpusets_open(migration, err) < 0)
+	if (!migration->every_process && !migration->selections &&
+	    ((!migration->request->dry_run && cpusets_reach(migration, err) < 0) ||
+	     cpusets_open(migration, err) < 0))
 		return -1;
 	if (migration->request->dry_run) {
 		/* For this the kernel counts all pages, which takes too long in a real run. */

@@ -83,13 +83,15 @@ static int add(struct migration *migration, pid_t pid, struct ms_error *err)
 	    is_known(migration, &status))
 		return 0;
 	pidfd = syscall(__NR_pidfd_open, pid, 0);
+	/* EINVAL: the number is a thread's by now. */
+	if (pidfd < 0 && (errno == ESRCH || errno == EINVAL))
+		return 0;
 	if (pidfd < 0)
-		return errno == EMFILE || errno == ENFILE || errno == ENOMEM
-			       ? ms_fail(err,
-					 "expected to follow process %d, found: %m; raise the limit of "
-					 "open files (ulimit -n)",
-					 pid)
-			       : 0;
+		return ms_fail(
+			err,
+			"expected to follow process %d by pidfd_open(2), found: %m; raise the limit "
+			"of open files (ulimit -n), or use Linux 5.3 or newer",
+			pid);
 	/* The PID may be another process's since its status was read. */
 	if (read_status(pid, &again) < 0 || again.started != status.started) {
 		close(pidfd);

@@ -172,6 +172,17 @@ make_cpuset()
 	[[ $(bed bash -c "cd $cpuset; cat {,part/}cpuset.mems {,part/}cpuset.memory_migrate 2>/dev/null | tr -d '\n'") =~ ^(11|1111)$ ]]
 }
 
+@test "a migration from a shell whose cpuset lacks the new node leaves that cpuset, or says so" {
+	make_cpuset part
+	start root migrate-load 16 0 0 half small
+	run -0 bed bash -c "echo \$\$ >$cpuset/part/cgroup.procs
+		exec lwkctl migrate --pid $pid --from 0 --to 1 ${fast[*]}"
+	(($(on_node "$pid" 1) >= 4096))
+	run -1 bed bash -c "echo \$\$ >$cpuset/part/cgroup.procs
+		exec setpriv --reuid user1 --regid user1 --clear-groups bash -c 'exec lwkctl migrate --pid \$\$ --from 0 --to 1'"
+	[[ $output == *'expected to be allowed memory of all nodes to move to'*'run it as root'* ]]
+}
+
 @test "--job moves the memory of a Slurm job" {
 	as user1 cp /usr/local/bin/migrate-load .
 	id=$(submit user1 --wrap 'exec ./migrate-load 48 0 0 half small')
