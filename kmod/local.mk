@@ -94,6 +94,7 @@ kmod_lwkexec_lwkexec_SOURCES = \
 	kmod/lwkexec/instance/window.c kmod/lwkexec/instance/window.h \
 	kmod/lwkexec/process/exec.c kmod/lwkexec/process/exec.h \
 	kmod/lwkexec/process/fork.c kmod/lwkexec/process/fork.h \
+	kmod/lwkexec/process/identity.c kmod/lwkexec/process/identity.h \
 	kmod/lwkexec/process/share.c kmod/lwkexec/process/share.h \
 	kmod/lwkexec/process/signals.c kmod/lwkexec/process/signals.h \
 	kmod/lwkexec/process/threads.c kmod/lwkexec/process/threads.h \

@@ -18,6 +18,7 @@
 #include "lwkexec/instance/session.h"
 #include "lwkexec/process/exec.h"
 #include "lwkexec/process/fork.h"
+#include "lwkexec/process/identity.h"
 #include "lwkexec/process/share.h"
 #include "lwkexec/process/signals.h"
 #include "lwkexec/process/threads.h"
@@ -124,6 +125,8 @@ int64_t calls_execute(const struct lwk_packet *request)
 
 	if (path >= 0)
 		return path_call(request, path);
+	if (identity_has(request->nr))
+		return identity_call(request);
 	switch (request->nr) {
 	case LWK_CALL_THREAD:
 		return threads_add();

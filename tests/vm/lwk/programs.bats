@@ -39,6 +39,13 @@ teardown_file()
 	[[ $output == *'all of it is right'* ]]
 }
 
+@test "calls that few programs make keep their promises" {
+	run -0 inside "$programs/more-calls"
+	[[ $output == 'all of it is right' ]]
+	run -0 inside lwkexec "$programs/more-calls"
+	[[ $output == 'all of it is right' ]]
+}
+
 @test "programs run as gcc links them by default" {
 	for program in memory-calls-dynamic memory-calls-no-pie; do
 		run -0 inside lwkexec "$programs/$program"

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lwkexec/process/identity.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lwkexec/instance/copy.h"
+#include "lwkexec/instance/linux_call.h"
+
+/* As on Linux, only the lower halves of the arguments count, and -1 leaves an ID as it is. */
+#define UNCHANGED ((uint32_t)-1)
+
+bool identity_has(uint64_t nr)
+{
+	switch (nr) {
+	case SYS_setuid:
+	case SYS_setgid:
+	case SYS_setreuid:
+	case SYS_setregid:
+	case SYS_setresuid:
+	case SYS_setresgid:
+	case SYS_setgroups:
+	case SYS_setfsuid:
+	case SYS_setfsgid:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool sets_users(uint64_t nr)
+{
+	return nr == SYS_setuid || nr == SYS_setreuid || nr == SYS_setresuid;
+}
+
+/* Does the call name IDs that the proxy has as its real, effective and saved ones already? */
+static bool keeps_ids(const struct lwk_packet *request)
+{
+	uint32_t has[3], wanted[3] = { request->args[0], request->args[1], request->args[2] };
+
+	if (sets_users(request->nr) ? getresuid(&has[0], &has[1], &has[2])
+				    : getresgid(&has[0], &has[1], &has[2]))
+		return false;
+	switch (request->nr) {
+	case SYS_setuid:
+	case SYS_setgid:
+		/* Linux refuses -1 itself. */
+		wanted[1] = wanted[2] = wanted[0];
+		break;
+	case SYS_setreuid:
+	case SYS_setregid:
+		/* The saved ID becomes the effective one. */
+		wanted[2] = has[1];
+		break;
+	}
+	for (int i = 0; i < 3; i++)
+		if (wanted[i] != UNCHANGED && wanted[i] != has[i])
+			return false;
+	return true;
+}
+
+/* May Linux decide? It refuses every list of a user, so that only root's needs a look. */
+static bool keeps_groups(const struct lwk_packet *request)
+{
+	uint32_t n = request->args[0];
+	gid_t *groups = calloc(NGROUPS_MAX, 2 * sizeof(*groups)), *wanted = groups + NGROUPS_MAX;
+	bool same = geteuid() != 0;
+
+	if (groups && !same && n <= NGROUPS_MAX)
+		same = getgroups(NGROUPS_MAX, groups) == (int)n &&
+		       copy_in(wanted, request->args[1], n * sizeof(*wanted)) ==
+			       n * sizeof(*wanted) &&
+		       memcmp(groups, wanted, n * sizeof(*wanted)) == 0;
+	free(groups);
+	return same;
+}
+
+int64_t identity_call(const struct lwk_packet *request)
+{
+	switch (request->nr) {
+	case SYS_setfsuid:
+	case SYS_setfsgid:
+		/* These report the ID that was in force, and no error; -1 changes nothing. */
+		return syscall(request->nr, UNCHANGED);
+	case SYS_setgroups:
+		return keeps_groups(request) ? linux_call(request) : -EPERM;
+	default:
+		return keeps_ids(request) ? linux_call(request) : -EPERM;
+	}
+}

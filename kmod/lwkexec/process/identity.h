@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The calls that set user and group IDs. */
+#ifndef LWKEXEC_IDENTITY_H
+#define LWKEXEC_IDENTITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/shared/channel.h"
+
+/* Is this one of the calls that identity_call() carries out? */
+bool identity_has(uint64_t nr);
+/*
+ * Makes a call that sets the identity and changes nothing. Every other one fails with -EPERM, even
+ * for root: the proxy must stay who the instance belongs to.
+ */
+int64_t identity_call(const struct lwk_packet *request);
+
+#endif
