@@ -27,7 +27,7 @@ enum lwk_interrupt {
 	LWK_INTERRUPT_DOORBELL, /* from Linux, or another CPU of this LWK */
 	LWK_INTERRUPT_LINUX,	/* a vector of Linux's: left over, or a broadcast */
 	LWK_INTERRUPT_SPURIOUS, /* the local APIC's own */
-	LWK_INTERRUPT_TIMER,	/* the end of a wait with a time limit */
+	LWK_INTERRUPT_TIMER,	/* the end of a wait with a time limit, or of a turn */
 	LWK_INTERRUPTS
 };
 

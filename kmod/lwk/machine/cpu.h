@@ -15,6 +15,9 @@ struct cpu {
 	struct slot *current; /* the slot whose turn it is */
 	/* The slot whose turn comes first, because another interrupted it; or NULL. */
 	struct slot *interrupted;
+	bool look;	    /* another slot may be ready, or urgent (schedule.c) */
+	u64 turn_end;	    /* of the current slot if another is ready; monotonic clock */
+	u64 timer;	    /* when the local APIC's timer interrupts; NO_DEADLINE: never */
 	u32 sleeps;	    /* 1: only an interrupt makes it look */
 	u64 tlb_seen;	    /* the current process's tlb_generation that its TLB has followed */
 	u32 machine_checks; /* that are to be reported (machine_check.c) */

@@ -25,6 +25,7 @@
 #include "lwk/proxy/channel.h"
 #include "lwk/signals/collect.h"
 #include "lwk/signals/deliver.h"
+#include "lwk/time/clock.h"
 #include "lwk/watch/account.h"
 #include "lwk/watch/console.h"
 #include "lwk/watch/counters.h"
@@ -187,6 +188,7 @@ static void exception(struct frame *frame)
 static void interrupt(const struct frame *frame)
 {
 	struct lwk_cpu_status *own = this_slot()->status;
+	struct cpu *cpu = this_slot()->cpu;
 
 	enum lwk_interrupt kind = frame->vector == LWK_DOORBELL_VECTOR ? LWK_INTERRUPT_DOORBELL
 				  : frame->vector == TIMER_VECTOR      ? LWK_INTERRUPT_TIMER
@@ -195,6 +197,9 @@ static void interrupt(const struct frame *frame)
 
 	if (kind == LWK_INTERRUPT_DOORBELL)
 		counters_obey();
+	if (kind == LWK_INTERRUPT_TIMER)
+		cpu->timer = NO_DEADLINE;
+	cpu->look = true;
 	own->interrupts[kind]++;
 	if (this_process())
 		tlb_follow(&this_process()->space);
@@ -251,9 +256,8 @@ void before_user(struct frame *frame)
 		account(LWK_CPU_STOPPED);
 		halt_forever();
 	}
-	/* n_busy does not count a slot that has only an order so far. */
-	if (slot->cpu->n_busy > 1 || frame->vector == LWK_DOORBELL_VECTOR)
-		slot_run_urgent();
+	if (slot->cpu->look)
+		slot_take_turns();
 	slot_freeze();
 	if (!channel_ordered(slot) || READ_ONCE(process->ending))
 		process_abandon();

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread that computes is interrupted only for what cannot wait until it waits: an order to let
- * go of a process, a page that a proxy needs, a signal.
+ * A thread that computes is interrupted for what cannot wait until it waits: an order to let go of
+ * a process, a page that a proxy needs, a signal. Other threads that are ready have their turns
+ * one after the other. A timer ends a turn; it runs only while another thread is ready or waits
+ * with a time limit, so a thread that computes alone has no tick.
  *
- * The end of a thread's wait needs no announcement: each time that the CPU has nothing else to do,
- * it looks whether a thread's ready() is true. So only a CPU that halts needs the doorbell.
+ * A CPU looks whether a thread's ready() is true when it has nothing else to do, and before it
+ * returns to user mode if 'look' is set. The end of a wait is announced by the doorbell, unless the
+ * CPU runs that very thread.
  */
 #include "lwk/process/schedule.h"
 
@@ -21,6 +24,9 @@
 #include "lwk/proxy/channel.h"
 #include "lwk/time/clock.h"
 #include "lwk/watch/account.h"
+
+/* The turn of a thread while another one is ready. Linux's turns are about as long. */
+#define TURN_NS 4000000
 
 static bool thawed(const struct slot *slot)
 {
@@ -95,14 +101,19 @@ static void switch_to(struct slot *to)
 	from->root = read_cr3();
 	fpu_save(from->fpu_switched);
 
+	/* An urgent thread has what is left of the turn that it interrupts. */
 	if (cpu->interrupted == to)
 		cpu->interrupted = NULL;
+	else if (cpu->interrupted != from)
+		cpu->turn_end = clock_monotonic() + TURN_NS;
+	cpu->look = true;
 	/* A thread that changes mappings (tlb.c) must find the CPU in the kernel all the time. */
 	beat(to);
 	STORE_RELEASE(cpu->current, to);
 	beat(from);
 	write_msr(MSR_GS_BASE, (u64)to);
 	cpu->tss.rsp[0] = to->kernel_rsp;
+	WRITE_ONCE(from->channel->lwk_sleeps, 1);
 	WRITE_ONCE(to->channel->lwk_sleeps, 0);
 	memory_barrier();
 	if (to->root != from->root) {
@@ -126,22 +137,28 @@ void slot_yield(void)
 
 /* ---- no thread can go on ---- */
 
-/* Linux looks at lwk_sleeps of the slot that it has something for. */
+/* Has the timer interrupt this CPU at the time 'at' on the monotonic clock. */
+static void set_timer(struct cpu *cpu, u64 at)
+{
+	u64 now;
+
+	if (at == cpu->timer)
+		return;
+	cpu->timer = at;
+	now = at == NO_DEADLINE ? 0 : clock_monotonic();
+	apic_timer(at == NO_DEADLINE ? 0 : at > now ? at - now : 1);
+}
+
+/* Linux looks at lwk_sleeps of the slot that it has something for, other CPUs at 'sleeps'. */
 static void tell_sleep(struct slot *slot, u32 sleeps)
 {
-	struct slot *each = slot;
-
-	do {
-		if (each == slot || each->process)
-			WRITE_ONCE(each->channel->lwk_sleeps, sleeps);
-		each = each->next;
-	} while (each != slot);
+	WRITE_ONCE(slot->channel->lwk_sleeps, sleeps);
 	WRITE_ONCE(slot->cpu->sleeps, sleeps);
 }
 
 static u64 first_deadline(const struct slot *slot)
 {
-	u64 first = slot->deadline;
+	u64 first = NO_DEADLINE;
 
 	for (const struct slot *other = slot->next; other != slot; other = other->next)
 		first = MIN(first, other->deadline);
@@ -157,15 +174,13 @@ static void halt(void)
 
 static void halt_until(u64 deadline)
 {
-	u64 now = deadline == NO_DEADLINE ? 0 : clock_monotonic();
+	struct cpu *cpu = this_slot()->cpu;
 
-	if (deadline == NO_DEADLINE) {
-		halt();
-	} else if (now < deadline) {
-		apic_timer(deadline - now);
-		halt();
-		apic_timer(0);
-	}
+	if (deadline != NO_DEADLINE && clock_monotonic() >= deadline)
+		return;
+	set_timer(cpu, deadline);
+	halt();
+	set_timer(cpu, NO_DEADLINE);
 }
 
 static void sleep(struct slot *slot)
@@ -173,7 +188,7 @@ static void sleep(struct slot *slot)
 	tell_sleep(slot, 1);
 	memory_barrier();
 	if (!is_ready(slot) && !next_ready(slot))
-		halt_until(first_deadline(slot));
+		halt_until(MIN(slot->deadline, first_deadline(slot)));
 	tell_sleep(slot, 0);
 }
 
@@ -235,9 +250,13 @@ void slot_sleep(bool (*ready)(const struct slot *slot))
 
 void slot_wake(const struct slot *slot)
 {
+	struct cpu *cpu = slot->cpu;
+
 	memory_barrier();
-	if (READ_ONCE(slot->cpu->sleeps))
-		apic_send(boot->cpus[slot->cpu->index].apicid, LWK_DOORBELL_VECTOR);
+	if (cpu == this_slot()->cpu)
+		cpu->look = true;
+	else if (READ_ONCE(cpu->sleeps) || LOAD_ACQUIRE(cpu->current) != slot)
+		apic_send(boot->cpus[cpu->index].apicid, LWK_DOORBELL_VECTOR);
 }
 
 /* ---- work that cannot wait until a thread waits ---- */
@@ -254,14 +273,24 @@ void slot_run_urgent(void)
 	struct slot *slot = this_slot();
 
 	for (struct slot *other = slot->next; other != slot; other = other->next) {
-		if (!is_urgent(other))
-			continue;
-		/* If its signal ends a call, the reply must ring the doorbell, too. */
-		WRITE_ONCE(other->channel->lwk_sleeps, 1);
-		memory_barrier();
-		if (!is_ready(other))
+		if (!is_urgent(other) || !is_ready(other))
 			continue;
 		slot->cpu->interrupted = slot;
 		switch_to(other);
 	}
+}
+
+void slot_take_turns(void)
+{
+	struct slot *slot = this_slot(), *next;
+	struct cpu *cpu = slot->cpu;
+
+	do {
+		cpu->look = false;
+		slot_run_urgent();
+		next = next_ready(slot);
+		if (next && clock_monotonic() >= cpu->turn_end)
+			switch_to(next);
+	} while (cpu->look);
+	set_timer(cpu, next ? cpu->turn_end : first_deadline(slot));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of its threads a CPU runs. Only a thread that waits lets another one go on, so a thread
- * that holds a lock must not wait, and a loop that looks for what another thread does must yield.
+ * Which of its threads a CPU runs. In the kernel only a thread that waits lets another one go on, so
+ * a thread that holds a lock must not wait, and a loop that looks for what another thread does must
+ * yield. In user mode a thread's turn ends after a while.
  */
 #ifndef LWK_PROCESS_SCHEDULE_H
 #define LWK_PROCESS_SCHEDULE_H
@@ -17,7 +18,7 @@ struct slot;
 void slot_sleep(bool (*ready)(const struct slot *slot));
 /* Does slot_sleep(), but not beyond 'deadline' on the monotonic clock. */
 void slot_sleep_until(bool (*ready)(const struct slot *slot), u64 deadline);
-/* The ready() of a slot has become true: makes its CPU look if it halts. */
+/* The ready() of a slot has become true: makes its CPU look. */
 void slot_wake(const struct slot *slot);
 /* Lets another thread of this CPU go on, if one can. */
 void slot_yield(void);
@@ -25,6 +26,12 @@ void slot_yield(void);
 bool slot_others_wait(void);
 /* Lets other slots of this CPU do what cannot wait, if there is any. */
 void slot_run_urgent(void);
+/*
+ * Before user mode, when the CPU's 'look' is set: lets other slots of this CPU do what cannot wait,
+ * and lets the next one go on if this one's turn is over. Has the timer interrupt user mode when
+ * another slot needs the CPU.
+ */
+void slot_take_turns(void);
 /* Sleeps for as long as Linux wants the process of this slot to stand still. */
 void slot_freeze(void);
 

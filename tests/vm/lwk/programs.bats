@@ -99,6 +99,14 @@ right()
 	[[ $output == *'no more threads than its 48: each of its CPUs has all 16 that it can have'* ]]
 }
 
+@test "threads that compute on the same CPUs have turns, and one alone has no tick" {
+	for n in 2 7; do
+		run -0 inside lwkexec "$programs/turns" "$n"
+		echo "$output"
+		[[ $output == *'token: right'*'undisturbed: right'* ]]
+	done
+}
+
 # bats test_tags=nightly
 @test "an LWK of one CPU runs many threads" {
 	run -0 as user1 srun -Q --lwk -n1 -c2 --mem=400 "$programs/share-cpu" 10
