@@ -2,6 +2,7 @@
 #include "cpu_binding.h"
 
 #include <slurm/spank.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,12 @@ void cpu_binding_default(void)
 	setenv("SLURM_CPU_BIND", "none", 0);
 }
 
+/* srun keeps only the numbers of map_cpu, mask_cpu, map_ldom and mask_ldom. */
+static bool is_list(const char *chosen)
+{
+	return chosen[strspn(chosen, "0123456789abcdefABCDEFx,*")] == '\0';
+}
+
 int cpu_binding_check(void)
 {
 	const char *chosen = command_option("cpu-bind");
@@ -20,10 +27,10 @@ int cpu_binding_check(void)
 	if (!chosen || strstr(chosen, "none"))
 		return 0;
 	slurm_error(
-		"lwk: --cpu-bind=%s (or SLURM_CPU_BIND) would bind tasks to CPUs that Linux has "
+		"lwk: --cpu-bind=%s%s (or SLURM_CPU_BIND) would bind tasks to CPUs that Linux has "
 		"lent to the job's LWK; leave it out, or give --cpu-bind=none: each program gets "
 		"an LWK CPU of its own",
-		chosen);
+		is_list(chosen) ? "map_cpu, mask_cpu, map_ldom or mask_ldom:" : "", chosen);
 	return -1;
 }
 

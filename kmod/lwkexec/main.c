@@ -21,6 +21,7 @@
 #include "lwkexec/instance/copy.h"
 #include "lwkexec/instance/report.h"
 #include "lwkexec/instance/session.h"
+#include "lwkexec/process/cause.h"
 #include "lwkexec/process/exec.h"
 #include "lwkexec/process/signals.h"
 #include "lwkexec/program/load.h"
@@ -113,12 +114,11 @@ static struct program program;
 static void end(const struct lwk_packet *notice) __attribute__((noreturn));
 static void end(const struct lwk_packet *notice)
 {
+	struct lwk_cause cause;
 	sigset_t all;
 
-	if (notice->args[1])
-		fprintf(stderr,
-			"lwkexec: %s: killed, the LWK is out of memory (it has %llu MB for all processes); ask for more with --mem\n",
-			program.name, (unsigned long long)session.status->user_bytes >> 20);
+	memcpy(&cause, (const void *)(notice->args + 1), sizeof(cause));
+	cause_tell(program.name, notice->args[0], &cause);
 	/* There is nobody left to pass a signal on to. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
@@ -161,6 +161,7 @@ static void serve(uint64_t blocked, uint64_t ignored)
 	channel_init(&server);
 	self_init(&program);
 	copy_init();
+	cause_init();
 	ignored = signals_init(ignored);
 	/* From now on the LWK blocks signals for the program. */
 	sigemptyset(&none);

@@ -14,7 +14,52 @@
 #include "modeswitch/error.h"
 #include "modeswitch/watch.h"
 
+#define CONSOLE_LINES 20
+#define CONSOLE_TAIL (2 * CONSOLE_LINES * 320) /* bytes; a line has 290 at most */
+#define CONSOLE_READS 100
+
 const char *report_dir = MS_LOG_DIR;
+
+/* Reads the end of the console, from the beginning of a line on. */
+static void console_tail(struct ms_watch *watch, char *text, size_t size)
+{
+	uint64_t position = 0;
+	size_t length = 0;
+	struct ms_error ignored;
+	ssize_t got;
+
+	/* An LWK that goes on writing must not keep the caller here. */
+	for (int reads = 0; reads < CONSOLE_READS; reads++) {
+		got = ms_watch_console(watch, &position, text + length, size - 1 - length,
+				       &ignored);
+		if (got <= 0)
+			break;
+		length += got;
+		if (length < size - 1)
+			continue;
+		memmove(text, text + length / 2, length - length / 2);
+		length -= length / 2;
+	}
+	text[length] = '\0';
+}
+
+/* Adds the last lines of the console, among them why the LWK has ended programs. */
+static void add_console(struct json_object *report, struct ms_watch *watch)
+{
+	struct json_object *lines = json_object_new_array();
+	char text[CONSOLE_TAIL] = "", *line, *rest = text;
+	size_t n = 0;
+
+	console_tail(watch, text, sizeof(text));
+	while ((line = strsep(&rest, "\n")) && rest) {
+		if (n == CONSOLE_LINES)
+			json_object_array_del_idx(lines, 0, 1);
+		else
+			n++;
+		json_object_array_add(lines, json_object_new_string(line));
+	}
+	json_object_object_add(report, "console", lines);
+}
 
 static void add_instance(struct json_object *report, uint32_t job_id)
 {
@@ -33,6 +78,7 @@ static void add_instance(struct json_object *report, uint32_t job_id)
 		json_object_object_add(report, "usage", ms_usage_to_json(&usage));
 		ms_usage_release(&usage);
 	}
+	add_console(report, watch);
 	ms_watch_close(watch);
 }
 

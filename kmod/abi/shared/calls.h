@@ -3,10 +3,12 @@
 #ifndef ABI_SHARED_CALLS_H
 #define ABI_SHARED_CALLS_H
 
+#include <linux/types.h>
+
 /*
  * The numbers are beyond any system call.
  * LWK → proxy:
- *   EXIT    notice; args: wait status as of wait(2), 1 when out of memory. The process has ended.
+ *   EXIT    notice; args: wait status as of wait(2), a struct lwk_cause. The process has ended.
  *   UNMAP   request; args: start, size. The proxy calls LWK_UNMAP.
  *   SIGNAL_ACTION  notice; args: signal, action. 0: default; 1: ignore; 2: handler; 3: ignore, but
  *           pass it on, because it may be blocked.
@@ -50,6 +52,21 @@
  *           offer.
  */
 #define LWK_CALL_BASE 0x10000UL
+
+/* The cause of a process's end, if the LWK has ended it. */
+enum lwk_cause_kind {
+	LWK_CAUSE_NONE = 0,  /* the program, or somebody's signal */
+	LWK_CAUSE_MEMORY,    /* the partition has no memory left */
+	LWK_CAUSE_EXCEPTION, /* an exception of the CPU, without a handler for its signal */
+	LWK_CAUSE_STACK,     /* a stack without room for a signal handler's frame */
+	LWK_CAUSE_FRAME,     /* rt_sigreturn(2) of a damaged frame */
+};
+struct lwk_cause {
+	__u64 kind;	 /* enum lwk_cause_kind */
+	__u64 exception; /* its vector, and its error code << 8 */
+	__u64 at;	 /* address of the instruction */
+	__u64 address;	 /* page fault: the address that it needed */
+};
 #define LWK_CALL_EXIT (LWK_CALL_BASE + 0)
 #define LWK_CALL_UNMAP (LWK_CALL_BASE + 1)
 #define LWK_CALL_SIGNAL_ACTION (LWK_CALL_BASE + 2)

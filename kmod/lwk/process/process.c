@@ -214,11 +214,12 @@ void process_exit(int wait_status)
 		process_abandon();
 	process_kick(process);
 	if (process->out_of_memory) {
+		process->cause.kind = LWK_CAUSE_MEMORY;
 		this_slot()->status->out_of_memory++;
 		print("pid %u: killed, the partition is out of memory (it had %llu MB)",
 		      process->pid, process->space.peak_bytes >> 20);
 	}
-	channel_notice(LWK_CALL_EXIT, wait_status, process->out_of_memory);
+	channel_notice_exit(wait_status, &process->cause);
 	process_abandon();
 }
 

@@ -3,6 +3,7 @@
 #ifndef LWK_PROCESS_PROCESS_H
 #define LWK_PROCESS_PROCESS_H
 
+#include "abi/shared/calls.h"
 #include "lwk/base/lock.h"
 #include "lwk/base/types.h"
 #include "lwk/memory/space.h"
@@ -21,6 +22,7 @@ struct process {
 	u32 n_threads;
 	u32 ending; /* 1: no thread returns to user mode any more */
 	bool out_of_memory;
+	struct lwk_cause cause;
 	struct space space;
 	struct spinlock futex_lock;
 	struct waiter *waiters;

@@ -205,6 +205,16 @@ void channel_notice(u64 nr, u64 arg0, u64 arg1)
 	send(&packet);
 }
 
+void channel_notice_exit(int wait_status, const struct lwk_cause *cause)
+{
+	struct lwk_packet packet = { .kind = LWK_PACKET_NOTICE,
+				     .nr = LWK_CALL_EXIT,
+				     .args = { wait_status, cause->kind, cause->exception,
+					       cause->at, cause->address } };
+
+	send(&packet);
+}
+
 bool channel_take_signal(struct lwk_signal *signal)
 {
 	struct slot *slot = this_slot();

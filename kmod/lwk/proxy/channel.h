@@ -3,6 +3,7 @@
 #ifndef LWK_PROXY_CHANNEL_H
 #define LWK_PROXY_CHANNEL_H
 
+#include "abi/shared/calls.h"
 #include "abi/shared/channel.h"
 #include "lwk/base/types.h"
 #include "lwk/process/slot.h"
@@ -14,6 +15,8 @@ void channel_reset(void);
  */
 s64 channel_request(u64 nr, const u64 args[6]);
 void channel_notice(u64 nr, u64 arg0, u64 arg1);
+/* LWK_CALL_EXIT */
+void channel_notice_exit(int wait_status, const struct lwk_cause *cause);
 /* Waits for a request of the proxy. */
 void channel_receive(struct lwk_packet *packet);
 void channel_reply(u32 id, s64 result);

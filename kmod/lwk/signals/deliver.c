@@ -123,6 +123,7 @@ static void act(struct frame *frame, const struct lwk_signal *taken, u64 old_mas
 			return;
 		}
 		print("pid %u: no room on its stack for signal %d", process->pid, signal);
+		process->cause.kind = LWK_CAUSE_STACK;
 		process_exit(SIGSEGV);
 	}
 	thread->blocked |= action.mask;
@@ -140,6 +141,14 @@ void signal_fault(struct frame *frame, int signal, int code, u64 addr)
 
 	if (action->handler <= HANDLER_IGNORE || thread->blocked & SIGNAL_BIT(signal)) {
 		action->handler = HANDLER_DEFAULT;
+		process->cause = (struct lwk_cause){
+			/* Without an exception the frame of another signal's handler had no room. */
+			.kind = frame->vector < X86_EXCEPTIONS ? LWK_CAUSE_EXCEPTION
+							       : LWK_CAUSE_STACK,
+			.exception = frame->vector | frame->error << 8,
+			.at = frame->rip,
+			.address = addr,
+		};
 		print("pid %u: signal %d at %llx, address %llx, stack %llx", process->pid, signal,
 		      frame->rip, addr, frame->rsp);
 	}
@@ -198,6 +207,7 @@ s64 signal_return(struct frame *frame)
 	if (copy_from_user(&uc, at + offsetof(struct signal_frame, context), sizeof(uc)) ||
 	    !is_user_code(c->rip) || (c->fpstate && fpu_from_user((u64)c->fpstate))) {
 		print("pid %u: bad frame in sigreturn, stack %llx", process->pid, frame->rsp);
+		process->cause.kind = LWK_CAUSE_FRAME;
 		process_exit(SIGSEGV);
 	}
 	*frame = (struct frame){

@@ -22,6 +22,7 @@ vm_programs = \
 	tests/vm/programs/hold \
 	tests/vm/programs/keep-device \
 	tests/vm/programs/keep-memory \
+	tests/vm/programs/killed-by \
 	tests/vm/programs/list-directory \
 	tests/vm/programs/memory-calls \
 	tests/vm/programs/more-calls \

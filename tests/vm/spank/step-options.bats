@@ -59,6 +59,8 @@ lwk_step()
 		refused '--cpu-bind' 'CPUs that Linux has lent' '--cpu-bind=none' -- \
 			as user1 srun -n3 --lwk --cpu-bind=$binding "$programs/hello"
 	done
+	refused '--cpu-bind=map_cpu, mask_cpu, map_ldom or mask_ldom:76 (or' -- \
+		as user1 srun -n3 --lwk --cpu-bind=map_cpu:76 "$programs/hello"
 	refused '--cpu-bind=cores' 'SLURM_CPU_BIND' -- \
 		as user1 env SLURM_CPU_BIND=cores srun -n3 --lwk "$programs/hello"
 	[[ $(bed sh -c 'scontrol -o show job | wc -l') == "$before" ]]

@@ -75,6 +75,8 @@ record_lines()
 	[[ $output == *' out of memory'* ]]
 	run -0 job_output user1 "$job"
 	[[ $output == *'killed, the LWK is out of memory'* ]]
-	[[ $(bed tail -n1 /var/log/slurm-lwk/jobs.json | jq .usage.out_of_memory) == 1 ]]
+	record=$(bed tail -n1 /var/log/slurm-lwk/jobs.json)
+	[[ $(jq .usage.out_of_memory <<<"$record") == 1 ]]
+	[[ $(jq -r '.console[]' <<<"$record") == *'killed, the partition is out of memory'* ]]
 	node_is_clean
 }
