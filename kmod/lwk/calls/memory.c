@@ -118,7 +118,8 @@ s64 sys_mmap(struct frame *frame)
 			space_populate(space, addr, size);
 		return file ? name_mapping(addr, size, frame->r8, frame->r9) : addr;
 	}
-	addr = space_map(space, frame->rdi, size, file ? PROT_READ | PROT_WRITE : prot, placement);
+	addr = space_map(space, frame->rdi, size, file ? PROT_READ | PROT_WRITE : prot, placement,
+			 flags & MAP_NORESERVE);
 	if (addr < 0)
 		return addr;
 	if (file)

@@ -7,6 +7,7 @@
 #include "abi/shared/layout.h"
 #include "lwk/base/lock.h"
 #include "lwk/memory/pages.h"
+#include "lwk/memory/tree.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 
@@ -43,24 +44,36 @@ static struct area *area_alloc(struct space *space)
 	return area;
 }
 
-void area_free(struct space *space, struct area *area)
+static void area_free(struct space *space, struct area *area)
 {
 	area->next = space->free_areas;
 	space->free_areas = area;
 }
 
-struct area **area_link(struct space *space, u64 addr)
+void area_remove(struct space *space, struct area *area)
 {
-	struct area **link = &space->areas;
+	tree_remove(space, area);
+	area_free(space, area);
+}
 
-	while (*link && (*link)->end <= addr)
-		link = &(*link)->next;
-	return link;
+struct area *area_from(const struct space *space, u64 addr)
+{
+	struct area *area = space->tree, *found = NULL;
+
+	while (area) {
+		if (area->end > addr) {
+			found = area;
+			area = area->left;
+		} else {
+			area = area->right;
+		}
+	}
+	return found;
 }
 
 struct area *area_at(struct space *space, u64 addr)
 {
-	struct area *area = *area_link(space, addr);
+	struct area *area = area_from(space, addr);
 
 	return area && area->start <= addr ? area : NULL;
 }
@@ -77,8 +90,8 @@ int area_split(struct space *space, u64 addr)
 	*rest = *area;
 	rest->start = addr;
 	rest->offset += addr - area->start;
-	area->end = addr;
-	area->next = rest;
+	tree_set_edges(space, area, area->start, addr);
+	tree_add(space, rest);
 	return 0;
 }
 
@@ -88,49 +101,60 @@ static bool continues_file(const struct area *area, const struct area *next)
 	       (!area->file || next->offset - area->offset == next->start - area->start);
 }
 
+/* Could 'next' be a part of 'area'? */
+static bool alike(const struct area *area, const struct area *next)
+{
+	return next->start == area->end && next->prot == area->prot &&
+	       next->shared == area->shared && next->sparse == area->sparse &&
+	       next->policy.mode == area->policy.mode && next->policy.nodes == area->policy.nodes &&
+	       continues_file(area, next);
+}
+
 void area_join(struct space *space, struct area *area)
 {
 	struct area *next;
 
-	while ((next = area->next) && next->start == area->end && next->prot == area->prot &&
-	       next->shared == area->shared && next->policy.mode == area->policy.mode &&
-	       next->policy.nodes == area->policy.nodes && continues_file(area, next)) {
-		area->end = next->end;
-		area->next = next->next;
-		area_free(space, next);
+	while ((next = area->next) && alike(area, next)) {
+		u64 end = next->end;
+
+		area_remove(space, next);
+		tree_set_edges(space, area, area->start, end);
 	}
 }
 
 int area_insert(struct space *space, const struct area *like)
 {
-	struct area **link = area_link(space, like->start), *area = area_alloc(space);
+	struct area *next = area_from(space, like->start), *area;
+	struct area *previous = next ? next->previous : tree_last(space);
 
+	if (previous && alike(previous, like)) {
+		tree_set_edges(space, previous, previous->start, like->end);
+		area_join(space, previous);
+		return 0;
+	}
+	if (next && alike(like, next)) {
+		next->offset = like->offset;
+		tree_set_edges(space, next, like->start, next->end);
+		return 0;
+	}
+	area = area_alloc(space);
 	if (!area)
 		return -ENOMEM;
 	*area = *like;
-	area->next = *link;
-	*link = area;
-	area_join(space, area);
-	/* area_link() does not give the predecessor, which may join, too. */
-	for (struct area *before = space->areas; before != area; before = before->next) {
-		if (before->next == area) {
-			area_join(space, before);
-			break;
-		}
-	}
+	tree_add(space, area);
 	return 0;
 }
 
 bool range_free(struct space *space, u64 start, u64 end)
 {
-	struct area *area = *area_link(space, start);
+	struct area *area = area_from(space, start);
 
 	return !area || area->start >= end;
 }
 
 bool range_mapped(struct space *space, u64 start, u64 end)
 {
-	for (struct area *area = *area_link(space, start); area && area->start <= start;
+	for (struct area *area = area_from(space, start); area && area->start <= start;
 	     area = area->next) {
 		if (area->end >= end)
 			return true;
@@ -146,18 +170,9 @@ u64 find_room(struct space *space, u64 size)
 	 * other, because arrays that all start at a multiple of 2 MB compete for the same lines of
 	 * caches and TLBs (Linux has the same rule since 6.7).
 	 */
-	u64 align = size % LARGE_SIZE == 0 ? LARGE_SIZE : PAGE_SIZE, best = 0;
-	u64 floor = MAX(space->brk, LWK_USER_START);
+	u64 align = size % LARGE_SIZE == 0 ? LARGE_SIZE : PAGE_SIZE;
 
-	for (struct area *area = space->areas;; area = area->next) {
-		u64 ceiling = area ? MIN(area->start, MAPPINGS_END) : MAPPINGS_END;
-
-		if (ceiling > size && ALIGN_DOWN(ceiling - size, align) >= floor)
-			best = ALIGN_DOWN(ceiling - size, align);
-		if (!area || area->end >= MAPPINGS_END)
-			return best;
-		floor = MAX(floor, area->end);
-	}
+	return tree_find_room(space, MAX(space->brk, LWK_USER_START), MAPPINGS_END, size, align);
 }
 
 struct choice area_choice(const struct area *area, u64 addr)
@@ -215,7 +230,7 @@ static bool find_area(struct space *space, u64 addr, struct area *found, bool *h
 	const struct area *area;
 
 	spin_lock(&space->lock);
-	area = *area_link(space, addr);
+	area = area_from(space, addr);
 	if (area)
 		*found = *area;
 	*heap = area && !area->file && !area->shared && area->start < space->brk &&

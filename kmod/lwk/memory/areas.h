@@ -13,9 +13,13 @@
 
 /* [start, end), with one protection. */
 struct area {
-	struct area *next;
+	struct area *next, *previous; /* by address */
+	struct area *left, *right;    /* in the tree (tree.c) */
 	u64 start, end;
-	u32 prot;
+	u64 room; /* the greatest gap below an area of this part of the tree */
+	u8 prot;
+	u8 level;	      /* in the tree */
+	bool sparse;	      /* it is more than there will ever be: no large pages */
 	bool shared;	      /* its pages are Linux's (share.c), and so is what is in them */
 	u32 file;	      /* the proxy's number for what was mapped here, or 0 */
 	u64 offset;	      /* in that file, of 'start' */
@@ -30,16 +34,16 @@ bool range_valid(u64 addr, u64 size);
 bool range_free(struct space *space, u64 start, u64 end);
 /* Is every page of [start, end) in some area? */
 bool range_mapped(struct space *space, u64 start, u64 end);
-/* Returns the link to the first area that ends behind addr. */
-struct area **area_link(struct space *space, u64 addr);
+/* Returns the first area that ends behind addr, or NULL. */
+struct area *area_from(const struct space *space, u64 addr);
 /* Returns the area at addr, or NULL. */
 struct area *area_at(struct space *space, u64 addr);
-void area_free(struct space *space, struct area *area);
+void area_remove(struct space *space, struct area *area);
 /* Makes sure that no area spans addr. 0 or -ENOMEM. */
 int area_split(struct space *space, u64 addr);
 /* Joins an area with its successors while they are alike. */
 void area_join(struct space *space, struct area *area);
-/* Adds an area with all that 'like' says, except its link. 0 or -ENOMEM. */
+/* Adds an area with all that 'like' says, except its links. 0 or -ENOMEM. */
 int area_insert(struct space *space, const struct area *like);
 /* Returns the highest room of that size below the stack, or 0. */
 u64 find_room(struct space *space, u64 size);

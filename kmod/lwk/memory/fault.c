@@ -67,7 +67,7 @@ static int make_present(struct space *space, u64 addr, bool write, bool exec, st
 		page_revive(entry);
 		return 0;
 	}
-	*large = !(*entry & PTE_P) && !area->shared && area->start <= base &&
+	*large = !(*entry & PTE_P) && !area->shared && !area->sparse && area->start <= base &&
 		 area->end >= base + LARGE_SIZE && !spare->no_large;
 	if (!*large) {
 		entry = entry_at(space, addr, 1, true);

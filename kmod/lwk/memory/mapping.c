@@ -24,7 +24,7 @@
 
 static s64 unmap(struct space *space, u64 addr, u64 size)
 {
-	struct area **link;
+	struct area *area;
 	bool shared = false;
 	u64 end;
 
@@ -36,13 +36,9 @@ static s64 unmap(struct space *space, u64 addr, u64 size)
 		return 0;
 	if (split_edges(space, addr, end))
 		return -ENOMEM;
-	link = area_link(space, addr);
-	while (*link && (*link)->start < end) {
-		struct area *area = *link;
-
-		*link = area->next;
+	while ((area = area_from(space, addr)) && area->start < end) {
 		shared |= area->shared;
-		area_free(space, area);
+		area_remove(space, area);
 	}
 	pages_give_back(space, addr, end);
 	if (shared) {
@@ -54,6 +50,12 @@ static s64 unmap(struct space *space, u64 addr, u64 size)
 	return 0;
 }
 
+/* May the memory be touched, and 'size' bytes of it be more than there will ever be? */
+static bool never_fits(u64 size, u32 prot)
+{
+	return prot && size > status->user_bytes;
+}
+
 static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
 	       bool shared)
 {
@@ -62,10 +64,6 @@ static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement
 	size = ALIGN_UP(size, PAGE_SIZE);
 	if (!size || size > LWK_USER_END || prot & ~PROT_ALL)
 		return size > LWK_USER_END ? -ENOMEM : -EINVAL;
-	/* As by Linux's heuristic, a size that can never be had is refused at once. */
-	if (prot && !shared && size > status->user_bytes)
-		return -ENOMEM;
-
 	if (placement == PLACE_ANYWHERE) {
 		/* The address is a hint. */
 		addr = ALIGN_DOWN(addr, PAGE_SIZE);
@@ -83,7 +81,13 @@ static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement
 	} else if (!range_free(space, addr, addr + size)) {
 		return -EEXIST;
 	}
-	area = (struct area){ .start = addr, .end = addr + size, .prot = prot, .shared = shared };
+	area = (struct area){
+		.start = addr,
+		.end = addr + size,
+		.prot = prot,
+		.shared = shared,
+		.sparse = !shared && size > status->user_bytes,
+	};
 	if (area_insert(space, &area))
 		return -ENOMEM;
 	return addr;
@@ -138,6 +142,7 @@ static s64 protect_shared(struct space *space, u64 start, u64 end, u32 prot)
 static s64 protect(struct space *space, u64 addr, u64 size, u32 prot)
 {
 	struct protection protection = { .prot = prot };
+	struct area *area;
 	u64 end;
 
 	size = ALIGN_UP(size, PAGE_SIZE);
@@ -150,8 +155,7 @@ static s64 protect(struct space *space, u64 addr, u64 size, u32 prot)
 		return -ENOMEM;
 	if (split_edges(space, addr, end))
 		return -ENOMEM;
-	for (struct area *area = *area_link(space, addr); area && area->start < end;
-	     area = area->next) {
+	for (area = area_from(space, addr); area && area->start < end; area = area->next) {
 		s64 error = area->shared ? protect_shared(space, area->start, area->end, prot) : 0;
 
 		if (error)
@@ -159,7 +163,9 @@ static s64 protect(struct space *space, u64 addr, u64 size, u32 prot)
 		area->prot = prot;
 	}
 	visit_pages(space, addr, end, visit_protect, (u64)&protection);
-	for (struct area *area = space->areas; area && area->start <= end; area = area->next)
+	area = area_at(space, addr);
+	for (area = area->previous ? area->previous : area; area && area->start <= end;
+	     area = area->next)
 		area_join(space, area);
 	tlb_flush_everywhere(space);
 	if (protection.seen)
@@ -181,7 +187,7 @@ static s64 discard(struct space *space, u64 addr, u64 size)
 	if ((addr % LARGE_SIZE && large_split(space, addr)) ||
 	    ((addr + size) % LARGE_SIZE && large_split(space, addr + size)))
 		return -ENOMEM;
-	for (struct area *area = *area_link(space, addr); area && area->start < addr + size;
+	for (struct area *area = area_from(space, addr); area && area->start < addr + size;
 	     area = area->next) {
 		u64 start = MAX(area->start, addr), end = MIN(area->end, addr + size);
 
@@ -253,7 +259,7 @@ static s64 resize(struct space *space, u64 addr, u64 old_size, u64 new_size, boo
 				       unmap(space, addr + new_size, old_size - new_size) == 0
 			       ? (s64)addr
 			       : -ENOMEM;
-	if (area->shared)
+	if (area->shared || (never_fits(new_size, area->prot) && !area->sparse))
 		return -ENOMEM;
 	if (range_valid(addr, new_size) && area->end == addr + old_size &&
 	    range_free(space, addr + old_size, addr + new_size)) {
@@ -268,7 +274,8 @@ static u64 set_brk(struct space *space, u64 brk)
 {
 	u64 old_end = ALIGN_UP(space->brk, PAGE_SIZE), new_end = ALIGN_UP(brk, PAGE_SIZE);
 
-	if (brk < space->brk_start || brk > LWK_USER_END)
+	if (brk < space->brk_start || brk > LWK_USER_END ||
+	    never_fits(new_end - space->brk_start, PROT_READ))
 		return space->brk;
 	if (new_end > old_end &&
 	    map(space, old_end, new_end - old_end, PROT_READ | PROT_WRITE, PLACE_EXACT, false) < 0)
@@ -279,10 +286,14 @@ static u64 set_brk(struct space *space, u64 brk)
 	return brk;
 }
 
-s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement)
+s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
+	      bool overcommit)
 {
 	s64 result;
 
+	/* As by Linux's heuristic, a size that can never be had is refused at once. */
+	if (!overcommit && never_fits(size, prot))
+		return -ENOMEM;
 	change_begin(space);
 	result = map(space, addr, size, prot, placement, false);
 	change_end(space);
@@ -357,7 +368,7 @@ void space_set_file(struct space *space, u64 addr, u64 size, u32 file, u64 offse
 	change_begin(space);
 	/* Without memory for a split, the mapping has no name. */
 	if (range_valid(addr, end - addr) && !split_edges(space, addr, end))
-		for (struct area *area = *area_link(space, addr); area && area->start < end;
+		for (struct area *area = area_from(space, addr); area && area->start < end;
 		     area = area->next) {
 			area->file = file;
 			area->offset = offset + (area->start - addr);

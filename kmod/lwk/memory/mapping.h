@@ -15,9 +15,10 @@ enum placement { PLACE_ANYWHERE, PLACE_EXACT, PLACE_REPLACE };
 
 /*
  * Makes an anonymous mapping and returns its address. -EEXIST: PLACE_EXACT, and it is not free;
- * -ENOMEM, also for more than the partition has; -EINVAL.
+ * -ENOMEM, also, without 'overcommit', for more than the partition has; -EINVAL.
  */
-s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement);
+s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
+	      bool overcommit);
 /*
  * Makes a mapping of memory that can be shared, with flags, fd and offset as of mmap(2), and
  * returns its address. 0: the pages of this file cannot be shared.

@@ -27,7 +27,8 @@ struct area;
 
 struct space {
 	u64 root;	    /* physical address of the top page table */
-	struct area *areas; /* by address */
+	struct area *areas; /* the first, by address */
+	struct area *tree;  /* the top of their tree */
 	struct area *free_areas;
 	void *area_pages; /* the kernel pages that areas are made of */
 	u64 brk_start, brk;

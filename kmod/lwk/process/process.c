@@ -38,7 +38,7 @@
 
 static s64 load_map(struct space *space, const u64 args[6])
 {
-	s64 addr = space_map(space, args[0], args[1], args[2], PLACE_EXACT);
+	s64 addr = space_map(space, args[0], args[1], args[2], PLACE_EXACT, false);
 
 	if (addr < 0)
 		return addr;

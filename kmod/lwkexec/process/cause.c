@@ -10,9 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lwkexec/instance/memory.h"
 #include "lwkexec/instance/session.h"
 
-#define TEXT_SIZE 256
+#define TEXT_SIZE 320
 /* Of x86-64. */
 #define PAGE_FAULT 14
 #define ERROR_PRESENT (1 << 0)
@@ -79,6 +80,24 @@ static void describe_exception(char *text, int signal, const struct lwk_cause *c
 		 what ? what : "an exception of the CPU");
 }
 
+static unsigned long long mb(uint64_t bytes)
+{
+	return bytes >> 20;
+}
+
+static void describe_memory(char text[TEXT_SIZE])
+{
+	const struct lwk_status *status = session.status;
+
+	snprintf(text, TEXT_SIZE,
+		 "killed, the LWK is out of memory: the program has %llu MB and wants more, but of "
+		 "%llu MB for all processes %llu are free, and of %llu MB for page tables %llu; "
+		 "ask for more with --mem",
+		 mb(memory_resident()), mb(status->user_bytes),
+		 mb(status->user_bytes - memory_used()), mb(status->kernel_bytes),
+		 mb(status->kernel_bytes - memory_kernel_used()));
+}
+
 void cause_tell(const char *program, int wait_status, const struct lwk_cause *cause)
 {
 	int signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
@@ -86,10 +105,7 @@ void cause_tell(const char *program, int wait_status, const struct lwk_cause *ca
 
 	switch (cause->kind) {
 	case LWK_CAUSE_MEMORY:
-		snprintf(text, sizeof(text),
-			 "killed, the LWK is out of memory (it has %llu MB for all processes); "
-			 "ask for more with --mem",
-			 (unsigned long long)session.status->user_bytes >> 20);
+		describe_memory(text);
 		break;
 	case LWK_CAUSE_EXCEPTION:
 		describe_exception(text, signal, cause);

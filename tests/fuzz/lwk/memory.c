@@ -353,17 +353,56 @@ static void check_table(u32 slot, struct space *space, u64 table, u64 addr, unsi
 	}
 }
 
-static void check_areas(const struct space *space)
+/* Returns how many areas the part of a tree has. */
+static u64 check_tree(const struct area *top, u64 *room)
 {
-	u64 end = LWK_USER_START;
+	u64 count, left = 0, right = 0;
+
+	*room = 0;
+	if (!top)
+		return 0;
+	must(top->level == (top->left ? top->left->level + 1 : 1));
+	must(top->right ? top->right->level + 1 >= top->level : top->level == 1);
+	must(!top->right || !top->right->right || top->right->right->level < top->level);
+	count = 1 + check_tree(top->left, &left) + check_tree(top->right, &right);
+	*room = top->start - (top->previous ? top->previous->end : 0);
+	*room = MAX(*room, MAX(left, right));
+	must(top->room == *room);
+	return count;
+}
+
+/* The highest room below 'ceiling', found slowly. */
+static u64 room(const struct space *space, u64 ceiling, u64 size)
+{
+	u64 floor = MAX(space->brk, LWK_USER_START), best = 0;
 
 	for (const struct area *area = space->areas; area; area = area->next) {
+		u64 end = MIN(area->start, ceiling);
+
+		if (end > size && end - size >= floor)
+			best = end - size;
+		floor = MAX(floor, area->end);
+	}
+	return ceiling > size && ceiling - size >= floor ? ceiling - size : best;
+}
+
+static void check_areas(struct space *space)
+{
+	u64 end = LWK_USER_START, count = 0, size = 1UL << (12 + next_mark % 34);
+	const struct area *previous = NULL;
+
+	for (const struct area *area = space->areas; area; area = area->next) {
+		must(area->previous == previous && area_from(space, area->end - 1) == area);
+		previous = area;
+		count++;
 		must(area->start >= end && area->start < area->end);
 		must(area->start % PAGE_SIZE == 0 && area->end % PAGE_SIZE == 0);
 		must(!(area->prot & ~PROT_ALL));
 		end = area->end;
 	}
-	must(end <= LWK_USER_END);
+	must(end <= LWK_USER_END && count == check_tree(space->tree, &end));
+	size += size % LARGE_SIZE ? 0 : PAGE_SIZE;
+	must(find_room(space, size) == room(space, LWK_USER_END - (1UL << 40), size));
 	for (void *page = space->area_pages; page; page = *(void **)page)
 		count_kernel_page(virt_to_phys(page));
 }
@@ -509,7 +548,7 @@ static void call(u8 number)
 		addr = take_address();
 		size = take_size();
 		prot = take_prot();
-		space_map(space, addr, size, prot, take_placement());
+		space_map(space, addr, size, prot, take_placement(), addr & LARGE_SIZE);
 		break;
 	case 3:
 		addr = take_address();

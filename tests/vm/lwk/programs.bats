@@ -33,6 +33,16 @@ teardown_file()
 	[[ $output == *'all of it is right'* ]]
 }
 
+@test "a mapping costs nearly the same among 100000 as among 100" {
+	run -0 as user1 srun -Q --lwk -n1 -c2 --mem=1200 "$programs/many-mappings"
+	echo "$output"
+	for line in "${lines[@]}"; do
+		[[ $line =~ ^[a-z\ ]+:\ ([0-9]+)\.[0-9]+\ times ]]
+		((BASH_REMATCH[1] < 6))
+	done
+	((${#lines[@]} == 4))
+}
+
 # bats test_tags=nightly
 @test "a position-independent static program runs too" {
 	run -0 inside lwkexec "$programs/memory-calls-pie"

@@ -24,6 +24,7 @@ vm_programs = \
 	tests/vm/programs/keep-memory \
 	tests/vm/programs/killed-by \
 	tests/vm/programs/list-directory \
+	tests/vm/programs/many-mappings \
 	tests/vm/programs/memory-calls \
 	tests/vm/programs/more-calls \
 	tests/vm/programs/nap \

@@ -157,6 +157,25 @@ static int limits(void)
 	return 0;
 }
 
+/* Room that nobody could fill costs what is touched of it, whatever its protection was first. */
+static int sparse(void)
+{
+	const size_t size = 8UL << 40, step = 1UL << 30;
+	char *room = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	CHECK(room != MAP_FAILED);
+	for (size_t at = 0; at < 400 * step; at += step)
+		room[at]++;
+	CHECK(munmap(room, size) == 0);
+	room = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(room != MAP_FAILED && mprotect(room + step, step, PROT_READ | PROT_WRITE) == 0);
+	for (size_t at = step; at < 2 * step; at += 2 * MB)
+		CHECK(room[at]++ == 0);
+	CHECK(munmap(room, size) == 0);
+	return 0;
+}
+
 static int addresses(void)
 {
 	static char *const bad[] = { NULL,
@@ -178,7 +197,7 @@ static int addresses(void)
 int main(void)
 {
 	if (holes() || protection() || moving() || files() || file_in_reserved_room() || limits() ||
-	    addresses())
+	    sparse() || addresses())
 		return 1;
 	puts("all of it is right");
 	return 0;
