@@ -42,9 +42,8 @@ struct lwk_serve {
 
 /*
  * Carries out the order of the calling thread's slot (struct lwk_grant): pins pages of files that
- * the caller has mapped shared, or unpins them. Only pages of files that exist nowhere but in
- * memory (tmpfs) can be pinned. The LWK reads the result from its struct lwk_grant; the caller gets
- * 0, or EPERM, EIO; EINVAL: there is no order.
+ * the caller has mapped shared, or unpins them. The LWK reads the result from its struct lwk_grant;
+ * the caller gets 0, or EPERM, EIO; EINVAL: there is no order.
  */
 #define LWK_GRANT _IO(LWK_IOC, 0x10)
 

@@ -9,13 +9,21 @@
 
 /*
  * When a proxy touches its WINDOW where no page is yet, lwkpart.ko asks the LWK to make
- * one: it writes fault_addr and fault_write, then fault_state ASKED; the LWK
+ * one: it writes fault_addr and fault_kind, then fault_state ASKED; the LWK
  * answers with READY or REFUSED, and rings its doorbell if fault_sleeps is not 0 then.
+ * In the same way it asks for the pages back that it has granted in the fault_size bytes from
+ * fault_addr on (REVOKE): when the LWK answers, no CPU of it can reach them, or pages that were
+ * granted there before, any more.
  * In the page table entry of a page that it maps in the WINDOW lwkpart.ko sets
  * LWK_PTE_SEEN_BY_LINUX. For such a page the LWK must send UNMAP before it uses the page for
  * something else.
  */
 #define LWK_PTE_SEEN_BY_LINUX (1UL << 9)
+enum lwk_fault_kind {
+	LWK_FAULT_READ = 0,
+	LWK_FAULT_WRITE,
+	LWK_FAULT_REVOKE,
+};
 enum lwk_fault_state {
 	LWK_FAULT_IDLE = 0,
 	LWK_FAULT_ASKED,
@@ -32,8 +40,8 @@ enum lwk_order {
 
 /*
  * The part of a connection that a proxy cannot reach is an array of one cache line per
- * slot. lwkpart.ko writes order, freeze, pid, leader, fault_addr, fault_write, fault_sleeps and
- * fault_state ASKED; the LWK writes obeyed, page_root and fault_state READY and REFUSED.
+ * slot. lwkpart.ko writes order, freeze, pid, leader, fault_addr, fault_kind, fault_size,
+ * fault_sleeps and fault_state ASKED; the LWK writes obeyed, page_root and fault_state READY and REFUSED.
  */
 struct lwk_control {
 	__u32 order;	   /* enum lwk_order */
@@ -41,7 +49,7 @@ struct lwk_control {
 	__u32 pid;	   /* of the process, or of the thread */
 	__u32 fault_state; /* enum lwk_fault_state */
 	__u64 fault_addr;
-	__u32 fault_write;
+	__u32 fault_kind; /* enum lwk_fault_kind */
 	/*
 	 * Not 0: after the next doorbell the CPU runs its process no further, is in the state
 	 * FROZEN, and halts until this is 0 again. It still makes pages and obeys orders.
@@ -50,7 +58,8 @@ struct lwk_control {
 	__u32 leader; /* with LWK_ORDER_THREAD: slot of the process's first thread */
 	__u32 fault_sleeps;
 	__u64 page_root; /* physical address of the process's page tables, or 0 */
-	__u32 reserved[4];
+	__u64 fault_size;
+	__u32 reserved[2];
 } LWK_LINE_ALIGNED;
 
 #endif

@@ -14,6 +14,7 @@
 #include "lwk/memory/fault.h"
 #include "lwk/memory/mapping.h"
 #include "lwk/memory/pages.h"
+#include "lwk/memory/share.h"
 #include "lwk/memory/space.h"
 #include "lwk/memory/user.h"
 #include "lwk/process/slot.h"
@@ -109,7 +110,7 @@ s64 sys_mmap(struct frame *frame)
 		addr = space_map_shared(space, frame->rdi, size, prot, placement, flags, frame->r8,
 					frame->r9);
 	if (!addr && shared && prot & PROT_WRITE) {
-		print("pid %u: mmap of a file, shared and writable: expected a file on tmpfs; map it private, or put it there",
+		print("pid %u: mmap of a file, shared and writable: expected a file on a disk or tmpfs, found another one; map it private",
 		      this_process()->pid);
 		return -ENODEV;
 	}
@@ -153,7 +154,7 @@ s64 sys_mremap(struct frame *frame)
 			    frame->r10 & MREMAP_MAYMOVE);
 }
 
-/* Shared pages exist nowhere but in memory: there is nothing to write. */
+/* Linux writes shared pages to their file when it likes; only MS_SYNC waits for that. */
 s64 sys_msync(struct frame *frame)
 {
 	u64 addr = frame->rdi, size = ALIGN_UP(frame->rsi, PAGE_SIZE), flags = frame->rdx;
@@ -161,7 +162,9 @@ s64 sys_msync(struct frame *frame)
 	if (flags & ~(MS_ASYNC | MS_INVALIDATE | MS_SYNC) || addr % PAGE_SIZE ||
 	    (flags & MS_ASYNC && flags & MS_SYNC))
 		return -EINVAL;
-	return !size || space_is_mapped(&this_process()->space, addr, size) ? 0 : -ENOMEM;
+	if (size && !space_is_mapped(&this_process()->space, addr, size))
+		return -ENOMEM;
+	return flags & MS_SYNC ? share_sync(addr, addr + size) : 0;
 }
 
 s64 sys_madvise(struct frame *frame)

@@ -192,6 +192,24 @@ bool space_is_shared(struct space *space, u64 addr)
 	return shared;
 }
 
+bool space_find_shared(struct space *space, u64 *start, u64 *stop, u64 end)
+{
+	const struct area *area;
+	bool found;
+
+	spin_lock(&space->lock);
+	area = area_from(space, *start);
+	while (area && !area->shared && area->start < end)
+		area = area->next;
+	found = area && area->start < end;
+	if (found) {
+		*start = MAX(*start, area->start);
+		*stop = MIN(end, area->end);
+	}
+	spin_unlock(&space->lock);
+	return found;
+}
+
 bool space_has_shared(const struct space *space)
 {
 	const struct area *area = space->areas;

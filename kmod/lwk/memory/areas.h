@@ -53,6 +53,8 @@ struct choice area_choice(const struct area *area, u64 addr);
 
 /* Does others' memory lie at addr? */
 bool space_is_shared(struct space *space, u64 addr);
+/* Sets [*start, *stop) to others' memory that is first in [*start, end); false: there is none. */
+bool space_find_shared(struct space *space, u64 *start, u64 *stop, u64 end);
 /* Does any memory of the space belong to others? The caller keeps it from changing. */
 bool space_has_shared(const struct space *space);
 /* Is each page of the range in some mapping? */

@@ -4,6 +4,7 @@
 #include <linux/errno.h>
 #include <linux/mman.h>
 
+#include "abi/shared/grant.h"
 #include "abi/shared/layout.h"
 #include "lwk/base/lock.h"
 #include "lwk/machine/x86.h"
@@ -16,6 +17,7 @@
 #include "lwk/memory/policy.h"
 #include "lwk/memory/share.h"
 #include "lwk/memory/tables.h"
+#include "lwk/memory/tlb.h"
 #include "lwk/process/process.h"
 
 /* A page for a fault, taken before it is certain that it is needed; phys 0: none. */
@@ -73,7 +75,7 @@ static int make_present(struct space *space, u64 addr, bool write, bool exec, st
 		entry = entry_at(space, addr, 1, true);
 		if (!entry)
 			return -ENOMEM;
-		if (is_page(*entry)) {
+		if (is_page(*entry) && (!write || !(*entry & PTE_GRANTED) || *entry & PTE_W)) {
 			page_revive(entry);
 			return 0;
 		}
@@ -92,31 +94,58 @@ static int make_present(struct space *space, u64 addr, bool write, bool exec, st
 	return 0;
 }
 
-/* Maps the pages that Linux grants from addr on, if they are not mapped yet. 0, -EIO, -ENOMEM */
-static int fetch(struct space *space, const struct area *area, u64 addr)
+/*
+ * Maps the pages that Linux grants from addr on, if they are not mapped yet. What was granted and
+ * revoked before it could be mapped is fetched again. 0, -EIO, -ENOMEM
+ */
+static int fetch(struct space *space, const struct area *area, u64 addr, bool write)
 {
+	u64 revoked = space->revoked;
 	const __u64 *pages;
 	s64 n;
 
 	spin_unlock(&space->lock);
-	n = share_pin(addr, (area->end - addr) / PAGE_SIZE, area->prot & PROT_WRITE, &pages);
+	n = share_pin(addr, (area->end - addr) / PAGE_SIZE,
+		      !(area->prot & PROT_WRITE) ? LWK_GRANT_READ
+		      : write			 ? LWK_GRANT_WRITE
+						 : LWK_GRANT_MAY_WRITE,
+		      &pages);
 	spin_lock(&space->lock);
+	if (space->revoked != revoked)
+		return 0;
 	for (s64 i = 0; i < n; i++) {
 		u64 *entry = entry_at(space, addr + i * PAGE_SIZE, 1, true);
+		u32 prot = area->prot & ~(pages[i] & LWK_GRANT_WRITABLE ? 0 : PROT_WRITE);
 
 		if (!entry)
 			return -ENOMEM;
-		if (!is_page(*entry))
-			*entry = (pages[i] & PTE_ADDR) | PTE_GRANTED | prot_bits(area->prot);
+		if (!is_page(*entry) || prot & PROT_WRITE)
+			*entry = (pages[i] & PTE_ADDR) | PTE_GRANTED | prot_bits(prot);
 	}
 	return n > 0 ? 0 : -EIO;
+}
+
+static void visit_revoke(struct space *space, u64 *entry, bool large, u64 argument)
+{
+	if (*entry & PTE_GRANTED)
+		*entry = 0;
+}
+
+void space_revoke(struct space *space, u64 addr, u64 size)
+{
+	spin_lock(&space->lock);
+	space->revoked++;
+	if (range_valid(addr, size))
+		visit_pages(space, addr, addr + size, visit_revoke, 0);
+	tlb_flush_everywhere(space);
+	spin_unlock(&space->lock);
 }
 
 /*
  * Fetches the page at addr, unless another thread has fetched it or changed the mapping meanwhile.
  * 0: look again; -EIO, -ENOMEM
  */
-static int fetch_page(struct space *space, u64 addr)
+static int fetch_page(struct space *space, u64 addr, bool write)
 {
 	struct area *area;
 	u64 *entry;
@@ -126,8 +155,9 @@ static int fetch_page(struct space *space, u64 addr)
 	change_begin(space);
 	area = area_at(space, addr);
 	entry = entry_at(space, addr, 1, false);
-	if (area && area->shared && area->prot && !(entry && is_page(*entry)))
-		error = fetch(space, area, addr);
+	if (area && area->shared && area->prot && (!write || area->prot & PROT_WRITE) &&
+	    !(entry && is_page(*entry) && (!write || *entry & PTE_W)))
+		error = fetch(space, area, addr, write);
 	change_end(space);
 	return error;
 }
@@ -148,7 +178,7 @@ static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec, 
 		if (result == NEEDS_SPARE)
 			result = spare_take(&spare, large);
 		else if (result == NEEDS_GRANT)
-			result = fetches ? fetch_page(space, addr) : -EFAULT;
+			result = fetches ? fetch_page(space, addr, write) : -EFAULT;
 		if (result)
 			break;
 	}

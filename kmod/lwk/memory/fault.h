@@ -13,6 +13,8 @@
 int space_fault(struct space *space, u64 addr, bool write, bool exec);
 /* The same without asking Linux: -EFAULT for pages of Linux's. */
 int space_fault_here(struct space *space, u64 addr, bool write);
+/* Lets go of all pages that Linux has granted in the range, for Linux to have them back. */
+void space_revoke(struct space *space, u64 addr, u64 size);
 /* Makes all of [addr, addr+size) present, as far as memory goes. 0 or as space_fault(). */
 int space_populate(struct space *space, u64 addr, u64 size);
 /*

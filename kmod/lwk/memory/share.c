@@ -5,6 +5,7 @@
  */
 #include "lwk/memory/share.h"
 
+#include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/mman.h>
 
@@ -13,6 +14,7 @@
 #include "abi/shared/statistics.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/x86.h"
+#include "lwk/memory/areas.h"
 #include "lwk/memory/direct_map.h"
 #include "lwk/memory/mapping.h"
 #include "lwk/process/process.h"
@@ -28,12 +30,12 @@ static struct lwk_grant *own_grant(void)
 	return (struct lwk_grant *)phys_to_virt(boot->grants) + this_slot()->index;
 }
 
-static void ask(u32 order, bool writable, u64 start, u64 count)
+static void ask(u32 order, u32 access, u64 start, u64 count)
 {
 	struct lwk_grant *grant = own_grant();
 
 	grant->order = order;
-	grant->writable = writable;
+	grant->access = access;
 	grant->start = start;
 	grant->count = count;
 	STORE_RELEASE(grant->state, LWK_GRANT_ASKED);
@@ -73,13 +75,13 @@ s64 share_begin(u64 addr, u64 size, u32 prot, u64 flags, u64 fd, u64 offset)
 	return request(LWK_CALL_SHARE, args);
 }
 
-s64 share_pin(u64 addr, u64 count, bool writable, const __u64 **pages)
+s64 share_pin(u64 addr, u64 count, u32 access, const __u64 **pages)
 {
 	static const u64 none[6];
 	s64 n;
 
 	count = MIN(count, LWK_GRANT_PAGES);
-	ask(LWK_GRANT_PIN, writable, addr, count);
+	ask(LWK_GRANT_PIN, access, addr, count);
 	request(LWK_CALL_GRANT, none);
 	n = answer();
 	*pages = own_grant()->pages;
@@ -93,7 +95,7 @@ void share_end(u64 addr, u64 size)
 	/* Tests use it to see what becomes of pinned pages. */
 	if (boot_option("inject=unshare"))
 		panic("injected");
-	ask(LWK_GRANT_UNPIN, false, addr, size / PAGE_SIZE);
+	ask(LWK_GRANT_UNPIN, 0, addr, size / PAGE_SIZE);
 	request(LWK_CALL_UNSHARE, args);
 	answer();
 }
@@ -103,10 +105,35 @@ s64 share_protect(u64 addr, u64 size, u32 prot)
 	u64 args[6] = { addr, size, prot };
 	s64 result;
 
-	ask(LWK_GRANT_UNPIN, false, addr, size / PAGE_SIZE);
+	ask(LWK_GRANT_UNPIN, 0, addr, size / PAGE_SIZE);
 	result = request(LWK_CALL_RESHARE, args);
 	answer();
 	return result > 0 ? -EIO : result;
+}
+
+static s64 request_done(u64 call, const u64 args[6])
+{
+	s64 result;
+
+	/* The proxy makes no call as long as a signal waits to be collected. */
+	while ((result = request(call, args)) == -EINTR)
+		signal_collect();
+	return result;
+}
+
+s64 share_sync(u64 start, u64 end)
+{
+	struct space *space = &this_process()->space;
+	s64 result = 0;
+	u64 stop;
+
+	/* Linux would not know what to do with the parts that are the LWK's. */
+	for (; !result && space_find_shared(space, &start, &stop, end); start = stop) {
+		u64 args[6] = { start, stop - start, MS_SYNC };
+
+		result = request_done(__NR_msync, args);
+	}
+	return result;
 }
 
 /* ---- segments of shmget(2) ---- */
@@ -119,12 +146,8 @@ s64 share_protect(u64 addr, u64 size, u32 prot)
 static s64 request_size(u64 call, u64 argument)
 {
 	u64 args[6] = { argument };
-	s64 result;
 
-	/* The proxy makes no call as long as a signal waits to be collected. */
-	while ((result = request(call, args)) == -EINTR)
-		signal_collect();
-	return result;
+	return request_done(call, args);
 }
 
 s64 sys_shmat(struct frame *frame)

@@ -37,6 +37,7 @@ struct space {
 	struct spinlock lock; /* all of this, and the page tables */
 	u32 changing;	      /* 1: a thread changes mappings */
 	u64 tlb_generation;   /* counts what TLBs must forget */
+	u64 revoked;	      /* counts how often Linux wanted granted pages back */
 };
 
 /* The first CPU calls it once, on the page tables that lwkpart.ko made. */

@@ -107,12 +107,19 @@ void channel_reset(void)
 void channel_serve_fault(void)
 {
 	struct slot *slot = this_slot();
-	int error;
+	u64 addr, size;
+	u32 kind;
+	int error = 0;
 
 	if (!channel_fault_waits(slot))
 		return;
-	error = space_fault_here(&slot->process->space, READ_ONCE(slot->control->fault_addr),
-				 READ_ONCE(slot->control->fault_write));
+	addr = READ_ONCE(slot->control->fault_addr);
+	size = READ_ONCE(slot->control->fault_size);
+	kind = READ_ONCE(slot->control->fault_kind);
+	if (kind == LWK_FAULT_REVOKE)
+		space_revoke(&slot->process->space, addr, size);
+	else
+		error = space_fault_here(&slot->process->space, addr, kind == LWK_FAULT_WRITE);
 	if (error == -ENOMEM)
 		slot->process->out_of_memory = true;
 	STORE_RELEASE(slot->control->fault_state, error ? LWK_FAULT_REFUSED : LWK_FAULT_READY);

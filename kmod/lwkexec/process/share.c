@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include "abi/device/serve.h"
@@ -107,6 +108,7 @@ int64_t share_begin(const uint64_t args[6])
 	int flags = MAP_SHARED | MAP_FIXED | (args[3] & (MAP_ANONYMOUS | MAP_NORESERVE));
 	uint64_t start = args[0], size = args[1];
 	struct statfs where;
+	struct stat file;
 	int fd = args[4];
 
 	if (!is_process_memory(start, size))
@@ -114,9 +116,10 @@ int64_t share_begin(const uint64_t args[6])
 	if (args[3] & LWK_SHARE_SEGMENT)
 		return attach(fd, start, size, args[2]);
 	if (!(flags & MAP_ANONYMOUS)) {
-		if (descriptor_is_kept(fd) || fstatfs(fd, &where))
+		if (descriptor_is_kept(fd) || fstat(fd, &file) || fstatfs(fd, &where))
 			return -EBADF;
-		if (where.f_type != TMPFS_MAGIC)
+		/* Behind files of sysfs are registers of devices. */
+		if (!S_ISREG(file.st_mode) || where.f_type == SYSFS_MAGIC)
 			return 1;
 	}
 	return mmap((void *)start, size, args[2], flags, fd, args[5]) == MAP_FAILED ? -errno : 0;

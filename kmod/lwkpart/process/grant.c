@@ -3,11 +3,12 @@
  * Pages that LWK processes share with others (struct lwk_grant): an LWK process gets the pages that
  * its proxy has mapped shared at the same address, with the proxy's rights.
  *
- * Only pages of tmpfs are pinned (shm_open(3), memfd_create(2), shared anonymous memory): they are
+ * Pages of tmpfs are pinned for long (shm_open(3), memfd_create(2), shared anonymous memory): they are
  * nothing but memory, charged to the cgroup that made them. Other file systems must know when a
- * page is written to, which an LWK cannot tell them.
+ * page is written to; they get theirs back whenever they want (file_pages.h), so that the pages count
+ * as no pinned ones, and are writable only once the LWK writes to them.
  *
- * Pinned pages count in the pinned_vm of the proxy's memory map. RLIMIT_MEMLOCK bounds them, as those
+ * Pages that are pinned for long count in the pinned_vm of the proxy's memory map. RLIMIT_MEMLOCK bounds them, as those
  * of other drivers, but not below the size of the partition: programs that share memory work with the
  * small limit that distributions set, and a job can pin about as much memory as it has got anyway.
  *
@@ -29,6 +30,7 @@
 #include "abi/device/serve.h"
 #include "abi/shared/grant.h"
 #include "compat/compat.h"
+#include "process/file_pages.h"
 
 /* A page that another process has pinned for a moment cannot be moved to where it may stay. */
 #define PIN_TRIES 50
@@ -40,14 +42,19 @@ struct grants {
 	struct mm_struct *mm;  /* whose pinned_vm counts the pages; NULL: no page yet */
 	/* struct page by address / PAGE_SIZE; tag 1: the LWK may write to it. */
 	struct xarray pages;
+	struct file_pages *files; /* NULL: none yet */
 };
 
 /* A request of the LWK, copied to where the LWK cannot change it. */
 struct grant_request {
-	unsigned int order;
-	bool writable;
+	unsigned int order, access;
 	u64 start, count;
 	unsigned int generation; /* grants_generation at that time; another one makes it void */
+	/* Of the pages that are pinned for it: */
+	bool writable;
+	bool on_disk;
+	struct file_pages *files; /* NULL: not needed yet */
+	unsigned long begun;	  /* file_pages_begin() */
 };
 
 static struct grants *alloc(void)
@@ -93,6 +100,7 @@ static void release(struct grants *grants)
 {
 	unpin_range(grants, 0, ULONG_MAX);
 	xa_destroy(&grants->pages);
+	file_pages_put(grants->files);
 	if (grants->mm)
 		mmdrop(grants->mm);
 	kfree(grants);
@@ -112,10 +120,13 @@ void grants_destroy(struct lwk_process *process)
 	process->grants = NULL;
 	if (!grants)
 		return;
-	if (process_has_let_go(process))
+	if (process_has_let_go(process)) {
 		release(grants);
-	else
-		list_add(&grants->link, &process->instance->stranded);
+		return;
+	}
+	if (grants->files)
+		file_pages_close(grants->files);
+	list_add(&grants->link, &process->instance->stranded);
 }
 
 int grants_renew(struct lwk_process *process)
@@ -154,7 +165,7 @@ static int take_request(struct lwk_thread *thread, struct grant_request *request
 	if (cmpxchg(&grant->state, LWK_GRANT_ASKED, LWK_GRANT_BUSY) != LWK_GRANT_ASKED)
 		return -EINVAL;
 	request->order = READ_ONCE(grant->order);
-	request->writable = READ_ONCE(grant->writable);
+	request->access = READ_ONCE(grant->access);
 	request->start = READ_ONCE(grant->start);
 	request->count = READ_ONCE(grant->count);
 	return 0;
@@ -167,10 +178,21 @@ static bool is_sane(const struct grant_request *request)
 	       request->count <= (LWK_USER_END - request->start) >> PAGE_SHIFT;
 }
 
-static bool is_shared_memory(const struct vm_area_struct *vma)
+/* The mapping of a file whose pages the LWK may have, or NULL. With mmap_lock. */
+static struct vm_area_struct *find_shared(u64 start)
 {
-	return vma && vma->vm_flags & VM_MAYSHARE && vma->vm_file &&
-	       file_inode(vma->vm_file)->i_sb->s_magic == TMPFS_MAGIC;
+	struct vm_area_struct *vma = find_vma(current->mm, start);
+
+	return vma && vma->vm_start <= start && vma->vm_flags & VM_MAYSHARE &&
+			       !(vma->vm_flags & (VM_IO | VM_PFNMAP)) && vma->vm_file &&
+			       S_ISREG(file_inode(vma->vm_file)->i_mode)
+		       ? vma
+		       : NULL;
+}
+
+static bool is_on_disk(const struct vm_area_struct *vma)
+{
+	return file_inode(vma->vm_file)->i_sb->s_magic != TMPFS_MAGIC;
 }
 
 /* How many pages to pin from 'start' on: one, and those behind it that the file has already. */
@@ -186,37 +208,85 @@ static unsigned long present_pages(const struct vm_area_struct *vma, u64 start, 
 	return n;
 }
 
-/* Returns the number of pages pinned, or a negative error. */
-static long pin_once(const struct grant_request *request, struct page **pages)
+/* With mmap_lock. -ENOLCK: request->files is needed. */
+static long pin_of(struct vm_area_struct *vma, struct grant_request *request, struct page **pages)
 {
-	unsigned int flags = FOLL_LONGTERM | (request->writable ? FOLL_WRITE : 0);
-	struct vm_area_struct *vma;
-	long n = -EFAULT;
+	unsigned long most = min_t(u64, request->count, LWK_GRANT_PAGES);
 
+	request->on_disk = is_on_disk(vma);
+	if (request->on_disk && !request->files)
+		return -ENOLCK;
+	request->writable =
+		request->access >= (request->on_disk ? LWK_GRANT_WRITE : LWK_GRANT_MAY_WRITE);
+	/* Pages that nobody writes to need not go to the disk. */
+	if (request->on_disk && request->writable)
+		most = 1;
+	return compat_pin_user_pages(request->start, present_pages(vma, request->start, most),
+				     (request->on_disk ? 0 : FOLL_LONGTERM) |
+					     (request->writable ? FOLL_WRITE : 0),
+				     pages);
+}
+
+/* Returns the number of pages pinned, or a negative error. */
+static long pin_once(struct grant_request *request, struct page **pages)
+{
+	struct vm_area_struct *vma;
+	long n;
+
+	if (request->files)
+		request->begun = file_pages_begin(request->files);
 	if (mmap_read_lock_killable(current->mm))
 		return -EINTR;
-	vma = find_vma(current->mm, request->start);
-	if (vma && vma->vm_start <= request->start && is_shared_memory(vma))
-		n = compat_pin_user_pages(
-			request->start,
-			present_pages(vma, request->start,
-				      min_t(u64, request->count, LWK_GRANT_PAGES)),
-			flags, pages);
+	vma = find_shared(request->start);
+	n = vma ? pin_of(vma, request, pages) : -EFAULT;
 	mmap_read_unlock(current->mm);
 	return n;
 }
 
-static long pin(const struct grant_request *request, struct page **pages)
+/* Returns the process's file_pages with a reference, or NULL. */
+static struct file_pages *files_of(struct lwk_process *process)
+{
+	struct file_pages *files = NULL, *new = NULL;
+
+	for (;;) {
+		mutex_lock(&process->grants_mutex);
+		if (process->grants && !process->grants->files && new && !process->grants_closed) {
+			process->grants->files = new;
+			new = NULL;
+		}
+		if (process->grants && process->grants->files)
+			files = file_pages_get(process->grants->files);
+		mutex_unlock(&process->grants_mutex);
+		if (files || new)
+			break;
+		/* Linux's locks of memory come before grants_mutex. */
+		new = file_pages_create(process);
+		if (!new)
+			break;
+	}
+	file_pages_put(new);
+	return files;
+}
+
+static long pin(struct lwk_process *process, struct grant_request *request, struct page **pages)
 {
 	unsigned int tries = 0;
 	long n;
 
-	while ((n = pin_once(request, pages)) == -ENOMEM || n == -EAGAIN || n == 0) {
+	for (;;) {
+		n = pin_once(request, pages);
+		if (n == -ENOLCK) {
+			request->files = files_of(process);
+			if (!request->files)
+				return -ENOMEM;
+			continue;
+		}
+		if (n && n != -ENOMEM && n != -EAGAIN)
+			return n;
 		if (++tries == PIN_TRIES || fatal_signal_pending(current))
-			return n ? n : -EFAULT;
+			return n == -ENOMEM ? n : -EFAULT;
 		schedule_timeout_killable(1);
 	}
-	return n;
 }
 
 static u64 most_pins(const struct instance *instance)
@@ -270,12 +340,12 @@ static int remember(struct grants *grants, unsigned long index, struct page *pag
 	return error;
 }
 
-/* Returns how many pages the LWK may have, or a negative error. Unpins the others. */
+/* Returns how many pages the LWK may have, or a negative error. */
 static long remember_all(struct lwk_process *process, const struct grant_request *request,
 			 struct page **pages, long n)
 {
 	u64 most = most_pins(process->instance);
-	long done = 0, i;
+	long done = 0;
 	int error = 0;
 
 	for (; done < n; done++) {
@@ -284,26 +354,55 @@ static long remember_all(struct lwk_process *process, const struct grant_request
 		if (error)
 			break;
 	}
-	for (i = done; i < n; i++)
-		unpin_user_page(pages[i]);
 	return done ? done : error;
 }
 
-/* The result for a thread whose slot waits for this request. With rwsem and grants_mutex held. */
+struct reply {
+	struct lwk_grant *grant;
+	struct page **pages;
+	bool writable;
+};
+
+static void publish(void *argument, long n)
+{
+	const struct reply *reply = argument;
+	long i;
+
+	for (i = 0; i < n; i++)
+		WRITE_ONCE(reply->grant->pages[i],
+			   page_to_phys(reply->pages[i]) |
+				   (reply->writable ? LWK_GRANT_WRITABLE : 0));
+	WRITE_ONCE(reply->grant->result, n);
+	smp_store_release(&reply->grant->state, LWK_GRANT_DONE);
+}
+
+static void unpin_for(struct lwk_process *process, const struct grant_request *request)
+{
+	unsigned long first = request->start >> PAGE_SHIFT, last = first + request->count - 1;
+
+	unpin_range(process->grants, first, last);
+	if (process->grants->files)
+		file_pages_unpin(process->grants->files, first, last);
+}
+
+/*
+ * Tells a thread's slot, which waits for this request. Returns how many pages the LWK has, 0 or a
+ * negative error; -EAGAIN: they must be pinned anew. With rwsem and grants_mutex held.
+ */
 static long carry_out(struct lwk_process *process, struct lwk_grant *grant,
 		      const struct grant_request *request, struct page **pages, long n)
 {
-	unsigned long first = request->start >> PAGE_SHIFT;
-	long i;
+	struct reply reply = { grant, pages, request->writable };
 
-	if (request->order == LWK_GRANT_UNPIN) {
-		unpin_range(process->grants, first, first + request->count - 1);
-		return 0;
-	}
-	if (n > 0)
+	if (!n && request->order == LWK_GRANT_UNPIN)
+		unpin_for(process, request);
+	else if (n > 0 && request->on_disk)
+		n = file_pages_add(request->files, request->begun, request->start >> PAGE_SHIFT,
+				   pages, n, publish, &reply);
+	else if (n > 0)
 		n = remember_all(process, request, pages, n);
-	for (i = 0; i < n; i++)
-		WRITE_ONCE(grant->pages[i], page_to_phys(pages[i]));
+	if (n != -EAGAIN && !(n > 0 && request->on_disk))
+		publish(&reply, n);
 	return n;
 }
 
@@ -314,26 +413,24 @@ static long request_error(const struct grant_request *request)
 	return request->order == LWK_GRANT_PIN || request->order == LWK_GRANT_UNPIN ? 0 : -ENOSYS;
 }
 
-static void answer(struct lwk_thread *thread, const struct grant_request *request,
+/* Returns true when the pages must be pinned anew. */
+static bool answer(struct lwk_thread *thread, const struct grant_request *request,
 		   struct page **pages, long n)
 {
 	struct lwk_process *process = thread->process;
-	struct lwk_grant *grant;
-	long i;
+	long taken = 0, i;
 
 	down_read(&process->instance->rwsem);
 	mutex_lock(&process->grants_mutex);
 	if (!process->grants_closed && process->grants_generation == request->generation &&
-	    has_slot(thread)) {
-		grant = &process->instance->grants[thread->slot];
-		WRITE_ONCE(grant->result, n < 0 ? n : carry_out(process, grant, request, pages, n));
-		smp_store_release(&grant->state, LWK_GRANT_DONE);
-		n = 0;
-	}
+	    has_slot(thread))
+		taken = carry_out(process, &process->instance->grants[thread->slot], request, pages,
+				  n);
 	mutex_unlock(&process->grants_mutex);
 	up_read(&process->instance->rwsem);
-	for (i = 0; i < n; i++)
+	for (i = max(taken, 0L); i < n; i++)
 		unpin_user_page(pages[i]);
+	return taken == -EAGAIN;
 }
 
 long grants_serve(struct lwk_process *process)
@@ -341,7 +438,7 @@ long grants_serve(struct lwk_process *process)
 	struct lwk_thread *thread = thread_of_caller(process);
 	struct instance *instance = process->instance;
 	struct page *pages[LWK_GRANT_PAGES];
-	struct grant_request request;
+	struct grant_request request = { 0 };
 	long n;
 
 	if (task_tgid(current) != smp_load_acquire(&process->proxy))
@@ -352,9 +449,11 @@ long grants_serve(struct lwk_process *process)
 	up_read(&instance->rwsem);
 	if (n)
 		return n;
-	n = request_error(&request);
-	if (!n && request.order == LWK_GRANT_PIN)
-		n = pin(&request, pages);
-	answer(thread, &request, pages, n);
+	do {
+		n = request_error(&request);
+		if (!n && request.order == LWK_GRANT_PIN)
+			n = fatal_signal_pending(current) ? -EINTR : pin(process, &request, pages);
+	} while (answer(thread, &request, pages, n));
+	file_pages_put(request.files);
 	return 0;
 }

@@ -130,7 +130,8 @@ static u32 answer(struct lwk_thread *thread)
 	return state;
 }
 
-static void send_question(struct lwk_thread *thread, unsigned long addr, bool write)
+static void send_question(struct lwk_thread *thread, enum lwk_fault_kind kind, unsigned long addr,
+			  unsigned long size)
 {
 	struct instance *instance = thread->process->instance;
 	struct lwk_control *control;
@@ -139,7 +140,8 @@ static void send_question(struct lwk_thread *thread, unsigned long addr, bool wr
 	if (thread->channel) {
 		control = &instance->controls[thread->slot];
 		control->fault_addr = addr;
-		control->fault_write = write;
+		control->fault_kind = kind;
+		control->fault_size = size;
 		WRITE_ONCE(control->fault_sleeps, 0);
 		smp_store_release(&control->fault_state, LWK_FAULT_ASKED);
 		doorbell_ring(instance, thread->slot);
@@ -157,24 +159,49 @@ static void want_doorbell(struct lwk_thread *thread)
 	smp_mb(); /* the LWK writes 'fault_state', then reads 'fault_sleeps' */
 }
 
+/* The LWK answers on another CPU, usually at once. */
+static u32 look_for_answer(struct lwk_thread *thread)
+{
+	unsigned int looks = 0;
+	u32 state;
+
+	while ((state = answer(thread)) == LWK_FAULT_ASKED && ++looks < ASK_LOOKS)
+		cpu_relax();
+	return state;
+}
+
 /* Asks the slot that the caller serves for the page at addr. True when the LWK has made it. */
 static bool ask(struct lwk_process *process, unsigned long addr, bool write)
 {
 	struct lwk_thread *thread = thread_of_caller(process);
-	unsigned int looks = 0;
 	u32 state;
 
 	if (mutex_lock_killable(&thread->fault_mutex))
 		return false;
-	send_question(thread, addr, write);
-	/* The LWK answers on another CPU, usually at once. */
-	while ((state = answer(thread)) == LWK_FAULT_ASKED && ++looks < ASK_LOOKS)
-		cpu_relax();
+	send_question(thread, write ? LWK_FAULT_WRITE : LWK_FAULT_READ, addr, PAGE_SIZE);
+	state = look_for_answer(thread);
 	if (state == LWK_FAULT_ASKED) {
 		want_doorbell(thread);
 		wait_event_killable_timeout(process->instance->wait[thread->slot],
 					    (state = answer(thread)) != LWK_FAULT_ASKED,
 					    FAULT_TIMEOUT);
+	}
+	mutex_unlock(&thread->fault_mutex);
+	return state == LWK_FAULT_READY;
+}
+
+bool window_revoke(struct lwk_process *process, unsigned long addr, unsigned long size)
+{
+	struct lwk_thread *thread = &process->first;
+	u32 state;
+
+	mutex_lock(&thread->fault_mutex);
+	send_question(thread, LWK_FAULT_REVOKE, addr, size);
+	state = look_for_answer(thread);
+	if (state == LWK_FAULT_ASKED) {
+		want_doorbell(thread);
+		wait_event_timeout(process->instance->wait[thread->slot],
+				   (state = answer(thread)) != LWK_FAULT_ASKED, FAULT_TIMEOUT);
 	}
 	mutex_unlock(&thread->fault_mutex);
 	return state == LWK_FAULT_READY;

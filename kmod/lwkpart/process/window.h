@@ -10,6 +10,12 @@
 int window_attach(struct lwk_process *process, struct vm_area_struct *vma, u64 offset);
 /* Removes all pages, and lets no page be shown any more. */
 void window_hide(struct lwk_process *process);
+/*
+ * Has the LWK let go of the pages that it was granted in the range. False: it did not answer, or the
+ * process has ended. Sleeps, for at most ten seconds, and takes no lock that is held while memory is
+ * allocated, so that Linux can call it to get memory back.
+ */
+bool window_revoke(struct lwk_process *process, unsigned long addr, unsigned long size);
 /* LWK_UNMAP: 0, -EINVAL, -EINTR. */
 long window_unmap(struct lwk_process *process, const struct lwk_unmap *range);
 

@@ -204,6 +204,8 @@ static void others(void)
 			space_fault_here(space_of(here()), take_address(), what & 8);
 		if (what & 16)
 			look_through_window(take_address(), what & 32);
+		if (what & 64)
+			space_revoke(space_of(here()), take_address(), 3 * PAGE_SIZE);
 	}
 	depth--;
 }
@@ -220,11 +222,18 @@ static void grant(struct lwk_grant *grant)
 	grant->result = 0;
 	if (grant->order == LWK_GRANT_PIN) {
 		u64 most = MIN(grant->count, LWK_GRANT_PAGES);
+		u8 what;
 
 		must(grant->count);
-		grant->result = take_byte(&input) % 8 ? 1 + take_byte(&input) % most : -EIO;
+		what = take_byte(&input);
+		grant->result = what % 8 ? 1 + take_byte(&input) % most : -EIO;
 		for (s64 i = 0; i < grant->result; i++)
-			grant->pages[i] = LINUX_PAGES + take_byte(&input) * PAGE_SIZE;
+			grant->pages[i] =
+				(LINUX_PAGES + take_byte(&input) * PAGE_SIZE) |
+				(grant->access != LWK_GRANT_READ &&
+						 (what & 8 || grant->access == LWK_GRANT_WRITE)
+					 ? LWK_GRANT_WRITABLE
+					 : 0);
 	}
 	grant->state = LWK_GRANT_DONE;
 }

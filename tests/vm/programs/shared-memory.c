@@ -2,6 +2,7 @@
 /*
  * Checks on Linux and on an LWK what Linux promises of shared memory (mmap MAP_SHARED):
  *   shared-memory calls DIRECTORY   one process, a file in that directory
+ *   shared-memory disk DIRECTORY    what is only there on a disk
  *   shared-memory with FILE N       one of N processes, each on Linux or on an LWK
  *   shared-memory hold FILE BYTES   maps and touches so much, says so, and waits
  *   shared-memory fork FILE N       N children of one process, and what they share with it
@@ -257,6 +258,94 @@ static int calls(const char *directory)
 	return 0;
 }
 
+/* ---- files on a disk ---- */
+
+#define PAGES 64UL
+
+static long blocks(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? -1 : (long)st.st_blocks;
+}
+
+/* Reading allocates nothing, and so dirties nothing; truncating takes pages away. */
+static int holes(void)
+{
+	int fd = make_file(PAGES * PAGE);
+	char *map = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0),
+	     other[PAGE];
+
+	CHECK(fd >= 0 && map != MAP_FAILED);
+	for (size_t at = 0; at < PAGES * PAGE; at += PAGE)
+		CHECK(map[at] == 0);
+	CHECK(fsync(fd) == 0 && blocks(fd) == 0);
+	memset(map, 'x', 3 * PAGE);
+	CHECK(fsync(fd) == 0 && blocks(fd) == 24);
+	CHECK(pread(fd, other, PAGE, 2 * PAGE) == PAGE && memcmp(other, map, PAGE) == 0);
+	CHECK(ftruncate(fd, PAGE) == 0);
+	CHECK(touch(map, true) == 0 && touch(map + PAGE, false) == SIGBUS);
+	CHECK(touch(map + 2 * PAGE, true) == SIGBUS);
+	CHECK(ftruncate(fd, 4 * PAGE) == 0 && map[PAGE] == 0 && map[2 * PAGE] == 0);
+	CHECK(touch(map + 2 * PAGE, true) == 0 && map[0] == 'w');
+	CHECK(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, PAGE) == 0);
+	CHECK(map[0] == 0 && map[2 * PAGE] == 'w');
+	CHECK(munmap(map, PAGES * PAGE) == 0 && close(fd) == 0 && unlink(path) == 0);
+	return 0;
+}
+
+static atomic_uint syncs;
+
+static void *sync_again_and_again(void *file)
+{
+	while (atomic_fetch_add(&syncs, 1) < 20)
+		if (fsync(*(int *)file))
+			return file;
+	return NULL;
+}
+
+/* Nothing is lost that is written while Linux writes the file to the disk. */
+static int while_syncing(void)
+{
+	int fd = make_file(PAGES * PAGE);
+	unsigned *map = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	size_t step = PAGE / sizeof(*map);
+	unsigned last = 0, found[PAGES];
+	pthread_t thread;
+	void *failed;
+
+	CHECK(fd >= 0 && map != MAP_FAILED);
+	atomic_store(&syncs, 0);
+	CHECK(pthread_create(&thread, NULL, sync_again_and_again, &fd) == 0);
+	for (; atomic_load(&syncs) < 20; last++)
+		for (size_t page = 0; page < PAGES; page++) {
+			CHECK(map[page * step] == last);
+			map[page * step] = last + 1;
+		}
+	CHECK(pthread_join(thread, &failed) == 0 && !failed);
+	CHECK(msync(map, PAGES * PAGE, MS_SYNC) == 0 && munmap(map, PAGES * PAGE) == 0);
+	/* Clean pages go, so that they come from the disk again. */
+	CHECK(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0);
+	for (size_t page = 0; page < PAGES; page++) {
+		CHECK(pread(fd, &found[page], sizeof(last), page * PAGE) == sizeof(last));
+		CHECK(found[page] == last);
+	}
+	CHECK(last > 1 && close(fd) == 0 && unlink(path) == 0);
+	return 0;
+}
+
+static int disk(const char *directory)
+{
+	struct sigaction action = { .sa_handler = on_fault };
+
+	snprintf(path, sizeof(path), "%s/shared-memory.%d", directory, getpid());
+	sigaction(SIGBUS, &action, NULL);
+	if (holes() || while_syncing())
+		return 1;
+	puts("the disk has it all");
+	return 0;
+}
+
 /* ---- several processes ---- */
 
 struct common {
@@ -432,7 +521,9 @@ int main(int argc, char **argv)
 		return hold(argv[2], strtoul(argv[3], NULL, 0));
 	if (argc == 4 && strcmp(argv[1], "fork") == 0)
 		return forks(argv[2], strtoul(argv[3], NULL, 0));
+	if (argc == 3 && strcmp(argv[1], "disk") == 0)
+		return disk(argv[2]);
 	fprintf(stderr,
-		"Usage: shared-memory calls DIRECTORY | with FILE N | hold FILE BYTES | fork FILE N\n");
+		"Usage: shared-memory calls DIRECTORY | disk DIRECTORY | with FILE N | hold FILE BYTES | fork FILE N\n");
 	return 2;
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pages of files on disks that an LWK process has mapped shared. Linux gets each back when it wants
+ * to: before it writes the page to the disk, truncates the file, moves the page or frees it, and
+ * whenever the proxy's own mapping of it changes. So the LWK has such a page only as long as the
+ * proxy has it mapped, may write to it only as long as the proxy may, and Linux knows which pages
+ * are dirty.
+ */
+#ifndef LWKPART_FILE_PAGES_H
+#define LWKPART_FILE_PAGES_H
+
+#include <linux/mm_types.h>
+
+#include "process/thread.h"
+
+struct file_pages;
+
+/* For the mappings of the caller, who holds no lock. NULL: no memory. The caller has a reference. */
+struct file_pages *file_pages_create(struct lwk_process *process);
+struct file_pages *file_pages_get(struct file_pages *files);
+/* For a caller that holds none of Linux's locks of memory; NULL does nothing. */
+void file_pages_put(struct file_pages *files);
+/* Pages that are pinned after this can be added, unless Linux wants pages back meanwhile. */
+unsigned long file_pages_begin(struct file_pages *files);
+/*
+ * Takes over n pages that are pinned at address index * PAGE_SIZE, and has 'publish' tell the LWK of
+ * the first ones. Returns how many those are, with the caller's pins; -EAGAIN: pin them anew;
+ * -ENOMEM; -EFAULT.
+ */
+long file_pages_add(struct file_pages *files, unsigned long begun, unsigned long index,
+		    struct page **pages, long n, void (*publish)(void *argument, long n),
+		    void *argument);
+/* Unpins the pages of the range, which the LWK no longer uses. */
+void file_pages_unpin(struct file_pages *files, unsigned long first, unsigned long last);
+/* No page comes any more, and the LWK is not asked for those that it has. */
+void file_pages_close(struct file_pages *files);
+
+#endif
