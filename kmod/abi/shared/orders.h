@@ -10,15 +10,18 @@
 /*
  * When a proxy touches its WINDOW where no page is yet, lwkpart.ko asks the LWK to make
  * one: it writes fault_addr and fault_kind, then fault_state ASKED; the LWK
- * answers with READY or REFUSED, and rings its doorbell if fault_sleeps is not 0 then.
+ * answers with READY, REFUSED or HIDE, and rings its doorbell if fault_sleeps is not 0 then. HIDE:
+ * the proxy must lose its view of the 2 MB around the page first; then lwkpart.ko asks again.
  * In the same way it asks for the pages back that it has granted in the fault_size bytes from
  * fault_addr on (REVOKE): when the LWK answers, no CPU of it can reach them, or pages that were
  * granted there before, any more.
  * In the page table entry of a page that it maps in the WINDOW lwkpart.ko sets
  * LWK_PTE_SEEN_BY_LINUX. For such a page the LWK must send UNMAP before it uses the page for
  * something else.
+ * A page with LWK_PTE_COPY may be several processes': the process that writes gets a copy.
  */
 #define LWK_PTE_SEEN_BY_LINUX (1UL << 9)
+#define LWK_PTE_COPY (1UL << 52)
 enum lwk_fault_kind {
 	LWK_FAULT_READ = 0,
 	LWK_FAULT_WRITE,
@@ -29,6 +32,7 @@ enum lwk_fault_state {
 	LWK_FAULT_ASKED,
 	LWK_FAULT_READY,
 	LWK_FAULT_REFUSED,
+	LWK_FAULT_HIDE,
 };
 
 /* Only lwkpart.ko writes an order. */
@@ -41,7 +45,8 @@ enum lwk_order {
 /*
  * The part of a connection that a proxy cannot reach is an array of one cache line per
  * slot. lwkpart.ko writes order, freeze, pid, leader, fault_addr, fault_kind, fault_size,
- * fault_sleeps and fault_state ASKED; the LWK writes obeyed, page_root and fault_state READY and REFUSED.
+ * fault_sleeps and fault_state ASKED; the LWK writes obeyed, page_root and the answers in
+ * fault_state.
  */
 struct lwk_control {
 	__u32 order;	   /* enum lwk_order */

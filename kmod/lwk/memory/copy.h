@@ -7,9 +7,10 @@
 #include "lwk/memory/space.h"
 
 /*
- * Fills an empty space with a copy of what is in 'from', which is kept (space_keep()). 0; -ENOMEM;
- * -EINTR: stop() says so. After a failure the caller gives back the pages that 'to' has.
+ * Fills an empty space with what is in 'from', the space of this process, which is kept
+ * (space_keep()). Both have the same pages until one of them writes. 0, or -ENOMEM, after which 'to'
+ * has some of it.
  */
-int space_copy(struct space *to, struct space *from, bool (*stop)(void));
+int space_copy(struct space *to, struct space *from);
 
 #endif

@@ -6,7 +6,9 @@
 
 #include "abi/shared/grant.h"
 #include "abi/shared/layout.h"
+#include "abi/shared/orders.h"
 #include "lwk/base/lock.h"
+#include "lwk/base/string.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/areas.h"
 #include "lwk/memory/change.h"
@@ -25,6 +27,7 @@ struct spare {
 	u64 phys;
 	bool large;
 	bool no_large; /* no large page is left */
+	bool for_copy; /* its contents do not matter */
 	struct choice choice;
 };
 
@@ -41,17 +44,79 @@ static int spare_take(struct spare *spare, bool large)
 {
 	spare_free(spare);
 	spare->large = large;
-	spare->phys = large ? user_large_alloc(spare->choice) : user_page_alloc(spare->choice);
+	spare->phys = large		? user_large_alloc(spare->choice)
+		      : spare->for_copy ? user_page_take(spare->choice)
+					: user_page_alloc(spare->choice);
 	if (large && !spare->phys)
 		spare->no_large = true;
 	return large || spare->phys ? 0 : -ENOMEM;
 }
 
-enum { NEEDS_SPARE = 1, NEEDS_GRANT };
+enum { NEEDS_SPARE = 1, NEEDS_GRANT, NEEDS_HIDING };
+
+/*
+ * Makes a page, which the process may write to, its own: in place if no other process has it any
+ * more, else a copy in the spare page. Of a large page, 4 KB are copied. 0; -ENOMEM; NEEDS_SPARE: a
+ * page of 4 KB; NEEDS_HIDING: the proxy still sees the page.
+ */
+static int make_own(struct space *space, const struct area *area, u64 addr, struct spare *spare)
+{
+	u64 *entry = entry_at(space, addr, 2, false), old;
+	bool large = *entry & PTE_PS;
+
+	if (!large)
+		entry = entry_at(space, addr, 1, false);
+	if (!user_page_is_shared(*entry & PTE_ADDR, large)) {
+		/* lwkpart.ko may mark the entry just now. */
+		__atomic_and_fetch(entry, ~LWK_PTE_COPY, __ATOMIC_RELAXED);
+		__atomic_or_fetch(entry, PTE_W, __ATOMIC_RELEASE);
+		return 0;
+	}
+	if (!spare->phys || spare->large || !spare->for_copy) {
+		spare->choice = area_choice(area, addr);
+		spare->for_copy = true;
+		return NEEDS_SPARE;
+	}
+	if (*entry & LWK_PTE_SEEN_BY_LINUX)
+		return NEEDS_HIDING;
+	if (large && large_split(space, addr))
+		return -ENOMEM;
+	entry = entry_at(space, addr, 1, false);
+	/* No CPU may write to the old page, or read it, once there is a copy. */
+	old = __atomic_exchange_n(entry, (*entry & ~PTE_P) | PTE_LIMBO, __ATOMIC_ACQ_REL);
+	tlb_flush_everywhere(space);
+	if (old & LWK_PTE_SEEN_BY_LINUX) {
+		STORE_RELEASE(*entry, old);
+		return NEEDS_HIDING;
+	}
+	memcpy(phys_to_virt(spare->phys), phys_to_virt(old & PTE_ADDR), PAGE_SIZE);
+	STORE_RELEASE(*entry, spare->phys | prot_bits(area->prot));
+	spare->phys = 0;
+	user_page_free(old & PTE_ADDR);
+	return 0;
+}
+
+/*
+ * A page is there. Brings it back if it is in limbo, and makes it the process's own if that writes.
+ * Results as of make_own().
+ */
+static int use_page(struct space *space, const struct area *area, u64 addr, u64 *entry, bool write,
+		    struct spare *spare, bool *large)
+{
+	/* hide_page() has it, and must not find a copy in its place. */
+	if (*entry & LWK_PTE_COPY && !(*entry & PTE_P))
+		return NEEDS_HIDING;
+	page_revive(entry);
+	if (!write || !(*entry & LWK_PTE_COPY))
+		return 0;
+	*large = false;
+	return make_own(space, area, addr, spare);
+}
 
 /*
  * Makes the page at addr present, with the spare one if there was none. 0; -EFAULT; -ENOMEM;
- * NEEDS_SPARE: a page is needed, a large one if *large; NEEDS_GRANT: the page is Linux's.
+ * NEEDS_SPARE: a page is needed, a large one if *large; NEEDS_GRANT: the page is Linux's;
+ * NEEDS_HIDING: the proxy must lose its view of the page.
  */
 static int make_present(struct space *space, u64 addr, bool write, bool exec, struct spare *spare,
 			bool *large)
@@ -65,25 +130,22 @@ static int make_present(struct space *space, u64 addr, bool write, bool exec, st
 	entry = entry_at(space, addr, 2, true);
 	if (!entry)
 		return -ENOMEM;
-	if (is_page(*entry) && *entry & PTE_PS) {
-		page_revive(entry);
-		return 0;
-	}
+	if (is_page(*entry) && *entry & PTE_PS)
+		return use_page(space, area, addr, entry, write, spare, large);
 	*large = !(*entry & PTE_P) && !area->shared && !area->sparse && area->start <= base &&
 		 area->end >= base + LARGE_SIZE && !spare->no_large;
 	if (!*large) {
 		entry = entry_at(space, addr, 1, true);
 		if (!entry)
 			return -ENOMEM;
-		if (is_page(*entry) && (!write || !(*entry & PTE_GRANTED) || *entry & PTE_W)) {
-			page_revive(entry);
-			return 0;
-		}
+		if (is_page(*entry) && (!write || !(*entry & PTE_GRANTED) || *entry & PTE_W))
+			return use_page(space, area, addr, entry, write, spare, large);
 	}
 	if (area->shared)
 		return NEEDS_GRANT;
-	if (!spare->phys || spare->large != *large) {
+	if (!spare->phys || spare->large != *large || spare->for_copy) {
 		spare->choice = area_choice(area, addr);
+		spare->for_copy = false;
 		return NEEDS_SPARE;
 	}
 	*entry = spare->phys | (*large ? PTE_PS : 0) | prot_bits(area->prot);
@@ -162,6 +224,26 @@ static int fetch_page(struct space *space, u64 addr, bool write)
 	return error;
 }
 
+/* Has the proxy lose its view of the page at addr, which is in limbo meanwhile. */
+static void hide_page(struct space *space, u64 addr)
+{
+	u64 *entry, size = LARGE_SIZE;
+
+	change_begin(space);
+	entry = entry_at(space, addr, 2, false);
+	if (!entry || !(*entry & PTE_PS)) {
+		entry = entry_at(space, addr, 1, false);
+		size = PAGE_SIZE;
+	}
+	/* Another thread may have done it, and more. */
+	if (entry && *entry & PTE_P && *entry & LWK_PTE_COPY && *entry & LWK_PTE_SEEN_BY_LINUX) {
+		addr = ALIGN_DOWN(addr, size);
+		pages_to_limbo(space, addr, addr + size);
+		page_revive(entry);
+	}
+	change_end(space);
+}
+
 /* Does space_fault() if 'fetches', else space_fault_here(). After a 0 the lock is still held. */
 static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec, bool fetches)
 {
@@ -179,6 +261,8 @@ static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec, 
 			result = spare_take(&spare, large);
 		else if (result == NEEDS_GRANT)
 			result = fetches ? fetch_page(space, addr, write) : -EFAULT;
+		else if (result == NEEDS_HIDING)
+			result = fetches ? (hide_page(space, addr), 0) : -EAGAIN;
 		if (result)
 			break;
 	}

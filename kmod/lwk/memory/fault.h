@@ -11,7 +11,10 @@
  * such page; -ENOMEM.
  */
 int space_fault(struct space *space, u64 addr, bool write, bool exec);
-/* The same without asking Linux: -EFAULT for pages of Linux's. */
+/*
+ * The same without asking Linux: -EFAULT for pages of Linux's; -EAGAIN: the proxy must lose its view
+ * of the 2 MB around addr first.
+ */
 int space_fault_here(struct space *space, u64 addr, bool write);
 /* Lets go of all pages that Linux has granted in the range, for Linux to have them back. */
 void space_revoke(struct space *space, u64 addr, u64 size);

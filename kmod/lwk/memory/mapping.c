@@ -122,8 +122,7 @@ static void visit_protect(struct space *space, u64 *entry, bool large, u64 argum
 {
 	struct protection *protection = (struct protection *)argument;
 
-	change_entry(entry,
-		     (*entry & PTE_ADDR) | (large ? PTE_PS : 0) | prot_bits(protection->prot),
+	change_entry(entry, with_prot(*entry, protection->prot) | (large ? PTE_PS : 0),
 		     &protection->seen);
 }
 

@@ -28,7 +28,10 @@ struct chunk {
 	u16 free_pages;
 	u8 state;
 	bool clear;			/* its free pages are zero */
-	u64 free_map[CHUNK_PAGES / 64]; /* bit set: the page is free */
+	bool split;			/* some process has, or could have, single pages of it */
+	u64 free_map[CHUNK_PAGES / 64]; /* split: bit set: the page is free */
+	/* The owners that each page has besides one; until it is split, the first counts for all. */
+	u16 others[CHUNK_PAGES];
 };
 
 struct chunk_list {
@@ -76,24 +79,13 @@ static void list_remove(struct chunk_list *list, struct chunk *chunk)
 }
 
 /*
- * Returns the statistics that this slot's use of memory goes to: those of the process's first slot,
- * because one slot may give back what another has taken. The caller holds the lock.
- */
-static struct lwk_cpu_memory *own_memory(void)
-{
-	struct slot *slot = this_slot();
-
-	return slot->process ? &slot->process->first->status->memory : &slot->status->memory;
-}
-
-/*
  * Counts so many pages of a node as taken, or given back if negative, and publishes that. With the
- * lock held: a peak is of all slots together, and the slot that reaches it writes it to its own
- * line.
+ * lock held. All is counted in the line of the first slot, because one process may give back what
+ * another has taken.
  */
 static void account_pages(u32 node, s64 small, s64 large)
 {
-	struct lwk_cpu_memory *memory = own_memory();
+	struct lwk_cpu_memory *memory = &status->cpu[0].memory;
 	u32 index = MIN(node, LWK_STATUS_NODES - 1);
 	struct lwk_node_pages *pages = &memory->node[index];
 	s64 bytes = small * (s64)PAGE_SIZE + large * (s64)LARGE_SIZE;
@@ -114,10 +106,11 @@ static void account_pages(u32 node, s64 small, s64 large)
 
 void user_pages_publish(const struct space *space)
 {
-	struct lwk_cpu_memory *memory;
+	struct slot *slot = this_slot();
+	struct lwk_cpu_memory *memory =
+		slot->process ? &slot->process->first->status->memory : &slot->status->memory;
 
 	spin_lock(&lock);
-	memory = own_memory();
 	group_begin(&memory->seq);
 	memory->pages_4k = space->pages_4k;
 	memory->pages_2m = space->pages_2m;
@@ -128,7 +121,7 @@ void user_pages_publish(const struct space *space)
 
 static void account_kernel(s64 bytes)
 {
-	struct lwk_cpu_memory *memory = own_memory();
+	struct lwk_cpu_memory *memory = &status->cpu[0].memory;
 
 	kernel_taken += bytes;
 	group_begin(&memory->seq);
@@ -137,22 +130,14 @@ static void account_kernel(s64 bytes)
 	group_end(&memory->seq);
 }
 
-void pages_hand_over(struct slot *from, struct slot *to)
+void user_pages_forget(struct slot *slot)
 {
-	struct lwk_cpu_memory *old = &from->status->memory, *new = &to->status->memory;
+	struct lwk_cpu_memory *memory = &slot->status->memory;
 
 	spin_lock(&lock);
-	group_begin(&old->seq);
-	group_begin(&new->seq);
-	for (u32 i = 0; i < LWK_STATUS_NODES; i++) {
-		new->node[i].pages_4k += old->node[i].pages_4k;
-		new->node[i].pages_2m += old->node[i].pages_2m;
-		old->node[i].pages_4k = old->node[i].pages_2m = 0;
-	}
-	new->kernel_bytes += old->kernel_bytes;
-	old->kernel_bytes = old->pages_4k = old->pages_2m = 0;
-	group_end(&new->seq);
-	group_end(&old->seq);
+	group_begin(&memory->seq);
+	memory->pages_4k = memory->pages_2m = 0;
+	group_end(&memory->seq);
 	spin_unlock(&lock);
 }
 
@@ -267,6 +252,7 @@ static struct chunk *partial_chunk(u32 node)
 	if (chunk || !(chunk = whole[node].head))
 		return chunk;
 	list_remove(&whole[node], chunk);
+	chunk->split = true;
 	memset(chunk->free_map, 0xff, sizeof(chunk->free_map));
 	chunk->free_pages = CHUNK_PAGES;
 	chunk->state = CHUNK_PARTIAL;
@@ -348,6 +334,7 @@ static u64 take_large(struct choice choice, bool *clear)
 		list_remove(&whole[chunk->node], chunk);
 		chunk->state = CHUNK_USED;
 		chunk->free_pages = 0;
+		chunk->split = false;
 		*clear = chunk->clear;
 		chunk->clear = false;
 		account_pages(chunk->node, 0, 1);
@@ -355,13 +342,6 @@ static u64 take_large(struct choice choice, bool *clear)
 	spin_unlock(&lock);
 	still_alive();
 	return chunk ? chunk->phys : 0;
-}
-
-u64 user_large_take(struct choice choice)
-{
-	bool clear;
-
-	return take_large(choice, &clear);
 }
 
 u64 user_large_alloc(struct choice choice)
@@ -419,23 +399,21 @@ u64 user_page_alloc(struct choice choice)
 	return phys;
 }
 
-void user_page_free(u64 phys)
+/* With the lock held: gives up one owner's page. The last owner frees it. */
+static void drop_page(struct chunk *chunk, u32 page)
 {
-	struct chunk *chunk = chunk_of(phys);
-	u32 page = (phys - chunk->phys) / PAGE_SIZE;
 	u64 bit = 1UL << page % 64;
 
-	if (has_retired(phys, PAGE_SIZE))
+	if (chunk->others[page]) {
+		chunk->others[page]--;
 		return;
-	spin_lock(&lock);
-	/* A used chunk may have been one large page, without a valid map. */
+	}
 	if (chunk->state == CHUNK_USED) {
-		memset(chunk->free_map, 0, sizeof(chunk->free_map));
 		chunk->state = CHUNK_PARTIAL;
 		list_add(&partial[chunk->node], chunk);
 	}
 	if (chunk->state != CHUNK_PARTIAL || chunk->free_map[page / 64] & bit)
-		panic("page %llx freed twice", phys);
+		panic("page %llx freed twice", chunk->phys + page * PAGE_SIZE);
 	chunk->free_map[page / 64] |= bit;
 	chunk->clear = false;
 	if (++chunk->free_pages == CHUNK_PAGES) {
@@ -444,6 +422,21 @@ void user_page_free(u64 phys)
 		list_add(&whole[chunk->node], chunk);
 	}
 	account_pages(chunk->node, -1, 0);
+}
+
+static u32 page_of(const struct chunk *chunk, u64 phys)
+{
+	return (phys - chunk->phys) / PAGE_SIZE;
+}
+
+void user_page_free(u64 phys)
+{
+	struct chunk *chunk = chunk_of(phys);
+
+	if (has_retired(phys, PAGE_SIZE))
+		return;
+	spin_lock(&lock);
+	drop_page(chunk, page_of(chunk, phys));
 	spin_unlock(&lock);
 }
 
@@ -451,18 +444,22 @@ void user_large_free(u64 phys)
 {
 	struct chunk *chunk = chunk_of(phys);
 
-	if (has_retired(phys, LARGE_SIZE)) {
+	if (has_retired(phys, LARGE_SIZE))
 		user_large_split(phys);
-		for (u64 page = phys; page < phys + LARGE_SIZE; page += PAGE_SIZE)
-			user_page_free(page);
-		return;
-	}
 	spin_lock(&lock);
-	if (chunk->state != CHUNK_USED || chunk->phys != phys)
-		panic("large page %llx freed twice", phys);
-	chunk->state = CHUNK_WHOLE;
-	list_add(&whole[chunk->node], chunk);
-	account_pages(chunk->node, 0, -1);
+	if (chunk->split) {
+		for (u32 i = 0; i < CHUNK_PAGES; i++)
+			if (!has_retired(phys + i * PAGE_SIZE, PAGE_SIZE))
+				drop_page(chunk, i);
+	} else if (chunk->others[0]) {
+		chunk->others[0]--;
+	} else {
+		if (chunk->state != CHUNK_USED || chunk->phys != phys)
+			panic("large page %llx freed twice", phys);
+		chunk->state = CHUNK_WHOLE;
+		list_add(&whole[chunk->node], chunk);
+		account_pages(chunk->node, 0, -1);
+	}
 	spin_unlock(&lock);
 }
 
@@ -471,8 +468,42 @@ void user_large_split(u64 phys)
 	struct chunk *chunk = chunk_of(phys);
 
 	spin_lock(&lock);
-	account_pages(chunk->node, CHUNK_PAGES, -1);
+	if (!chunk->split) {
+		chunk->split = true;
+		memset(chunk->free_map, 0, sizeof(chunk->free_map));
+		for (u32 i = 1; i < CHUNK_PAGES; i++)
+			chunk->others[i] = chunk->others[0];
+		account_pages(chunk->node, CHUNK_PAGES, -1);
+	}
 	spin_unlock(&lock);
+}
+
+void user_page_share(u64 phys, bool large)
+{
+	struct chunk *chunk = chunk_of(phys);
+	u32 first, n;
+
+	spin_lock(&lock);
+	first = page_of(chunk, phys);
+	n = large && chunk->split ? CHUNK_PAGES : 1;
+	for (u32 i = first; i < first + n; i++)
+		chunk->others[i]++;
+	spin_unlock(&lock);
+}
+
+bool user_page_is_shared(u64 phys, bool large)
+{
+	struct chunk *chunk = chunk_of(phys);
+	bool shared = false;
+	u32 first, n;
+
+	spin_lock(&lock);
+	first = page_of(chunk, phys);
+	n = large && chunk->split ? CHUNK_PAGES : 1;
+	for (u32 i = first; i < first + n; i++)
+		shared |= chunk->others[i];
+	spin_unlock(&lock);
+	return shared;
 }
 
 u64 user_free_bytes(void)

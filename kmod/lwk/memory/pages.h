@@ -25,12 +25,24 @@ u64 user_page_alloc(struct choice choice);
 u64 user_large_alloc(struct choice choice);
 /* The same, with what its last owner left in it: the caller overwrites all of it. */
 u64 user_page_take(struct choice choice);
-u64 user_large_take(struct choice choice);
-/* A 2 MB page may be freed as a whole, or in 4 KB pages. */
+/*
+ * A process gives up its page, which is free when no other process has it. A 2 MB page may be given
+ * up as a whole, or, after user_large_split(), in 4 KB pages.
+ */
 void user_page_free(u64 phys);
 void user_large_free(u64 phys);
-/* A large page is from now on mapped as small ones. */
+/* A process maps a large page as small ones from now on. */
 void user_large_split(u64 phys);
+/*
+ * One more process has the page. The caller has it and holds the lock of its space. Fewer processes
+ * exist than a count can count.
+ */
+void user_page_share(u64 phys, bool large);
+/*
+ * Has another process the page, or a part of it? If not, none can get it before the caller, who has
+ * it, gives the lock of its space back.
+ */
+bool user_page_is_shared(u64 phys, bool large);
 /* The page's memory is damaged: nobody gets it again when it is freed. */
 void user_page_retire(u64 phys);
 /* The NUMA node of a page. */
@@ -40,7 +52,7 @@ u64 user_free_bytes(void);
 
 /* Publishes what this slot's process has. */
 void user_pages_publish(const struct space *space);
-/* The first slot of another process has from now on what that of 'from' had. */
-void pages_hand_over(struct slot *from, struct slot *to);
+/* Publishes that the process of this first slot has nothing. */
+void user_pages_forget(struct slot *slot);
 
 #endif

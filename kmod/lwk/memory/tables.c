@@ -3,6 +3,7 @@
 
 #include <linux/errno.h>
 
+#include "abi/shared/orders.h"
 #include "lwk/memory/areas.h"
 #include "lwk/memory/direct_map.h"
 #include "lwk/memory/pages.h"
@@ -76,11 +77,31 @@ int split_edges(struct space *space, u64 start, u64 end)
 	return 0;
 }
 
+u64 with_prot(u64 entry, u32 prot)
+{
+	u64 bits = (entry & (PTE_ADDR | LWK_PTE_COPY)) | prot_bits(prot);
+
+	return entry & LWK_PTE_COPY ? bits & ~PTE_W : bits;
+}
+
+u64 next_part(struct space *space, u64 addr)
+{
+	u64 step = LARGE_SIZE;
+
+	for (unsigned int level = table_levels(); level > 2; level--) {
+		if (*entry_at(space, addr, level, false) & PTE_P)
+			continue;
+		step = PAGE_SIZE << 9 * (level - 1);
+		break;
+	}
+	return ALIGN_DOWN(addr, step) + step;
+}
+
 void visit_pages(struct space *space, u64 start, u64 end, page_visit visit, u64 argument)
 {
 	for (u64 addr = start; addr < end;) {
 		u64 *entry = entry_at(space, addr, 2, false);
-		u64 next = MIN(ALIGN_DOWN(addr, LARGE_SIZE) + LARGE_SIZE, end);
+		u64 next = MIN(next_part(space, addr), end);
 
 		if (entry && is_page(*entry) && *entry & PTE_PS) {
 			visit(space, entry, true, argument);
@@ -90,12 +111,6 @@ void visit_pages(struct space *space, u64 start, u64 end, page_visit visit, u64 
 			for (u64 a = addr; a < next; a += PAGE_SIZE)
 				if (is_page(table[table_index(a, 1)]))
 					visit(space, &table[table_index(a, 1)], false, argument);
-		} else if (!entry) {
-			/* Without a table, the rest of its gigabyte has no pages either. */
-			u64 *upper = entry_at(space, addr, 3, false);
-
-			if (!upper || !(*upper & PTE_P))
-				next = MIN(ALIGN_DOWN(addr, 1UL << 30) + (1UL << 30), end);
 		}
 		addr = next;
 		still_alive();

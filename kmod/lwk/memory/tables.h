@@ -21,6 +21,11 @@ static inline bool is_page(u64 entry)
 	return entry & (PTE_P | PTE_LIMBO);
 }
 
+/* The bits of a present entry with another protection. */
+u64 with_prot(u64 entry, u32 prot);
+/* Returns where the next page behind addr may be: at the next 2 MB, or further if tables lack. */
+u64 next_part(struct space *space, u64 addr);
+
 /* The index of addr in a table of 'level' (1: of 4 KB pages, 2: of 2 MB). */
 static inline unsigned int table_index(u64 addr, unsigned int level)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Processes that a process makes. Its proxy makes a child, which becomes the proxy of a new LWK
- * process, on a free CPU as any other. The new process's slot takes the offer of the parent's slot:
- * it copies memory, registers and signals while the thread that called fork(2) waits.
+ * process, on a free CPU as any other. The thread that calls fork(2) makes a second space with the
+ * same pages, and waits while the new process's slot takes its offer: that space, registers, signals.
  *
  * The child of vfork(2) borrows the memory itself, and the parent has none until the child has
  * another program or ends. The child gets a copy if the parent has other threads, has borrowed its
@@ -70,7 +70,6 @@ static u64 offer_make(const struct frame *frame, u64 flags, u64 stack, bool lend
 	offer->lent = lend;
 	if (lend)
 		space_move(&offer->space, &slot->process->space);
-	WRITE_ONCE(offer->cancelled, 0);
 	STORE_RELEASE(offer->state, offer_state(++slot->offers, OFFER_OPEN));
 	return slot->offers;
 }
@@ -85,20 +84,24 @@ static bool close_offer(u64 how)
 					   __ATOMIC_RELAXED);
 }
 
-/* Takes lent memory back, if it is in the offer. */
+/* If there is memory in the offer, takes it back if it was lent, else gives it up. */
 static void take_back(void)
 {
 	struct slot *slot = this_slot();
 
-	if (slot->offer.space.root)
+	if (!slot->offer.space.root)
+		return;
+	if (slot->offer.lent)
 		space_move(&slot->process->space, &slot->offer.space);
+	else
+		space_destroy(&slot->offer.space);
+	space_publish(&slot->process->space);
 }
 
 void fork_withdraw(void)
 {
 	struct offer *offer = &this_slot()->offer;
 
-	WRITE_ONCE(offer->cancelled, 1);
 	/* A borrower may keep the memory. */
 	while (LOAD_ACQUIRE(offer->state) && !close_offer(OFFER_OPEN) && !close_offer(OFFER_LENT)) {
 		still_alive();
@@ -141,16 +144,14 @@ static void hide_all(void)
 
 static s64 report_failure(s64 error)
 {
-	const struct space *space = &this_process()->space;
-	u64 bytes = space->pages_4k * PAGE_SIZE + space->pages_2m * LARGE_SIZE;
 	u32 pid = this_process()->pid;
 
 	if (error == -EAGAIN)
 		print("pid %u: fork wants an LWK CPU for the new process, but each of the %u has a thread, and this one all %u that it can have, or Linux has a limit; run fewer programs at a time, or ask for more CPUs",
 		      pid, boot->n_cpus, boot->n_slots / boot->n_cpus);
 	else if (error == -ENOMEM)
-		print("pid %u: fork wants %llu MB for a copy of the process's memory, but %llu MB are free; ask for more with --mem",
-		      pid, bytes >> 20, user_free_bytes() >> 20);
+		print("pid %u: fork wants room for page tables, but all of the LWK's own %llu MB are in use; run fewer programs at a time, or ask for more with --mem",
+		      pid, boot->reserve_size >> 20);
 	else
 		print("pid %u: fork: the proxy cannot make a child (error %lld)", pid, -error);
 	return error;
@@ -162,11 +163,18 @@ static s64 copy_out(struct frame *frame, u64 flags, u64 stack)
 	struct space *space = &this_process()->space;
 	struct slot *slot = this_slot();
 	u64 args[6] = { slot->index, 0, !!(flags & CLONE_VFORK) };
+	struct offer *offer = &slot->offer;
 	s64 pid;
 
 	space_keep(space);
-	args[1] = offer_make(frame, flags, stack, false);
-	pid = channel_request(LWK_CALL_FORK, args);
+	offer->lent = false;
+	pid = space_init(&offer->space);
+	if (!pid)
+		pid = space_copy(&offer->space, space);
+	if (!pid) {
+		args[1] = offer_make(frame, flags, stack, false);
+		pid = channel_request(LWK_CALL_FORK, args);
+	}
 	fork_withdraw();
 	space_let_change(space);
 	return pid;
@@ -255,13 +263,6 @@ s64 sys_vfork(struct frame *frame)
 
 /* ---- the new process ---- */
 
-/* Stops space_copy(): nobody waits for the copy any more. */
-static bool copy_is_in_vain(void)
-{
-	return !channel_ordered(this_slot()) ||
-	       READ_ONCE(slot_at(this_slot()->parent)->offer.cancelled);
-}
-
 /* Takes the offer 'number' of slot 'index'. 0; -EINVAL: there is no such offer. */
 static s64 take(u64 index, u64 number, u64 how)
 {
@@ -299,8 +300,8 @@ static void copy_rest(struct slot *parent)
 	memcpy(slot->fpu_area, parent->fpu_area, fpu_size());
 }
 
-/* Replaces the empty space of this process by the one that is lent. */
-static void borrow(struct slot *parent)
+/* Replaces the empty space of this process by the one in the offer. */
+static void take_space(struct slot *parent)
 {
 	struct slot *slot = this_slot();
 
@@ -308,7 +309,8 @@ static void borrow(struct slot *parent)
 	space_leave();
 	space_destroy(&slot->process->space);
 	space_move(&slot->process->space, &parent->offer.space);
-	pages_hand_over(parent, slot);
+	if (parent->offer.lent)
+		user_pages_forget(parent->process->first);
 	space_resume(&slot->process->space);
 }
 
@@ -326,18 +328,12 @@ s64 fork_adopt(u64 index, u64 number)
 	if (error)
 		return error;
 	parent = slot_at(index);
-	if (parent->offer.lent) {
-		borrow(parent);
-		copy_rest(parent);
+	take_space(parent);
+	copy_rest(parent);
+	if (parent->offer.lent)
 		this_slot()->borrowed = number;
-		answer(parent, offer_state(number, OFFER_LENT));
-		return 0;
-	}
-	error = space_copy(&this_process()->space, &parent->process->space, copy_is_in_vain);
-	if (!error)
-		copy_rest(parent);
-	answer(parent, 0);
-	return error;
+	answer(parent, parent->offer.lent ? offer_state(number, OFFER_LENT) : 0);
+	return 0;
 }
 
 bool fork_return(void)
@@ -352,7 +348,7 @@ bool fork_return(void)
 	/* This process may have ended in the midst of a change. */
 	space->changing = 0;
 	space_move(&parent->offer.space, space);
-	pages_hand_over(slot, parent);
+	user_pages_forget(slot);
 	answer(parent, 0);
 	return true;
 }

@@ -11,9 +11,8 @@
 /* An offer: another slot makes a process of it while this one waits. */
 struct offer {
 	u64 state;	    /* its number, and whether it is open; written last */
-	u32 cancelled;	    /* 1: a slot that copies it should stop */
 	bool lent;	    /* the memory itself, not a copy: vfork(2) */
-	struct space space; /* lent: the memory, until it is taken and after it is back */
+	struct space space; /* the memory, until it is taken, and after it is back */
 	u64 clear_tid;	    /* of the new process's thread */
 	u64 settid;	    /* where it shall write its pid, or 0 */
 	struct frame frame;

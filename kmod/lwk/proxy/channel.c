@@ -122,7 +122,9 @@ void channel_serve_fault(void)
 		error = space_fault_here(&slot->process->space, addr, kind == LWK_FAULT_WRITE);
 	if (error == -ENOMEM)
 		slot->process->out_of_memory = true;
-	STORE_RELEASE(slot->control->fault_state, error ? LWK_FAULT_REFUSED : LWK_FAULT_READY);
+	STORE_RELEASE(slot->control->fault_state, !error	     ? LWK_FAULT_READY
+						  : error == -EAGAIN ? LWK_FAULT_HIDE
+								     : LWK_FAULT_REFUSED);
 	memory_barrier();
 	if (READ_ONCE(slot->control->fault_sleeps))
 		apic_ring_linux(slot->cpu->index);

@@ -25,6 +25,8 @@
 /* How often it is asked for one page, and looks for its answer before sleeping. */
 #define ASK_TIMES 3
 #define ASK_LOOKS 100
+/* How often a page is hidden for one question: another thread may look at it again and again. */
+#define HIDE_TIMES 1000
 /* How many pages to show around one that was touched; a power of two. */
 #define SHOW_AROUND 64
 
@@ -78,9 +80,12 @@ static bool walk(struct instance *instance, int slot, unsigned long addr, struct
 	}
 }
 
-/* Maps the page at addr into the proxy. VM_FAULT_RETRY: the LWK must be asked for it first. */
+/*
+ * Maps the page at addr into the proxy. VM_FAULT_RETRY: the LWK must be asked for it first. Of the
+ * pages that nobody has 'asked' for those stay hidden that the LWK will soon want back.
+ */
 static vm_fault_t show(struct lwk_process *process, struct vm_area_struct *vma, unsigned long addr,
-		       bool write)
+		       bool write, bool asked)
 {
 	struct instance *instance = process->instance;
 	struct view view;
@@ -90,6 +95,8 @@ static vm_fault_t show(struct lwk_process *process, struct vm_area_struct *vma, 
 	if (!walk(instance, process->first.slot, addr, &view) ||
 	    (write && !(view.value & _PAGE_RW)))
 		return VM_FAULT_RETRY;
+	if (!asked && view.value & LWK_PTE_COPY)
+		return VM_FAULT_NOPAGE;
 	phys = (view.value & PTE_PFN_MASK & ~(u64)(view.size - 1)) | (addr & (view.size - 1));
 	phys &= PAGE_MASK;
 	if (!in_user_pool(instance, phys, PAGE_SIZE))
@@ -113,7 +120,7 @@ static void show_around(struct lwk_process *process, struct vm_area_struct *vma,
 
 	for (a = first; a < first + SHOW_AROUND * PAGE_SIZE; a += PAGE_SIZE)
 		if (a != addr && a >= vma->vm_start && a < vma->vm_end &&
-		    show(process, vma, a, false) != VM_FAULT_NOPAGE)
+		    show(process, vma, a, false, false) != VM_FAULT_NOPAGE)
 			break;
 }
 
@@ -170,14 +177,35 @@ static u32 look_for_answer(struct lwk_thread *thread)
 	return state;
 }
 
-/* Asks the slot that the caller serves for the page at addr. True when the LWK has made it. */
-static bool ask(struct lwk_process *process, unsigned long addr, bool write)
+/* Takes the large page around addr out of the proxy's sight, and tells the LWK so. */
+static void hide_around(struct lwk_process *process, unsigned long addr)
+{
+	struct instance *instance = process->instance;
+	unsigned long start = max(addr & PMD_MASK, LWK_USER_START);
+	unsigned long end = (addr & PMD_MASK) + PMD_SIZE, at;
+	struct view view;
+
+	down_read(&instance->rwsem);
+	down_write(&process->shown);
+	unmap_mapping_range(process->mapping, LWK_MMAP_WINDOW + start - LWK_USER_START, end - start,
+			    1);
+	for (at = start; at < end && has_slot(&process->first); at += PAGE_SIZE)
+		/* An entry that the LWK changes meanwhile keeps its mark, which does no harm. */
+		if (walk(instance, process->first.slot, at, &view) &&
+		    view.value & LWK_PTE_SEEN_BY_LINUX)
+			cmpxchg(view.entry, view.value, view.value & ~LWK_PTE_SEEN_BY_LINUX);
+	up_write(&process->shown);
+	up_read(&instance->rwsem);
+}
+
+/* Asks the slot that the caller serves for the page at addr once, and returns its answer. */
+static u32 ask_once(struct lwk_process *process, unsigned long addr, bool write)
 {
 	struct lwk_thread *thread = thread_of_caller(process);
 	u32 state;
 
 	if (mutex_lock_killable(&thread->fault_mutex))
-		return false;
+		return LWK_FAULT_REFUSED;
 	send_question(thread, write ? LWK_FAULT_WRITE : LWK_FAULT_READ, addr, PAGE_SIZE);
 	state = look_for_answer(thread);
 	if (state == LWK_FAULT_ASKED) {
@@ -187,6 +215,19 @@ static bool ask(struct lwk_process *process, unsigned long addr, bool write)
 					    FAULT_TIMEOUT);
 	}
 	mutex_unlock(&thread->fault_mutex);
+	return state;
+}
+
+/* Asks the slot that the caller serves for the page at addr. True when the LWK has made it. */
+static bool ask(struct lwk_process *process, unsigned long addr, bool write)
+{
+	unsigned int times = 0;
+	u32 state;
+
+	/* Hiding may wait for window_revoke(), which takes the fault_mutex. */
+	while ((state = ask_once(process, addr, write)) == LWK_FAULT_HIDE && ++times < HIDE_TIMES &&
+	       !fatal_signal_pending(current))
+		hide_around(process, addr);
 	return state == LWK_FAULT_READY;
 }
 
@@ -217,7 +258,7 @@ static vm_fault_t show_pages(struct lwk_process *process, struct vm_area_struct 
 	down_read(&instance->rwsem);
 	down_read(&process->shown);
 	if (has_slot(&process->first) && !process->hidden) {
-		result = show(process, vma, addr, write);
+		result = show(process, vma, addr, write, true);
 		if (result == VM_FAULT_NOPAGE)
 			show_around(process, vma, addr);
 	}
@@ -283,20 +324,27 @@ static vm_fault_t window_fault(struct vm_fault *vmf)
 	return ask_unlocked(vmf, process, addr, write);
 }
 
-/* A write to a page that is mapped read-only, as it is or was in the LWK. */
+/*
+ * A write to a page that is mapped read-only, as it is or was in the LWK. If the process gets a copy
+ * when it writes, the fault is repeated without the page, so that window_fault() asks the LWK.
+ */
 static vm_fault_t window_write(struct vm_fault *vmf)
 {
 	struct lwk_process *process = vmf->vma->vm_private_data;
 	unsigned long addr = vmf->address & PAGE_MASK;
 	struct instance *instance = process->instance;
-	struct view view;
-	bool writable;
+	struct view view = { 0 };
 
 	down_read(&instance->rwsem);
-	writable = has_slot(&process->first) && walk(instance, process->first.slot, addr, &view) &&
-		   view.value & _PAGE_RW;
+	if (!has_slot(&process->first) || !walk(instance, process->first.slot, addr, &view))
+		view.value = 0;
 	up_read(&instance->rwsem);
-	return writable ? 0 : VM_FAULT_SIGSEGV;
+	if (view.value & _PAGE_RW)
+		return 0;
+	if (!(view.value & LWK_PTE_COPY))
+		return VM_FAULT_SIGSEGV;
+	zap_special_vma_range(vmf->vma, addr, PAGE_SIZE);
+	return VM_FAULT_NOPAGE;
 }
 
 /* Something else was mapped in the middle of the window, which becomes two parts. */

@@ -25,19 +25,18 @@
 
 static struct input input;
 
-/* The window of a proxy shows each page at this address to this process; 0: it does not. */
+/* The window of a slot's proxy shows each page at this address; 0: it does not. */
 static struct view {
 	u64 addr;
-	u32 slot;
 	bool writable;
-} views[USER_PAGES];
+} views[SLOTS][USER_PAGES];
 
 /*
  * A mark in a page tells when and in which slot it was written. A process may find its own from 'from'
  * on, and those of the other slot, its parent, before 'until', the time of its fork.
  */
 static u64 next_mark, from[SLOTS], until[SLOTS];
-static bool lent, copying;
+static bool lent;
 /* The kernel takes these pages for ever during boot. */
 static u64 boot_pages;
 static unsigned int depth;
@@ -144,15 +143,14 @@ static void look_through_window(u64 addr, bool write)
 		return;
 	*entry |= LWK_PTE_SEEN_BY_LINUX;
 	check_contents(here(), phys_to_virt(phys));
-	views[page] = (struct view){ ALIGN_DOWN(addr, PAGE_SIZE), here(), *entry & PTE_W };
+	views[here()][page] = (struct view){ ALIGN_DOWN(addr, PAGE_SIZE), *entry & PTE_W };
 }
 
 static void forget_views(u32 slot, u64 start, u64 end)
 {
 	for (u32 i = 0; i < USER_PAGES; i++)
-		if (views[i].addr && views[i].slot == slot && views[i].addr >= start &&
-		    views[i].addr < end)
-			views[i].addr = 0;
+		if (views[slot][i].addr >= start && views[slot][i].addr < end)
+			views[slot][i].addr = 0;
 }
 
 static u64 take_address(void)
@@ -191,6 +189,26 @@ static u64 take_size(void)
 	}
 }
 
+/* As kmod/lwkpart/process/window.c asks for a page. */
+static void ask_for_page(u64 addr, bool write)
+{
+	struct space *space = space_of(here());
+
+	if (space_fault_here(space, addr, write) != -EAGAIN)
+		return;
+	forget_views(here(), ALIGN_DOWN(addr, LARGE_SIZE),
+		     ALIGN_DOWN(addr, LARGE_SIZE) + LARGE_SIZE);
+	for (u64 at = ALIGN_DOWN(addr, LARGE_SIZE), i = 0; i < ENTRIES; i++, at += PAGE_SIZE) {
+		u64 *entry = entry_at(space, at, 2, false);
+
+		if (entry && *entry & PTE_P && !(*entry & PTE_PS))
+			entry = entry_at(space, at, 1, false);
+		if (entry && *entry & PTE_P)
+			*entry &= ~LWK_PTE_SEEN_BY_LINUX;
+	}
+	space_fault_here(space, addr, write);
+}
+
 /* Other threads, and lwkpart.ko for the proxy, while the lock is free. */
 static void others(void)
 {
@@ -201,7 +219,7 @@ static void others(void)
 	depth++;
 	for (u8 n = what & 3; n; n--) {
 		if (what & 4)
-			space_fault_here(space_of(here()), take_address(), what & 8);
+			ask_for_page(take_address(), what & 8);
 		if (what & 16)
 			look_through_window(take_address(), what & 32);
 		if (what & 64)
@@ -266,16 +284,11 @@ s64 channel_request(u64 nr, const u64 args[6])
 	return result;
 }
 
-/* The lock is free. During a copy the other threads are the parent's. */
+/* The lock is free. */
 void slot_run_urgent(void)
 {
-	u32 me = here();
-
 	must(!space_of(0)->lock.locked && !space_of(1)->lock.locked);
-	if (copying)
-		partition_run(!me);
 	others();
-	partition_run(me);
 }
 
 /* A long call without the lock: other threads may change mappings, too. */
@@ -293,7 +306,9 @@ void process_goes_on(void)
 /* ---- invariants ---- */
 
 struct census {
-	u8 mapped[USER_PAGES];
+	u8 owners[USER_PAGES];
+	bool copied[USER_PAGES];  /* some owner gets a copy when it writes */
+	bool written[USER_PAGES]; /* some owner writes to it */
 	u8 kernel[LARGE_SIZE / PAGE_SIZE];
 	u64 pages_4k, pages_2m; /* of one space */
 	u64 user_bytes, kernel_pages;
@@ -318,7 +333,8 @@ static void check_page(u32 slot, struct space *space, u64 addr, u64 entry, u64 s
 	must(!(entry & PTE_LIMBO) && entry & PTE_P);
 	/* A large page in two areas would be copied twice at a fork. */
 	must(area && addr >= area->start && addr + size <= area->end);
-	must((entry & (PTE_P | PTE_U | PTE_W | PTE_NX)) == prot_bits(area->prot));
+	must((entry & (PTE_P | PTE_U | PTE_W | PTE_NX)) ==
+	     (prot_bits(area->prot) & (entry & LWK_PTE_COPY ? ~PTE_W : ~0UL)));
 	must(area->shared == !!(entry & PTE_GRANTED));
 	if (entry & PTE_GRANTED) {
 		must(size == PAGE_SIZE && phys >= LINUX_PAGES);
@@ -328,17 +344,19 @@ static void check_page(u32 slot, struct space *space, u64 addr, u64 entry, u64 s
 	for (u64 at = 0; at < size; at += PAGE_SIZE) {
 		int page = partition_user_page(phys + at);
 
-		must(page >= 0 && !census.mapped[page]);
-		census.mapped[page] = 1;
-		if (!views[page].addr)
+		must(page >= 0);
+		census.user_bytes += census.owners[page] ? 0 : PAGE_SIZE;
+		census.owners[page]++;
+		census.copied[page] |= !!(entry & LWK_PTE_COPY);
+		census.written[page] |= !(entry & LWK_PTE_COPY);
+		if (!views[slot][page].addr)
 			continue;
-		must(views[page].slot == slot && views[page].addr == addr + at);
+		must(views[slot][page].addr == addr + at);
 		must(entry & LWK_PTE_SEEN_BY_LINUX && entry & PTE_U);
-		must(!views[page].writable || entry & PTE_W);
+		must(!views[slot][page].writable || entry & PTE_W);
 	}
 	census.pages_4k += size == PAGE_SIZE;
 	census.pages_2m += size == LARGE_SIZE;
-	census.user_bytes += size;
 }
 
 static void check_table(u32 slot, struct space *space, u64 table, u64 addr, unsigned int level)
@@ -436,8 +454,12 @@ static void check_all(void)
 	}
 	must(user_free_bytes() + census.user_bytes == status->user_bytes);
 	must(boot_pages + census.kernel_pages == partition_kernel_pages_taken());
-	for (u32 i = 0; i < USER_PAGES; i++)
-		must(!views[i].addr || census.mapped[i]);
+	for (u32 i = 0; i < USER_PAGES; i++) {
+		must(census.owners[i] <= 1 || !census.written[i]);
+		must(census.owners[i] == partition_owners(i));
+		for (u32 slot = 0; slot < SLOTS; slot++)
+			must(!views[slot][i].addr || census.owners[i]);
+	}
 }
 
 /* ---- calls ---- */
@@ -491,11 +513,6 @@ static void end_process(u32 slot)
 	depth--;
 }
 
-static bool stop(void)
-{
-	return take_byte(&input) >= 240;
-}
-
 static void copy_process(void)
 {
 	u32 child = !here();
@@ -504,15 +521,14 @@ static void copy_process(void)
 	if (space_of(child)->root || lent)
 		return;
 	space_keep(parent);
-	partition_run(child);
 	begin_process(child);
 	from[child] = from[!child];
-	until[child] = next_mark;
-	copying = true;
-	if (space_of(child)->root && space_copy(space_of(child), parent, stop))
+	if (space_of(child)->root && space_copy(space_of(child), parent)) {
+		partition_run(child);
 		end_process(child);
-	copying = false;
-	partition_run(!child);
+		partition_run(!child);
+	}
+	until[child] = next_mark;
 	space_let_change(parent);
 }
 

@@ -75,6 +75,18 @@ int partition_user_page(u64 phys)
 	return -1;
 }
 
+u32 partition_owners(int page)
+{
+	const struct chunk *chunk = &chunks[page / CHUNK_PAGES];
+	u32 i = page % CHUNK_PAGES;
+
+	if (chunk->state == CHUNK_WHOLE)
+		return 0;
+	if (!chunk->split)
+		return chunk->others[0] + 1;
+	return chunk->free_map[i / 64] & 1UL << i % 64 ? 0 : chunk->others[i] + 1;
+}
+
 bool partition_kernel_page(u64 phys)
 {
 	return phys >= START + boot->reserve_used && phys < START + RESERVE;

@@ -20,6 +20,8 @@ void partition_run(u32 index);
 /* The number of a page of the processes' memory, or -1. */
 int partition_user_page(u64 phys);
 #define USER_PAGES 3584
+/* How many processes have that page, by pages.c. */
+u32 partition_owners(int page);
 /* Is it a page of the kernel's reserve that is not in use since boot? */
 bool partition_kernel_page(u64 phys);
 /* A page that is Linux's. */

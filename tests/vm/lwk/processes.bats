@@ -134,13 +134,17 @@ export top bed_name
 	run -0 there "$programs/hello"
 }
 
-@test "fork without enough memory gets ENOMEM, and the parent goes on" {
-	# shellcheck disable=SC2016  # the job's shell expands these
-	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none sh -c '
-		lwkexec "$0" memory; lwkctl kmsg "$SLURM_JOB_ID"' "$programs/fork-limits"
+@test "a process with most of the memory forks, and a child that changes all of it is killed" {
+	run -0 there "$programs/fork-limits" memory
 	echo "$output"
-	[[ $output == *'ENOMEM, and afterwards as before'* ]]
-	[[ $output == *'fork wants '*' MB for a copy of the process'* ]]
+	[[ $output == *'killed, and afterwards as before'* ]]
+	[[ $output == *'killed, the LWK is out of memory: the program has '*' are free'* ]]
+}
+
+@test "parent and child have their own memory, whoever writes first" {
+	run -0 there "$programs/fork-limits" copies 30
+	echo "$output"
+	[[ $output == 'each has its own' ]]
 }
 
 # bats test_tags=nightly

@@ -4,7 +4,9 @@
  *   free          prints what the LWK has free: memory for processes, and its own
  *   many N        N children, one after the other; compares what is free before and afterwards
  *   endless       children that stay until fork fails, and one more after these have ended
- *   memory        a process that has more than half of the memory forks in vain, and goes on
+ *   memory        a process that has more than half of the memory forks; the child may change some
+ *                 of it, is killed when it changes all of it, and the parent goes on
+ *   copies N      N children change what their parent has, and it does, while its thread does I/O
  *   storm SECONDS children, threads, programs and children of children, for that long
  */
 #define _GNU_SOURCE
@@ -13,6 +15,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +58,19 @@ static void touch(volatile char *memory, size_t size)
 		memory[at]++;
 }
 
+/* Returns the child's status. */
+static int fork_and_touch(volatile char *memory, size_t size)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		touch(memory, size);
+		_exit(0);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
 static int many(int n)
 {
 	const size_t size = 5UL << 20;
@@ -71,18 +87,20 @@ static int many(int n)
 		pid_t pid = fork();
 
 		if (pid == 0) {
-			unsigned long less = user - fact("\nuser_free ");
+			unsigned long first = user - fact("\nuser_free "), less;
 
-			/* Two processes exist now, and the stack is of large pages. */
-			if (less < size || less > 3 * size)
-				printf("the copy took %lu bytes\n", less);
+			touch(memory, size);
+			less = user - fact("\nuser_free ");
+			if (first > size / 4 || less < size || less > 2 * size)
+				printf("the copy took %lu bytes, then %lu\n", first, less);
 			fflush(stdout);
-			_exit(less < size || less > 3 * size);
+			_exit(first > size / 4 || less < size || less > 2 * size);
 		}
 		CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
 	}
 	CHECK(fact("\nuser_free ") == user);
-	CHECK(fact("\nkernel_free ") == kernel);
+	/* The few page tables stay that were made when large pages became small ones. */
+	CHECK(kernel - fact("\nkernel_free ") <= 8 * PAGE);
 	printf("%d children, and all is free that was\n", n);
 	return 0;
 }
@@ -123,7 +141,7 @@ static int endless(void)
 	return 0;
 }
 
-static int no_memory(void)
+static int memory_twice(void)
 {
 	unsigned long size = fact("\nuser_free ") / 10 * 6 / PAGE * PAGE;
 	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -133,8 +151,17 @@ static int no_memory(void)
 
 	CHECK(size && memory != MAP_FAILED);
 	touch(memory, size);
-	CHECK(fork() == -1 && errno == ENOMEM);
-	/* posix_spawn() needs no memory for a copy. */
+	pid = fork();
+	if (pid == 0) {
+		for (size_t at = 0; at < size; at += PAGE)
+			if (memory[at] != 1)
+				_exit(1);
+		touch(memory + size / 2, size / 4);
+		_exit(memory[size / 2] == 2 && memory[0] == 1 ? 7 : 2);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 7);
+	status = fork_and_touch(memory, size);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	CHECK(posix_spawn(&pid, "/bin/true", NULL, NULL, program, environ) == 0);
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	touch(memory, size);
@@ -145,8 +172,96 @@ static int no_memory(void)
 	if (pid == 0)
 		_exit(memory[size - PAGE] == 2 ? 8 : 1);
 	CHECK(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 8);
-	puts("ENOMEM, and afterwards as before");
+	puts("killed, and afterwards as before");
 	return 0;
+}
+
+/* ---- copies when something is written ---- */
+
+#define WORDS (1UL << 20)
+static unsigned int words[WORDS], ended;
+
+static bool all_are(unsigned int value)
+{
+	for (size_t i = 0; i < WORDS; i++)
+		if (words[i] != value)
+			return false;
+	return true;
+}
+
+static void set_all(unsigned int value)
+{
+	for (size_t i = 0; i < WORDS; i++)
+		words[i] = value;
+}
+
+/* What the thread writes, Linux reads, and the other way around, while pages become copies. */
+static void *move_bytes(void *unused)
+{
+	static unsigned char from[64 * PAGE], to[64 * PAGE];
+	int file = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+
+	(void)unused;
+	for (unsigned int round = 0; file >= 0 && !__atomic_load_n(&ended, __ATOMIC_RELAXED);
+	     round++) {
+		size_t at = round * 3 % 64 * PAGE, size = PAGE + round % 512;
+
+		if (at + size > sizeof(from))
+			continue;
+		memset(from + at, round, size);
+		if (pwrite(file, from + at, size, 0) != (ssize_t)size)
+			return "pwrite";
+		memset(from + at, ~round, size);
+		if (pread(file, to + at, size, 0) != (ssize_t)size)
+			return "pread";
+		for (size_t i = at; i < at + size; i++)
+			if (to[i] != (unsigned char)round)
+				return "bytes";
+	}
+	close(file);
+	return file < 0 ? "open" : NULL;
+}
+
+static int check_copy(unsigned int round)
+{
+	int zero = open("/dev/zero", O_RDONLY);
+
+	CHECK(all_are(round));
+	/* Linux is the first to write to some pages, the program to others. */
+	CHECK(read(zero, words, sizeof(words) / 2) == sizeof(words) / 2);
+	CHECK(words[0] == 0 && words[WORDS / 2 - 1] == 0 && words[WORDS / 2] == round);
+	set_all(round + 1000);
+	CHECK(write(zero, words, 0) <= 0 && all_are(round + 1000));
+	return 0;
+}
+
+static int copies(int n)
+{
+	pthread_t thread;
+	void *wrong;
+
+	CHECK(pthread_create(&thread, NULL, move_bytes, NULL) == 0);
+	for (int round = 1; round <= n; round++) {
+		int status;
+		pid_t pid;
+
+		set_all(round);
+		pid = fork();
+		if (pid == 0) {
+			status = check_copy(round);
+			fflush(stdout);
+			_exit(status);
+		}
+		CHECK(pid > 0);
+		if (round % 2)
+			set_all(-round);
+		CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+		CHECK(all_are(round % 2 ? -round : round));
+	}
+	__atomic_store_n(&ended, 1, __ATOMIC_RELAXED);
+	CHECK(pthread_join(thread, &wrong) == 0);
+	printf("%s\n", wrong ? (char *)wrong : "each has its own");
+	return wrong != NULL;
 }
 
 /* ---- for others to kill ---- */
@@ -221,7 +336,9 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "endless"))
 		return endless();
 	if (!strcmp(what, "memory"))
-		return no_memory();
+		return memory_twice();
+	if (!strcmp(what, "copies"))
+		return copies(number);
 	if (!strcmp(what, "storm"))
 		return storm(number);
 	return 2;
