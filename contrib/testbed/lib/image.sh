@@ -44,6 +44,8 @@ image_left_out=(
 image_boot_modules=(virtio_pci virtio_blk ext4 virtio_net)
 
 image_size=4G
+# Sparse: it takes what the packages take.
+image_size_with_more=12G
 
 find_image()
 {
@@ -52,22 +54,27 @@ find_image()
 	find_kernel
 	inputs=$(cat "$testbed_dir/lib/image.sh" "$testbed_dir/guest/initrd-init"
 		printf '%s\n' "$release" "$kernel_version"
-		[[ $kernel != /* ]] || sha256sum <"$kernel/arch/x86/boot/bzImage")
+		[[ $kernel != /* ]] || sha256sum <"$kernel/arch/x86/boot/bzImage"
+		[[ ! $packages ]] || cat "$packages")
 	inputs=$(sha256sum <<<"$inputs")
 	image=$cache/image-${inputs:0:16}
 }
 
 install_packages()
 {
-	local work=$1 packages=() more
+	local work=$1 all more
 
 	read -ra more < <(packages_of_release)
-	packages=("${image_packages[@]}" "${more[@]}")
-	[[ $kernel == /* ]] || packages+=("linux-image-$kernel_version")
+	all=("${image_packages[@]}" "${more[@]}")
+	[[ $kernel == /* ]] || all+=("linux-image-$kernel_version")
+	if [[ $packages ]]; then
+		mapfile -t more <"$packages"
+		all+=("${more[@]}")
+	fi
 	# shellcheck disable=SC2016  # mmdebstrap's shell expands the hook
 	install_root "$work/root" '
 		for user in 1 2; do chroot "$1" useradd -m -p \* -u 100$user -s /bin/bash user$user; done
-		rm -rf "$1"/etc/machine-id "$1"/etc/munge/munge.key' "${packages[@]}"
+		rm -rf "$1"/etc/machine-id "$1"/etc/munge/munge.key' "${all[@]}"
 }
 
 # install_built_kernel ROOT: from its directory, as make put it there.
@@ -111,7 +118,8 @@ make_image()
 	# depmod needs these when the project's module joins them.
 	cp -al "$work/root/lib/modules/$kernel_version" "$work/image/modules"
 	make_initrd "$work"
-	mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$work/root" "$work/image/root.img" "$image_size"
+	mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$work/root" "$work/image/root.img" \
+		"$([[ $packages ]] && echo "$image_size_with_more" || echo "$image_size")"
 	mv "$work/image" "$image"
 	rm -rf --one-file-system "$work"
 	# Earlier recipes' images; those in use stay readable to who has them open.

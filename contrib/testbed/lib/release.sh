@@ -9,7 +9,8 @@ releases=(bullseye bookworm trixie forky)
 
 # release is "" (the default) until take_release; kernel is "" (the release's own), a package (NAME or
 # NAME/SUITE) or the directory of a built kernel.
-release='' kernel=''
+# packages is "" or a file with the names of more packages for the machines, one a line.
+release='' kernel='' packages=''
 
 host_release()
 {
@@ -21,6 +22,8 @@ take_release()
 {
 	release=${release:-$(default_release)}
 	require_one_of --release "$release" "${releases[@]}"
+	[[ ! $packages || -r $packages ]] ||
+		die_usage '--packages FILE with names of packages' "$packages" 'name a file that can be read'
 	case $kernel in
 	/*)
 		kernel=$(realpath -- "$kernel")
@@ -85,10 +88,10 @@ keep_packages()
 # install_root ROOT HOOK PACKAGE...: makes a root of the release; HOOK is a command for it, $1.
 install_root()
 {
-	local root=$1 hook=$2 packages sources options=() pattern
+	local root=$1 hook=$2 list sources options=() pattern
 	shift 2
 
-	packages=$(IFS=,; echo "$*")
+	list=$(IFS=,; echo "$*")
 	mapfile -t sources < <(package_sources)
 	for pattern in "${image_left_out[@]}"; do
 		options+=(--dpkgopt="path-exclude=$pattern")
@@ -102,7 +105,7 @@ install_root()
 
 	# In a PID and a mount namespace of its own the whole installation dies
 	# with this script, however that dies, and leaves no mounts.
-	# INITRD=No: the distribution's initial RAM disk is of no use here.
+	# INITRD=No: the distribution's initial RAM disk is of no use here. Java's package fails without man1.
 	# shellcheck disable=SC2016  # mmdebstrap's shell expands the hooks
 	INITRD=No DEBS=$cache/debs/$release setpriv --pdeathsig KILL \
 		unshare --mount --pid --fork --kill-child --mount-proc \
@@ -110,13 +113,13 @@ install_root()
 		--skip=essential/unlink \
 		--dpkgopt=force-unsafe-io --aptopt='Acquire::Languages "none"' \
 		--aptopt='Acquire::Check-Valid-Until "false"' "${options[@]}" \
-		--setup-hook='mkdir -p "$1/var/cache/apt/archives"' \
+		--setup-hook='mkdir -p "$1/var/cache/apt/archives" "$1/usr/share/man/man1"' \
 		--setup-hook='find "$DEBS" -name "*.deb" -exec cp -l -t "$1/var/cache/apt/archives" {} +' \
 		--customize-hook="$hook" \
 		--customize-hook='cp -ln -t "$DEBS" "$1"/var/cache/apt/archives/*.deb; rm "$1"/var/cache/apt/archives/*.deb' \
-		--include="$packages" \
+		--include="$list" \
 		"$release" "$root" "${sources[@]}" ||
-		die "expected a root of $release with the packages $packages, found that mmdebstrap failed (its words are above); check the network and the names of the packages"
+		die "expected a root of $release with the packages $list, found that mmdebstrap failed (its words are above); check the network and the names of the packages"
 }
 
 find_builder()
