@@ -93,6 +93,7 @@ kmod_lwkexec_lwkexec_SOURCES = \
 	kmod/lwkexec/instance/session.c kmod/lwkexec/instance/session.h \
 	kmod/lwkexec/instance/window.c kmod/lwkexec/instance/window.h \
 	kmod/lwkexec/process/cause.c kmod/lwkexec/process/cause.h \
+	kmod/lwkexec/process/direct.c kmod/lwkexec/process/direct.h \
 	kmod/lwkexec/process/exec.c kmod/lwkexec/process/exec.h \
 	kmod/lwkexec/process/fork.c kmod/lwkexec/process/fork.h \
 	kmod/lwkexec/process/identity.c kmod/lwkexec/process/identity.h \

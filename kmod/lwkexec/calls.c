@@ -16,6 +16,7 @@
 #include "lwkexec/instance/copy.h"
 #include "lwkexec/instance/linux_call.h"
 #include "lwkexec/instance/session.h"
+#include "lwkexec/process/direct.h"
 #include "lwkexec/process/exec.h"
 #include "lwkexec/process/fork.h"
 #include "lwkexec/process/identity.h"
@@ -127,6 +128,8 @@ int64_t calls_execute(const struct lwk_packet *request)
 		return path_call(request, path);
 	if (identity_has(request->nr))
 		return identity_call(request);
+	if (direct_has(request->nr))
+		return direct_call(request);
 	switch (request->nr) {
 	case LWK_CALL_THREAD:
 		return threads_add();

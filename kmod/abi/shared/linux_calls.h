@@ -6,6 +6,9 @@
 #include <asm/unistd.h>
 
 /* Linux 5.3 */
+#ifndef __NR_pidfd_send_signal
+#define __NR_pidfd_send_signal 424
+#endif
 #ifndef __NR_pidfd_open
 #define __NR_pidfd_open 434
 #endif
@@ -19,11 +22,37 @@
 #ifndef __NR_openat2
 #define __NR_openat2 437
 #endif
+#ifndef __NR_pidfd_getfd
+#define __NR_pidfd_getfd 438
+#endif
 #ifndef __NR_faccessat2
 #define __NR_faccessat2 439
 #endif
 #ifndef __NR_epoll_pwait2
 #define __NR_epoll_pwait2 441
+#endif
+
+/* Linux 5.12 to 5.17 */
+#ifndef __NR_mount_setattr
+#define __NR_mount_setattr 442
+#endif
+#ifndef __NR_quotactl_fd
+#define __NR_quotactl_fd 443
+#endif
+#ifndef __NR_landlock_create_ruleset
+#define __NR_landlock_create_ruleset 444
+#endif
+#ifndef __NR_landlock_add_rule
+#define __NR_landlock_add_rule 445
+#endif
+#ifndef __NR_landlock_restrict_self
+#define __NR_landlock_restrict_self 446
+#endif
+#ifndef __NR_memfd_secret
+#define __NR_memfd_secret 447
+#endif
+#ifndef __NR_set_mempolicy_home_node
+#define __NR_set_mempolicy_home_node 450
 #endif
 
 #endif

@@ -3,12 +3,14 @@
 
 #include <asm/unistd.h>
 #include <linux/errno.h>
+#include <linux/membarrier.h>
 
 #include "abi/shared/boot.h"
 #include "abi/shared/orders.h"
 #include "abi/shared/statistics.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
+#include "lwk/memory/tlb.h"
 #include "lwk/memory/user.h"
 #include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
@@ -89,6 +91,33 @@ s64 sys_sched_yield(struct frame *frame)
 	if (this_slot()->cpu->n_busy > 1)
 		slot_yield();
 	return 0;
+}
+
+s64 sys_membarrier(struct frame *frame)
+{
+	struct space *space = &this_process()->space;
+
+	if (frame->rsi)
+		return -EINVAL;
+	switch ((u32)frame->rdi) {
+	case MEMBARRIER_CMD_QUERY:
+		return MEMBARRIER_CMD_PRIVATE_EXPEDITED |
+		       MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED |
+		       MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE |
+		       MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE;
+	case MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED:
+	case MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE:
+		return 0;
+	case MEMBARRIER_CMD_PRIVATE_EXPEDITED:
+	case MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE:
+		/* A CPU loads CR3 for it, which orders its memory accesses and its instructions. */
+		spin_lock(&space->lock);
+		tlb_flush_everywhere(space);
+		spin_unlock(&space->lock);
+		return 0;
+	default:
+		return -EINVAL;
+	}
 }
 
 s64 sys_getcpu(struct frame *frame)

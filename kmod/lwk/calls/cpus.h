@@ -9,6 +9,7 @@
 s64 sys_sched_getaffinity(struct frame *frame);
 s64 sys_sched_setaffinity(struct frame *frame);
 s64 sys_sched_yield(struct frame *frame);
+s64 sys_membarrier(struct frame *frame);
 s64 sys_getcpu(struct frame *frame);
 
 #endif

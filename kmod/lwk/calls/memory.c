@@ -4,11 +4,13 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
+#include <linux/mempolicy.h>
 #include <linux/mman.h>
 #include <linux/sysinfo.h>
 
 #include "abi/shared/calls.h"
 #include "abi/shared/statistics.h"
+#include "lwk/calls/refused.h"
 #include "lwk/machine/boot.h"
 #include "lwk/memory/areas.h"
 #include "lwk/memory/fault.h"
@@ -139,6 +141,50 @@ s64 sys_munmap(struct frame *frame)
 s64 sys_mprotect(struct frame *frame)
 {
 	return space_protect(&this_process()->space, frame->rdi, frame->rsi, frame->rdx);
+}
+
+/* The protection keys are those of a CPU that has none. */
+s64 sys_pkey_alloc(struct frame *frame)
+{
+	return frame->rdi || frame->rsi & ~(u64)(PKEY_DISABLE_ACCESS | PKEY_DISABLE_WRITE)
+		       ? -EINVAL
+		       : -ENOSPC;
+}
+
+s64 sys_pkey_free(struct frame *frame)
+{
+	return -EINVAL;
+}
+
+s64 sys_pkey_mprotect(struct frame *frame)
+{
+	return (u32)frame->r10 == (u32)-1 ? sys_mprotect(frame) : -EINVAL;
+}
+
+/* Tells where pages are; they stay there. */
+s64 sys_move_pages(struct frame *frame)
+{
+	struct space *space = &this_process()->space;
+	u64 addr;
+
+	if (frame->r10)
+		return refuse(__NR_move_pages);
+	if ((u32)frame->rdi && (u32)frame->rdi != this_process()->pid)
+		return -EPERM;
+	if (frame->r9 & ~(u64)(MPOL_MF_MOVE | MPOL_MF_MOVE_ALL))
+		return -EINVAL;
+	for (u64 i = 0; i < frame->rsi; i++) {
+		s32 node;
+
+		if (copy_from_user(&addr, frame->rdx + i * sizeof(addr), sizeof(addr)))
+			return -EFAULT;
+		node = space_node(space, addr);
+		if (copy_to_user(frame->r8 + i * sizeof(node), &node, sizeof(node)))
+			return -EFAULT;
+		if (i % 512 == 511)
+			process_goes_on();
+	}
+	return 0;
 }
 
 s64 sys_brk(struct frame *frame)

@@ -3,7 +3,7 @@
  * The table of system calls. A row says LOCAL (done here), WORK (done here, and long enough for its
  * time to be counted), DELEGATED (done by Linux through the proxy, restarted after a signal where
  * Linux would), UNRESTARTED (delegated, EINTR stays EINTR), or ABSENT (ENOSYS, which glibc expects
- * of an older kernel). A call without a row is refused: ENOSYS and a line on the console. Calls are
+ * of an older kernel). A call without a row is refused (refused.c). Calls are
  * with their topic (signals/, process/, memory/share.c, memory/policy.c); the others are in this
  * folder.
  */
@@ -17,6 +17,7 @@
 #include "lwk/calls/delegate.h"
 #include "lwk/calls/identity.h"
 #include "lwk/calls/memory.h"
+#include "lwk/calls/refused.h"
 #include "lwk/calls/time.h"
 #include "lwk/machine/trap.h"
 #include "lwk/memory/policy.h"
@@ -275,6 +276,7 @@ static const struct call calls[] = {
 	[__NR_getcpu] = LOCAL(sys_getcpu),
 	[__NR_sched_getaffinity] = LOCAL(sys_sched_getaffinity),
 	[__NR_sched_setaffinity] = LOCAL(sys_sched_setaffinity),
+	[__NR_membarrier] = WORK(sys_membarrier),
 	[__NR_sched_getscheduler] = DELEGATED(PROCESS),
 	[__NR_sched_getparam] = DELEGATED(PROCESS),
 	[__NR_sched_get_priority_max] = DELEGATED(PROCESS),
@@ -285,6 +287,10 @@ static const struct call calls[] = {
 	[__NR_mmap] = WORK(sys_mmap),
 	[__NR_munmap] = WORK(sys_munmap),
 	[__NR_mprotect] = WORK(sys_mprotect),
+	[__NR_pkey_alloc] = LOCAL(sys_pkey_alloc),
+	[__NR_pkey_free] = LOCAL(sys_pkey_free),
+	[__NR_pkey_mprotect] = WORK(sys_pkey_mprotect),
+	[__NR_move_pages] = WORK(sys_move_pages),
 	[__NR_brk] = WORK(sys_brk),
 	[__NR_mremap] = WORK(sys_mremap),
 	[__NR_madvise] = WORK(sys_madvise),
@@ -343,7 +349,9 @@ static const struct call calls[] = {
 	[__NR_futex] = LOCAL(sys_futex),
 	[__NR_set_robust_list] = LOCAL(sys_set_robust_list),
 	[__NR_rseq] = ABSENT,
-	[__NR_membarrier] = ABSENT,
+	[__NR_pidfd_open] = DELEGATED(PROCESS),
+	[__NR_pidfd_send_signal] = DELEGATED(PROCESS),
+	[__NR_pidfd_getfd] = DELEGATED(PROCESS),
 };
 
 static s64 work(struct frame *frame, const struct call *call)
@@ -374,8 +382,7 @@ static s64 dispatch(struct frame *frame)
 	case ABSENT_KIND:
 		return -ENOSYS;
 	default:
-		print("pid %u: system call %llu is not on this LWK", this_process()->pid, nr);
-		return -ENOSYS;
+		return refuse(nr);
 	}
 }
 

@@ -341,3 +341,21 @@ s64 space_node_held(struct space *space, u64 addr)
 		entry = entry_at(space, addr, 1, false);
 	return *entry & PTE_GRANTED ? -EFAULT : (s64)user_page_node(*entry & PTE_ADDR);
 }
+
+s64 space_node(struct space *space, u64 addr)
+{
+	s64 node = -EFAULT;
+	u64 *entry;
+
+	spin_lock(&space->lock);
+	if (addr < LWK_USER_END && area_at(space, addr)) {
+		entry = entry_at(space, addr, 2, false);
+		if (entry && !(*entry & PTE_PS))
+			entry = entry_at(space, addr, 1, false);
+		node = entry && is_page(*entry) && !(*entry & PTE_GRANTED)
+			       ? (s64)user_page_node(*entry & PTE_ADDR)
+			       : -ENOENT;
+	}
+	spin_unlock(&space->lock);
+	return node;
+}

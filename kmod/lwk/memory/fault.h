@@ -28,6 +28,8 @@ void *space_hold(struct space *space, u64 addr, bool write);
 /* The same for a caller that holds another lock: does not ask Linux, NULL for pages of Linux's. */
 void *space_hold_here(struct space *space, u64 addr, bool write);
 void space_release(struct space *space);
+/* The NUMA node of the page at addr. -ENOENT: none of the LWK's is there; -EFAULT: no mapping. */
+s64 space_node(struct space *space, u64 addr);
 /* The NUMA node of what space_hold() holds, or -EFAULT if that is Linux's. */
 s64 space_node_held(struct space *space, u64 addr);
 

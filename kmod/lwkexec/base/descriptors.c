@@ -7,16 +7,35 @@
 #include <unistd.h>
 
 #define MAX_KEPT 32
+/* Linux's table of descriptors is as large as the highest number in use. */
+#define MOST_LIMIT 65536
 /* Each descriptor plus 1; 0: the element is free. Threads take and free elements without a lock. */
 static uint32_t kept[MAX_KEPT];
 
+/*
+ * Returns a copy with a number that the program cannot have, because it is beyond its limit; or if
+ * nothing is beyond, with one of its highest. -1: there is none.
+ */
+static int duplicate_high(int fd)
+{
+	struct rlimit limit, more;
+	int from, high = -1;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > MOST_LIMIT)
+		return fcntl(fd, F_DUPFD_CLOEXEC, MOST_LIMIT);
+	from = limit.rlim_cur;
+	more = limit;
+	more.rlim_cur += MAX_KEPT;
+	if (more.rlim_cur <= limit.rlim_max && setrlimit(RLIMIT_NOFILE, &more) == 0) {
+		high = fcntl(fd, F_DUPFD_CLOEXEC, from);
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	return high >= 0 ? high : fcntl(fd, F_DUPFD_CLOEXEC, from > 8 ? from - 8 : 0);
+}
+
 int descriptor_keep(int fd)
 {
-	struct rlimit limit;
-	int from = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1024
-			   ? (int)limit.rlim_cur - 8
-			   : 1000;
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, from);
+	int high = duplicate_high(fd);
 
 	if (high >= 0) {
 		close(fd);

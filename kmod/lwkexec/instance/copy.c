@@ -20,15 +20,15 @@ void copy_init(void)
 
 int copy_renew(void)
 {
-	int new = memfd_create("lwkexec", MFD_CLOEXEC), error = 0;
+	int former = file;
 
 	/* Another thread of the parent may have held the lock when it forked. */
 	pthread_mutex_init(&lock, NULL);
-	if (new < 0 || dup3(new, file, O_CLOEXEC) < 0)
-		error = -errno;
-	if (new >= 0)
-		close(new);
-	return error;
+	copy_init();
+	if (file < 0)
+		return -errno;
+	descriptor_drop(former);
+	return 0;
 }
 
 /* Linux before 5.16 copies nothing from a range whose end does not exist: then the rest of the page. */

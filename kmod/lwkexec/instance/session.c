@@ -192,16 +192,16 @@ void session_resume(int device, bool proxy_calls)
 /* Replaces the open file of the device, which the parent has too, by another one. */
 static int reopen(void)
 {
+	int device, former = session.device;
 	char path[64];
-	int device, error = 0;
 
 	session_path(path, sizeof(path));
-	device = open(path, O_RDWR | O_CLOEXEC);
-	if (device < 0 || dup3(device, session.device, O_CLOEXEC) < 0)
-		error = -errno;
-	if (device >= 0)
-		close(device);
-	return error;
+	device = descriptor_keep(open(path, O_RDWR | O_CLOEXEC));
+	if (device < 0)
+		return -errno;
+	session.device = device;
+	descriptor_drop(former);
+	return 0;
 }
 
 void session_path(char *path, size_t size)

@@ -15,12 +15,14 @@
 #include "lwkexec/view/text_file.h"
 
 static const char *program_path;
+static char *const *program_arguments;
 
 void self_init(const struct program *program)
 {
 	const char *slash = strrchr(program->exec_path, '/');
 
 	program_path = program->path;
+	program_arguments = program->argv;
 	prctl(PR_SET_NAME, slash ? slash + 1 : program->exec_path);
 }
 
@@ -49,6 +51,12 @@ bool self_hides(const char *path)
 	return false;
 }
 
+static void cmdline_print(FILE *out)
+{
+	for (char *const *argument = program_arguments; *argument; argument++)
+		fwrite(*argument, strlen(*argument) + 1, 1, out);
+}
+
 bool self_open(const char *path, int flags, int64_t *result)
 {
 	const char *name = below_self(path);
@@ -62,6 +70,8 @@ bool self_open(const char *path, int flags, int64_t *result)
 		*result = text_file_printed(lwk_print, flags);
 	} else if (strcmp(name, "maps") == 0) {
 		*result = maps_known() ? text_file_printed(maps_print, flags) : LWK_RESULT_AREAS;
+	} else if (strcmp(name, "cmdline") == 0) {
+		*result = text_file_printed(cmdline_print, flags);
 	} else if (strcmp(name, "exe") == 0) {
 		fd = open(program_path, flags & ~O_CREAT);
 		*result = fd < 0 ? -errno : fd;

@@ -11,6 +11,8 @@
  */
 #include "process/calls.h"
 
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
@@ -94,6 +96,20 @@ static bool restarts(s64 result)
 	       result == -ERESTART_RESTARTBLOCK;
 }
 
+/*
+ * Devices cannot reach the program's memory, so that a transfer with O_DIRECT fails; the proxy makes it
+ * in another way. With another call a wrong guess does no harm, as the proxy repeats what failed.
+ */
+static bool failed_direct(const struct lwk_packet *packet, s64 result)
+{
+	struct file *file = result == -EFAULT ? fget(packet->args[0]) : NULL;
+	bool direct = file && file->f_flags & O_DIRECT;
+
+	if (file)
+		fput(file);
+	return direct;
+}
+
 bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
 {
 	struct lwk_packet packet, answer = { .kind = LWK_PACKET_REPLY };
@@ -114,7 +130,7 @@ bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
 	};
 	result = calls[packet.nr].function(&regs);
 	/* A signal came before anything was done: the proxy handles it, then makes the call. */
-	if (restarts(result))
+	if (restarts(result) || failed_direct(&packet, result))
 		return false;
 	thread->served++;
 	left_to_proxy = signal_pending(current) || READ_ONCE(current->task_works);
