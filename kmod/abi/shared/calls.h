@@ -84,6 +84,12 @@ struct lwk_cause {
 #define LWK_CALL_DETACH (LWK_CALL_BASE + 21)
 #define LWK_CALL_FILE (LWK_CALL_BASE + 22)
 #define LWK_CALL_AREA (LWK_CALL_BASE + 23)
+/*
+ * Numbers of timers of CPU time, which the LWK has itself, begin here; Linux's are much smaller. A
+ * timer with the second bit sends its signals to one thread.
+ */
+#define LWK_TIMER_BASE 0x40000000U
+#define LWK_TIMER_OF_THREAD 0x20000000U
 #define LWK_SHARE_SEGMENT (1UL << 32)
 #define LWK_AREA_SHARED 1
 #define LWK_AREA_HEAP 2

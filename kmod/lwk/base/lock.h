@@ -6,7 +6,8 @@
  * holds one of these locks takes only locks behind it in its line:
  *   futexes, address space, page pools;
  *   pending signals, page pools;
- *   signal actions.
+ *   signal actions;
+ *   CPU timers, CPU time, page pools.
  */
 #ifndef LWK_BASE_LOCK_H
 #define LWK_BASE_LOCK_H

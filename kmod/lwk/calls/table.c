@@ -31,6 +31,7 @@
 #include "lwk/signals/deliver.h"
 #include "lwk/signals/send.h"
 #include "lwk/signals/wait.h"
+#include "lwk/time/cpu_timers.h"
 #include "lwk/watch/account.h"
 #include "lwk/watch/console.h"
 
@@ -186,7 +187,7 @@ static const struct call calls[] = {
 	[__NR_epoll_wait] = UNRESTARTED(WAIT),
 	[__NR_epoll_pwait] = UNRESTARTED(WAIT),
 	[__NR_nanosleep] = UNRESTARTED(WAIT),
-	[__NR_clock_nanosleep] = UNRESTARTED(WAIT),
+	[__NR_clock_nanosleep] = LOCAL(sys_clock_nanosleep), /* other clocks: UNRESTARTED */
 	[__NR_epoll_pwait2] = UNRESTARTED(WAIT),
 	[__NR_semop] = UNRESTARTED(WAIT),
 	[__NR_semtimedop] = UNRESTARTED(WAIT),
@@ -312,15 +313,15 @@ static const struct call calls[] = {
 	[__NR_gettimeofday] = LOCAL(sys_gettimeofday),
 	[__NR_time] = LOCAL(sys_time),
 	[__NR_getrusage] = LOCAL(sys_getrusage),
-	[__NR_times] = DELEGATED(TIME),
+	[__NR_times] = LOCAL(sys_times),
 	[__NR_alarm] = DELEGATED(TIME),
-	[__NR_setitimer] = DELEGATED(TIME),
-	[__NR_getitimer] = DELEGATED(TIME),
-	[__NR_timer_create] = DELEGATED(TIME),
-	[__NR_timer_settime] = DELEGATED(TIME),
-	[__NR_timer_gettime] = DELEGATED(TIME),
+	[__NR_setitimer] = LOCAL(sys_setitimer),
+	[__NR_getitimer] = LOCAL(sys_getitimer),
+	[__NR_timer_create] = LOCAL(sys_timer_create),
+	[__NR_timer_settime] = LOCAL(sys_timer_settime),
+	[__NR_timer_gettime] = LOCAL(sys_timer_gettime),
 	[__NR_timer_getoverrun] = LOCAL(sys_timer_getoverrun),
-	[__NR_timer_delete] = DELEGATED(TIME),
+	[__NR_timer_delete] = LOCAL(sys_timer_delete),
 
 	/* signals */
 	[__NR_rt_sigaction] = LOCAL(sys_rt_sigaction),

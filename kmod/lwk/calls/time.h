@@ -11,5 +11,7 @@ s64 sys_clock_getres(struct frame *frame);
 s64 sys_gettimeofday(struct frame *frame);
 s64 sys_time(struct frame *frame);
 s64 sys_getrusage(struct frame *frame);
+s64 sys_times(struct frame *frame);
+s64 sys_clock_nanosleep(struct frame *frame);
 
 #endif

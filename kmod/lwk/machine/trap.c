@@ -256,13 +256,16 @@ void before_user(struct frame *frame)
 		account(LWK_CPU_STOPPED);
 		halt_forever();
 	}
-	if (slot->cpu->look)
-		slot_take_turns();
-	slot_freeze();
-	if (!channel_ordered(slot) || READ_ONCE(process->ending))
-		process_abandon();
-	channel_serve_fault();
-	signal_collect();
-	if (signal_waiting() || thread->suspended || thread->interrupted)
-		signal_deliver(frame);
+	do {
+		if (slot->cpu->look)
+			slot_take_turns();
+		slot_freeze();
+		if (!channel_ordered(slot) || READ_ONCE(process->ending))
+			process_abandon();
+		channel_serve_fault();
+		signal_collect();
+		if (signal_waiting() || thread->suspended || thread->interrupted)
+			signal_deliver(frame);
+		/* This thread may have waited meanwhile. */
+	} while (slot->cpu->look);
 }

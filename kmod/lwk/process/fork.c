@@ -373,7 +373,11 @@ static s64 exec(u64 directory, u64 path, u64 argv, u64 envp, u64 flags)
 	/* If the call fails, they come back. */
 	signal_hand_down();
 	slot->status->delegated_calls[LWK_CALLS_PROCESS]++;
-	this_process()->first->heritage = (struct heritage){ this_process()->pid, thread->policy };
+	this_process()->first->heritage = (struct heritage){
+		this_process()->pid,
+		thread->policy,
+		cpu_time_cycles(),
+	};
 	return channel_request(LWK_CALL_EXEC, args);
 }
 

@@ -7,6 +7,7 @@
 #include "lwk/machine/frame.h"
 #include "lwk/memory/policy.h"
 #include "lwk/memory/space.h"
+#include "lwk/time/cpu_time.h"
 
 /* An offer: another slot makes a process of it while this one waits. */
 struct offer {
@@ -23,6 +24,7 @@ struct offer {
 struct heritage {
 	u32 pid;
 	struct policy policy;
+	struct cpu_time time; /* cycles */
 };
 
 /* clone(2) without CLONE_THREAD. */

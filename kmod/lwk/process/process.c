@@ -107,18 +107,19 @@ void process_run(void)
 	process->n_slots = 1;
 	process->n_threads = 1;
 	thread_init(&slot->thread, process->pid);
-	if (slot->heritage.pid == process->pid)
+	if (slot->heritage.pid == process->pid) {
 		slot->thread.policy = slot->heritage.policy;
+		process->past_time = slot->heritage.time;
+	}
 	slot->heritage.pid = 0;
 	slot->start.ready = 0;
 	slot->borrowed = 0;
-	slot->running = true;
 	STORE_RELEASE(slot->process, process);
 	slot->cpu->n_busy++;
 	channel_reset();
 	account(LWK_CPU_LOADING);
 	slot->status->processes++;
-	slot->start_tsc = rdtsc();
+	cpu_time_begin(slot);
 	STORE_RELEASE(slot->control->obeyed, LWK_ORDER_PROCESS);
 
 	if (space_init(&process->space)) {
@@ -251,6 +252,7 @@ void process_abandon(void)
 			panic("pid %u: a thread that has ended still waits for a futex",
 			      process->pid);
 		pending_end(process);
+		cpu_timers_end();
 		if (!fork_return() && process->space.root)
 			space_destroy(&process->space);
 	} else {

@@ -10,6 +10,8 @@
 #include "lwk/signals/action.h"
 #include "lwk/signals/pending.h"
 #include "lwk/signals/set.h"
+#include "lwk/time/cpu_time.h"
+#include "lwk/time/cpu_timers.h"
 
 struct slot;
 struct waiter;
@@ -38,7 +40,9 @@ struct process {
 	 * The timer whose signal was taken last: its number plus 1, and its overruns << 32; or 0.
 	 */
 	u64 taken_timer;
-	u64 past_cycles; /* TSC cycles of threads that have ended */
+	struct spinlock time_lock;
+	struct cpu_time past_time; /* TSC cycles of threads that have ended */
+	struct cpu_timers cpu_timers;
 };
 
 /* Makes a process in this slot, loads it as its proxy says and runs it. */

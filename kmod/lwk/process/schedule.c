@@ -23,6 +23,7 @@
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 #include "lwk/time/clock.h"
+#include "lwk/time/cpu_timers.h"
 #include "lwk/watch/account.h"
 
 /* The turn of a thread while another one is ready. Linux's turns are about as long. */
@@ -70,7 +71,6 @@ static void stop_clock(struct slot *slot, u64 now)
 	times->tsc[times->state] += now - times->since_tsc;
 	times->since_tsc = LWK_TIME_STANDS;
 	group_end(&times->seq);
-	WRITE_ONCE(slot->stopped_tsc, now);
 }
 
 static void start_clock(struct slot *slot, u64 now)
@@ -80,7 +80,6 @@ static void start_clock(struct slot *slot, u64 now)
 	group_begin(&times->seq);
 	times->since_tsc = now;
 	group_end(&times->seq);
-	WRITE_ONCE(slot->start_tsc, slot->start_tsc + now - slot->stopped_tsc);
 }
 
 static void beat(struct slot *slot)
@@ -286,11 +285,19 @@ void slot_take_turns(void)
 	struct cpu *cpu = slot->cpu;
 
 	do {
+		/*
+		 * Two slots would give the turn to each other for ever if each left what it has to
+		 * do itself. before_user() does it, and comes back.
+		 */
+		cpu->look = true;
+		if (is_urgent(slot))
+			return;
 		cpu->look = false;
+		cpu_timers_expire();
 		slot_run_urgent();
 		next = next_ready(slot);
 		if (next && clock_monotonic() >= cpu->turn_end)
 			switch_to(next);
 	} while (cpu->look);
-	set_timer(cpu, next ? cpu->turn_end : first_deadline(slot));
+	set_timer(cpu, MIN(next ? cpu->turn_end : first_deadline(slot), cpu_timers_deadline()));
 }

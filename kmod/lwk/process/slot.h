@@ -17,6 +17,7 @@
 #include "lwk/process/futex.h"
 #include "lwk/process/process.h"
 #include "lwk/process/thread.h"
+#include "lwk/time/cpu_time.h"
 
 struct cpu;
 
@@ -45,11 +46,10 @@ struct slot {
 	u64 spin; /* TSC cycles to look for a packet before halting */
 
 	u32 tsc_khz;
-	u64 ns_per_cycle; /* for that tsc_khz, in units of 2^-32 */
-	u64 start_tsc;	  /* when its present thread started, and later by the turns of others */
-	u64 stopped_tsc;  /* when the last of those began */
-	bool running;	  /* the slot has a thread */
-	void *fpu_area;	  /* fpu_size() bytes to move floating-point state through */
+	u64 ns_per_cycle;      /* for that tsc_khz, in units of 2^-32 */
+	struct cpu_time began; /* what the slot had spent when its present thread began */
+	bool running;	       /* the slot has a thread */
+	void *fpu_area;	       /* fpu_size() bytes to move floating-point state through */
 
 	/* The condition that its thread waits for, if it waits (schedule.c). */
 	bool (*ready)(const struct slot *slot);

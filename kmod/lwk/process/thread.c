@@ -81,8 +81,7 @@ void thread_run(void)
 	struct frame frame = slot->start.frame;
 
 	slot->start.ready = 0;
-	slot->start_tsc = rdtsc();
-	WRITE_ONCE(slot->running, true);
+	cpu_time_begin(slot);
 	fpu_load(slot->fpu_area);
 	write_msr(MSR_FS_BASE, slot->start.fs_base);
 	write_msr(MSR_KERNEL_GS_BASE, slot->start.gs_base);
@@ -231,8 +230,7 @@ s64 sys_exit(struct frame *frame)
 	pending_drop(&slot->thread.pending, ~0UL);
 	if (__atomic_sub_fetch(&process->n_threads, 1, __ATOMIC_ACQ_REL) == 0)
 		process_exit((frame->rdi & 0xff) << 8);
-	__atomic_add_fetch(&process->past_cycles, rdtsc() - slot->start_tsc, __ATOMIC_RELAXED);
-	WRITE_ONCE(slot->running, false);
+	cpu_time_end(slot);
 	slot->thread.blocked = ~0UL;
 	futex_release_robust(&thread);
 	/*

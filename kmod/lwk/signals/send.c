@@ -16,6 +16,7 @@
 #include "lwk/signals/collect.h"
 #include "lwk/signals/pending.h"
 #include "lwk/signals/set.h"
+#include "lwk/time/cpu_timers.h"
 
 /* Does the signal stop the process? Linux stops the proxy then, and the process with it. */
 static bool stops(u64 signal)
@@ -126,10 +127,13 @@ s64 sys_rt_tgsigqueueinfo(struct frame *frame)
 s64 sys_timer_getoverrun(struct frame *frame)
 {
 	u64 taken = READ_ONCE(this_process()->taken_timer), args[6] = { frame->rdi };
+	bool is_last = (u32)taken == (u32)frame->rdi + 1;
 	s64 overruns;
 
+	if (cpu_timer_is(frame->rdi))
+		return is_last ? (s64)(taken >> 32) : 0;
 	this_slot()->status->delegated_calls[LWK_CALLS_TIME]++;
 	while ((overruns = channel_request(__NR_timer_getoverrun, args)) == -EINTR)
 		signal_collect();
-	return overruns >= 0 && (u32)taken == (u32)frame->rdi + 1 ? (s64)(taken >> 32) : overruns;
+	return overruns >= 0 && is_last ? (s64)(taken >> 32) : overruns;
 }

@@ -35,15 +35,19 @@ static bool signal_or_order(const struct slot *slot)
 	       channel_fault_waits(slot);
 }
 
+void signal_wait_until(u64 deadline)
+{
+	slot_sleep_until(signal_or_order, deadline);
+	if (!channel_ordered(this_slot()) || READ_ONCE(this_process()->ending))
+		process_abandon();
+	channel_serve_fault();
+}
+
 static s64 wait_for_signal(void)
 {
 	account(LWK_CPU_WAITING);
-	while (signal_collect(), !signal_effective()) {
-		slot_sleep(signal_or_order);
-		if (!channel_ordered(this_slot()) || READ_ONCE(this_process()->ending))
-			process_abandon();
-		channel_serve_fault();
-	}
+	while (signal_collect(), !signal_effective())
+		signal_wait_until(NO_DEADLINE);
 	account(LWK_CPU_USER);
 	return -EINTR;
 }
@@ -71,10 +75,7 @@ static s64 await_one(u64 set, u64 deadline, struct lwk_signal *taken)
 			return -EINTR;
 		if (deadline != NO_DEADLINE && now >= deadline)
 			return -EAGAIN;
-		slot_sleep_until(signal_or_order, deadline);
-		if (!channel_ordered(this_slot()) || READ_ONCE(this_process()->ending))
-			process_abandon();
-		channel_serve_fault();
+		signal_wait_until(deadline);
 	}
 	return signal;
 }

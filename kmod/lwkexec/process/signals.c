@@ -14,6 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "abi/shared/calls.h"
 #include "abi/shared/channel.h"
 #include "lwkexec/base/fail.h"
 #include "lwkexec/instance/channel.h"
@@ -44,6 +45,8 @@ static bool is_for_thread(const siginfo_t *info)
 		return info->si_pid == getpid();
 	case SI_TIMER:
 		return timers_for_thread(info->si_timerid);
+	case PASSED_CODE:
+		return info->si_errno == SI_TIMER && info->si_timerid & LWK_TIMER_OF_THREAD;
 	default:
 		return false;
 	}

@@ -169,6 +169,12 @@ endings()
 	run -0 inside lwkexec "$programs/clocks"
 }
 
+@test "clocks and timers of CPU time show what a program computes" {
+	run -0 inside lwkexec "$programs/cpu-times"
+	echo "$output"
+	[[ $output == *'all of it is right'* ]]
+}
+
 @test "OpenMP uses all LWK CPUs by itself" {
 	run -0 inside lwkexec "$programs/openmp"
 	[[ $output == '3 threads of 3, sum '* ]]

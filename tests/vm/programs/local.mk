@@ -9,6 +9,7 @@ vm_programs = \
 	tests/vm/programs/clocks \
 	tests/vm/programs/copy-file \
 	tests/vm/programs/cpu-faults \
+	tests/vm/programs/cpu-times \
 	tests/vm/programs/eat-memory \
 	tests/vm/programs/escape \
 	tests/vm/programs/every-call \
