@@ -22,6 +22,7 @@
 #include "lwk/machine/trap.h"
 #include "lwk/memory/policy.h"
 #include "lwk/memory/share.h"
+#include "lwk/memory/visit.h"
 #include "lwk/process/fork.h"
 #include "lwk/process/futex.h"
 #include "lwk/process/slot.h"
@@ -300,6 +301,8 @@ static const struct call calls[] = {
 	[__NR_mbind] = WORK(sys_mbind),
 	[__NR_msync] = LOCAL(sys_msync),
 	[__NR_sysinfo] = LOCAL(sys_sysinfo),
+	[__NR_process_vm_readv] = WORK(sys_process_vm_readv),
+	[__NR_process_vm_writev] = WORK(sys_process_vm_writev),
 	/* nothing is ever paged out */
 	[__NR_mlock] = LOCAL(sys_done),
 	[__NR_mlock2] = LOCAL(sys_done),

@@ -21,6 +21,7 @@
 #include "lwk/memory/tables.h"
 #include "lwk/memory/tlb.h"
 #include "lwk/process/process.h"
+#include "lwk/process/slot.h"
 
 /* A page for a fault, taken before it is certain that it is needed; phys 0: none. */
 struct spare {
@@ -72,6 +73,9 @@ static int make_own(struct space *space, const struct area *area, u64 addr, stru
 		__atomic_or_fetch(entry, PTE_W, __ATOMIC_RELEASE);
 		return 0;
 	}
+	/* The old page must go from the TLBs of the process's own CPUs, and from its proxy. */
+	if (this_slot()->visited)
+		return -EFAULT;
 	if (!spare->phys || spare->large || !spare->for_copy) {
 		spare->choice = area_choice(area, addr);
 		spare->for_copy = true;

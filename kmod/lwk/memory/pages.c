@@ -107,8 +107,9 @@ static void account_pages(u32 node, s64 small, s64 large)
 void user_pages_publish(const struct space *space)
 {
 	struct slot *slot = this_slot();
+	const struct process *process = slot->visited ? slot->visited : slot->process;
 	struct lwk_cpu_memory *memory =
-		slot->process ? &slot->process->first->status->memory : &slot->status->memory;
+		process ? &process->first->status->memory : &slot->status->memory;
 
 	spin_lock(&lock);
 	group_begin(&memory->seq);

@@ -31,6 +31,7 @@
 #include "lwk/memory/copy.h"
 #include "lwk/memory/pages.h"
 #include "lwk/memory/user.h"
+#include "lwk/memory/visit.h"
 #include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
@@ -194,6 +195,7 @@ static s64 lend(struct frame *frame, u64 flags, u64 stack)
 	u64 args[6] = { this_slot()->index, 0, true };
 	s64 pid;
 
+	visit_allow(false);
 	hide_all();
 	/* The borrower may free the page tables. */
 	space_leave();
@@ -202,6 +204,7 @@ static s64 lend(struct frame *frame, u64 flags, u64 stack)
 	if (pid > 0)
 		await_child();
 	await_return();
+	visit_allow(true);
 	return pid;
 }
 
@@ -359,6 +362,7 @@ void fork_run(void)
 
 	if (slot->settid)
 		copy_to_user(slot->settid, &slot->thread.tid, sizeof(slot->thread.tid));
+	visit_allow(true);
 	thread_run();
 }
 

@@ -25,6 +25,7 @@
 #include "lwk/memory/direct_map.h"
 #include "lwk/memory/fault.h"
 #include "lwk/memory/mapping.h"
+#include "lwk/memory/visit.h"
 #include "lwk/process/fork.h"
 #include "lwk/process/futex.h"
 #include "lwk/process/schedule.h"
@@ -85,6 +86,7 @@ static void start(u64 entry, u64 stack)
 	while (boot_option("inject=hang"))
 		cpu_relax();
 	signal_ask_for_ignored(this_thread()->blocked);
+	visit_allow(true);
 	fpu_reset();
 	write_msr(MSR_FS_BASE, 0);
 	write_msr(MSR_KERNEL_GS_BASE, 0);
@@ -242,6 +244,7 @@ void process_abandon(void)
 	WRITE_ONCE(slot->control->page_root, 0);
 	space_leave();
 	if (process->first == slot) {
+		visit_allow(false);
 		/* The orders of the other slots have been withdrawn before this one. */
 		while (LOAD_ACQUIRE(process->n_slots) > 1) {
 			still_alive();

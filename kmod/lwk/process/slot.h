@@ -70,6 +70,10 @@ struct slot {
 	struct offer offer;
 	struct heritage heritage;
 	struct process own; /* the process of which this slot is the first */
+	/* memory/visit.c: others copy memory of 'own' with the lock held, if they may. */
+	struct spinlock visit_lock;
+	bool may_visit;
+	struct process *visited; /* whose memory this slot's thread works on; NULL: its own */
 };
 
 static inline struct slot *this_slot(void)

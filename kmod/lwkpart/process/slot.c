@@ -4,6 +4,7 @@
  */
 #include "process/slot.h"
 
+#include <linux/cred.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
@@ -144,6 +145,7 @@ int slot_take(struct instance *instance, unsigned int slot, struct lwk_thread *t
 	control->fault_state = LWK_FAULT_IDLE;
 	instance->grants[slot].state = LWK_GRANT_IDLE;
 	control->pid = pid;
+	control->uid = from_kuid(&init_user_ns, current_euid());
 	send_order(instance, slot, order);
 	if (!await_obedience(instance, slot, order)) {
 		smp_store_release(&control->order, LWK_ORDER_NONE);

@@ -2,6 +2,7 @@
 # The programs that the tests run on the LWK are ordinary ones, linked as users link theirs. Before
 # glibc 2.34 threads, timers and the dynamic linker were libraries of their own.
 vm_programs = \
+	tests/vm/programs/across \
 	tests/vm/programs/bad \
 	tests/vm/programs/bad-frames \
 	tests/vm/programs/bad-pointer \
