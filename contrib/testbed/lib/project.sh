@@ -34,8 +34,8 @@ project_is_configured()
 		[[ $(cat "$built/testbed-configured" 2>/dev/null) == "$(configure_options)" ]]
 }
 
-# The host makes configure, for all releases.
-make_configure()
+# The host makes configure and Makefile.in, for all releases: builders have no autotools.
+run_autotools()
 {
 	local lock
 
@@ -44,13 +44,15 @@ make_configure()
 		(cd "$top" && autoreconf -i)
 		# autoreconf leaves a configure alone that would not change.
 		touch "$top/configure"
+	elif [[ -n $(find "$top" -path "$top/build" -prune -o \( -name local.mk -o -name Makefile.am \) \
+		-newer "$top/Makefile.in" -print -quit) ]]; then
+		(cd "$top" && automake)
 	fi
 	exec {lock}>&-
 }
 
 configure_project()
 {
-	make_configure
 	mkdir -p "$built"
 	# shellcheck disable=SC2046  # options, one word each
 	(cd "$built" && where_built "$top/configure" $(configure_options))
@@ -82,6 +84,7 @@ build_project()
 	find_build
 	take_lock lock "$stage.lock"
 	if ! project_is_current; then
+		run_autotools
 		project_is_configured || step 'project configured' configure_project
 		step 'project built and staged' make_project
 	fi
