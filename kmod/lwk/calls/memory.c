@@ -9,6 +9,7 @@
 #include <linux/sysinfo.h>
 
 #include "abi/shared/calls.h"
+#include "abi/shared/layout.h"
 #include "abi/shared/statistics.h"
 #include "lwk/calls/refused.h"
 #include "lwk/machine/boot.h"
@@ -19,6 +20,7 @@
 #include "lwk/memory/share.h"
 #include "lwk/memory/space.h"
 #include "lwk/memory/user.h"
+#include "lwk/process/process.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 #include "lwk/signals/collect.h"
@@ -192,12 +194,41 @@ s64 sys_brk(struct frame *frame)
 	return space_set_brk(&this_process()->space, frame->rdi);
 }
 
+/* <linux/mman.h> has it since Linux 5.7. */
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+
 s64 sys_mremap(struct frame *frame)
 {
-	if (frame->r10 & ~MREMAP_MAYMOVE)
+	u64 flags = frame->r10;
+
+	if (flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP) ||
+	    (flags && !(flags & MREMAP_MAYMOVE)))
 		return -EINVAL;
-	return space_resize(&this_process()->space, frame->rdi, frame->rsi, frame->rdx,
-			    frame->r10 & MREMAP_MAYMOVE);
+	return space_resize(&this_process()->space, frame->rdi, frame->rsi, frame->rdx, flags,
+			    frame->r8);
+}
+
+s64 sys_mincore(struct frame *frame)
+{
+	struct space *space = &this_process()->space;
+	u64 addr = frame->rdi, count = ALIGN_UP(frame->rsi, PAGE_SIZE) / PAGE_SIZE, part;
+	u8 present[512];
+
+	if (addr % PAGE_SIZE)
+		return -EINVAL;
+	if (frame->rsi > LWK_USER_END ||
+	    (count && !space_is_mapped(space, addr, count * PAGE_SIZE)))
+		return -ENOMEM;
+	for (u64 done = 0; done < count; done += part) {
+		part = MIN(count - done, sizeof(present));
+		space_pages_present(space, addr + done * PAGE_SIZE, part, present);
+		if (copy_to_user(frame->rdx + done, present, part))
+			return -EFAULT;
+		process_goes_on();
+	}
+	return 0;
 }
 
 /* Linux writes shared pages to their file when it likes; only MS_SYNC waits for that. */

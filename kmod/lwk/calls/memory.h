@@ -15,6 +15,7 @@ s64 sys_pkey_mprotect(struct frame *frame);
 s64 sys_move_pages(struct frame *frame);
 s64 sys_brk(struct frame *frame);
 s64 sys_mremap(struct frame *frame);
+s64 sys_mincore(struct frame *frame);
 s64 sys_msync(struct frame *frame);
 s64 sys_madvise(struct frame *frame);
 s64 sys_sysinfo(struct frame *frame);

@@ -295,6 +295,7 @@ static const struct call calls[] = {
 	[__NR_move_pages] = WORK(sys_move_pages),
 	[__NR_brk] = WORK(sys_brk),
 	[__NR_mremap] = WORK(sys_mremap),
+	[__NR_mincore] = WORK(sys_mincore),
 	[__NR_madvise] = WORK(sys_madvise),
 	[__NR_set_mempolicy] = LOCAL(sys_set_mempolicy),
 	[__NR_get_mempolicy] = WORK(sys_get_mempolicy),

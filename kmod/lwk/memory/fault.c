@@ -293,6 +293,19 @@ int space_fault_here(struct space *space, u64 addr, bool write)
 	return error;
 }
 
+void space_pages_present(struct space *space, u64 addr, u64 count, u8 *present)
+{
+	spin_lock(&space->lock);
+	for (u64 i = 0; i < count; i++, addr += PAGE_SIZE) {
+		const u64 *entry = entry_at(space, addr, 2, false);
+
+		if (entry && !(*entry & PTE_PS))
+			entry = entry_at(space, addr, 1, false);
+		present[i] = entry && is_page(*entry);
+	}
+	spin_unlock(&space->lock);
+}
+
 int space_populate(struct space *space, u64 addr, u64 size)
 {
 	for (u64 a = addr; a < addr + size; a += PAGE_SIZE) {

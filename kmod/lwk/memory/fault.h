@@ -18,6 +18,8 @@ int space_fault(struct space *space, u64 addr, bool write, bool exec);
 int space_fault_here(struct space *space, u64 addr, bool write);
 /* Lets go of all pages that Linux has granted in the range, for Linux to have them back. */
 void space_revoke(struct space *space, u64 addr, u64 size);
+/* Sets present[i] to 1 or 0 for each of 'count' pages: is it there? */
+void space_pages_present(struct space *space, u64 addr, u64 count, u8 *present);
 /* Makes all of [addr, addr+size) present, as far as memory goes. 0 or as space_fault(). */
 int space_populate(struct space *space, u64 addr, u64 size);
 /*

@@ -204,12 +204,15 @@ static void visit_revive(struct space *space, u64 *entry, bool large, u64 argume
 	page_revive(entry);
 }
 
-/* Moves an area to where there is room, and gives it its new size. */
-static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size)
+/*
+ * Moves an area to 'place', or to where there is room if that is 0, and gives it its new size. What
+ * stays behind if 'keep' is empty.
+ */
+static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size, u64 place, bool keep)
 {
 	struct area *area, *target;
 	u32 prot = area_at(space, addr)->prot;
-	s64 to = map(space, 0, new_size, prot, PLACE_ANYWHERE, false);
+	s64 to = map(space, place, new_size, prot, place ? PLACE_REPLACE : PLACE_ANYWHERE, false);
 	int error;
 
 	if (to < 0)
@@ -238,21 +241,39 @@ static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size)
 		unmap(space, to, new_size);
 		return -ENOMEM;
 	}
-	unmap(space, addr, old_size);
+	if (!keep)
+		unmap(space, addr, old_size);
 	return to;
 }
 
-static s64 resize(struct space *space, u64 addr, u64 old_size, u64 new_size, bool may_move)
+/* May a range move to another place with another size, which both are sane? */
+static bool may_move_to(u64 addr, u64 old_size, u64 new_size, u64 to)
+{
+	return range_valid(to, new_size) && (to + new_size <= addr || addr + old_size <= to);
+}
+
+static s64 resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32 flags, u64 place)
 {
 	struct area *area = area_at(space, addr);
+	bool keep = flags & MREMAP_DONTUNMAP;
 	s64 to;
 
 	old_size = ALIGN_UP(old_size, PAGE_SIZE);
 	new_size = ALIGN_UP(new_size, PAGE_SIZE);
-	if (addr % PAGE_SIZE || !old_size || !new_size)
+	if (addr % PAGE_SIZE || !old_size || !new_size || (keep && old_size != new_size))
 		return -EINVAL;
 	if (!range_valid(addr, old_size) || !area || area->end < addr + old_size)
 		return -EFAULT;
+	if (flags & MREMAP_FIXED && !may_move_to(addr, old_size, new_size, place))
+		return -EINVAL;
+	if (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) {
+		if (area->shared || (never_fits(new_size, area->prot) && !area->sparse))
+			return keep ? -EINVAL : -ENOMEM;
+		if (new_size < old_size && unmap(space, addr + new_size, old_size - new_size))
+			return -ENOMEM;
+		return move(space, addr, MIN(old_size, new_size), new_size,
+			    flags & MREMAP_FIXED ? place : 0, keep);
+	}
 	if (new_size <= old_size)
 		return new_size == old_size ||
 				       unmap(space, addr + new_size, old_size - new_size) == 0
@@ -266,7 +287,7 @@ static s64 resize(struct space *space, u64 addr, u64 old_size, u64 new_size, boo
 			 false);
 		return to < 0 ? to : (s64)addr;
 	}
-	return may_move ? move(space, addr, old_size, new_size) : -ENOMEM;
+	return flags & MREMAP_MAYMOVE ? move(space, addr, old_size, new_size, 0, false) : -ENOMEM;
 }
 
 static u64 set_brk(struct space *space, u64 brk)
@@ -340,12 +361,12 @@ s64 space_discard(struct space *space, u64 addr, u64 size)
 	return result;
 }
 
-s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, bool may_move)
+s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32 flags, u64 place)
 {
 	s64 result;
 
 	change_begin(space);
-	result = resize(space, addr, old_size, new_size, may_move);
+	result = resize(space, addr, old_size, new_size, flags, place);
 	change_end(space);
 	return result;
 }

@@ -29,8 +29,8 @@ s64 space_unmap(struct space *space, u64 addr, u64 size);
 s64 space_protect(struct space *space, u64 addr, u64 size, u32 prot);
 /* Gives the pages back and keeps the mapping (madvise MADV_DONTNEED). */
 s64 space_discard(struct space *space, u64 addr, u64 size);
-/* mremap(2) without MREMAP_FIXED: the new address, or -ENOMEM, -EFAULT, -EINVAL. */
-s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, bool may_move);
+/* mremap(2), with flags that go together: the new address, or -ENOMEM, -EFAULT, -EINVAL. */
+s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32 flags, u64 place);
 /* brk(2): returns the heap's end afterwards. */
 u64 space_set_brk(struct space *space, u64 brk);
 /* The range is a copy of that file, or the file itself, by the proxy's number. */

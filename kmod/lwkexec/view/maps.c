@@ -9,6 +9,7 @@
 
 #include "abi/shared/calls.h"
 #include "abi/shared/layout.h"
+#include "lwkexec/instance/memory.h"
 #include "lwkexec/program/mapped_files.h"
 #include "lwkexec/program/stack.h"
 
@@ -64,6 +65,31 @@ static void print_area(FILE *out, const struct area *area)
 	putc('\n', out);
 }
 
+static void forget(void)
+{
+	free(areas);
+	areas = NULL;
+	n_areas = 0;
+}
+
+void maps_print_sizes(FILE *out)
+{
+	uint64_t size = 0, text = 0, data = 0;
+
+	for (size_t i = 0; i < n_areas; i++) {
+		uint64_t pages = (areas[i].end - areas[i].start) / 4096;
+
+		size += pages;
+		if (areas[i].prot & PROT_EXEC)
+			text += pages;
+		else if (areas[i].prot & PROT_WRITE && !(areas[i].flags & LWK_AREA_SHARED))
+			data += pages;
+	}
+	/* Pages of files are copies here, and those of others are not the process's. */
+	fprintf(out, "%lu %lu 0 %lu 0 %lu 0\n", size, memory_resident() / 4096, text, data);
+	forget();
+}
+
 void maps_print(FILE *out)
 {
 	static const struct area clock = { LWK_CLOCK_VADDR, LWK_VDSO_VADDR, .prot = PROT_READ },
@@ -74,7 +100,5 @@ void maps_print(FILE *out)
 		print_area(out, &areas[i]);
 	print_area(out, &clock);
 	print_area(out, &vdso);
-	free(areas);
-	areas = NULL;
-	n_areas = 0;
+	forget();
 }

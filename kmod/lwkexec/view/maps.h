@@ -13,5 +13,7 @@ int64_t maps_add(const uint64_t args[6]);
 bool maps_known(void);
 /* Prints the mappings as /proc/PID/maps has them, and forgets them. */
 void maps_print(FILE *out);
+/* Prints their sizes as /proc/PID/statm has them, and forgets them. */
+void maps_print_sizes(FILE *out);
 
 #endif

@@ -72,6 +72,9 @@ bool self_open(const char *path, int flags, int64_t *result)
 		*result = maps_known() ? text_file_printed(maps_print, flags) : LWK_RESULT_AREAS;
 	} else if (strcmp(name, "cmdline") == 0) {
 		*result = text_file_printed(cmdline_print, flags);
+	} else if (strcmp(name, "statm") == 0) {
+		*result = maps_known() ? text_file_printed(maps_print_sizes, flags)
+				       : LWK_RESULT_AREAS;
 	} else if (strcmp(name, "exe") == 0) {
 		fd = open(program_path, flags & ~O_CREAT);
 		*result = fd < 0 ? -errno : fd;

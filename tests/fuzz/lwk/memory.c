@@ -592,7 +592,9 @@ static void call(u8 number)
 	case 7:
 		addr = take_address();
 		size = take_size();
-		space_resize(space, addr, size, take_size(), take_byte(&input) & 1);
+		prot = take_byte(&input);
+		space_resize(space, addr, size, take_size(), prot & 1 ? prot & 7 : 0,
+			     prot & 2 ? take_address() : 0);
 		break;
 	case 8:
 		space_set_brk(space, 64 * LARGE_SIZE + take_size());

@@ -284,6 +284,10 @@ node $node: "*" kB, cpus $cpus" ]]
 	assert open('online').read() == f'{mine[0]}-{mine[-1]}\n'
 	assert not os.path.exists('/proc/self/cgroup') and not os.path.exists(f'/proc/{os.getpid()}/smaps')
 	assert open('/sys/devices/system/clocksource/clocksource0/current_clocksource').read()
+	ranges = [line.split()[0].split('-') for line in open('/proc/self/maps') if '[v' not in line]
+	size = sum(int(end, 16) - int(start, 16) for start, end in ranges) // 4096
+	statm = [int(word) for word in open('/proc/self/statm').read().split()]
+	assert abs(statm[0] - size) < 300 and 500 < statm[1] <= statm[0] and 0 < statm[3] < size
 	EOF
 	echo "$output"
 	[[ $output == 'regular file 444' ]]

@@ -176,6 +176,38 @@ static int sparse(void)
 	return 0;
 }
 
+/* mremap(2) to an address, and one that leaves an empty mapping; mincore(2). */
+static int placing(void)
+{
+	unsigned char present[4] = { 2, 2, 2, 2 };
+	char *memory = map(16 * MB), *place = map(4 * MB), *moved;
+
+	for (size_t i = 0; i < 16 * MB; i += PAGE)
+		memory[i] = mark(i);
+	CHECK(mremap(memory, 4 * MB, 4 * MB, MREMAP_FIXED, place) == MAP_FAILED && errno == EINVAL);
+	CHECK(mremap(memory, 4 * MB, 4 * MB, MREMAP_MAYMOVE | MREMAP_FIXED, memory + 2 * MB) ==
+		      MAP_FAILED &&
+	      errno == EINVAL);
+	moved = mremap(memory + PAGE, 3 * MB, 2 * MB, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+	CHECK(moved == place);
+	for (size_t i = 0; i < 2 * MB; i += PAGE)
+		CHECK(place[i] == mark(i + PAGE));
+	CHECK(memory[0] == mark(0) && memory[3 * MB + PAGE] == mark(3 * MB + PAGE));
+	CHECK(write(1, memory + PAGE, 1) == -1 && errno == EFAULT);
+	moved = mremap(memory + 8 * MB, 4 * MB, 4 * MB, MREMAP_MAYMOVE | 4 /* DONTUNMAP */);
+	CHECK(moved != MAP_FAILED && moved != memory + 8 * MB && moved[0] == mark(8 * MB));
+	CHECK(memory[8 * MB] == 0 && memory[12 * MB] == mark(12 * MB));
+	place = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	place[PAGE] = 1;
+	CHECK(mincore(place, 4 * PAGE, present) == 0);
+	CHECK(present[0] == 0 && present[1] == 1 && present[2] == 0 && present[3] == 0);
+	CHECK(munmap(place + 3 * PAGE, PAGE) == 0);
+	CHECK(mincore(place, 4 * PAGE, present) == -1 && errno == ENOMEM);
+	CHECK(mincore(place + 1, PAGE, present) == -1 && errno == EINVAL);
+	CHECK(mincore(place, PAGE, (void *)8) == -1 && errno == EFAULT);
+	return 0;
+}
+
 static int addresses(void)
 {
 	static char *const bad[] = { NULL,
@@ -197,7 +229,7 @@ static int addresses(void)
 int main(void)
 {
 	if (holes() || protection() || moving() || files() || file_in_reserved_room() || limits() ||
-	    sparse() || addresses())
+	    sparse() || placing() || addresses())
 		return 1;
 	puts("all of it is right");
 	return 0;
