@@ -236,7 +236,7 @@ s64 space_policy(struct space *space, u64 addr, struct policy *policy)
 
 	spin_lock(&space->lock);
 	area = addr < LWK_USER_END ? area_at(space, addr) : NULL;
-	if (area && area->policy.mode)
+	if (area)
 		*policy = area->policy;
 	spin_unlock(&space->lock);
 	return area ? 0 : -EFAULT;

@@ -78,6 +78,9 @@ static int each_node(uint64_t node)
 	CHECK(set(MPOL_PREFERRED, &node) == 0);
 	CHECK(get(&mode, mask, NULL, 0) == 0 && mode == MPOL_PREFERRED && mask[0] == node);
 	preferred = fresh();
+	/* The thread's policy is none of an area's. */
+	CHECK(get(&mode, mask, preferred, MPOL_F_ADDR) == 0 && mode == MPOL_DEFAULT &&
+	      mask[0] == 0);
 	CHECK(nodes_of(preferred) == node);
 	CHECK(pthread_create(&thread, NULL, in_thread, &elsewhere) == 0);
 	CHECK(pthread_join(thread, NULL) == 0 && elsewhere == node);
