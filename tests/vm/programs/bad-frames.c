@@ -152,6 +152,8 @@ static int bad_arguments(void)
 				    CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS;
 	static char stack[4096];
 
+	CHECK(syscall(SYS_arch_prctl, ARCH_GET_CPUID, 0) == 1);
+	CHECK(syscall(SYS_arch_prctl, ARCH_SET_CPUID, 0) == -1 && errno == ENODEV);
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
 		uint64_t at = addresses[i];
 
