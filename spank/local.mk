@@ -22,6 +22,7 @@ spank_lwk_la_SOURCES = \
 	libmodeswitch/base/files.c libmodeswitch/base/files.h \
 	spank/cpu_binding.c spank/cpu_binding.h \
 	spank/memory_binding.c spank/memory_binding.h \
+	spank/mpirun.c spank/mpirun.h \
 	spank/options.c spank/options.h \
 	spank/prolog.c spank/prolog.h \
 	spank/request.c spank/request.h \

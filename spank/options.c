@@ -8,6 +8,7 @@
 
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
+#include "mpirun.h"
 
 enum option_id {
 	OPTION_LWK,
@@ -202,6 +203,9 @@ static void forget_inherited(void)
 	}
 	if (in_job)
 		unsetenv("SLURM_SPANK_LWK_NUMA");
+	/* A step of an LWK job may be mpirun's, and takes them to other nodes. */
+	if (in_job && !inside_lwk)
+		mpirun_forget();
 	if (!inside_lwk)
 		unsetenv("LWK_DEVICE");
 }

@@ -16,6 +16,7 @@
 #include "modeswitch/job.h"
 #include "modeswitch/limits.h"
 #include "modeswitch/watch.h"
+#include "mpirun.h"
 #include "options.h"
 #include "verdict.h"
 
@@ -189,6 +190,7 @@ int task_launch(spank_t sp)
 		return 0;
 	spank_unsetenv(sp, "LWK_ARGV0");
 	set_report(sp); /* a missing report is no reason to fail */
+	mpirun_prepare(sp, !launch);
 	if (spank_setenv(sp, "LWK_DEVICE", job.device, 1) != ESPANK_SUCCESS) {
 		slurm_error("lwk: cannot tell the task its LWK: LWK_DEVICE cannot be set");
 		return -1;
