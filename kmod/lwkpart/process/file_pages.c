@@ -18,6 +18,8 @@
 
 #include "process/window.h"
 
+/* Pages that are written one after the other before more of them come at once. */
+#define RUN_PAGES 8
 /* Pages that are unpinned before other tasks may have the CPU. */
 #define UNPIN_BATCH 512
 
@@ -25,6 +27,8 @@ struct file_pages {
 	struct mmu_interval_notifier notifier;
 	struct kref references;
 	struct lwk_process *process;
+	/* Of the last pages to write: how many came one after the other, and the index behind. */
+	unsigned long run, next;
 	/*
 	 * Protects the rest. The notifier takes it while Linux looks for memory, so that nothing is
 	 * allocated under it.
@@ -134,6 +138,17 @@ void file_pages_put(struct file_pages *files)
 {
 	if (files)
 		kref_put(&files->references, destroy);
+}
+
+/* Threads that write at the same time only spoil each other's guess. */
+unsigned long file_pages_ahead(struct file_pages *files, unsigned long index, unsigned long most)
+{
+	unsigned long run = READ_ONCE(files->next) == index ? READ_ONCE(files->run) : 0;
+	unsigned long n = run < RUN_PAGES ? 1 : min(run, most);
+
+	WRITE_ONCE(files->run, run + n);
+	WRITE_ONCE(files->next, index + n);
+	return n;
 }
 
 unsigned long file_pages_begin(struct file_pages *files)

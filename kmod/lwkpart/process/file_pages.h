@@ -20,6 +20,11 @@ struct file_pages *file_pages_create(struct lwk_process *process);
 struct file_pages *file_pages_get(struct file_pages *files);
 /* For a caller that holds none of Linux's locks of memory; NULL does nothing. */
 void file_pages_put(struct file_pages *files);
+/*
+ * Returns how many pages a program will soon write that now writes to the one at index * PAGE_SIZE:
+ * more than 1, and at most 'most', when it has written those before it one after the other.
+ */
+unsigned long file_pages_ahead(struct file_pages *files, unsigned long index, unsigned long most);
 /* Pages that are pinned after this can be added, unless Linux wants pages back meanwhile. */
 unsigned long file_pages_begin(struct file_pages *files);
 /*

@@ -211,7 +211,7 @@ static unsigned long present_pages(const struct vm_area_struct *vma, u64 start, 
 /* With mmap_lock. -ENOLCK: request->files is needed. */
 static long pin_of(struct vm_area_struct *vma, struct grant_request *request, struct page **pages)
 {
-	unsigned long most = min_t(u64, request->count, LWK_GRANT_PAGES);
+	unsigned long most = min_t(u64, request->count, LWK_GRANT_PAGES), n;
 
 	request->on_disk = is_on_disk(vma);
 	if (request->on_disk && !request->files)
@@ -220,8 +220,11 @@ static long pin_of(struct vm_area_struct *vma, struct grant_request *request, st
 		request->access >= (request->on_disk ? LWK_GRANT_WRITE : LWK_GRANT_MAY_WRITE);
 	/* Pages that nobody writes to need not go to the disk. */
 	if (request->on_disk && request->writable)
-		most = 1;
-	return compat_pin_user_pages(request->start, present_pages(vma, request->start, most),
+		n = min(file_pages_ahead(request->files, request->start >> PAGE_SHIFT, most),
+			(vma->vm_end - (unsigned long)request->start) >> PAGE_SHIFT);
+	else
+		n = present_pages(vma, request->start, most);
+	return compat_pin_user_pages(request->start, n,
 				     (request->on_disk ? 0 : FOLL_LONGTERM) |
 					     (request->writable ? FOLL_WRITE : 0),
 				     pages);
