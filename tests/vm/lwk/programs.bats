@@ -170,9 +170,39 @@ endings()
 }
 
 @test "clocks and timers of CPU time show what a program computes" {
-	run -0 inside lwkexec "$programs/cpu-times"
+	run inside lwkexec "$programs/cpu-times"
 	echo "$output"
 	[[ $output == *'all of it is right'* ]]
+}
+
+@test "profilers of gcc and Python see where a program computes" {
+	# shellcheck disable=SC2016  # the job's shell expands it
+	inside sh -c 'cd "$(mktemp -d)" && lwkexec "$0" && base64 gmon.out' "$programs/profiled" |
+		base64 -d >"$BATS_TEST_TMPDIR/gmon.out"
+	run -0 gprof -b -p "$(built)/tests/vm/programs/profiled" "$BATS_TEST_TMPDIR/gmon.out"
+	echo "$output"
+	[[ $(awk '$7 == "hot" { print ($1 > 80) }' <<<"$output") == 1 ]]
+	run -0 inside lwkexec /usr/bin/python3 -c "$(
+		cat <<-'EOF'
+		import collections, signal, time
+		seen = collections.Counter()
+		def look(number, frame):
+		    seen[frame.f_code.co_name] += 1
+		def hot():
+		    end = time.thread_time() + .5
+		    while time.thread_time() < end:
+		        pass
+		signal.signal(signal.SIGPROF, look)
+		signal.setitimer(signal.ITIMER_PROF, .01, .01)
+		hot()
+		signal.setitimer(signal.ITIMER_PROF, 0)
+		before = time.process_time()
+		time.sleep(.5)
+		print(seen.most_common(1)[0][0], time.process_time() - before < .3)
+		EOF
+	)"
+	echo "$output"
+	[[ $output == 'hot True' ]]
 }
 
 @test "OpenMP uses all LWK CPUs by itself" {

@@ -62,7 +62,7 @@ tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 # Programs that are linked as the distribution's compilers link by default.
 vm_default = fuzz-calls fuzz-devices own-maps nas-like nas-lu stream ping-pong memory-calls-dynamic \
 	memory-calls-no-pie killed-populating killed-waiters load-library thread-calls thread-calls-static signal-info share-cpu spin-threads turns \
-	openmp topology
+	openmp profiled topology
 if HAVE_CXX_AND_FC
 vm_default += exceptions exceptions-static fortran-io himeno
 endif
@@ -101,6 +101,8 @@ tests/vm/programs/spin-threads tests/vm/programs/turns: %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -o $@
 tests/vm/programs/topology: $(srcdir)/tests/vm/programs/topology.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $(HWLOC_CFLAGS) $< $(HWLOC_LIBS) -o $@
+tests/vm/programs/profiled: $(srcdir)/tests/vm/programs/profiled.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pg -static $< -o $@
 tests/vm/programs/openmp: $(srcdir)/tests/vm/programs/openmp.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -fopenmp -static $< -o $@
 tests/vm/programs/nas-like tests/vm/programs/nas-lu tests/vm/programs/own-maps \
