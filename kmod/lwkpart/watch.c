@@ -11,6 +11,7 @@
 #include "abi/device/watch.h"
 #include "abi/shared/console.h"
 #include "instance/console.h"
+#include "instance/doorbell.h"
 #include "instance/state.h"
 #include "process/follow.h"
 
@@ -50,7 +51,7 @@ static int find_hanging_cpu(struct instance *instance)
 		}
 		instance->watch.health[i].silent += since;
 		if ((beat & 1) && instance->watch.health[i].silent > limit)
-			hanging = i % instance->n_cpus;
+			hanging = doorbell_cpu(instance, i);
 	}
 	return hanging;
 }
@@ -73,8 +74,10 @@ static void look_for_out_of_memory(struct instance *instance)
 	u64 killed = 0;
 	unsigned int i;
 
+	/* A free slot's count is in that of a CPU's own slot. */
 	for (i = 0; i < instance->n_slots; i++)
-		killed += READ_ONCE(instance->status->cpu[i].out_of_memory);
+		if (i < instance->n_cpus || READ_ONCE(instance->status->cpu[i].home))
+			killed += READ_ONCE(instance->status->cpu[i].out_of_memory);
 	if (killed == instance->watch.out_of_memory)
 		return;
 	instance->watch.out_of_memory = killed;

@@ -28,7 +28,7 @@
 #include "abi/shared/layout.h"
 
 #define LWK_SHARED_MAGIC 0x314b574c /* "LWK1" */
-#define LWK_SHARED_VERSION 10
+#define LWK_SHARED_VERSION 11
 
 struct lwk_boot_cpu {
 	__u32 linux_cpu;
@@ -74,7 +74,7 @@ struct lwk_boot_params {
 	char cmdline[257];
 	/* Not 0: a CPU that gets an NMI writes its registers to lwk_status.registers. */
 	__u32 want_registers;
-	__u32 n_slots; /* a multiple of n_cpus */
+	__u32 n_slots; /* more than n_cpus */
 	__u32 reserved[3];
 	struct lwk_counting counting;
 	struct lwk_boot_cpu cpus[LWK_MAX_CPUS];

@@ -18,12 +18,11 @@
 
 #define LWK_MAX_CPUS 256
 /*
- * A slot is the place of one thread, in every array that says "per slot". Slot s is on the CPU with
- * the index s % n_cpus, which runs the threads of its slots one at a time. All CPUs have the same
- * number of slots.
+ * A slot is the place of one thread, in every array that says "per slot". The slots before n_cpus
+ * are the CPUs' own and never have threads. Any other slot is on the CPU that an order names, until
+ * the LWK moves it to another. A CPU runs the threads of its slots one at a time.
  */
-#define LWK_SLOTS_PER_CPU 16
-#define LWK_MAX_SLOTS 1024
+#define LWK_MAX_SLOTS 4096
 #define LWK_MAX_MEM 1024
 #define LWK_BOOT_STACK 16384
 

@@ -44,9 +44,9 @@ enum lwk_order {
 
 /*
  * The part of a connection that a proxy cannot reach is an array of one cache line per
- * slot. lwkpart.ko writes order, freeze, pid, uid, leader, fault_addr, fault_kind, fault_size,
- * fault_sleeps and fault_state ASKED; the LWK writes obeyed, page_root and the answers in
- * fault_state.
+ * slot. lwkpart.ko writes order, cpu, newcomer, freeze, pid, uid, leader, fault_addr, fault_kind,
+ * fault_size, fault_sleeps and fault_state ASKED; the LWK writes obeyed, page_root and the answers
+ * in fault_state.
  */
 struct lwk_control {
 	__u32 order;	   /* enum lwk_order */
@@ -60,12 +60,15 @@ struct lwk_control {
 	 * FROZEN, and halts until this is 0 again. It still makes pages and obeys orders.
 	 */
 	__u32 freeze;
-	__u32 leader; /* with LWK_ORDER_THREAD: slot of the process's first thread */
+	union {
+		__u32 leader;	/* with LWK_ORDER_THREAD: slot of the process's first thread */
+		__u32 newcomer; /* of a CPU's own slot: the free slot with an order for the CPU */
+	};
 	__u32 fault_sleeps;
 	__u64 page_root; /* physical address of the process's page tables, or 0 */
 	__u64 fault_size;
 	__u32 uid; /* of the proxy */
-	__u32 reserved[1];
+	__u32 cpu; /* the index of the CPU that an order to a free slot is for */
 } LWK_LINE_ALIGNED;
 
 #endif

@@ -57,6 +57,9 @@ enum lwk_call_kind {
  * Time is in TSC cycles and needs no tick: tsc[state] is the time spent in each state until the
  * slot left it last, and since since_tsc the slot is in 'state'. While the CPU runs another slot,
  * time stands still for this one: since_tsc is LWK_TIME_STANDS.
+ *
+ * What a slot has counted stays with it when it moves. So that the sums of a CPU go on, its own slot
+ * takes that over when the slot leaves, and takes it off when the slot comes.
  */
 #define LWK_TIME_STANDS (~0ULL)
 struct lwk_cpu_times {
@@ -124,11 +127,14 @@ struct lwk_cpu_status {
 	__u64 processes;     /* that started so far */
 	__u64 out_of_memory; /* processes killed because the partition had no memory left */
 	__u64 disturbances;  /* interrupts that came while its process computed */
-	__u64 reserved64;
+	__u32 home; /* the index of the slot's CPU, plus 1; 0: none, not with a CPU's own slot */
+	__u32 reserved32;
 	__u32 linux_cpu;  /* Linux's number of this CPU, filled in by lwkpart.ko in a copy */
 	__u32 linux_node; /* its NUMA node, likewise */
 	__u64 interrupts[8] LWK_LINE_ALIGNED; /* enum lwk_interrupt */
 	__u64 delegated_calls[8];	      /* enum lwk_call_kind */
+	/* Bit i: the thread may use the CPU with the index i (sched_setaffinity(2)); all 0: any. */
+	__u64 allowed[LWK_MAX_CPUS / 64];
 	struct lwk_cpu_memory memory;
 	struct lwk_cpu_counters counters;
 } LWK_LINE_ALIGNED;

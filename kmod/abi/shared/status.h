@@ -46,7 +46,10 @@ struct lwk_status {
 	__u32 pmu_missing; /* bit i: the CPUs lack architectural event i (SDM, table 20-1) */
 	__u32 n_slots;	   /* elements of cpu */
 	__u64 kernel_node; /* NUMA node of the reserve */
-	__u64 reserved[3];
+	/* Slots that CPUs have begun, and ended, to take or to leave: differ while the sums are wrong. */
+	__u32 moves_begun;
+	__u32 moves_ended;
+	__u64 reserved[2];
 	struct lwk_cpu_status cpu
 		[LWK_MAX_SLOTS]; /* one per slot, n_slots; in a copy (LWK_GET_USAGE), one per CPU */
 };

@@ -4,14 +4,15 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/membarrier.h>
+#include <linux/sched.h>
 
 #include "abi/shared/boot.h"
-#include "abi/shared/orders.h"
 #include "abi/shared/statistics.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
 #include "lwk/memory/tlb.h"
 #include "lwk/memory/user.h"
+#include "lwk/process/affinity.h"
 #include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
@@ -20,50 +21,62 @@
 /* The most CPUs that a Linux kernel of the distributions can have. */
 #define LINUX_CPUS 8192
 
-/* May this process have threads on the CPU: is it one of its own, or free? */
-static bool may_use(u32 index)
+/*
+ * Returns the slot of a thread of any process of the LWK, whose number is that of its first thread;
+ * 0: the calling one. NULL: there is none, or another user's. All have the same user as a rule.
+ */
+static struct slot *find_thread(u32 tid)
 {
-	bool free = true;
+	if (!tid || tid == this_thread()->tid)
+		return this_slot();
+	for (u32 i = boot->n_cpus; i < boot->n_slots; i++) {
+		struct slot *slot = slot_at(i);
+		const struct process *process = LOAD_ACQUIRE(slot->process);
 
-	for (u32 i = index; i < boot->n_slots; i += boot->n_cpus) {
-		const struct process *process = LOAD_ACQUIRE(slot_at(i)->process);
-
-		if (process == this_process())
-			return true;
-		if (process || READ_ONCE(slot_at(i)->control->order) != LWK_ORDER_NONE)
-			free = false;
+		if (process && process->uid == this_process()->uid && !READ_ONCE(slot->parked) &&
+		    READ_ONCE(slot->thread.tid) == tid)
+			return slot;
 	}
-	return free;
+	return NULL;
 }
 
-static bool is_own(u32 tid)
+/* The error of a change to a process that is not on the LWK. */
+static s64 refuse_change(u32 tid)
 {
-	for (u32 i = 0; i < boot->n_slots; i++)
-		if (LOAD_ACQUIRE(slot_at(i)->process) == this_process() &&
-		    READ_ONCE(slot_at(i)->thread.tid) == tid)
-			return true;
-	return !tid;
+	u64 args[6] = { tid };
+
+	this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+	return channel_request(__NR_sched_getscheduler, args) < 0 ? -ESRCH : -EPERM;
+}
+
+/* Linux answers for processes that are not on the LWK. */
+static s64 delegate(const struct frame *frame)
+{
+	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx };
+
+	this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+	return channel_request(frame->error, args);
 }
 
 /*
- * The result is the CPUs on which the process has or can have threads, by Linux's numbers. Linux
- * answers for other processes.
+ * The result is the CPUs that the thread can use, by Linux's numbers: without sched_setaffinity(2)
+ * those on which its process has or can have threads.
  */
 s64 sys_sched_getaffinity(struct frame *frame)
 {
 	u64 mask[LINUX_CPUS / 64] = { 0 }, bytes = 0;
-	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx };
+	const struct slot *slot = find_thread(frame->rdi);
+	struct cpu_set set;
 
-	if (!is_own(frame->rdi)) {
-		this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
-		return channel_request(__NR_sched_getaffinity, args);
-	}
+	if (!slot)
+		return delegate(frame);
+	set = affinity_usable(slot);
 	for (u32 i = 0; i < boot->n_cpus; i++) {
 		u32 linux_cpu = boot->cpus[i].linux_cpu;
 
 		/* The length does not depend on other processes. */
 		bytes = MAX(bytes, linux_cpu / 64 * 8 + 8UL);
-		if (linux_cpu < LINUX_CPUS && may_use(i))
+		if (linux_cpu < LINUX_CPUS && cpu_set_has(&set, i))
 			mask[linux_cpu / 64] |= 1UL << linux_cpu % 64;
 	}
 	bytes = MIN(bytes, sizeof(mask));
@@ -72,17 +85,83 @@ s64 sys_sched_getaffinity(struct frame *frame)
 	return copy_to_user(frame->rdx, mask, bytes) ? -EFAULT : (s64)bytes;
 }
 
-/* A thread has its CPU and cannot go to another. */
 s64 sys_sched_setaffinity(struct frame *frame)
 {
-	u32 linux_cpu = boot->cpus[this_slot()->cpu->index].linux_cpu;
-	u8 byte;
+	struct slot *slot = find_thread(frame->rdi);
+	u8 mask[LINUX_CPUS / 8] = { 0 };
+	struct cpu_set set = { { 0 } };
+	bool any = false;
 
-	if (frame->rsi <= linux_cpu / 8)
-		return -EINVAL;
-	if (copy_from_user(&byte, frame->rdx + linux_cpu / 8, 1))
+	if (copy_from_user(mask, frame->rdx, MIN(frame->rsi, sizeof(mask))))
 		return -EFAULT;
-	return byte & 1 << linux_cpu % 8 ? 0 : -EINVAL;
+	if (!slot)
+		return refuse_change(frame->rdi);
+	for (u32 i = 0; i < boot->n_cpus; i++) {
+		u32 linux_cpu = boot->cpus[i].linux_cpu;
+
+		if (linux_cpu >= LINUX_CPUS || !(mask[linux_cpu / 8] >> linux_cpu % 8 & 1))
+			continue;
+		cpu_set_add(&set, i);
+		any = true;
+	}
+	if (!any)
+		return -EINVAL;
+	affinity_set(slot, &set);
+	return 0;
+}
+
+/* Only classes without priorities can be had, and all have turns in the same way. */
+static s64 check_scheduler(u32 policy, s32 priority)
+{
+	switch (policy & ~SCHED_RESET_ON_FORK) {
+	case SCHED_NORMAL:
+	case SCHED_BATCH:
+	case SCHED_IDLE:
+		return priority ? -EINVAL : 0;
+	case SCHED_FIFO:
+	case SCHED_RR:
+		return priority < 1 || priority > 99 ? -EINVAL : -EPERM;
+	default:
+		return -EINVAL;
+	}
+}
+
+static s64 set_scheduler(u32 tid, bool keep, u32 policy, u64 param)
+{
+	struct slot *slot;
+	s32 priority;
+	s64 error;
+
+	if ((s32)tid < 0 || !param)
+		return -EINVAL;
+	if (copy_from_user(&priority, param, sizeof(priority)))
+		return -EFAULT;
+	slot = find_thread(tid);
+	if (!slot)
+		return refuse_change(tid);
+	if (keep)
+		policy = READ_ONCE(slot->thread.scheduler);
+	error = check_scheduler(policy, priority);
+	if (!error)
+		WRITE_ONCE(slot->thread.scheduler, policy);
+	return error;
+}
+
+s64 sys_sched_setscheduler(struct frame *frame)
+{
+	return set_scheduler(frame->rdi, false, frame->rsi, frame->rdx);
+}
+
+s64 sys_sched_setparam(struct frame *frame)
+{
+	return set_scheduler(frame->rdi, true, 0, frame->rsi);
+}
+
+s64 sys_sched_getscheduler(struct frame *frame)
+{
+	const struct slot *slot = find_thread(frame->rdi);
+
+	return slot ? READ_ONCE(slot->thread.scheduler) : delegate(frame);
 }
 
 s64 sys_sched_yield(struct frame *frame)

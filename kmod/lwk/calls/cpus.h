@@ -8,6 +8,9 @@
 
 s64 sys_sched_getaffinity(struct frame *frame);
 s64 sys_sched_setaffinity(struct frame *frame);
+s64 sys_sched_setscheduler(struct frame *frame);
+s64 sys_sched_setparam(struct frame *frame);
+s64 sys_sched_getscheduler(struct frame *frame);
 s64 sys_sched_yield(struct frame *frame);
 s64 sys_membarrier(struct frame *frame);
 s64 sys_getcpu(struct frame *frame);

@@ -36,8 +36,8 @@ static const u16 identity[] = {
 	__NR_unshare,
 };
 static const u16 linux_cpus[] = {
-	__NR_bpf,	    __NR_kcmp,		__NR_perf_event_open, __NR_ptrace,
-	__NR_sched_getattr, __NR_sched_setattr, __NR_sched_setparam,  __NR_sched_setscheduler,
+	__NR_bpf,    __NR_kcmp,		 __NR_perf_event_open,
+	__NR_ptrace, __NR_sched_getattr, __NR_sched_setattr,
 };
 static const u16 rings[] = {
 	__NR_io_cancel,	     __NR_io_destroy,	     __NR_io_getevents,

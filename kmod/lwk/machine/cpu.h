@@ -10,9 +10,13 @@
 struct slot;
 
 struct cpu {
-	u32 index;	      /* as abi/shared/boot.h numbers CPUs */
-	u32 n_busy;	      /* its slots that have a process */
-	struct slot *current; /* the slot whose turn it is */
+	u32 index;	       /* as abi/shared/boot.h numbers CPUs */
+	u32 n_busy;	       /* its slots that have a process */
+	struct slot *own;      /* never has a thread */
+	struct slot *current;  /* the slot whose turn it is */
+	struct slot *arrivals; /* slots that other CPUs have sent here */
+	struct slot *leaver;   /* the slot that leaves as soon as another has its turn, or NULL */
+	struct cpu *leaver_to; /* NULL: nowhere, it becomes free */
 	/* The slot whose turn comes first, because another interrupted it; or NULL. */
 	struct slot *interrupted;
 	bool look;	    /* another slot may be ready, or urgent (schedule.c) */

@@ -18,6 +18,7 @@
 #include "lwk/memory/fault.h"
 #include "lwk/memory/pages.h"
 #include "lwk/memory/tlb.h"
+#include "lwk/process/affinity.h"
 #include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
@@ -256,7 +257,9 @@ void before_user(struct frame *frame)
 		account(LWK_CPU_STOPPED);
 		halt_forever();
 	}
+	/* Each of these may wait, and the CPU may have more to look at then, or be another one. */
 	do {
+		affinity_follow();
 		if (slot->cpu->look)
 			slot_take_turns();
 		slot_freeze();
@@ -266,6 +269,5 @@ void before_user(struct frame *frame)
 		signal_collect();
 		if (signal_waiting() || thread->suspended || thread->interrupted)
 			signal_deliver(frame);
-		/* This thread may have waited meanwhile. */
-	} while (slot->cpu->look);
+	} while (slot->cpu->look || slot->destination);
 }

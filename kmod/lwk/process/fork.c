@@ -148,8 +148,8 @@ static s64 report_failure(s64 error)
 	u32 pid = this_process()->pid;
 
 	if (error == -EAGAIN)
-		print("pid %u: fork wants an LWK CPU for the new process, but each of the %u has a thread, and this one all %u that it can have, or Linux has a limit; run fewer programs at a time, or ask for more CPUs",
-		      pid, boot->n_cpus, boot->n_slots / boot->n_cpus);
+		print("pid %u: fork: the LWK has memory for %u threads in all, or Linux has a limit; run fewer programs at a time, or ask for more memory",
+		      pid, boot->n_slots - boot->n_cpus);
 	else if (error == -ENOMEM)
 		print("pid %u: fork wants room for page tables, but all of the LWK's own %llu MB are in use; run fewer programs at a time, or ask for more with --mem",
 		      pid, boot->reserve_size >> 20);
@@ -286,6 +286,7 @@ static void copy_rest(struct slot *parent)
 {
 	struct process *process = this_process(), *original = parent->process;
 	struct slot *slot = this_slot();
+	struct cpu_set cpus;
 
 	spin_lock(&original->action_lock);
 	memcpy(process->actions, original->actions, sizeof(process->actions));
@@ -295,6 +296,9 @@ static void copy_rest(struct slot *parent)
 	slot->thread.blocked = parent->thread.blocked;
 	slot->thread.altstack = parent->thread.altstack;
 	slot->thread.policy = parent->thread.policy;
+	slot->thread.scheduler = parent->thread.scheduler;
+	cpus = affinity_of(parent);
+	affinity_set(slot, &cpus);
 	slot->thread.clear_tid = parent->offer.clear_tid;
 	slot->settid = parent->offer.settid;
 	slot->start.frame = parent->offer.frame;
@@ -378,9 +382,8 @@ static s64 exec(u64 directory, u64 path, u64 argv, u64 envp, u64 flags)
 	signal_hand_down();
 	slot->status->delegated_calls[LWK_CALLS_PROCESS]++;
 	this_process()->first->heritage = (struct heritage){
-		this_process()->pid,
-		thread->policy,
-		cpu_time_cycles(),
+		this_process()->pid, thread->scheduler, thread->policy,
+		cpu_time_cycles(),   affinity_of(slot),
 	};
 	return channel_request(LWK_CALL_EXEC, args);
 }

@@ -7,6 +7,7 @@
 #include "lwk/machine/frame.h"
 #include "lwk/memory/policy.h"
 #include "lwk/memory/space.h"
+#include "lwk/process/affinity.h"
 #include "lwk/time/cpu_time.h"
 
 /* An offer: another slot makes a process of it while this one waits. */
@@ -23,8 +24,10 @@ struct offer {
 /* The next program inherits it from the program that it replaces, if it has this pid. */
 struct heritage {
 	u32 pid;
+	u32 scheduler;
 	struct policy policy;
 	struct cpu_time time; /* cycles */
+	struct cpu_set cpus;
 };
 
 /* clone(2) without CLONE_THREAD. */

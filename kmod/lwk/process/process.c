@@ -26,6 +26,7 @@
 #include "lwk/memory/fault.h"
 #include "lwk/memory/mapping.h"
 #include "lwk/memory/visit.h"
+#include "lwk/process/affinity.h"
 #include "lwk/process/fork.h"
 #include "lwk/process/futex.h"
 #include "lwk/process/schedule.h"
@@ -101,6 +102,7 @@ void process_run(void)
 	struct slot *slot = this_slot();
 	struct process *process = &slot->own;
 	struct lwk_packet packet;
+	struct cpu_set cpus;
 	s64 error;
 
 	memset(process, 0, sizeof(*process));
@@ -109,15 +111,19 @@ void process_run(void)
 	process->n_slots = 1;
 	process->n_threads = 1;
 	thread_init(&slot->thread, process->pid);
+	cpus = (struct cpu_set){ { 0 } };
 	if (slot->heritage.pid == process->pid) {
 		slot->thread.policy = slot->heritage.policy;
+		slot->thread.scheduler = slot->heritage.scheduler;
 		process->past_time = slot->heritage.time;
+		cpus = slot->heritage.cpus;
 	}
 	slot->heritage.pid = 0;
 	slot->start.ready = 0;
 	slot->borrowed = 0;
 	STORE_RELEASE(slot->process, process);
 	slot->cpu->n_busy++;
+	affinity_set(slot, &cpus);
 	channel_reset();
 	account(LWK_CPU_LOADING);
 	slot->status->processes++;
@@ -176,12 +182,18 @@ static bool withdrawn_or_fault(const struct slot *slot)
 
 void process_kick(struct process *process)
 {
-	for (u32 i = 0; i < boot->n_slots; i++) {
-		const struct cpu *cpu = slot_at(i)->cpu;
+	struct cpu_set cpus = { { 0 } };
 
-		if (cpu != this_slot()->cpu && LOAD_ACQUIRE(slot_at(i)->process) == process)
-			apic_send(boot->cpus[cpu->index].apicid, LWK_DOORBELL_VECTOR);
+	/* A slot on its way to a CPU looks by itself. */
+	for (u32 i = boot->n_cpus; i < boot->n_slots; i++) {
+		const struct cpu *cpu = LOAD_ACQUIRE(slot_at(i)->cpu);
+
+		if (cpu && cpu != this_slot()->cpu && LOAD_ACQUIRE(slot_at(i)->process) == process)
+			cpu_set_add(&cpus, cpu->index);
 	}
+	for (u32 i = 0; i < boot->n_cpus; i++)
+		if (cpu_set_has(&cpus, i))
+			apic_send(boot->cpus[i].apicid, LWK_DOORBELL_VECTOR);
 }
 
 void process_goes_on(void)

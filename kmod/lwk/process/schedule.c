@@ -44,10 +44,121 @@ static bool is_ready(const struct slot *slot)
 	return slot->deadline != NO_DEADLINE && clock_monotonic() >= slot->deadline;
 }
 
+/* ---- slots come and go ---- */
+
+static void add_counts(u64 *to, const u64 *from, u32 n, u64 sign)
+{
+	for (u32 i = 0; i < n; i++)
+		to[i] += sign * from[i];
+}
+
+/* Has the CPU's own slot take over what the slot has counted (sign 1), or take it off (-1). */
+static void take_over(const struct cpu *cpu, const struct slot *slot, u64 sign)
+{
+	const struct lwk_cpu_status *from = slot->status;
+	struct lwk_cpu_status *to = cpu->own->status;
+
+	group_begin(&to->times.seq);
+	add_counts(to->times.tsc, from->times.tsc, LWK_CPU_STATES, sign);
+	group_end(&to->times.seq);
+	to->local_calls += sign * from->local_calls;
+	to->faults += sign * from->faults;
+	to->processes += sign * from->processes;
+	to->out_of_memory += sign * from->out_of_memory;
+	to->disturbances += sign * from->disturbances;
+	add_counts(to->interrupts, from->interrupts, LWK_INTERRUPTS, sign);
+	add_counts(to->delegated_calls, from->delegated_calls, LWK_CALL_KINDS, sign);
+}
+
+static void set_home(struct slot *slot, const struct cpu *cpu, u32 home, u64 sign)
+{
+	__atomic_add_fetch(&status->moves_begun, 1, __ATOMIC_SEQ_CST);
+	take_over(cpu, slot, sign);
+	WRITE_ONCE(slot->status->home, home);
+	__atomic_add_fetch(&status->moves_ended, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Gives a slot without a CPU to this one. */
+static void join(struct slot *slot)
+{
+	struct slot *current = this_slot();
+	struct cpu *cpu = current->cpu;
+
+	slot->node = boot->cpus[cpu->index].node;
+	slot->next = current->next;
+	current->next = slot;
+	cpu->n_busy += slot->process != NULL;
+	set_home(slot, cpu, cpu->index + 1, -1UL);
+	/* Whoever has something for the slot looks where it is after that; we look here now. */
+	STORE_RELEASE(slot->cpu, cpu);
+	memory_barrier();
+	cpu->look = true;
+}
+
+/* Takes in the slots that other CPUs or an order have sent to this CPU. */
+static void let_in(struct cpu *cpu)
+{
+	u32 newcomer = READ_ONCE(cpu->own->control->newcomer);
+	struct slot *slot, *next;
+
+	if (READ_ONCE(cpu->arrivals)) {
+		slot = __atomic_exchange_n(&cpu->arrivals, NULL, __ATOMIC_ACQUIRE);
+		for (; slot; slot = next) {
+			next = slot->arrival;
+			join(slot);
+		}
+	}
+	if (newcomer < boot->n_cpus || newcomer >= boot->n_slots)
+		return;
+	slot = slot_at(newcomer);
+	if (!LOAD_ACQUIRE(slot->free) || !channel_ordered(slot) ||
+	    READ_ONCE(slot->control->cpu) != cpu->index)
+		return;
+	slot->free = 0;
+	join(slot);
+}
+
+static void send_to(struct slot *slot, struct cpu *cpu)
+{
+	slot->arrival = READ_ONCE(cpu->arrivals);
+	while (!__atomic_compare_exchange_n(&cpu->arrivals, &slot->arrival, slot, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		;
+	apic_send(boot->cpus[cpu->index].apicid, LWK_DOORBELL_VECTOR);
+}
+
+void slot_arrive(void)
+{
+	struct cpu *cpu = this_slot()->cpu;
+	struct slot *slot = cpu->leaver, *before = slot;
+
+	if (!slot)
+		return;
+	cpu->leaver = NULL;
+	while (before->next != slot)
+		before = before->next;
+	before->next = slot->next;
+	if (cpu->interrupted == slot)
+		cpu->interrupted = NULL;
+	cpu->n_busy -= slot->process != NULL;
+	set_home(slot, cpu, 0, 1);
+	STORE_RELEASE(slot->cpu, NULL);
+	if (cpu->leaver_to) {
+		send_to(slot, cpu->leaver_to);
+		return;
+	}
+	slot_prepare(slot);
+	STORE_RELEASE(slot->control->obeyed, LWK_ORDER_NONE);
+}
+
+/* ---- turns ---- */
+
 static struct slot *next_ready(struct slot *slot)
 {
-	struct slot *interrupted = slot->cpu->interrupted;
+	struct slot *interrupted;
 
+	let_in(slot->cpu);
+	interrupted = slot->cpu->interrupted;
 	if (interrupted && interrupted != slot)
 		return interrupted;
 	for (struct slot *other = slot->next; other != slot; other = other->next)
@@ -124,6 +235,17 @@ static void switch_to(struct slot *to)
 	fpu_load(to->fpu_switched);
 	start_clock(to, now);
 	switch_stack(&from->rsp, to->rsp);
+	slot_arrive();
+}
+
+void slot_move(struct cpu *to)
+{
+	struct slot *slot = this_slot(), *next = next_ready(slot);
+	struct cpu *cpu = slot->cpu;
+
+	cpu->leaver = slot;
+	cpu->leaver_to = to;
+	switch_to(next ? next : cpu->own);
 }
 
 void slot_yield(void)
@@ -249,9 +371,13 @@ void slot_sleep(bool (*ready)(const struct slot *slot))
 
 void slot_wake(const struct slot *slot)
 {
-	struct cpu *cpu = slot->cpu;
+	struct cpu *cpu;
 
 	memory_barrier();
+	cpu = LOAD_ACQUIRE(slot->cpu);
+	/* The CPU that takes a slot in looks then. */
+	if (!cpu)
+		return;
 	if (cpu == this_slot()->cpu)
 		cpu->look = true;
 	else if (READ_ONCE(cpu->sleeps) || LOAD_ACQUIRE(cpu->current) != slot)
@@ -271,6 +397,7 @@ void slot_run_urgent(void)
 {
 	struct slot *slot = this_slot();
 
+	let_in(slot->cpu);
 	for (struct slot *other = slot->next; other != slot; other = other->next) {
 		if (!is_urgent(other) || !is_ready(other))
 			continue;

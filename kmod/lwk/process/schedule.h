@@ -9,6 +9,7 @@
 
 #include "lwk/base/types.h"
 
+struct cpu;
 struct slot;
 
 /*
@@ -24,6 +25,13 @@ void slot_wake(const struct slot *slot);
 void slot_yield(void);
 /* Can another thread of this CPU go on? */
 bool slot_others_wait(void);
+/*
+ * Goes on with another CPU; NULL: with none, so it does not return, and the next order to this slot
+ * begins in slot_loop(). Not for a CPU's own slot.
+ */
+void slot_move(struct cpu *to);
+/* After a switch to this slot: the slot that wanted to leave its CPU leaves. */
+void slot_arrive(void);
 /* Lets other slots of this CPU do what cannot wait, if there is any. */
 void slot_run_urgent(void);
 /*

@@ -15,7 +15,7 @@
 #include "lwk/time/clock.h"
 #include "lwk/watch/account.h"
 
-/* The slots that the CPUs boot in, by the CPU's index; and all others. */
+/* The CPUs' own slots, in which they boot, by the CPU's index; and all others. */
 static struct slot first_slots[LWK_MAX_CPUS], *more_slots;
 
 struct slot *slot_at(u32 index)
@@ -36,16 +36,14 @@ void slot_boot(struct cpu *cpu)
 
 	slot->self = slot;
 	slot->cpu = cpu;
-	cpu->current = slot;
+	cpu->current = cpu->own = slot;
 	write_msr(MSR_GS_BASE, (u64)slot);
 }
 
-static void slot_setup(struct slot *slot, u32 index, struct cpu *cpu)
+static void slot_setup(struct slot *slot, u32 index)
 {
 	slot->self = slot;
 	slot->index = index;
-	slot->cpu = cpu;
-	slot->node = boot->cpus[cpu->index].node;
 	slot->channel = (struct lwk_channel *)phys_to_virt(boot->channels) + index;
 	slot->control = (struct lwk_control *)phys_to_virt(boot->controls) + index;
 	slot->status = &status->cpu[index];
@@ -55,43 +53,51 @@ static void slot_setup(struct slot *slot, u32 index, struct cpu *cpu)
 	slot->fpu_switched = kernel_boot_alloc(fpu_size());
 }
 
-/* Prepares the stack so that switch_stack() enters slot_loop(). */
-static void prepare_stack(struct slot *slot)
+void slot_prepare(struct slot *slot)
 {
+	/* switch_stack() enters restart_slot(). */
 	slot->rsp = slot->kernel_rsp - (SWITCH_REGISTERS + 1) * sizeof(u64);
 	*(u64 *)(slot->kernel_rsp - sizeof(u64)) = (u64)restart_slot;
-	slot->root = read_cr3();
+	slot->fs_base = slot->gs_base = 0;
+	STORE_RELEASE(slot->free, 1);
 }
 
 void slots_setup(struct cpu *cpu)
 {
 	struct slot *slot = cpu->current;
 
-	slot_setup(slot, cpu->index, cpu);
+	slot_setup(slot, cpu->index);
+	slot->node = boot->cpus[cpu->index].node;
 	slot->next = slot;
 	for (u32 index = cpu->index + boot->n_cpus; index < boot->n_slots; index += boot->n_cpus) {
 		struct slot *more = slot_at(index);
 
-		slot_setup(more, index, cpu);
-		prepare_stack(more);
-		more->next = slot->next;
-		slot->next = more;
+		slot_setup(more, index);
+		more->root = read_cr3();
+		slot_prepare(more);
 	}
 	slot->status->times.since_tsc = rdtsc();
+}
+
+static bool never(const struct slot *slot)
+{
+	return false;
 }
 
 void slot_loop(void)
 {
 	struct slot *slot = this_slot();
 
+	slot_arrive();
 	/* A thread has ended, and its process has not. */
 	if (slot->process)
 		thread_park();
 	account(LWK_CPU_IDLE);
 	machine_check_report();
-	STORE_RELEASE(slot->control->obeyed, LWK_ORDER_NONE);
+	while (slot == slot->cpu->own)
+		slot_sleep(never);
 	while (!channel_ordered(slot))
-		slot_sleep(channel_ordered);
+		slot_move(NULL);
 	if (READ_ONCE(slot->control->order) == LWK_ORDER_THREAD)
 		thread_join();
 	process_run();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A slot is the place of one thread (abi/shared/layout.h): it has a kernel stack, a channel to the
- * proxy, and a share of a CPU, which may have other slots.
+ * proxy, and a share of a CPU, which may have other slots. Each CPU has a slot of its own, which
+ * runs when no other slot needs the CPU.
  *
  * A process belongs to the slot of its first thread. A slot that has been given to the process for
  * another thread stays with it until the process ends.
@@ -32,8 +33,11 @@ struct slot {
 
 	u32 index;
 	u32 node;
-	struct cpu *cpu;
-	struct slot *next; /* of the same CPU, in a ring */
+	struct cpu *cpu;      /* NULL: none, it is free or on its way */
+	struct slot *next;    /* of the same CPU, in a ring */
+	struct slot *arrival; /* on its way to the same CPU (schedule.c) */
+	u32 free;	      /* 1: an order may bring it to a CPU */
+	u32 destination;      /* index of the CPU that its thread shall go on with, plus 1; or 0 */
 	struct lwk_channel *channel;
 	struct lwk_control *control;
 	struct lwk_cpu_status *status;
@@ -99,8 +103,10 @@ struct slot *slot_at(u32 index);
 void slots_init(void);
 /* Gives a CPU its first slot, on which it boots. */
 void slot_boot(struct cpu *cpu);
-/* Sets up the slots of this CPU. */
+/* Sets up this CPU's own slot, and its share of the others. */
 void slots_setup(struct cpu *cpu);
+/* Makes a slot that has no CPU begin in slot_loop(). */
+void slot_prepare(struct slot *slot);
 /* Waits for a process or a thread, and runs it. */
 void slot_loop(void) __attribute__((noreturn));
 

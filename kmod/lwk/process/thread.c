@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads beyond a process's first. Each has a slot, on a CPU of its own if there is one. The
- * process asks its proxy for the slot and keeps it: a thread that ends leaves its slot parked, for
- * the next one.
+ * Threads beyond a process's first. Each has a slot, on a CPU of its own if there is one when it
+ * begins. The process asks its proxy for the slot and keeps it: a thread that ends leaves its slot
+ * parked, for the next one.
  */
 #include "lwk/process/thread.h"
 
@@ -24,6 +24,7 @@
 #include "lwk/machine/x86.h"
 #include "lwk/memory/space.h"
 #include "lwk/memory/user.h"
+#include "lwk/process/affinity.h"
 #include "lwk/process/fork.h"
 #include "lwk/process/futex.h"
 #include "lwk/process/process.h"
@@ -110,29 +111,14 @@ void thread_park(void)
 	thread_run();
 }
 
-/* Counts the other threads of the slot's CPU that run or wait. */
-static u32 neighbours(const struct slot *slot)
-{
-	u32 n = 0;
-
-	for (const struct slot *other = slot->next; other != slot; other = other->next)
-		n += LOAD_ACQUIRE(other->process) && !READ_ONCE(other->parked);
-	return n;
-}
-
-/* Returns the parked slot of the process whose CPU has the fewest other threads, or NULL. */
+/* Returns a parked slot of the process, or NULL. */
 static struct slot *find_parked(const struct process *process)
 {
-	struct slot *found = NULL;
-
-	for (u32 i = 0; i < boot->n_slots; i++) {
-		struct slot *slot = slot_at(i);
-
-		if (LOAD_ACQUIRE(slot->process) == process && LOAD_ACQUIRE(slot->parked) &&
-		    (!found || neighbours(slot) < neighbours(found)))
-			found = slot;
-	}
-	return found;
+	for (u32 i = boot->n_cpus; i < boot->n_slots; i++)
+		if (LOAD_ACQUIRE(slot_at(i)->process) == process &&
+		    LOAD_ACQUIRE(slot_at(i)->parked))
+			return slot_at(i);
+	return NULL;
 }
 
 /* Takes a parked slot of the process for the caller, if there is one. */
@@ -160,8 +146,8 @@ static struct slot *slot_for_thread(const struct process *process)
 		if (!error)
 			continue;
 		if (error == -EAGAIN)
-			print("pid %u: no more threads than its %u: each of its CPUs has all %u that it can have, or Linux has a limit; start fewer, or ask for more CPUs",
-			      process->pid, process->n_threads, boot->n_slots / boot->n_cpus);
+			print("pid %u: no more threads than its %u: the LWK has memory for %u threads in all, or Linux has a limit; start fewer, or ask for more memory",
+			      process->pid, process->n_threads, boot->n_slots - boot->n_cpus);
 		else
 			print("pid %u: no more threads than its %u: its proxy cannot make one (error %lld)",
 			      process->pid, process->n_threads, -error);
@@ -184,6 +170,7 @@ s64 sys_clone(struct frame *frame)
 {
 	struct process *process = this_process();
 	u64 flags = frame->rdi;
+	struct cpu_set cpus;
 	struct slot *slot;
 	u32 tid;
 
@@ -206,6 +193,9 @@ s64 sys_clone(struct frame *frame)
 	thread_init(&slot->thread, tid);
 	slot->thread.blocked = this_thread()->blocked;
 	slot->thread.policy = this_thread()->policy;
+	slot->thread.scheduler = this_thread()->scheduler;
+	cpus = affinity_of(this_slot());
+	affinity_begin(slot, &cpus);
 	slot->thread.clear_tid = flags & CLONE_CHILD_CLEARTID ? frame->r10 : 0;
 	slot->start.frame = *frame;
 	slot->start.frame.rax = 0;

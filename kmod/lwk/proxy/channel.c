@@ -127,7 +127,7 @@ void channel_serve_fault(void)
 								     : LWK_FAULT_REFUSED);
 	memory_barrier();
 	if (READ_ONCE(slot->control->fault_sleeps))
-		apic_ring_linux(slot->cpu->index);
+		apic_ring_linux(slot->index % boot->n_cpus);
 }
 
 static void broken(void)
@@ -169,7 +169,7 @@ static void send(const struct lwk_packet *packet)
 	STORE_RELEASE(ring->head, ++slot->sent);
 	memory_barrier();
 	if (READ_ONCE(slot->channel->linux_sleeps))
-		apic_ring_linux(slot->cpu->index);
+		apic_ring_linux(slot->index % boot->n_cpus);
 }
 
 static bool receive(struct lwk_packet *packet)

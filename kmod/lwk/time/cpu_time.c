@@ -120,8 +120,11 @@ u32 cpu_time_users(void)
 	const struct slot *slot;
 	u32 n = 0;
 
-	for (u32 i = 0; (slot = next_thread(i)); i = slot->index + 1)
-		n += LOAD_ACQUIRE(slot->cpu->current) == slot;
+	for (u32 i = 0; (slot = next_thread(i)); i = slot->index + 1) {
+		const struct cpu *cpu = LOAD_ACQUIRE(slot->cpu);
+
+		n += cpu && LOAD_ACQUIRE(cpu->current) == slot;
+	}
 	return n;
 }
 

@@ -106,19 +106,32 @@ int session_add_thread(void)
 }
 
 /* True when a slot of this CPU is ours, or no slot of it has work. */
-static bool may_use(uint32_t index)
+static bool is_own_or_free(uint32_t index)
 {
 	bool free = true;
 
-	for (uint32_t slot = index; slot < session.status->n_slots && slot < LWK_MAX_SLOTS;
-	     slot += session.cpus) {
+	for (uint32_t slot = session.cpus; slot < session.status->n_slots && slot < LWK_MAX_SLOTS;
+	     slot++) {
 		uint32_t state = session.status->cpu[slot].times.state;
 
+		if (session.status->cpu[slot].home != index + 1)
+			continue;
 		if (__atomic_load_n(&ours[slot], __ATOMIC_RELAXED))
 			return true;
 		free &= state == LWK_CPU_OFF || state == LWK_CPU_IDLE;
 	}
 	return free;
+}
+
+/* The CPUs that the process's first thread has been given, else those that are its own or free. */
+static bool may_use(uint32_t index)
+{
+	const __u64 *allowed = session.status->cpu[session.index].allowed;
+
+	for (size_t i = 0; i < LWK_MAX_CPUS / 64; i++)
+		if (allowed[i])
+			return index < LWK_MAX_CPUS && allowed[index / 64] >> index % 64 & 1;
+	return is_own_or_free(index);
 }
 
 void session_cpus(struct numbers *cpus)
@@ -128,7 +141,6 @@ void session_cpus(struct numbers *cpus)
 
 	usage.buffer = (uintptr_t)status;
 	memset(cpus, 0, sizeof(*cpus));
-	numbers_add(cpus, own.cpu);
 	if (status && ioctl(session.device, LWK_GET_USAGE, &usage) == 0)
 		for (uint32_t i = 0; i < session.cpus; i++)
 			if (may_use(i))

@@ -19,6 +19,7 @@
 #include <asm/irqdomain.h>
 #include <asm/smp.h>
 
+#include "abi/shared/orders.h"
 #include "compat/compat.h"
 #include "instance/state.h"
 
@@ -121,9 +122,11 @@ static irqreturn_t doorbell_interrupt(int irq, void *data)
 	/* An LWK that panics rings its doorbell; the state tells. */
 	instance_state(instance);
 	for (i = 0; i < instance->n_cpus; i++)
+		/* The LWK rings the doorbell of slot % n_cpus, wherever the slot is. */
 		if (instance->doorbells.irq[i] == irq)
 			for (slot = i; slot < instance->n_slots; slot += instance->n_cpus)
-				instance_wake_proxy(instance, slot);
+				if (READ_ONCE(instance->threads[slot]))
+					instance_wake_proxy(instance, slot);
 	return IRQ_HANDLED;
 }
 
@@ -202,13 +205,28 @@ void doorbell_disconnect(struct instance *instance)
 	}
 }
 
+unsigned int doorbell_cpu(const struct instance *instance, unsigned int slot)
+{
+	u32 home = READ_ONCE(instance->status->cpu[slot].home);
+
+	if (slot < instance->n_cpus)
+		return slot;
+	/* The LWK writes 'home'. While it moves a slot, the next CPU looks by itself. */
+	return home && home <= instance->n_cpus
+		       ? home - 1
+		       : READ_ONCE(instance->controls[slot].cpu) % instance->n_cpus;
+}
+
 void doorbell_ring(struct instance *instance, unsigned int slot)
 {
 	unsigned long flags;
+	unsigned int cpu;
 
+	smp_mb(); /* the LWK writes 'home', then reads what this doorbell is about */
+	cpu = doorbell_cpu(instance, slot);
 	local_irq_save(flags);
 	apic->safe_wait_icr_idle();
 	apic->icr_write(APIC_DM_FIXED | APIC_DEST_PHYSICAL | LWK_DOORBELL_VECTOR,
-			instance->cpus[slot % instance->n_cpus].apicid);
+			instance->cpus[cpu].apicid);
 	local_irq_restore(flags);
 }

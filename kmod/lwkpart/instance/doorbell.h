@@ -13,7 +13,9 @@ void doorbell_exit(void);
  */
 int doorbell_connect(struct instance *instance);
 void doorbell_disconnect(struct instance *instance);
-/* Interrupts the LWK CPU that runs a slot. Any context. */
+/* Returns the index of the LWK CPU that runs a slot, or gets it next. Any context. */
+unsigned int doorbell_cpu(const struct instance *instance, unsigned int slot);
+/* Interrupts that CPU. Any context. */
 void doorbell_ring(struct instance *instance, unsigned int slot);
 
 #endif

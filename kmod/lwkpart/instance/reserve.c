@@ -30,6 +30,9 @@
 #define RESERVE_MIN (8UL << 20)
 /* A slot needs this much for shared areas, a stack and registers; 16 slots take under 1 MB. */
 #define RESERVE_SLOT (44UL << 10)
+/* An LWK has so many slots for threads at least for each CPU; more take a 128th of the partition. */
+#define SLOTS_PER_CPU 16
+#define SLOTS_SHARE 128
 /* The direct map ends at LWK_LAPIC_VADDR: it has room for 64 TB. */
 #define DIRECT_MAP_LIMIT BIT_ULL(46)
 
@@ -42,14 +45,30 @@ static int larger_first(const void *left, const void *right)
 	return a->start < b->start ? -1 : 1;
 }
 
-/* Bytes of the reserve: a 64th of the partition, at least a minimum, at most the largest range. */
-static u64 reserve_size(const struct instance *instance)
+static u64 partition_size(const struct instance *instance)
 {
 	u64 total = 0;
 	unsigned int i;
 
 	for (i = 0; i < instance->n_mem; i++)
 		total += instance->mem[i].size;
+	return total;
+}
+
+/* Slots for threads, and one for each CPU. */
+static unsigned int count_slots(const struct instance *instance)
+{
+	u64 slots = partition_size(instance) / SLOTS_SHARE / RESERVE_SLOT;
+
+	slots = max_t(u64, slots, instance->n_cpus * SLOTS_PER_CPU) + instance->n_cpus;
+	return min_t(u64, slots, LWK_MAX_SLOTS);
+}
+
+/* Bytes of the reserve: a 64th of the partition, at least a minimum, at most the largest range. */
+static u64 reserve_size(const struct instance *instance)
+{
+	u64 total = partition_size(instance);
+
 	total = max_t(u64, total / 64, RESERVE_MIN + instance->n_slots * RESERVE_SLOT);
 	total = ALIGN(total, LWKPART_MEM_ALIGN);
 	return min(total, instance->mem[0].size - LWKPART_MEM_ALIGN);
@@ -148,8 +167,7 @@ int reserve_fill(struct instance *instance, const void *file, u64 size)
 		error = sort_memory(instance);
 	if (error)
 		return error;
-	instance->n_slots =
-		instance->n_cpus * min_t(u32, LWK_SLOTS_PER_CPU, LWK_MAX_SLOTS / instance->n_cpus);
+	instance->n_slots = count_slots(instance);
 	layout.start = layout.next = instance->mem[0].start;
 	layout.end = layout.start + reserve_size(instance);
 	layout.levels = native_read_cr4() & X86_CR4_LA57 ? 5 : 4;

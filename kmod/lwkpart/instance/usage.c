@@ -120,8 +120,17 @@ static unsigned int add_slots(struct lwk_cpu_status *to, const struct instance *
 
 	copy_slot(to, &from[index]);
 	running = to->times.since_tsc != LWK_TIME_STANDS;
-	for (slot = index + instance->n_cpus; slot < instance->n_slots; slot += instance->n_cpus) {
+	for (slot = instance->n_cpus; slot < instance->n_slots; slot++) {
+		u32 home = READ_ONCE(from[slot].home);
+
+		if (home ? home != index + 1 : slot % instance->n_cpus != index)
+			continue;
 		copy_slot(one, &from[slot]);
+		if (!home) {
+			/* A CPU's own slot has the other counts of this one. */
+			sum_memory(&to->memory, &one->memory);
+			continue;
+		}
 		add_slot(to, one);
 		running += one->times.since_tsc != LWK_TIME_STANDS;
 	}
@@ -132,10 +141,16 @@ static unsigned int add_slots(struct lwk_cpu_status *to, const struct instance *
 static void copy_cpu(struct lwk_cpu_status *to, const struct instance *instance, unsigned int index,
 		     struct lwk_cpu_status *one)
 {
-	unsigned int tries = 0;
+	unsigned int tries = 0, running;
+	bool moved;
+	u32 ended;
 
-	while (add_slots(to, instance, index, one) != 1 && ++tries < GROUP_TRIES)
-		cpu_relax();
+	do {
+		ended = smp_load_acquire(&instance->status->moves_ended);
+		running = add_slots(to, instance, index, one);
+		smp_rmb();
+		moved = READ_ONCE(instance->status->moves_begun) != ended;
+	} while ((running != 1 || moved) && ++tries < GROUP_TRIES);
 	if (to->times.since_tsc == LWK_TIME_STANDS)
 		to->times.seq |= 1;
 	to->linux_cpu = instance->cpus[index].linux_cpu;

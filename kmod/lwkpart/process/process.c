@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "abi/shared/orders.h"
+#include "instance/doorbell.h"
 #include "process/channel.h"
 #include "process/grant.h"
 #include "process/slot.h"
@@ -33,25 +34,27 @@ static int takes_processes(struct instance *instance)
 static int begin(struct lwk_process *process, struct lwk_proc_create *create)
 {
 	struct instance *instance = process->instance;
-	int slot, error = takes_processes(instance);
+	int slot, cpu, error = takes_processes(instance);
 
 	if (error)
 		return error;
 	if (process->first.slot >= 0)
 		return -EALREADY;
-	slot = slot_find_idle(instance, -1);
-	if (slot < 0 && create->flags & LWK_PROC_SHARE)
-		slot = slot_find_on(instance, create->index % instance->n_cpus);
+	cpu = cpu_find_idle(instance, -1);
+	if (cpu < 0 && create->flags & LWK_PROC_SHARE)
+		cpu = cpu_find_shared(
+			instance, doorbell_cpu(instance, create->index % instance->n_slots), NULL);
+	slot = cpu < 0 ? -1 : slot_find(instance, cpu);
 	if (slot < 0)
 		return -EAGAIN;
 	instance->controls[slot].freeze = 0;
-	error = slot_take(instance, slot, &process->first, LWK_ORDER_PROCESS, create->pid);
+	error = slot_take(instance, slot, cpu, &process->first, LWK_ORDER_PROCESS, create->pid);
 	if (error)
 		return error;
 	instance->n_processes++;
 	smp_store_release(&process->proxy, get_task_pid(current, PIDTYPE_TGID));
 	create->index = slot;
-	create->cpu = instance->cpus[slot % instance->n_cpus].linux_cpu;
+	create->cpu = instance->cpus[cpu].linux_cpu;
 	return 0;
 }
 
@@ -62,12 +65,13 @@ static int begin(struct lwk_process *process, struct lwk_proc_create *create)
 static int begin_again(struct lwk_process *process, struct lwk_proc_create *create, bool *hung)
 {
 	struct instance *instance = process->instance;
-	int slot = process->first.slot, error = takes_processes(instance);
+	int slot = process->first.slot, cpu, error = takes_processes(instance);
 
 	if (error)
 		return error;
 	if (slot < 0 || instance->threads[slot] != &process->first)
 		return -EINVAL;
+	cpu = doorbell_cpu(instance, slot);
 	if (task_tgid(current) != process->proxy)
 		return -EPERM;
 	window_hide(process);
@@ -76,14 +80,15 @@ static int begin_again(struct lwk_process *process, struct lwk_proc_create *crea
 	instance->controls[slot].freeze = 0;
 	error = *hung || !process_has_let_go(process) ? -EIO : grants_renew(process);
 	if (!error)
-		error = slot_take(instance, slot, &process->first, LWK_ORDER_PROCESS, create->pid);
+		error = slot_take(instance, slot, cpu, &process->first, LWK_ORDER_PROCESS,
+				  create->pid);
 	if (error) {
 		instance->n_processes--;
 		return error;
 	}
 	process->hidden = false;
 	create->index = slot;
-	create->cpu = instance->cpus[slot % instance->n_cpus].linux_cpu;
+	create->cpu = instance->cpus[cpu].linux_cpu;
 	return 0;
 }
 
@@ -144,7 +149,7 @@ static struct lwk_thread *make_thread(struct lwk_process *process)
 static int take_slot(struct lwk_process *process, struct lwk_thread_create *create)
 {
 	struct instance *instance = process->instance;
-	int leader = process->first.slot, slot, error;
+	int leader = process->first.slot, slot, near, cpu, error;
 	struct lwk_thread *thread, *ended;
 	struct lwk_control *control;
 	struct pid *former = NULL;
@@ -157,9 +162,11 @@ static int take_slot(struct lwk_process *process, struct lwk_thread_create *crea
 		return -EPERM;
 	if (current->pid == current->tgid || thread_of_caller(process) != &process->first)
 		return -EALREADY;
-	slot = slot_find_idle(instance, leader % instance->n_cpus);
-	if (slot < 0)
-		slot = slot_find_shared(process);
+	near = doorbell_cpu(instance, leader);
+	cpu = cpu_find_idle(instance, near);
+	if (cpu < 0)
+		cpu = cpu_find_shared(instance, near, process);
+	slot = slot_find(instance, cpu);
 	if (slot < 0)
 		return -EAGAIN;
 	ended = find_ended(process);
@@ -170,7 +177,7 @@ static int take_slot(struct lwk_process *process, struct lwk_thread_create *crea
 	control->leader = leader;
 	/* A thread of a process that stands still begins so. */
 	control->freeze = instance->controls[leader].freeze;
-	error = slot_take(instance, slot, thread, LWK_ORDER_THREAD, task_pid_vnr(current));
+	error = slot_take(instance, slot, cpu, thread, LWK_ORDER_THREAD, task_pid_vnr(current));
 	if (error) {
 		if (!ended)
 			kfree(thread);
@@ -184,7 +191,7 @@ static int take_slot(struct lwk_process *process, struct lwk_thread_create *crea
 		smp_store_release(&process->first.next, thread);
 	}
 	create->index = slot;
-	create->cpu = instance->cpus[slot % instance->n_cpus].linux_cpu;
+	create->cpu = instance->cpus[cpu].linux_cpu;
 	return 0;
 }
 

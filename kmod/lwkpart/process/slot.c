@@ -33,13 +33,24 @@ static void send_order(struct instance *instance, unsigned int slot, u32 order)
 	doorbell_ring(instance, slot);
 }
 
+/* Sends an order to a free slot, which 'cpu' shall run. */
+static void send_first_order(struct instance *instance, unsigned int slot, u32 order,
+			     unsigned int cpu)
+{
+	WRITE_ONCE(instance->controls[slot].cpu, cpu);
+	WRITE_ONCE(instance->controls[cpu].newcomer, slot);
+	send_order(instance, slot, order);
+}
+
 /* Changes as long as the CPU of the slot shows signs of life. */
 static u64 heartbeats(const struct instance *instance, unsigned int slot)
 {
+	unsigned int cpu = doorbell_cpu(instance, slot), i;
 	u64 sum = 0;
 
-	for (slot %= instance->n_cpus; slot < instance->n_slots; slot += instance->n_cpus)
-		sum += READ_ONCE(instance->status->cpu[slot].heartbeat);
+	for (i = 0; i < instance->n_slots; i++)
+		if (doorbell_cpu(instance, i) == cpu)
+			sum += READ_ONCE(instance->status->cpu[i].heartbeat);
 	return sum;
 }
 
@@ -68,38 +79,77 @@ static bool await_obedience(struct instance *instance, unsigned int slot, u32 or
 	return obeyed(instance, slot, order);
 }
 
-/* The number of threads that a CPU has. */
-static unsigned int threads_on(const struct instance *instance, unsigned int cpu)
-{
-	unsigned int slot, n = 0;
+/* What a CPU has to do. A thread that is ready weighs more than one that waits. */
+#define WEIGHT_READY 3
+#define WEIGHT_WAITING 1
 
-	for (slot = cpu; slot < instance->n_slots; slot += instance->n_cpus)
-		if (instance->threads[slot])
-			n++;
-	return n;
+static unsigned int weight_of(const struct instance *instance, unsigned int slot)
+{
+	switch (READ_ONCE(instance->status->cpu[slot].times.state)) {
+	case LWK_CPU_USER:
+	case LWK_CPU_SYSTEM:
+		return WEIGHT_READY;
+	default:
+		return WEIGHT_WAITING;
+	}
 }
 
-int slot_find_on(struct instance *instance, unsigned int cpu)
+/* The weight of the threads of a CPU; only of those of one process, if that is not NULL. */
+static unsigned int weight_on(const struct instance *instance, unsigned int cpu,
+			      const struct lwk_process *process)
 {
-	unsigned int slot;
+	unsigned int slot, weight = 0;
 
-	for (slot = cpu; slot < instance->n_slots; slot += instance->n_cpus)
-		if (!instance->threads[slot] && obeyed(instance, slot, LWK_ORDER_NONE))
-			return slot;
-	return -1;
+	for (slot = instance->n_cpus; slot < instance->n_slots; slot++) {
+		const struct lwk_thread *thread = instance->threads[slot];
+
+		if (thread && (!process || thread->process == process) &&
+		    doorbell_cpu(instance, slot) == cpu)
+			weight += weight_of(instance, slot);
+	}
+	return weight;
 }
 
-int slot_find_idle(struct instance *instance, int near)
+int cpu_find_idle(struct instance *instance, int near)
 {
 	unsigned int i;
 	int found = -1;
 
 	for (i = 0; i < instance->n_cpus; i++) {
-		int slot = threads_on(instance, i) ? -1 : slot_find_on(instance, i);
-
-		if (slot < 0)
+		if (weight_on(instance, i, NULL))
 			continue;
 		if (near < 0 || instance->cpus[i].node == instance->cpus[near].node)
+			return i;
+		if (found < 0)
+			found = i;
+	}
+	return found;
+}
+
+unsigned int cpu_find_shared(struct instance *instance, unsigned int near,
+			     const struct lwk_process *process)
+{
+	unsigned int i, weight, found = near, least = weight_on(instance, near, NULL);
+
+	for (i = 0; i < instance->n_cpus; i++) {
+		weight = weight_on(instance, i, NULL);
+		if (weight >= least || (process && !weight_on(instance, i, process)))
+			continue;
+		least = weight;
+		found = i;
+	}
+	return found;
+}
+
+int slot_find(struct instance *instance, unsigned int cpu)
+{
+	unsigned int slot;
+	int found = -1;
+
+	for (slot = instance->n_cpus; slot < instance->n_slots; slot++) {
+		if (instance->threads[slot] || !obeyed(instance, slot, LWK_ORDER_NONE))
+			continue;
+		if (slot % instance->n_cpus == cpu)
 			return slot;
 		if (found < 0)
 			found = slot;
@@ -107,37 +157,8 @@ int slot_find_idle(struct instance *instance, int near)
 	return found;
 }
 
-static bool has_thread_on(struct lwk_process *process, unsigned int cpu)
-{
-	const struct instance *instance = process->instance;
-	unsigned int slot;
-
-	for (slot = cpu; slot < instance->n_slots; slot += instance->n_cpus)
-		if (instance->threads[slot] && instance->threads[slot]->process == process)
-			return true;
-	return false;
-}
-
-int slot_find_shared(struct lwk_process *process)
-{
-	struct instance *instance = process->instance;
-	unsigned int i, least = UINT_MAX;
-	int found = -1;
-
-	for (i = 0; i < instance->n_cpus; i++) {
-		unsigned int threads = threads_on(instance, i);
-		int slot = has_thread_on(process, i) ? slot_find_on(instance, i) : -1;
-
-		if (slot < 0 || threads >= least)
-			continue;
-		least = threads;
-		found = slot;
-	}
-	return found;
-}
-
-int slot_take(struct instance *instance, unsigned int slot, struct lwk_thread *thread, u32 order,
-	      u32 pid)
+int slot_take(struct instance *instance, unsigned int slot, unsigned int cpu,
+	      struct lwk_thread *thread, u32 order, u32 pid)
 {
 	struct lwk_control *control = &instance->controls[slot];
 
@@ -146,7 +167,7 @@ int slot_take(struct instance *instance, unsigned int slot, struct lwk_thread *t
 	instance->grants[slot].state = LWK_GRANT_IDLE;
 	control->pid = pid;
 	control->uid = from_kuid(&init_user_ns, current_euid());
-	send_order(instance, slot, order);
+	send_first_order(instance, slot, order, cpu);
 	if (!await_obedience(instance, slot, order)) {
 		smp_store_release(&control->order, LWK_ORDER_NONE);
 		return -EIO;

@@ -61,7 +61,7 @@ tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 
 # Programs that are linked as the distribution's compilers link by default.
 vm_default = fuzz-calls fuzz-devices own-maps nas-like nas-lu stream ping-pong memory-calls-dynamic \
-	memory-calls-no-pie killed-populating killed-waiters load-library thread-calls thread-calls-static signal-info share-cpu spin-threads turns \
+	memory-calls-no-pie killed-populating killed-waiters load-library thread-calls thread-calls-static signal-info share-cpu spin-threads turns affinity \
 	openmp profiled topology
 if HAVE_CXX_AND_FC
 vm_default += exceptions exceptions-static fortran-io himeno
@@ -97,7 +97,7 @@ tests/vm/programs/signal-info: $(srcdir)/tests/vm/programs/signal-info.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -o $@ -lrt
 tests/vm/programs/share-cpu: $(srcdir)/tests/vm/programs/share-cpu.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -lm -o $@
-tests/vm/programs/spin-threads tests/vm/programs/turns: %: $(srcdir)/%.c
+tests/vm/programs/spin-threads tests/vm/programs/turns tests/vm/programs/affinity: %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -o $@
 tests/vm/programs/topology: $(srcdir)/tests/vm/programs/topology.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $(HWLOC_CFLAGS) $< $(HWLOC_LIBS) -o $@

@@ -135,9 +135,9 @@ static int fair(void)
 		most = used[i] > most ? used[i] : most;
 		least = used[i] < least ? used[i] : least;
 	}
-	if (least * 4 < most)
+	if (least * 8 < most)
 		printf("%.3f s to %.3f s\n", least, most);
-	CHECK(least > 0 && least * 4 >= most);
+	CHECK(least > 0 && least * 8 >= most);
 	return 0;
 }
 
