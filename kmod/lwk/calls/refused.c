@@ -45,8 +45,8 @@ static const u16 rings[] = {
 	__NR_io_uring_enter, __NR_io_uring_register, __NR_io_uring_setup,
 };
 static const u16 lwk_memory[] = {
-	__NR_memfd_secret,     __NR_process_madvise, __NR_process_vm_readv, __NR_process_vm_writev,
-	__NR_remap_file_pages, __NR_userfaultfd,     __NR_vmsplice,
+	__NR_memfd_secret, __NR_process_madvise, __NR_remap_file_pages,
+	__NR_userfaultfd,  __NR_vmsplice,
 };
 static const u16 signals[] = { __NR_signalfd, __NR_signalfd4 };
 static const u16 placement[] = { __NR_migrate_pages, __NR_set_mempolicy_home_node };

@@ -10,6 +10,7 @@
 
 #include "fuzz.h"
 #include "modeswitch/config.h"
+#include "spank/mpirun.h"
 
 /* ---- what Slurm does ---- */
 
@@ -34,6 +35,11 @@ spank_err_t spank_option_getopt(spank_t sp, struct spank_option *option, char **
 {
 	*argument = given[option->val];
 	return *argument ? ESPANK_SUCCESS : ESPANK_ERROR;
+}
+
+/* The environment is none of the options. */
+void mpirun_forget(void)
+{
 }
 
 void slurm_error(const char *format, ...)
