@@ -124,11 +124,13 @@ s64 sys_clock_nanosleep(struct frame *frame)
 
 	if (!cpu_clock_is(frame->rdi))
 		return call_delegate(frame, LWK_CALLS_WAIT, false);
+	result = clock_read_time(frame->rdx, &until);
+	if (result)
+		return result;
 	/* A thread that waits for its own time waits for ever. */
 	if (!cpu_clock_find(frame->rdi, &clock) || clock.tid == this_thread()->tid ||
 	    !cpu_clock_read(&clock, &now))
 		return -EINVAL;
-	result = clock_read_time(frame->rdx, &until);
 	if (!absolute && __builtin_add_overflow(until, now, &until))
 		until = NO_DEADLINE;
 	account(LWK_CPU_WAITING);

@@ -64,12 +64,15 @@ static unsigned int count_slots(const struct instance *instance)
 	return min_t(u64, slots, LWK_MAX_SLOTS);
 }
 
-/* Bytes of the reserve: a 64th of the partition, at least a minimum, at most the largest range. */
+/*
+ * Bytes of the reserve: a 64th of the partition, at least a minimum, and what the slots take; at most
+ * the largest range.
+ */
 static u64 reserve_size(const struct instance *instance)
 {
 	u64 total = partition_size(instance);
 
-	total = max_t(u64, total / 64, RESERVE_MIN + instance->n_slots * RESERVE_SLOT);
+	total = max_t(u64, total / 64, RESERVE_MIN) + instance->n_slots * RESERVE_SLOT;
 	total = ALIGN(total, LWKPART_MEM_ALIGN);
 	return min(total, instance->mem[0].size - LWKPART_MEM_ALIGN);
 }
@@ -175,7 +178,7 @@ int reserve_fill(struct instance *instance, const void *file, u64 size)
 	if (!error)
 		return 0;
 	if (error == -ENOMEM)
-		pr_err("the LWK of job %u does not fit into its own part of the job's memory, %llu MB (a 64th, at least 8 MB and 1 MB for each CPU, in the largest piece); give the job more memory, or memory in larger pieces\n",
+		pr_err("the LWK of job %u does not fit into its own part of the job's memory, %llu MB (a 40th, at least 8 MB and 1 MB for each CPU, in the largest piece); give the job more memory, or memory in larger pieces\n",
 		       instance->job_id, (layout.end - layout.start) >> 20);
 	reserve_forget(instance);
 	return error;
