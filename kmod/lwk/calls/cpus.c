@@ -16,28 +16,19 @@
 #include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
+#include "lwk/process/thread.h"
 #include "lwk/proxy/channel.h"
 
 /* The most CPUs that a Linux kernel of the distributions can have. */
 #define LINUX_CPUS 8192
 
-/*
- * Returns the slot of a thread of any process of the LWK, whose number is that of its first thread;
- * 0: the calling one. NULL: there is none, or another user's. All have the same user as a rule.
- */
+/* Returns the slot of the thread; 0: the calling one. NULL: there is none, or another user's. */
 static struct slot *find_thread(u32 tid)
 {
-	if (!tid || tid == this_thread()->tid)
-		return this_slot();
-	for (u32 i = boot->n_cpus; i < boot->n_slots; i++) {
-		struct slot *slot = slot_at(i);
-		const struct process *process = LOAD_ACQUIRE(slot->process);
+	struct slot *slot = tid ? thread_find(tid) : this_slot();
+	const struct process *process = slot ? LOAD_ACQUIRE(slot->process) : NULL;
 
-		if (process && process->uid == this_process()->uid && !READ_ONCE(slot->parked) &&
-		    READ_ONCE(slot->thread.tid) == tid)
-			return slot;
-	}
-	return NULL;
+	return process && process_is_of_same_user(process) ? slot : NULL;
 }
 
 /* The error of a change to a process that is not on the LWK. */

@@ -15,18 +15,17 @@
 #include <linux/uio.h>
 
 #include "abi/shared/layout.h"
-#include "abi/shared/orders.h"
 #include "abi/shared/statistics.h"
 #include "lwk/base/lock.h"
 #include "lwk/base/string.h"
 #include "lwk/calls/delegate.h"
-#include "lwk/machine/boot.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/fault.h"
 #include "lwk/memory/user.h"
 #include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
+#include "lwk/process/thread.h"
 
 #define PART 2048
 
@@ -48,23 +47,10 @@ void visit_allow(bool allowed)
 /* Returns the first slot of the process that has a thread with this number, or NULL. */
 static struct slot *find(u32 tid)
 {
-	for (u32 i = 0; i < boot->n_slots; i++) {
-		struct slot *slot = slot_at(i);
-		struct process *process = LOAD_ACQUIRE(slot->process);
+	const struct slot *slot = thread_find(tid);
+	const struct process *process = slot ? LOAD_ACQUIRE(slot->process) : NULL;
 
-		if (process && READ_ONCE(slot->thread.tid) == tid)
-			return READ_ONCE(process->first);
-	}
-	return NULL;
-}
-
-/*
- * Is the other process of the same user? lwkpart.ko has written who they are; a proxy may say
- * whatever it likes.
- */
-static bool is_of_same_user(const struct slot *other)
-{
-	return READ_ONCE(other->control->uid) == READ_ONCE(this_process()->first->control->uid);
+	return process ? READ_ONCE(process->first) : NULL;
 }
 
 /*
@@ -78,7 +64,7 @@ static s64 copy_theirs(struct slot *other, u32 pid, u64 addr, void *buffer, u64 
 	u8 *page;
 
 	spin_lock(&other->visit_lock);
-	if (other->may_visit && other->own.pid == pid && !is_of_same_user(other)) {
+	if (other->may_visit && other->own.pid == pid && !process_is_of_same_user(&other->own)) {
 		result = -EPERM;
 	} else if (other->may_visit && other->own.pid == pid) {
 		slot->visited = &other->own;

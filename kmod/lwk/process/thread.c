@@ -111,6 +111,18 @@ void thread_park(void)
 	thread_run();
 }
 
+struct slot *thread_find(u32 tid)
+{
+	for (u32 i = boot->n_cpus; i < boot->n_slots; i++) {
+		struct slot *slot = slot_at(i);
+
+		if (LOAD_ACQUIRE(slot->process) && !READ_ONCE(slot->parked) &&
+		    READ_ONCE(slot->thread.tid) == tid)
+			return slot;
+	}
+	return NULL;
+}
+
 /* Returns a parked slot of the process, or NULL. */
 static struct slot *find_parked(const struct process *process)
 {

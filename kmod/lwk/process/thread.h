@@ -13,6 +13,8 @@
 #include "lwk/memory/policy.h"
 #include "lwk/signals/pending.h"
 
+struct slot;
+
 struct thread {
 	u32 tid;
 	u64 blocked; /* bit s-1: signal s */
@@ -36,6 +38,11 @@ struct thread_start {
 };
 
 void thread_init(struct thread *thread, u32 tid);
+/*
+ * Returns the slot of the thread with this number, of any process of the LWK; NULL: there is none. The
+ * thread can end at any time.
+ */
+struct slot *thread_find(u32 tid);
 /* Gives this slot to a process that other slots run. */
 void thread_join(void) __attribute__((noreturn));
 /* Waits for a thread to run. */
