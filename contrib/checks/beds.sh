@@ -1,8 +1,23 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154  # variables of contrib/check
+# shellcheck disable=SC2034,SC2154  # variables shared with contrib/check
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The tests in test beds, and those of them that failed once more.
+
+# claim_beds: sets claimed_beds to all test beds, which are this check's own until it ends: another check
+# would take them down.
+claim_beds()
+{
+	local places=${LWK_TESTBED_CACHE:-/var/cache/slurm-lwk/testbed} claim
+
+	mkdir -p "$places"
+	exec {claim}>"$places/check-${beds:-of-all-}beds.lock"
+	flock -n "$claim" || {
+		echo 'check: expected test beds that are free, found another check that uses them; wait for its end, or give this one beds of its own (LWK_TESTBED=NAME)' >&2
+		exit 1
+	}
+	claimed_beds=$(all_beds)
+}
 
 # boot BED [OPTION]...: brings up a fresh one. The files of "own" bring up beds by themselves.
 boot()
