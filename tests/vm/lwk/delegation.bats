@@ -46,7 +46,8 @@ file_calls()
 kernel_calls()
 {
 	as user1 env "$@" srun --lwk -n1 -c2 --mem=256 \
-		busybox cat /etc/hostname{,,,,,} /proc/self/lwk 2>/dev/null | sed -n 's/^kernel_calls //p'
+		busybox cat /etc/hostname{,,,,,} /proc/self/lwk >"$BATS_TEST_TMPDIR/report"
+	sed -n 's/^kernel_calls //p' "$BATS_TEST_TMPDIR/report"
 }
 
 @test "calls on files return what they return on Linux, by the module and by the proxy" {
@@ -79,15 +80,15 @@ kernel_calls()
 }
 
 @test "the module carries calls out, unless LWK_CALLS or KernelCalls= turn that off" {
-	run -0 kernel_calls
+	run -0 --separate-stderr kernel_calls
 	echo "kernel_calls: $output"
 	[[ $output -ge 4 ]]
-	run -0 kernel_calls LWK_CALLS=proxy
-	echo "kernel_calls: $output"
+	run -0 --separate-stderr kernel_calls LWK_CALLS=proxy
+	echo "kernel_calls: $output $stderr"
 	[[ $output == 0 ]]
 	bed sh -c 'cp -p /etc/slurm/lwk.conf /root/lwk.conf.before
 		sed -i "s/^KernelCalls.*/KernelCalls = no/" /etc/slurm/lwk.conf'
-	run -0 kernel_calls
+	run -0 --separate-stderr kernel_calls
 	bed mv /root/lwk.conf.before /etc/slurm/lwk.conf
 	echo "kernel_calls: $output"
 	[[ $output == 0 ]]
