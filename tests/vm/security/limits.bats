@@ -56,7 +56,7 @@ teardown()
 	wait_for_job "$job"
 	run -0 job_output user1 "$job"
 	echo "$output"
-	[[ $(grep -c shared <<<"$output") == 1 ]]
+	[[ $(grep -cx shared <<<"$output") == 1 ]]
 	node_is_clean
 }
 
@@ -64,7 +64,7 @@ teardown()
 	bed sh -c 'dmesg -C'
 	run -0 as user1 srun -n1 -c2 --mem=400 --lwk "$programs/pin-shared" 0
 	node_is_clean
-	run -0 bed sh -c 'dmesg | grep -c "expected a file on tmpfs"; dmesg | grep "are left out here"'
+	run -0 bed sh -c 'dmesg | grep -c "expected the flags"; dmesg | grep "are left out here"'
 	echo "$output"
 	((lines[0] < 200))
 }
