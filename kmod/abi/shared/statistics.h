@@ -58,8 +58,8 @@ enum lwk_call_kind {
  * slot left it last, and since since_tsc the slot is in 'state'. While the CPU runs another slot,
  * time stands still for this one: since_tsc is LWK_TIME_STANDS.
  *
- * What a slot has counted stays with it when it moves. So that the sums of a CPU go on, its own slot
- * takes that over when the slot leaves, and takes it off when the slot comes.
+ * A slot keeps its counts when it moves to another CPU. The sums of a CPU go on all the same: the
+ * CPU's own slot adds these counts when the slot leaves, and subtracts them when the slot comes.
  */
 #define LWK_TIME_STANDS (~0ULL)
 struct lwk_cpu_times {

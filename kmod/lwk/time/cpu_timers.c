@@ -175,7 +175,7 @@ static s64 exchange(struct cpu_timers *timers, struct cpu_timer *timer, const st
 
 	if (!timer->exists || !cpu_clock_read(&timer->clock, &now))
 		return -EINVAL;
-	/* It runs until its signal is sent, and that may be a little late. */
+	/* A timer counts as running until its signal is sent, and that may be a little late. */
 	left = timer->due > now ? timer->due - now : 0;
 	if (timer->due && left < (u64)unit)
 		left = unit;

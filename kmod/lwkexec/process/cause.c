@@ -14,7 +14,7 @@
 #include "lwkexec/instance/session.h"
 
 #define TEXT_SIZE 320
-/* Of x86-64. */
+/* The vector of a page fault, and bits of its error code (Intel SDM, volume 3, 4.7). */
 #define PAGE_FAULT 14
 #define ERROR_PRESENT (1 << 0)
 #define ERROR_WRITE (1 << 1)

@@ -50,7 +50,7 @@ struct grant_request {
 	unsigned int order, access;
 	u64 start, count;
 	unsigned int generation; /* grants_generation at that time; another one makes it void */
-	/* Of the pages that are pinned for it: */
+	/* The other members describe the pages that are pinned for the request. */
 	bool writable;
 	bool on_disk;
 	struct file_pages *files; /* NULL: not needed yet */

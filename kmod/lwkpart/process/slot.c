@@ -79,7 +79,7 @@ static bool await_obedience(struct instance *instance, unsigned int slot, u32 or
 	return obeyed(instance, slot, order);
 }
 
-/* What a CPU has to do. A thread that is ready weighs more than one that waits. */
+/* A thread adds this to the load of its CPU: one that is ready more than one that waits. */
 #define WEIGHT_READY 3
 #define WEIGHT_WAITING 1
 

@@ -99,7 +99,7 @@ static int errors(pid_t pid)
 	CHECK(get(pid, mine, (void *)-4096, 8) == -1 && errno == EFAULT);
 	CHECK(get(0x3fffff, mine, pattern, 8) == -1 && errno == ESRCH);
 	CHECK(put(pid, mine, (void *)(uintptr_t)errors, 8) == -1 && errno == EFAULT);
-	/* What comes before memory that is not there is copied. */
+	/* The call copies up to the first page that is missing. */
 	CHECK(munmap(hole + 4096, 4096) == 0);
 	CHECK(get(getpid(), mine, hole, 3 * 4096) == 4096);
 	CHECK(get(pid, mine, pattern, 0) == 0);

@@ -85,7 +85,7 @@ static int itself(void)
 	for (int round = 0; round < 20; round++)
 		for (int i = 0; i < n_cpus; i++)
 			CHECK(!go(cpus[i]));
-	/* What it may use already does not move it. */
+	/* A mask that has the thread's present CPU does not move the thread. */
 	CHECK(sched_setaffinity(0, sizeof(all), &all) == 0 && on_cpu() == cpus[n_cpus - 1]);
 	CPU_CLR(cpus[n_cpus - 1], &most);
 	CHECK(sched_setaffinity(0, sizeof(most), &most) == 0 && on_cpu() != cpus[n_cpus - 1]);

@@ -195,7 +195,7 @@ static void set_all(unsigned int value)
 		words[i] = value;
 }
 
-/* What the thread writes, Linux reads, and the other way around, while pages become copies. */
+/* Linux reads what this thread writes, and writes what it reads, while pages become copies. */
 static void *move_bytes(void *unused)
 {
 	static unsigned char from[64 * PAGE], to[64 * PAGE];

@@ -210,7 +210,7 @@ static int signals(void)
 
 static char *shown;
 
-/* What is written is either in the mapping that is shown or a new page's zero. */
+/* A reader sees the byte of the mapping that is shown, or the zero of a new page. */
 static void *look(void *argument)
 {
 	while (!over) {
