@@ -180,10 +180,10 @@ export top bed_name
 	job=$(submit user1 --lwk -n1 -c4 --mem=400 --wrap 'srun -n1 /opt/lwk-tests/nap 600')
 	wait_for 60 has_printed user1 "$job" kernel=slurm-lwk
 	# shellcheck disable=SC2016  # the machine's shell expands it
-	run -0 bed sh -c 'lwkexec -d /dev/lwk/* /opt/lwk-tests/nap 600 >/tmp/root-nap & pid=$!
-		until grep -q kernel= /tmp/root-nap; do sleep 0.1; done
-		su user1 -c "cd; SLURM_JOB_ID=$1 srun --overlap -n1 /opt/lwk-tests/across $pid"
-		kill $pid' - "$job"
+	pid=$(bed sh -c 'lwkexec -d /dev/lwk/* /opt/lwk-tests/nap 600 >/tmp/root-nap 2>&1 </dev/null & echo $!')
+	wait_for 60 bed grep -q kernel= /tmp/root-nap
+	run -0 as user1 env SLURM_JOB_ID="$job" srun --overlap -n1 /opt/lwk-tests/across "$pid"
+	bed kill "$pid"
 	[[ $output == *'Operation not permitted'* ]]
 	as user1 scancel "$job"
 	wait_for_job "$job"
