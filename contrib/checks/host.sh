@@ -90,6 +90,11 @@ check_rooms()
 	contrib/rooms --check
 }
 
+check_goals()
+{
+	tests/bench/parts/goals/test
+}
+
 # Out of the source tree and without kernel headers: both must be possible.
 check_sanitizers()
 {

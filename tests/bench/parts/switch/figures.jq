@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes of the bench's rounds (an array of objects) a table for people or the line of goals.
 
-def median: sort | if length % 2 == 1 then .[length / 2 | floor]
-	else (.[length / 2 - 1] + .[length / 2]) / 2 end;
+include "goals/goals";
+
 def ms: . / 1000;
 def to_1: . * 10 | round / 10;
-def to_3: . * 1000 | round / 1000;
 def spread: {median: (median | ms | to_1), least: (min | ms | to_1), most: (max | ms | to_1)};
 def pad($n): tostring | " " * ([0, $n - length] | max) + .;
 def step($name): ([.steps[] | select(.name == $name) | .us] | add) // 0;
@@ -64,21 +63,21 @@ def table:
 	"", "switch-off, by its steps", (sizes | steps_table("steps_off_ms")),
 	"", "Linux alone", (sizes | steps_table("raw_parts_ms"));
 
-def goal($name; $value; $goal): {name: $name, value: $value, op: "<=", goal: $goal, holds: ($value <= $goal)};
+# The worst of the sizes that were asked for; each must have all its rounds.
+def worst(f): . as $all | [$wanted[] as $size | $all | map(select("\(.cpus):\(.mb)" == $size))
+	| if length >= $rounds then sizes[0] | f else null end] | present | max;
 
-def goals: sizes as $sizes | {
-	bench: "switch",
-	goals: [
-		goal("own share of switch-on"; $sizes | map(.own_share_on) | max; 0.15),
-		goal("own share of switch-off"; $sizes | map(.own_share_off) | max; 0.15),
-		goal("LWK boot to RUNNING"; $sizes | map(.boot_ms_less_5_per_cpu) | max; 50)],
-	figures: {
-		rounds: (length / ($sizes | length)),
-		sizes: $sizes,
+def goals: result("switch"; [
+		goal("own share of switch-on"; worst(.own_share_on); "<="; 0.15),
+		goal("own share of switch-off"; worst(.own_share_off); "<="; 0.15),
+		goal("LWK boot to RUNNING, in ms and without 5 for each CPU"; worst(.boot_ms_less_5_per_cpu); "<="; 50)];
+	{
+		rounds: (length / (sizes | length)),
+		sizes: sizes,
 		keep_warm: warm,
 		slurm: {
 			srun_lwk_ms: $slurm | map(.lwk_us) | spread,
 			srun_linux_ms: $slurm | map(.linux_us) | spread,
-			asking_slurmctld_ms: $asked | map(. * 1000) | spread}}};
+			asking_slurmctld_ms: $asked | map(. * 1000) | spread}});
 
 if $what == "table" then table else goals end
