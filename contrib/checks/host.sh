@@ -90,6 +90,43 @@ check_rooms()
 	contrib/rooms --check
 }
 
+# counted LINE...: prints the last line of a check with these results, and its status.
+counted()
+{
+	local logs
+	logs=$(mktemp -d -t lwk-check.XXXXXX)
+
+	printf '%s\n' "$@" >"$logs/one.tap"
+	{ summary && echo 0 || echo 1; } | tail -n 2 | paste -sd ' '
+	rm -rf "$logs"
+}
+
+# of_bats TAGS LINE...: prints how a check takes these results of a file in a test bed.
+of_bats()
+{
+	local tags=$1
+	shift
+
+	# shellcheck disable=SC2317  # run_file calls it
+	tap() { printf '%s\n' "${results[@]}"; }
+	local -a results=("$@")
+	run_file bed "$tags" file /dev/null
+}
+
+check_counting()
+{
+	local -a tests=('ok 1 - a' 'ok 2 b in 5ms' 'ok 3 c in 5ms # skip no such bed' 'ok - d # SKIP')
+
+	[[ $(counted "${tests[@]}") == '2 passed, 0 failed, 2 skipped 0' ]] || return
+	[[ $(counted "${tests[@]:0:2}") == '2 passed, 0 failed 0' ]] || return
+	[[ $(counted "${tests[@]}" 'not ok - e') == '2 passed, 1 failed, 2 skipped 1' ]] || return
+	# Nothing but skipped tests is no success.
+	[[ $(counted "${tests[2]}") == '0 passed, 0 failed, 1 skipped 1' ]] || return
+	# In a test bed as it is there is no reason for a skip.
+	[[ $(of_bats '!version-2' "${tests[@]}" | grep -c '^not ok .* # skip') == 1 ]] || return
+	[[ $(of_bats 'cgroups,!version-1' "${tests[@]}" | grep -c '^not ok') == 0 ]]
+}
+
 check_goals()
 {
 	tests/bench/parts/goals/test

@@ -14,6 +14,7 @@ source_checks()
 	headers every header compiles alone
 	slurm_releases the plugins compile for each release of Slurm
 	rooms includes run one way through the rooms
+	counting the last line counts tests that pass, fail and are skipped apart
 	goals a bench's figure that is missing is a goal that failed
 	manuals groff formats the man pages without a warning
 	version configure.ac, NEWS and the packages have one version

@@ -93,10 +93,10 @@ summary()
 		/^(not )?ok / {
 			log_name = FILENAME
 			again = sub(/\.again$/, "", log_name)
-			result = /^not / ? "failed" : / # skip/ ? "skipped" : "passed"
+			result = /^not / ? "failed" : / # (skip|SKIP)/ ? "skipped" : "passed"
 			text = $0
 			sub(/^(not )?ok ([0-9]+ )?(- )?/, "", text)
-			sub(/ in [0-9]+ms( # skip.*)?$/, "", text)
+			sub(/( in [0-9]+ms)?( # (skip|SKIP).*)?$/, "", text)
 			# The texts of unit tests need not differ.
 			if (!again)
 				number[log_name, text]++
