@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* lwkctl node: prints what this node has lent and could lend. */
+/* lwkctl node: prints what this node has lent and could lend, and whether it can run LWKs. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,6 +8,34 @@
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
+
+enum { OPTION_FEATURES = OPTION_OWN };
+
+static bool features;
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	if (key != OPTION_FEATURES)
+		return ARGP_ERR_UNKNOWN;
+	features = true;
+	return 0;
+}
+
+static void print_problem(const struct ms_finding *finding, void *context)
+{
+	if (finding->level == MS_PROBLEM)
+		fprintf(stderr, "lwkctl node: %s: %s; %s\n", finding->subject, finding->text,
+			finding->to_do);
+}
+
+/* Prints what the node's line of slurm.conf, or slurmd --conf, has to say for jobs to find it. */
+static int print_features(const char *config)
+{
+	if (ms_check(config, print_problem, NULL))
+		return EXIT_FAILED;
+	puts("Feature=lwk");
+	return EXIT_OK;
+}
 
 static struct json_object *numa_to_json(const struct ms_numa_info *numa)
 {
@@ -82,6 +110,8 @@ static int run(const struct options *options)
 	struct ms_error err;
 	int ret;
 
+	if (features)
+		return print_features(options->config);
 	if (ms_config_load(options->config, &config, &err) < 0)
 		return fail(&err);
 	ret = ms_node_info(config, &info, &err);
@@ -103,6 +133,12 @@ const struct verb verb_node = {
 		"NUMA node the same of its memory, by size of page and with the largest contiguous run. "
 		"Root only.",
 	.for_root = true,
-	.options = (const struct argp_option[]){ CONFIG_OPTION, JSON_OPTION, { 0 } },
+	.options =
+		(const struct argp_option[]){ CONFIG_OPTION,
+					      JSON_OPTION,
+					      FLAG("features", OPTION_FEATURES,
+						   "Print the feature of a node that can run LWKs"),
+					      { 0 } },
+	.parse = parse,
 	.run = run,
 };

@@ -45,6 +45,11 @@ node()
 	done
 	run -0 bed lwkctl node
 	[[ $output == *'lent        to 0 LWK instances: CPUs none, 0 MB'*'0* '*'* kept for the system'* ]]
+	# Jobs find it by a feature, which it has as long as nothing is wrong with it.
+	run -0 bed lwkctl node --features
+	[[ $output == 'Feature=lwk' ]]
+	refused 'lwkctl node: config: ' -- bed lwkctl node --features --config /none
+	[[ $output != *Feature* ]]
 }
 
 @test "the memory of a job is free before, lent while it runs, and free again afterwards" {
