@@ -5,6 +5,12 @@
 # The tests that need no test bed: checks of the sources, unit tests, fuzzers, and the benches, which
 # bring up test beds of their own.
 
+# build_for_host: the checks of what was built look at build/, which has what this host builds for itself.
+build_for_host()
+{
+	"$testbed" build --release host
+}
+
 sources()
 {
 	git ls-files --cached --others --exclude-standard -- "$@" |
@@ -135,7 +141,7 @@ check_goals()
 # Out of the source tree and without kernel headers: both must be possible.
 check_sanitizers()
 {
-	[[ -e $top/configure ]] || "$testbed" build
+	[[ -e $top/configure ]] || build_for_host
 	mkdir -p "$sanitized"
 	cd "$sanitized" || return
 	[[ -e Makefile ]] || "$top/configure" --enable-sanitizers --enable-werror --with-kernel=no
@@ -155,7 +161,7 @@ check_without_kernel()
 
 check_tarball()
 {
-	"$testbed" build
+	build_for_host
 	make -C build -j2 distcheck
 }
 
@@ -163,7 +169,7 @@ check_sparse()
 {
 	local out
 
-	"$testbed" build
+	build_for_host
 	out=$(make -C "$(sed -n 's/^KERNEL_BUILD = //p' build/Makefile)" \
 		M="$top/build/kmod/module" C=2 CHECK=sparse modules 2>&1)
 	! grep -E 'kmod/module/.*(warning|error):' <<<"$out"
@@ -172,7 +178,7 @@ check_sparse()
 # The warnings of gcc 12 about allocations and null pointers are wrong too often to be of use.
 check_analyzer()
 {
-	"$testbed" build
+	build_for_host
 	contrib/compile-commands
 	jq -r '.[] | select(.file | test("/libmodeswitch/")) | "cd \(.directory) && \(.command)
 		-o /dev/null -fanalyzer -Wno-analyzer-malloc-leak -Wno-analyzer-null-dereference
@@ -219,7 +225,7 @@ check_hardening()
 {
 	local file lack status=0 file_flags=$logs/flags
 
-	"$testbed" build
+	build_for_host
 	for file in $(installed_files); do
 		while read -r lack; do
 			echo "$file: expected $lack, found none"
@@ -242,7 +248,7 @@ check_hardening()
 # What root writes is nobody else's to write, whatever the umask.
 check_permissions()
 {
-	"$testbed" build
+	build_for_host
 	! find build/stage ! -type l \( -perm /6002 -o -type f -perm /0020 \) | grep . || return 1
 	# Each file that is created says its mode; only a drawing has what its user's umask leaves.
 	! sources 'spank/*.c' 'job_container/*.c' 'libmodeswitch/*.c' |
@@ -258,7 +264,7 @@ check_units()
 	local unit copies=$logs/units status=0
 
 	mkdir -p "$copies"
-	"$testbed" build
+	build_for_host
 	for unit in build/contrib/systemd/*.service; do
 		# Only a node has lwkctl.
 		sed 's,/usr/bin/lwkctl,/bin/true,' "$unit" >"$copies/${unit##*/}"

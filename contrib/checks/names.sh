@@ -33,7 +33,7 @@ nightly_source_checks()
 {
 	cat <<-'EOF'
 	tarball make distcheck passes: the tarball builds, installs and uninstalls
-	releases all but the module builds and its unit tests pass on Debian 11 to 13 and forky
+	releases all builds, the module too, and unit tests pass on Debian 11 to 13 and forky
 	EOF
 }
 

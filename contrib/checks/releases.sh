@@ -2,8 +2,8 @@
 # shellcheck disable=SC2154  # variables of contrib/check
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The check that everything but the module builds, and that the unit tests pass, with the compilers,
-# libraries and Slurm of each release of Debian, in roots that the test bed's cache keeps.
+# The check that everything builds, and that the unit tests pass, with the compilers, libraries, kernel and
+# Slurm of each release of Debian, in roots that the test bed's cache keeps.
 
 # make_checker: a root of the release with what building and the unit tests need.
 make_checker()
@@ -11,7 +11,7 @@ make_checker()
 	local packages
 
 	mapfile -t packages < <("$top/contrib/install-dependencies" --list-build)
-	packages+=(libcmocka-dev hwloc-nox)
+	packages+=(linux-headers-amd64 libcmocka-dev hwloc-nox)
 	builder=$cache/checker-$release-$(sha256sum <<<"${packages[*]}" | cut -c1-16)
 	[[ -d $builder ]] || keep_root "$builder" "${packages[@]}"
 }
@@ -35,10 +35,13 @@ check_release()
 	mkdir -p "$place/tree" "$place/build"
 	sources . | tar -c -T - | tar -x -C "$place/tree"
 	cd "$place/build" || return
+	# shellcheck disable=SC2016  # the inner shell expands it
 	in_builder sh -exc '(cd ../tree; autoreconf -i)
 		../tree/configure --enable-werror --with-kernel=no
 		make -j2
-		make -j2 check VERBOSE=1'
+		make -j2 check VERBOSE=1
+		make -f ../tree/kmod/Makefile kernels OUT=$PWD/kernels WERROR_CFLAGS=-Werror ||
+			{ cat kernels/*/log; exit 1; }'
 	rm -rf "$place"
 }
 
@@ -47,7 +50,9 @@ check_releases()
 {
 	local name status=0
 
-	for name in bullseye bookworm trixie forky; do
+	# shellcheck source=contrib/testbed/lib/release.sh
+	source "$top/contrib/testbed/lib/release.sh"
+	for name in "${releases[@]}"; do
 		top=$top bash -euo pipefail -c '
 			source "$top/contrib/checks/host.sh"
 			source "$top/contrib/checks/releases.sh"

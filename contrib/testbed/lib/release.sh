@@ -7,7 +7,7 @@
 
 releases=(bullseye bookworm trixie forky)
 
-# release is "" (the default) until take_release; kernel is "" (the release's own), a package (NAME or
+# release is "" (the default) or "host" until take_release; kernel is "" (the release's own), a package (NAME or
 # NAME/SUITE) or the directory of a built kernel.
 # packages is "" or a file with the names of more packages for the machines, one a line.
 release='' kernel='' packages=''
@@ -21,6 +21,7 @@ host_release()
 take_release()
 {
 	release=${release:-$(default_release)}
+	[[ $release != host ]] || release=$(host_release)
 	require_one_of --release "$release" "${releases[@]}"
 	[[ ! $packages || -r $packages ]] ||
 		die_usage '--packages FILE with names of packages' "$packages" 'name a file that can be read'
@@ -126,7 +127,8 @@ find_builder()
 {
 	local inputs
 
-	inputs=$(cat "$testbed_dir/lib/release.sh"
+	# Not the whole file: a builder takes minutes to make.
+	inputs=$(declare -f package_sources install_root
 		"$top/contrib/install-dependencies" --list-build
 		printf '%s\n' "$release" "$kernel")
 	inputs=$(sha256sum <<<"$inputs")

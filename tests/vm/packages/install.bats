@@ -19,7 +19,7 @@ setup_file()
 		DEB_BUILD_OPTIONS=nocheck "$top/contrib/package" deb
 		"$top/contrib/package" module
 	fi
-	testbed up --init systemd --cgroup v2 --without-project
+	testbed up --release host --init systemd --cgroup v2 --without-project
 	kernel=$(bed uname -r)
 	bed mkdir /root/packages
 	(
