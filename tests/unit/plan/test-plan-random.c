@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests what must be true of every plan, with thousands of requests, good and bad, on every
- * machine.
+ * machine of tests/unit/topologies and on random ones.
  */
 #include "unit/machine.h"
 
@@ -233,31 +233,40 @@ static void check_memory(const struct machine *m)
 		assert_int_equal(sum, most / LARGE_PAGE * LARGE_PAGE);
 }
 
+/* Makes plans on the machine; returns how many of the requests got one. */
+static unsigned plan_often(struct machine *m, unsigned rounds)
+{
+	unsigned planned = 0;
+
+	for (unsigned round = 0; round < rounds; round++) {
+		draw_supply(m);
+		draw_config(m);
+		draw_request(m);
+		*m->err.text = '\0';
+		ms_plan_free(m->plan);
+		m->plan = NULL;
+		if (plan_decide(m->config, &m->request, m->topology, m->supply, &m->plan, &m->err) <
+		    0) {
+			assert_null(m->plan);
+			assert_true(strlen(m->err.text) > 20);
+			continue;
+		}
+		planned++;
+		check_cpus(m);
+		check_doorbells(m);
+		check_memory(m);
+	}
+	return planned;
+}
+
 static void whatever_is_asked(void **state)
 {
 	for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++) {
-		unsigned planned = 0;
+		unsigned planned;
 		struct machine m;
 
 		machine_load(&m, machines[i]);
-		for (unsigned round = 0; round < ROUNDS; round++) {
-			draw_supply(&m);
-			draw_config(&m);
-			draw_request(&m);
-			*m.err.text = '\0';
-			ms_plan_free(m.plan);
-			m.plan = NULL;
-			if (plan_decide(m.config, &m.request, m.topology, m.supply, &m.plan,
-					&m.err) < 0) {
-				assert_null(m.plan);
-				assert_true(strlen(m.err.text) > 20);
-				continue;
-			}
-			planned++;
-			check_cpus(&m);
-			check_doorbells(&m);
-			check_memory(&m);
-		}
+		planned = plan_often(&m, ROUNDS);
 		/* With too few plans, nothing would have been tested. */
 		print_message("# %s: %u of %u planned\n", machines[i], planned, ROUNDS);
 		assert_true(planned > ROUNDS / 20);
@@ -265,10 +274,95 @@ static void whatever_is_asked(void **state)
 	}
 }
 
+/* ---- machines that nobody has built ---- */
+
+#define TREES 80
+#define ROUNDS_OF_TREE 100
+#define MAX_CPUS 512
+
+static size_t __attribute__((format(printf, 3, 4)))
+add(char *text, size_t length, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	length += vsnprintf(text + length, 8192 - length, format, args);
+	va_end(args);
+	assert_true(length < 8192);
+	return length;
+}
+
+/* NUMA nodes for an object: none or more, some without memory, of very different sizes. */
+static size_t draw_nodes(char *text, size_t length, unsigned least)
+{
+	unsigned n = least + draw(3 - least);
+
+	for (unsigned i = 0; i < n; i++)
+		length = add(text, length, "[numa(memory=%ju)] ",
+			     draw(8) ? (uintmax_t)(1 + draw(4096)) << (20 + draw(11)) : 0);
+	return length;
+}
+
+/* The CPUs' numbers in any order, as firmware gives them. */
+static void draw_numbers(char *text, size_t length, unsigned n)
+{
+	unsigned numbers[MAX_CPUS];
+
+	for (unsigned i = 0; i < n; i++)
+		numbers[i] = i;
+	for (unsigned i = n; i > 1; i--) {
+		unsigned j = draw(i), number = numbers[j];
+
+		numbers[j] = numbers[i - 1];
+		numbers[i - 1] = number;
+	}
+	length = add(text, length, "(indexes=");
+	for (unsigned i = 0; i < n; i++)
+		length = add(text, length, "%s%u", i ? "," : "", numbers[i]);
+	add(text, length, ")");
+}
+
+/* Draws a machine as a description for hwloc's synthetic topologies. */
+static void draw_tree(char *text)
+{
+	unsigned packages = 1 + draw(4), groups = draw(2) ? 1 + draw(4) : 1;
+	unsigned caches = 1 + draw(2), cores = 1 + draw(4), threads = 1 << draw(3);
+	bool nodes_in_groups = groups > 1 && draw(2);
+	size_t length = add(text, 0, "pack:%u ", packages);
+
+	if (!nodes_in_groups)
+		length = draw_nodes(text, length, 1);
+	if (groups > 1)
+		length = add(text, length, "group:%u ", groups);
+	if (nodes_in_groups)
+		length = draw_nodes(text, length, 1);
+	length = add(text, length, "l3:%u core:%u pu:%u", caches, cores, threads);
+	if (draw(2))
+		draw_numbers(text, length, packages * groups * caches * cores * threads);
+}
+
+static void whatever_the_machine_is(void **state)
+{
+	unsigned planned = 0;
+	char text[8192];
+
+	for (unsigned i = 0; i < TREES; i++) {
+		struct machine m;
+
+		draw_tree(text);
+		machine_make(&m, text);
+		planned += plan_often(&m, ROUNDS_OF_TREE);
+		machine_free(&m);
+	}
+	print_message("# random trees: %u of %u planned\n", planned, TREES * ROUNDS_OF_TREE);
+	assert_true(planned > TREES * ROUNDS_OF_TREE / 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whatever_is_asked),
+		cmocka_unit_test(whatever_the_machine_is),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);
