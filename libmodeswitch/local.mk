@@ -142,6 +142,21 @@ libmodeswitch_libmodeswitch_la_LIBADD = libmodeswitch/libmodeswitch_all.la
 libmodeswitch_libmodeswitch_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^ms_' \
 	-no-undefined
 
+# In front of MPI programs: it has symbols of MPI only, and nothing of the library.
+pkglib_LTLIBRARIES =
+if HAVE_SLURM
+pkglib_LTLIBRARIES += libmodeswitch/mpi/liblwkmpi.la
+libmodeswitch_mpi_liblwkmpi_la_SOURCES = \
+	libmodeswitch/mpi/calls.c libmodeswitch/mpi/wrapper.h \
+	libmodeswitch/mpi/count.c libmodeswitch/mpi/count.h \
+	libmodeswitch/mpi/groups.c libmodeswitch/mpi/groups.h \
+	libmodeswitch/mpi/library.c libmodeswitch/mpi/library.h \
+	libmodeswitch/mpi/print.c libmodeswitch/mpi/page.h \
+	libmodeswitch/mpi/session.c libmodeswitch/mpi/session.h
+libmodeswitch_mpi_liblwkmpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^P?MPI_'
+libmodeswitch_mpi_liblwkmpi_la_LIBADD = -ldl
+endif
+
 # All of lwkctl but its main(), for the unit tests too.
 noinst_LTLIBRARIES += libmodeswitch/liblwkctl.la
 libmodeswitch_liblwkctl_la_SOURCES = \
@@ -167,6 +182,13 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/migrate/calibrate.c libmodeswitch/lwkctl/migrate/calibrate.h \
 	libmodeswitch/lwkctl/migrate/migrate.c \
 	libmodeswitch/lwkctl/migrate/summary.c libmodeswitch/lwkctl/migrate/summary.h \
+	libmodeswitch/lwkctl/mpi/heat.c libmodeswitch/lwkctl/mpi/heat.h \
+	libmodeswitch/lwkctl/mpi/mpi.c \
+	libmodeswitch/lwkctl/mpi/place.c libmodeswitch/lwkctl/mpi/place.h \
+	libmodeswitch/lwkctl/mpi/predict.c libmodeswitch/lwkctl/mpi/predict.h \
+	libmodeswitch/lwkctl/mpi/profile.c libmodeswitch/lwkctl/mpi/profile.h \
+	libmodeswitch/lwkctl/mpi/save.c libmodeswitch/lwkctl/mpi/save.h \
+	libmodeswitch/mpi/print.c libmodeswitch/mpi/page.h \
 	libmodeswitch/lwkctl/node.c \
 	libmodeswitch/lwkctl/plan.c \
 	libmodeswitch/lwkctl/prepare.c \
@@ -178,7 +200,7 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/status.c \
 	libmodeswitch/lwkctl/top.c \
 	libmodeswitch/lwkctl/verb.h libmodeswitch/lwkctl/verbs.c
-libmodeswitch_liblwkctl_la_LIBADD = $(NCURSES_LIBS) $(NUMA_LIBS) $(SECCOMP_LIBS)
+libmodeswitch_liblwkctl_la_LIBADD = $(NCURSES_LIBS) $(NUMA_LIBS) $(SECCOMP_LIBS) -lm
 
 bin_PROGRAMS += lwkctl
 lwkctl_SOURCES = libmodeswitch/lwkctl/main.c \

@@ -22,13 +22,15 @@ spank_lwk_la_SOURCES = \
 	libmodeswitch/base/files.c libmodeswitch/base/files.h \
 	spank/cpu_binding.c spank/cpu_binding.h \
 	spank/memory_binding.c spank/memory_binding.h \
+	spank/mpi_profile.c spank/mpi_profile.h \
 	spank/mpirun.c spank/mpirun.h \
 	spank/options.c spank/options.h \
 	spank/prolog.c spank/prolog.h \
 	spank/request.c spank/request.h \
 	spank/task.c spank/task.h \
 	spank/verdict.c spank/verdict.h
-spank_lwk_la_CPPFLAGS = $(AM_CPPFLAGS) $(slurm_compat_cppflags) -DLWKEXEC_PATH='"$(bindir)/lwkexec"'
+spank_lwk_la_CPPFLAGS = $(AM_CPPFLAGS) $(slurm_compat_cppflags) -DLWKEXEC_PATH='"$(bindir)/lwkexec"' \
+	-DLWKCTL_PATH='"$(bindir)/lwkctl"' -DLWKMPI_PATH='"$(pkglibdir)/liblwkmpi.so"'
 # Slurm's programs export thousands of names: ours must not meet theirs.
 spank_lwk_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version \
 	-export-symbols-regex '^(plugin_|spank_plugin_|slurm_spank_)'
@@ -40,8 +42,10 @@ plugin_descriptions = $(notdir $(slurmplugin_LTLIBRARIES))
 install-data-hook: remove-plugin-descriptions
 remove-plugin-descriptions:
 	cd $(DESTDIR)$(slurmplugindir) && rm -f $(plugin_descriptions)
+	rm -f $(DESTDIR)$(pkglibdir)/liblwkmpi.la
 # libtool uninstalls by its description.
 uninstall-hook: remove-plugins
 remove-plugins:
 	cd $(DESTDIR)$(slurmplugindir) && rm -f $(plugin_descriptions:.la=.so)
+	rm -f $(DESTDIR)$(pkglibdir)/liblwkmpi.so
 endif

@@ -10,6 +10,8 @@
 #include "modeswitch/error.h"
 #include "mpirun.h"
 
+#define MPI_PROFILE_MAX 2000
+
 enum option_id {
 	OPTION_LWK,
 	OPTION_LAUNCH,
@@ -18,6 +20,7 @@ enum option_id {
 	OPTION_PROXY_MEMORY,
 	OPTION_REPORT,
 	OPTION_QUIET,
+	OPTION_MPI_PROFILE,
 	OPTION_COUNT
 };
 
@@ -75,6 +78,14 @@ static int check_proxy_memory(const char *arg, struct ms_error *err)
 	uint64_t bytes;
 
 	return ms_parse_proxy_memory(arg, &bytes, err);
+}
+
+static int check_mpi_profile(const char *arg, struct ms_error *err)
+{
+	if (!has_argument(arg) || strlen(arg) < MPI_PROFILE_MAX)
+		return 0;
+	return ms_fail(err, "expected a path of less than %d characters, found %zu of them",
+		       MPI_PROFILE_MAX, strlen(arg));
 }
 
 static struct plugin_option {
@@ -155,6 +166,16 @@ static struct plugin_option {
 			.has_arg = no_argument,
 		},
 		.of_allocation = true,
+	},
+	[OPTION_MPI_PROFILE] = {
+		.spank = {
+			.name = "mpi-profile",
+			.arginfo = "[FILE]",
+			.usage = "count who sends how much to whom by MPI, and write that to FILE "
+				 "(mpi-JOB.STEP.json by default); lwkctl mpi shows it",
+			.has_arg = optional_argument,
+		},
+		.check = check_mpi_profile,
 	},
 };
 
@@ -365,6 +386,15 @@ static bool has_option(spank_t sp, enum option_id id)
 bool options_report(spank_t sp)
 {
 	return has_option(sp, OPTION_REPORT);
+}
+
+const char *options_mpi_profile(spank_t sp)
+{
+	char *arg = NULL;
+
+	if (spank_option_getopt(sp, &options[OPTION_MPI_PROFILE].spank, &arg) != ESPANK_SUCCESS)
+		return NULL;
+	return has_argument(arg) && strlen(arg) < MPI_PROFILE_MAX ? arg : "";
 }
 
 bool options_quiet(spank_t sp)

@@ -44,6 +44,9 @@ bool options_launch(spank_t sp);
 /* True when --quiet-irqs was given. */
 bool options_quiet(spank_t sp);
 
+/* The file that --mpi-profile names, "" when it names none; NULL: no profile is wanted. */
+const char *options_mpi_profile(spank_t sp);
+
 /* True when --lwk-report was given. */
 bool options_report(spank_t sp);
 

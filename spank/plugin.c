@@ -8,6 +8,7 @@
 
 #include "cpu_binding.h"
 #include "memory_binding.h"
+#include "mpi_profile.h"
 #include "options.h"
 #include "prolog.h"
 #include "task.h"
@@ -48,11 +49,13 @@ int slurm_spank_user_init(spank_t sp, int ac, char **av)
 
 int slurm_spank_task_init_privileged(spank_t sp, int ac, char **av)
 {
+	mpi_profile_directory(sp);
 	return task_refuse();
 }
 
 int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
+	mpi_profile_prepare(sp);
 	return task_launch(sp);
 }
 
@@ -63,6 +66,7 @@ int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
 
 int slurm_spank_task_exit(spank_t sp, int ac, char **av)
 {
+	mpi_profile_ended(sp);
 	return task_ended(sp);
 }
 

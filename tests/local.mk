@@ -41,11 +41,13 @@ check_PROGRAMS += \
 	tests/unit/interrupts/test-counts \
 	tests/unit/interrupts/test-steer \
 	tests/unit/lwkctl/test-drawing \
+	tests/unit/lwkctl/test-mpi \
 	tests/unit/lwkctl/test-verbs \
 	tests/unit/machine/test-memory \
 	tests/unit/machine/test-sysview \
 	tests/unit/machine/test-topology \
 	tests/unit/migrate/test-migrate \
+	tests/unit/mpi/test-page \
 	tests/unit/node/test-check \
 	tests/unit/plan/test-plan \
 	tests/unit/plan/test-plan-machines \
@@ -66,6 +68,8 @@ tests_unit_libunit_la_CPPFLAGS = $(AM_CPPFLAGS) \
 tests_unit_libunit_la_LIBADD = libmodeswitch/libmodeswitch_all.la
 
 tests_unit_lwkctl_test_drawing_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
+tests_unit_lwkctl_test_mpi_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
+tests_unit_mpi_test_page_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
 tests_unit_lwkctl_test_verbs_CPPFLAGS = $(AM_CPPFLAGS) -DTOP_SRCDIR='"$(abs_top_srcdir)"' \
 	-DTOP_BUILDDIR='"$(abs_top_builddir)"'
 tests_unit_lwkctl_test_verbs_LDADD = libmodeswitch/liblwkctl.la $(LDADD)

@@ -10,8 +10,10 @@ typedef struct spank_handle *spank_t;
 
 enum spank_item {
 	S_JOB_UID,
+	S_JOB_GID,
 	S_JOB_ID,
 	S_JOB_STEPID,
+	S_JOB_LOCAL_TASK_COUNT,
 	S_JOB_ARGV,
 	S_TASK_PID,
 };

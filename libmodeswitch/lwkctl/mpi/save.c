@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lwkctl/mpi/save.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mpi/page.h"
+
+/* A page of 160000 ranks: more than that is none. */
+#define PAGE_BYTES_MAX (64 << 20)
+#define PAGES_MAX 4096
+
+/* Copies the file first: who can write to it can truncate it at any time. */
+static int print_page(int directory, const char *name, FILE *out, struct pages *pages, int *ranks)
+{
+	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	struct page *page;
+	ssize_t length;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > PAGE_BYTES_MAX) {
+		pages->others++;
+	} else if (st.st_size == 0) {
+		pages->ended++;
+	} else {
+		page = malloc(st.st_size);
+		length = page ? read(fd, page, st.st_size) : -1;
+		if (length >= (ssize_t)sizeof(*page) && *ranks == 0) {
+			/* The first page tells how many ranks there are, in front of all pages. */
+			*ranks = page->ranks;
+			fprintf(out, "%d,\"parts\":[\n", *ranks);
+		}
+		if (length > 0 && page_print(page, length, out)) {
+			pages->printed++;
+			fputs(",\n", out);
+		} else {
+			pages->others++;
+		}
+		free(page);
+	}
+	if (fd >= 0)
+		close(fd);
+	return 0;
+}
+
+int pages_print(const char *directory, const char *job, FILE *out, struct pages *pages,
+		struct ms_error *err)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), ranks = 0;
+	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	memset(pages, 0, sizeof(*pages));
+	if (!entries) {
+		ms_fail(err, "%s: %m", directory);
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	fprintf(out, "{\"version\":1,\"job\":\"%s\",\"ranks\":", job);
+	for (int i = 0; i < PAGES_MAX && (entry = readdir(entries)); i++) {
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			print_page(fd, entry->d_name, out, pages, &ranks);
+	}
+	/* An empty object closes the list after its last comma; it is no rank's. */
+	fputs(ranks ? "{}]}\n" : "0}\n", out);
+	closedir(entries);
+	return 0;
+}
+
+static int take_rights(const char *as, struct ms_error *err)
+{
+	unsigned uid, gid;
+
+	if (sscanf(as, "%u:%u", &uid, &gid) != 2)
+		return ms_fail(err, "--as: expected UID:GID, found \"%s\"", as);
+	if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
+		return ms_fail(err, "--as: expected to become user %u, found %m", uid);
+	return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	if (at->level > 0)
+		remove(path);
+	return 0;
+}
+
+/* Writes "DIR/mpi-5.0.NODE.json" for "DIR/mpi-5.0.json". */
+static void part_path(const char *path, char *part, size_t size)
+{
+	const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+	int stem = dot && (!slash || dot > slash + 1) ? dot - path : (int)strlen(path);
+	char node[65] = "node";
+
+	gethostname(node, sizeof(node) - 1);
+	snprintf(part, size, "%.*s.%s%s", stem, path, node, path + stem);
+}
+
+static int write_part(const char *path, const char *text, size_t length, struct ms_error *err)
+{
+	int fd;
+	ssize_t written;
+
+	/* A part of an earlier run of the same name goes; a link goes, and not what it leads to. */
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return ms_fail(err, "%s: %m", path);
+	written = write(fd, text, length);
+	if (close(fd) < 0 || written != (ssize_t)length) {
+		ms_fail(err, "%s: expected to write %zu bytes, found room for %zd: %m", path,
+			length, written);
+		unlink(path);
+		return -1;
+	}
+	return 0;
+}
+
+int pages_save(const char *directory, const char *path, const char *as, bool quiet,
+	       struct ms_error *err)
+{
+	const char *slash = strrchr(directory, '/'), *job = slash ? slash + 1 : directory;
+	char part[4352], *text = NULL;
+	struct pages pages;
+	size_t length;
+	FILE *out;
+	int ret;
+
+	if (as && take_rights(as, err) < 0)
+		return -1;
+	out = open_memstream(&text, &length);
+	if (!out)
+		return ms_fail(err, "%s: %m", directory);
+	ret = pages_print(directory, job, out, &pages, err);
+	fclose(out);
+	part_path(path, part, sizeof(part));
+	if (ret == 0 && pages.printed) {
+		ret = write_part(part, text, length, err);
+		if (ret == 0)
+			printf("%d rank%s of step %s did not come to MPI_Finalize on this node; "
+			       "the profile of their traffic is in %s\n",
+			       pages.printed, pages.printed == 1 ? "" : "s", job, part);
+	} else if (ret == 0 && !pages.ended && !quiet) {
+		printf("step %s has no profile: none of its programs on this node called MPI_Init "
+		       "in a shared MPI library. A statically linked program cannot have one: link "
+		       "it with the shared library.\n",
+		       job);
+	}
+	free(text);
+	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	return ret;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The page file of an MPI rank: liblwkmpi.so counts into it while the program runs, and whoever
+ * reads it afterwards must check every number, because the program's user can write to it.
+ */
+#ifndef MPI_PAGE_H
+#define MPI_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define PAGE_MAGIC 0x31696d6b776cULL
+#define PAGE_CALLS 512
+#define PAGE_GROUPS 1024
+#define PAGE_MEMBERS 65536
+#define PAGE_COLLECTIVES 4096 /* a power of two */
+#define PAGE_RANKS_MAX 1048576
+
+/* Messages of 0 bytes, up to 64, 512, 4K, 32K, 256K, 2M, and larger ones. */
+#define PAGE_CLASSES 8
+
+/* How often a function was called, and the ticks in it. */
+struct page_call {
+	char name[32];
+	uint64_t n, ticks;
+};
+
+/* The ranks of a communicator: first, first + stride and so on; or, when stride is 0, a list. */
+struct page_group {
+	uint64_t id; /* of the ranks and their order: the same in each rank */
+	uint32_t size, first, stride;
+	uint32_t
+		members; /* the place of the list in struct page; PAGE_MEMBERS: there was no room */
+};
+
+struct page_collective {
+	uint32_t call;	/* the place in 'calls' */
+	uint32_t group; /* the place in 'groups'; PAGE_GROUPS: unknown */
+	uint32_t class;
+	uint32_t used;
+	uint64_t n, bytes, ticks;
+};
+
+struct page_peer {
+	uint64_t n, bytes, blocking;
+};
+
+struct page {
+	uint64_t magic;
+	uint32_t rank, ranks;
+	uint32_t n_calls, n_groups, n_members, n_collectives;
+	/* Ticks of the time stamp counter, and nanoseconds of CLOCK_MONOTONIC at the same time. */
+	uint64_t first_ticks, first_ns, last_ticks, last_ns;
+	uint64_t mpi_ticks; /* in MPI, all functions */
+	/* Events whose place in the tables below is unknown: a size, no room. */
+	uint64_t unknown_sizes, lost;
+	char host[64], program[256];
+	struct page_call calls[PAGE_CALLS];
+	struct page_group groups[PAGE_GROUPS];
+	uint32_t members[PAGE_MEMBERS];
+	struct page_collective collectives[PAGE_COLLECTIVES];
+	/* What this rank sent to each rank and to unknown ones, then what it fetched from them. */
+	struct page_peer peers[][PAGE_CLASSES];
+};
+
+/* The size in bytes of the page of a rank among so many. */
+static inline size_t page_size(uint32_t ranks)
+{
+	return sizeof(struct page) +
+	       2 * ((size_t)ranks + 1) * PAGE_CLASSES * sizeof(struct page_peer);
+}
+
+static inline unsigned page_class(uint64_t bytes)
+{
+	unsigned bits = bytes ? 64 - __builtin_clzll(bytes - !!(bytes > 1)) : 0;
+
+	return bits == 0 ? 0 : bits <= 6 ? 1 : bits >= 22 ? PAGE_CLASSES - 1 : (bits + 2) / 3 - 1;
+}
+
+/*
+ * Writes the page as a JSON object. Numbers of a page that anybody may have written are checked:
+ * false when 'size' bytes hold no page, and then nothing is written.
+ */
+bool page_print(const struct page *page, size_t size, FILE *out);
+
+#endif

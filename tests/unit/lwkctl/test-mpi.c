@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Profiles of MPI programs: reading, predicting, placing. */
+#include "unit/unit.h"
+
+#include "base/clock.h"
+#include "lwkctl/mpi/heat.h"
+#include "lwkctl/mpi/place.h"
+#include "lwkctl/mpi/predict.h"
+#include "lwkctl/mpi/profile.h"
+
+/* Four ranks in a ring 0-2-1-3: 10 blocking messages of 1000 bytes to each neighbour. */
+static const char ring[] =
+	"{\"version\":1,\"job\":\"5.0\",\"ranks\":4,\"parts\":[\n"
+	"{\"rank\":0,\"seconds\":2,\"mpi_seconds\":1,\"calls\":[[\"Send\",20,0.5]],"
+	"\"groups\":[{\"id\":\"a\",\"size\":4,\"first\":0,\"stride\":1}],"
+	"\"collectives\":[[\"Allreduce\",0,1,5,40,0.1]],"
+	"\"sent\":[[2,3,4,4000,4],[2,2,6,6000,6],[3,3,10,10000,10]]},\n"
+	"{\"rank\":1,\"seconds\":3,\"calls\":[[\"Send\",20,0.75]],\"sent\":[[2,3,10,10000,10],"
+	"[3,3,10,10000,10],[-1,0,3,0,0]],\"fetched\":[[0,1,1,64,0]]},\n"
+	"{\"rank\":2,\"sent\":[[0,3,10,10000,10],[1,3,10,10000,10]]},\n"
+	"{\"rank\":3,\"sent\":[[0,3,10,10000,10],[1,3,10,10000,10]]}]}";
+
+static void parse(struct profile *profile, const char *text)
+{
+	struct ms_error err;
+
+	if (profile_parse(text, strlen(text), "test", profile, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void reading(void **state)
+{
+	struct profile profile;
+
+	parse(&profile, ring);
+	assert_int_equal(profile.ranks, 4);
+	assert_int_equal(profile.present, 4);
+	assert_int_equal(profile.n_edges, 9);
+	/* Fetched bytes go from their owner. */
+	assert_int_equal(profile.edges[0].from, 0);
+	assert_int_equal(profile.edges[0].to, 1);
+	assert_int_equal(profile.edges[0].bytes, 64);
+	/* Classes of a pair are one edge. */
+	assert_int_equal(profile.edges[1].to, 2);
+	assert_int_equal(profile.edges[1].n, 10);
+	assert_int_equal(profile.edges[1].bytes, 10000);
+	assert_int_equal(profile.unknown_peers, 3);
+	assert_int_equal(profile.n_functions, 1);
+	assert_int_equal(profile.functions[0].n, 40);
+	assert_true(profile.functions[0].most == 0.75);
+	assert_true(profile_seconds(&profile) == 3);
+	assert_int_equal(profile.n_operations, 1);
+	assert_int_equal(profile.operations[0].size, 4);
+	assert_int_equal(profile.operations[0].members[3], 3);
+	profile_release(&profile);
+}
+
+static void garbage(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"[]",
+		"{}",
+		"{\"version\":2,\"ranks\":1,\"parts\":[{}]}",
+		"{\"version\":1,\"ranks\":-1,\"parts\":[{}]}",
+		"{\"version\":1,\"ranks\":99999999,\"parts\":[{}]}",
+		"{\"version\":1,\"ranks\":2,\"parts\":3}",
+		"{\"version\":1,\"ranks\":2,\"parts\":[{\"rank\":",
+	};
+	struct profile profile;
+	struct ms_error err;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		assert_int_equal(profile_parse(texts[i], strlen(texts[i]), "file", &profile, &err),
+				 -1);
+		assert_has(err.text, "file: expected");
+	}
+	/* Members that are something else do no harm. */
+	parse(&profile,
+	      "{\"version\":1,\"ranks\":2,\"parts\":[7,{},{\"rank\":9},{\"rank\":0,\"sent\":"
+	      "[3,[],[5,1,1,1,1],[1,\"x\",-4,1e300,[]],[-7]],\"groups\":[{\"id\":\"b\",\"size\":2,"
+	      "\"first\":1,\"stride\":4000000000},{\"id\":[],\"size\":-2}],\"collectives\":"
+	      "[[\"Bcast\",77,-1,2],[],[\"Bcast\",0,9,1,1,-1]],\"calls\":{}},{\"rank\":0}]}");
+	assert_int_equal(profile.present, 1);
+	profile_release(&profile);
+}
+
+/* Every prefix of a profile and every changed letter is read or refused, and nothing crashes. */
+static void damaged(void **state)
+{
+	size_t length = strlen(ring);
+	char *text = strdup(ring);
+	struct profile profile;
+	struct ms_error err;
+
+	for (size_t i = 0; i < length; i++) {
+		char letter = text[i];
+
+		if (profile_parse(text, i, "file", &profile, &err) == 0)
+			profile_release(&profile);
+		text[i] = "9-]{\"x,"[i % 7];
+		if (profile_parse(text, length, "file", &profile, &err) == 0)
+			profile_release(&profile);
+		text[i] = letter;
+	}
+	free(text);
+}
+
+static void predicting(void **state)
+{
+	const struct link link = { .delay = 0.01, .bandwidth = 1e6 };
+	const int whole[] = { 0, 0, 0, 0 }, halves[] = { 0, 0, 1, 1 };
+	struct prediction prediction;
+	struct profile profile;
+
+	parse(&profile, ring);
+	predict(&profile, whole, &link, &prediction);
+	assert_true(prediction.seconds == 3 && prediction.bytes == 0 && prediction.waits == 0);
+	predict(&profile, halves, &link, &prediction);
+	/* All messages cross; the allreduce crosses in its second round, 5 times, two pairs. */
+	assert_true(prediction.bytes == 80000 + 2 * 2 * 10);
+	assert_true(prediction.waits == 20 + 5);
+	assert_true(prediction.seconds > 3.33 && prediction.seconds < 3.34);
+	profile_release(&profile);
+}
+
+/* ---- placement ---- */
+
+static void random_weights(double *weights, int n, int kind)
+{
+	memset(weights, 0, (size_t)n * n * sizeof(*weights));
+	for (int i = 0; i < n; i++) {
+		for (int j = i + 1; j < n; j++) {
+			double weight = random() % 100;
+
+			if (kind == 1) /* few pairs talk */
+				weight = random() % 4 == 0 ? weight : 0;
+			else if (kind == 2) /* a ring whose ranks are dealt out */
+				weight = (i * 5 + 1) % n == j || (j * 5 + 1) % n == i ? 100 : 0;
+			weights[i * n + j] = weights[j * n + i] = weight;
+		}
+	}
+}
+
+/* The least cost of all placements of the ranks from 'rank' on. */
+static double exhaust(const double *weights, int n, const struct place_node *nodes, size_t n_nodes,
+		      int *node, int *used, int rank)
+{
+	double least = -1;
+
+	if (rank == n)
+		return place_cost(weights, n, nodes, node);
+	for (size_t i = 0; i < n_nodes; i++) {
+		double cost;
+
+		if (used[i] == nodes[i].slots)
+			continue;
+		used[i]++;
+		node[rank] = i;
+		cost = exhaust(weights, n, nodes, n_nodes, node, used, rank + 1);
+		used[i]--;
+		if (least < 0 || cost < least)
+			least = cost;
+	}
+	return least;
+}
+
+static void check_slots(const int *node, int n, const struct place_node *nodes, size_t n_nodes)
+{
+	for (size_t i = 0; i < n_nodes; i++) {
+		int used = 0;
+
+		for (int rank = 0; rank < n; rank++)
+			used += node[rank] == (int)i;
+		assert_true(used <= nodes[i].slots);
+	}
+}
+
+static void small_placements(void **state)
+{
+	static const struct place_node machines[][4] = {
+		{ { .slots = 4 }, { .slots = 4, .site = 1 } },
+		{ { .slots = 5 }, { .slots = 3, .site = 1 } },
+		{ { .slots = 2 },
+		  { .slots = 2 },
+		  { .slots = 2, .site = 1 },
+		  { .slots = 2, .site = 1 } },
+		{ { .slots = 3 }, { .slots = 3, .site = 1 }, { .slots = 2, .site = 2 } },
+	};
+	static const size_t n_nodes[] = { 2, 2, 4, 3 };
+	double weights[64];
+	int node[8], tried[8], used[4];
+
+	for (unsigned try = 0; try < 40; try++) {
+		const struct place_node *nodes = machines[try % 4];
+		size_t n = n_nodes[try % 4];
+		double best;
+
+		random_weights(weights, 8, try % 3);
+		memset(used, 0, sizeof(used));
+		best = exhaust(weights, 8, nodes, n, tried, used, 0);
+		assert_int_equal(place_ranks(weights, 8, nodes, n, node), 0);
+		check_slots(node, 8, nodes, n);
+		if (place_cost(weights, 8, nodes, node) > best * (1 + 1e-9))
+			fail_msg("case %u: expected cost %f, found %f", try, best,
+				 place_cost(weights, 8, nodes, node));
+	}
+}
+
+/* 1024 ranks on a grid, dealt out to 64 nodes of 4 sites cyclically: at most 5 seconds. */
+static void large_placement(void **state)
+{
+	enum { N = 1024, SIDE = 32, NODES = 64 };
+	double *weights = calloc((size_t)N * N, sizeof(double)), blocks, found;
+	struct place_node nodes[NODES] = { 0 };
+	static int node[N];
+	int64_t start = clock_ms();
+
+	assert_non_null(weights);
+	for (int i = 0; i < N; i++) {
+		int x = i % SIDE, y = i / SIDE, right = (x + 1) % SIDE + y * SIDE,
+		    down = x + (y + 1) % SIDE * SIDE;
+		/* 389 and 1024 have no common divisor: the ranks' numbers tell nothing. */
+		int a = i * 389 % N, b = right * 389 % N, c = down * 389 % N;
+
+		weights[a * N + b] = weights[b * N + a] = 1;
+		weights[a * N + c] = weights[c * N + a] = 1;
+	}
+	for (int i = 0; i < NODES; i++)
+		nodes[i] = (struct place_node){ .slots = N / NODES, .site = i / 16 };
+	place_block(N, nodes, NODES, node);
+	blocks = place_cost(weights, N, nodes, node);
+	assert_int_equal(place_ranks(weights, N, nodes, NODES, node), 0);
+	check_slots(node, N, nodes, NODES);
+	found = place_cost(weights, N, nodes, node);
+	printf("1024 ranks: %jd ms, %.0f of block's cost %.0f\n", (intmax_t)(clock_ms() - start),
+	       found, blocks);
+	assert_true(found < blocks / 4);
+	free(weights);
+}
+
+static void drawing(void **state)
+{
+	struct profile profile;
+	struct ms_error err;
+	char path[128];
+	const char *text;
+
+	parse(&profile, ring);
+	snprintf(path, sizeof(path), "%s/heat.svg", unit_dir);
+	assert_int_equal(heat_write_svg(&profile, path, &err), 0);
+	text = unit_read("heat.svg");
+	assert_has(text, "<title>0 to 2: 10000 bytes</title>");
+	assert_has(text, "</svg>");
+	assert_int_equal(heat_write_svg(&profile, "/nowhere/heat.svg", &err), -1);
+	profile_release(&profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reading),	    cmocka_unit_test(garbage),
+		cmocka_unit_test(damaged),	    cmocka_unit_test(predicting),
+		cmocka_unit_test(small_placements), cmocka_unit_test(large_placement),
+		cmocka_unit_test(drawing),
+	};
+
+	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);
+}

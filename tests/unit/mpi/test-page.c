@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Pages of MPI ranks, which their user can fill with anything. */
+#include "unit/unit.h"
+
+#include <json-c/json.h>
+
+#include "mpi/page.h"
+
+#define RANKS 3
+
+static struct page *make_page(void)
+{
+	struct page *page = calloc(1, page_size(RANKS));
+
+	assert_non_null(page);
+	*page = (struct page){ .magic = PAGE_MAGIC,
+			       .ranks = RANKS,
+			       .rank = 1,
+			       .n_calls = 1,
+			       .n_groups = 1,
+			       .first_ticks = 1000,
+			       .first_ns = 5,
+			       .last_ticks = 3001000,
+			       .last_ns = 1000005,
+			       .mpi_ticks = 1500000,
+			       .host = "node1" };
+	page->calls[0] = (struct page_call){ .name = "Send", .n = 7, .ticks = 3000000 };
+	page->groups[0] = (struct page_group){ .id = 1, .size = 3, .stride = 1 };
+	page->collectives[9] =
+		(struct page_collective){ .used = 1, .class = 2, .n = 4, .bytes = 400 };
+	page->peers[2][1] = (struct page_peer){ .n = 7, .bytes = 70, .blocking = 6 };
+	page->peers[RANKS][0].n = 1;
+	page->peers[RANKS + 1 + 0][3] = (struct page_peer){ .n = 1, .bytes = 4096 };
+	return page;
+}
+
+/* Prints the page; valid until the next call. NULL: it is refused. */
+static const char *print(const struct page *page, size_t size)
+{
+	static char text[1 << 20];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	bool printed;
+
+	assert_non_null(out);
+	printed = page_print(page, size, out);
+	fclose(out);
+	return printed ? text : NULL;
+}
+
+static void classes(void **state)
+{
+	static const uint64_t last[] = { 0, 64, 512, 4096, 32768, 262144, 2097152 };
+
+	for (unsigned i = 0; i < PAGE_CLASSES - 1; i++) {
+		assert_int_equal(page_class(last[i]), i);
+		assert_int_equal(page_class(last[i] + 1), i + 1);
+	}
+	assert_int_equal(page_class(UINT64_MAX), PAGE_CLASSES - 1);
+}
+
+static void what_was_counted(void **state)
+{
+	struct page *page = make_page();
+	const char *text = print(page, page_size(RANKS));
+
+	assert_non_null(text);
+	assert_has(text, "\"rank\":1,\"host\":\"node1\"");
+	/* 3000000 ticks are a millisecond. */
+	assert_has(text, "\"seconds\":0.001000000,\"mpi_seconds\":0.000500000");
+	assert_has(text, "\"calls\":[[\"Send\",7,0.001000000]]");
+	assert_has(text, "\"collectives\":[[\"Send\",0,2,4,400,0.000000000]]");
+	assert_has(text, "\"sent\":[[2,1,7,70,6],[-1,0,1,0,0]]");
+	assert_has(text, "\"fetched\":[[0,3,1,4096,0]]");
+	free(page);
+}
+
+static void no_pages(void **state)
+{
+	struct page *page = make_page();
+	size_t size = page_size(RANKS);
+
+	assert_null(print(page, size - 1));
+	assert_null(print(page, 8));
+	page->ranks = RANKS + 1; /* longer than the file */
+	assert_null(print(page, size));
+	page->ranks = UINT32_MAX;
+	assert_null(print(page, size));
+	page->ranks = RANKS;
+	page->rank = RANKS;
+	assert_null(print(page, size));
+	page->rank = 0;
+	page->magic++;
+	assert_null(print(page, size));
+	free(page);
+}
+
+/* Whatever stands behind a valid head, the text is JSON and nothing outside the page is read. */
+static void garbage(void **state)
+{
+	size_t size = page_size(RANKS);
+	struct page *page = malloc(size); /* the sanitizer watches its end */
+
+	assert_non_null(page);
+	for (unsigned try = 0; try < 200; try++) {
+		struct json_object *object;
+		const char *text;
+
+		for (size_t i = 0; i < size; i++)
+			((unsigned char *)page)[i] = try < 2 ? -
+			try : random()
+				>> 7;
+		page->magic = PAGE_MAGIC;
+		page->ranks = RANKS;
+		page->rank = 2;
+		if (try % 2)
+			page->n_groups = 1; /* prints a list of members at times */
+		page->groups[0].stride = 0;
+		page->groups[0].first = 2;
+		page->groups[0].size = try * 999;
+		page->groups[0].members = PAGE_MEMBERS - try;
+		text = print(page, size);
+		assert_non_null(text);
+		object = json_tokener_parse(text);
+		if (!object && strlen(text) < (1 << 20) - 2)
+			fail_msg("expected JSON, found: %.200s", text);
+		json_object_put(object);
+	}
+	free(page);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(classes),
+		cmocka_unit_test(what_was_counted),
+		cmocka_unit_test(no_pages),
+		cmocka_unit_test(garbage),
+	};
+
+	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bed: third
+#
+# srun --mpi-profile counts what the ranks of an MPI program send, on Linux and on the LWK, and lwkctl
+# mpi shows it.
+
+load ../helpers
+
+setup_file()
+{
+	prepare
+}
+
+teardown_file()
+{
+	node_is_clean
+}
+
+# profiled DIRECTORY SRUN-ARG...: runs two ranks there with a profile in profile.json.
+profiled()
+{
+	local directory=$1
+	shift
+
+	as user1 mkdir -p "$directory"
+	as user1 timeout 300 srun --quiet --chdir="$directory" -n2 --mpi=pmi2 \
+		--mpi-profile=profile.json "$@"
+}
+
+# counts FILE: prints messages, blocking ones and bytes of each pair, and a rank's allreduces.
+counts()
+{
+	as user1 lwkctl mpi --json "$1" |
+		jq -c '(.matrix[] | [.from, .to, .messages, .blocking, .bytes]),
+			(.collectives[] | select(.function == "Allreduce") | [.ranks, .operations, .bytes]),
+			[.present, .unknown_peers, .unknown_sizes, .lost]'
+}
+
+# 100 + 11 rounds of 8 bytes, 11 of 1 MB; two allreduces of 4 bytes by each rank.
+expected='[0,1,122,122,11535224]
+[1,0,122,122,11535224]
+[2,2,16]
+[2,0,0,0]'
+
+@test "a profile has each message of a program on Linux, and none beside" {
+	profiled /tmp/mpi-linux -c1 --mem=900 "$programs/mpi-pairs" 100
+	run -0 counts /tmp/mpi-linux/profile.json
+	diff <(echo "$expected") <(echo "$output")
+	run -0 as user1 lwkctl mpi /tmp/mpi-linux/profile.json
+	echo "$output"
+	[[ $output == *'2 ranks'* && $output == *MPI_Send* && $output == *'class: '* ]]
+	as user1 lwkctl mpi --svg /tmp/mpi-linux/heat.svg /tmp/mpi-linux/profile.json
+	bed grep -q '<title>0 to 1: 11535224 bytes' /tmp/mpi-linux/heat.svg
+	run -0 as user1 lwkctl mpi advise /tmp/mpi-linux/profile.json
+	[[ $output == *'nothing to win'* ]]
+	# Nothing stays behind.
+	run -0 bed ls /run/slurm-lwk/mpi
+	[[ $output == '' ]]
+}
+
+@test "a profile of a program on the LWK has the same numbers" {
+	profiled /tmp/mpi-lwk -c3 --mem=900 --lwk "$programs/mpi-pairs" 100
+	run -0 counts /tmp/mpi-lwk/profile.json
+	diff <(echo "$expected") <(echo "$output")
+}
+
+@test "a static program has no profile, and is told why" {
+	run -0 as user1 srun -Q -n1 --mem=100 --mpi-profile "$programs/hello"
+	echo "$output"
+	[[ $output == *'has no profile'*'statically linked'* ]]
+}
+
+@test "what killed ranks have counted is saved, and a user's pages lead nowhere" {
+	as user1 mkdir -p /tmp/mpi-killed
+	run as user1 srun -Q -n1 --mem=100 --chdir=/tmp/mpi-killed --mpi-profile=p.json sh -c '
+		ln -s /etc/shadow "$LWK_MPI_PAGES/0-1"
+		echo junk >"$LWK_MPI_PAGES/0-2"
+		mkfifo "$LWK_MPI_PAGES/0-3"
+		mkdir -p "$LWK_MPI_PAGES/a/b"; : >"$LWK_MPI_PAGES/a/b/c"
+		ln -s /etc "$LWK_MPI_PAGES/a/d"'
+	echo "$output"
+	[[ $status == 0 && $output == *'has no profile'* ]]
+	bed test -e /etc/passwd
+	run -0 bed ls /run/slurm-lwk/mpi
+	[[ $output == '' ]]
+	# A rank that ends before its time.
+	run as user1 timeout 300 srun -Q -K -n2 -c1 --mem=900 --mpi=pmi2 --chdir=/tmp/mpi-killed \
+		--mpi-profile=p.json sh -c '
+		[ "$SLURM_PROCID" = 0 ] || exec '"$programs"'/mpi-pairs 1000000
+		'"$programs"'/mpi-pairs 1000000 &
+		until [ "$(find "$LWK_MPI_PAGES" -size +0 | wc -l)" -ge 2 ]; do sleep 0.1; done
+		kill -9 $!; wait $!'
+	echo "$output"
+	[[ $output == *'did not come to MPI_Finalize'* ]]
+	as user1 lwkctl mpi --json /tmp/mpi-killed/p.node1.json | jq -e '.ranks == 2 and .present >= 1'
+}
+
+@test "the library stands behind a user's own" {
+	run -0 as user1 env LD_PRELOAD=libm.so.6 srun -Q -n1 --mem=100 --mpi-profile sh -c 'echo "$LD_PRELOAD"'
+	[[ $output == *'libm.so.6:/usr/'*'/slurm-lwk/liblwkmpi.so'* ]]
+}
