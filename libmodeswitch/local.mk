@@ -92,6 +92,8 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/switch/report.c libmodeswitch/switch/report.h \
 	libmodeswitch/switch/reset.c \
 	libmodeswitch/switch/engine.c libmodeswitch/switch/engine.h \
+	libmodeswitch/switch/fault.c libmodeswitch/switch/fault.h \
+	libmodeswitch/switch/look.c libmodeswitch/switch/look.h \
 	libmodeswitch/switch/switch.c \
 	libmodeswitch/switch/undo.c libmodeswitch/switch/undo.h \
 	libmodeswitch/switch/warm.c libmodeswitch/switch/warm.h \

@@ -72,11 +72,13 @@ static int switch_on(const struct ms_request *request)
 	if (ms_config_load(MS_CONFIG_PATH, &config, &err) < 0)
 		return refuse(request->job_id, request->uid, err.text);
 	ret = ms_switch_on(config, request, &err);
-	if (ret < 0)
+	if (ret < 0) {
 		slurm_error("lwk: job %u: switching to LWK mode left this node unsound: %s",
 			    request->job_id, err.text);
-	else
+		verdict_drain(request->job_id, err.text);
+	} else {
 		report_job(request->job_id);
+	}
 	ms_config_free(config);
 	return ret;
 }
@@ -177,5 +179,7 @@ int prolog_switch_off(spank_t sp)
 		return 0;
 	}
 	slurm_error("lwk: job %u: cannot switch this node back: %s", job_id, err.text);
+	compat_prepare_prolog();
+	verdict_drain(job_id, err.text);
 	return -1;
 }

@@ -124,6 +124,23 @@ void verdict_refuse(uint32_t job_id, const char *reason)
 	} while (leader_id != asked);
 }
 
+void verdict_drain(uint32_t job_id, const char *reason)
+{
+	char *node = getenv("SLURMD_NODENAME"), *text;
+	update_node_msg_t update;
+
+	if (!node || asprintf(&text, "lwk: job %u: %s", job_id, reason) < 0)
+		return;
+	slurm_init_update_node_msg(&update);
+	update.node_names = node;
+	update.node_state = NODE_STATE_DRAIN;
+	update.reason = text;
+	update.reason_uid = geteuid();
+	if (slurm_update_node(&update) != 0)
+		log_failure(job_id, "drain this node with the reason");
+	free(text);
+}
+
 enum progress { WAIT, GO, STOP };
 
 static enum progress judge_component(const slurm_job_info_t *job, struct ms_error *err)

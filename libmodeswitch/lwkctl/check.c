@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* lwkctl check: what would break LWK jobs on this node. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "lwkctl/common.h"
+#include "modeswitch/error.h"
+#include "modeswitch/job.h"
 #include "modeswitch/node.h"
+
+enum { OPTION_REPAIR = OPTION_OWN };
+
+static bool repair;
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	if (key != OPTION_REPAIR)
+		return ARGP_ERR_UNKNOWN;
+	repair = true;
+	return 0;
+}
 
 static const char *const level_words[] = {
 	[MS_FINE] = "fine", [MS_NOTE] = "note", [MS_PROBLEM] = "problem"
@@ -30,12 +45,27 @@ static void collect_finding(const struct ms_finding *finding, void *context)
 	json_object_array_add(context, object);
 }
 
+/* With --json standard output has nothing but the findings. */
+static void print_repair(const char *line, void *context)
+{
+	const struct options *options = context;
+
+	fprintf(options->json ? stderr : stdout, "repaired: %s\n", line);
+}
+
 static int run(const struct options *options)
 {
-	struct json_object *findings = json_object_new_array();
-	int problems = ms_check(options->config, options->json ? collect_finding : print_finding,
-				findings);
+	struct json_object *findings;
+	struct ms_error err;
+	int problems;
 
+	if (repair && geteuid() != 0)
+		return usage_error("--repair by root only", "another user");
+	if (repair && ms_repair(print_repair, (void *)options, &err) < 0)
+		fail(&err);
+	findings = json_object_new_array();
+	problems = ms_check(options->config, options->json ? collect_finding : print_finding,
+			    findings);
 	if (options->json)
 		print_json(findings);
 	else
@@ -49,6 +79,11 @@ const struct verb verb_check = {
 	.name = "check",
 	.summary = "Look for what would break LWK jobs on this node",
 	.help = "Looks for what would break LWK jobs on this node, and says for each problem what to do.",
-	.options = (const struct argp_option[]){ CONFIG_OPTION, JSON_OPTION, { 0 } },
+	.options = (const struct argp_option[]){ FLAG("repair", OPTION_REPAIR,
+						      "First repair what crashes have left (root)"),
+						 CONFIG_OPTION,
+						 JSON_OPTION,
+						 { 0 } },
+	.parse = parse,
 	.run = run,
 };

@@ -141,10 +141,28 @@ int ms_reconcile(bool (*alive)(uint32_t job_id, void *context), void *context,
 
 /*
  * Switches the job off, running or not. With MS_ALL_JOBS switches all jobs off and then gives back
- * whatever else is lent, in whatever state a crash left it. Tells say() each thing it does. Root.
+ * whatever else is lent, in whatever state a crash left it. Tells say() each thing that it finds, then
+ * each that it does. Root.
  */
 #define MS_ALL_JOBS UINT32_MAX
-int ms_reset(uint32_t job_id, ms_say say, void *context, struct ms_error *err);
+enum ms_reset_mode {
+	MS_RESET,
+	MS_RESET_DRY_RUN, /* changes nothing */
+	/*
+	 * First kills the process that holds the lock of switching, as a switch does that hangs; in
+	 * the end forgets journals that cannot be undone, if nothing is lent any more.
+	 */
+	MS_RESET_FORCE,
+};
+int ms_reset(uint32_t job_id, enum ms_reset_mode mode, ms_say say, void *context,
+	     struct ms_error *err);
+
+/*
+ * Repairs what crashes have left and no running job needs: jobs that are stuck, switches that were
+ * broken off, a warm partition whose time is over and, when the node knows no other job, whatever is
+ * lent. Leaves all else alone, and everything while a switch goes on. Tells say() what it does. Root.
+ */
+int ms_repair(ms_say say, void *context, struct ms_error *err);
 
 /*
  * Gives back what KeepWarm= keeps; with 'over', only if its time is over. A start of a job that is

@@ -7,6 +7,7 @@
  *   sysfs/           machine/sysview/: what Linux says of all CPUs; readable for everyone
  *   prepared.json    node/prepare/
  *   quiet.json       interrupts/quiet/
+ *   fault            switch/fault.c: root orders a fault, as a test
  *   jobs/ID.journal  store/journal.c
  *   jobs/ID.json     store/record.c; readable for everyone
  *   jobs/ID.away     migrate/away_list.c
@@ -27,6 +28,8 @@
 
 extern const char *state_dir; /* MS_STATE_DIR, but for tests */
 
+#define FAULT_FILE "fault"
+
 /* Makes the directories if need be and opens jobs/. Returns a file descriptor, or -1. */
 int state_open_jobs(struct ms_error *err);
 /*
@@ -41,6 +44,9 @@ int state_open_jobs_readonly(void);
  * ended.
  */
 int state_lock(unsigned wait_ms, struct ms_error *err);
+
+/* Returns the process that took the lock of switching and still holds it; 0: nobody is known to. */
+pid_t state_lock_holder(void);
 
 /*
  * Lists the ids of jobs that have a file jobs/ID with this suffix, ascending. Returns their number,

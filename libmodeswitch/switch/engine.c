@@ -5,6 +5,7 @@
 
 #include "base/child.h"
 #include "store/times.h"
+#include "switch/fault.h"
 
 static int run_all(const struct step *const *steps, struct switching *switching,
 		   struct ms_error *err)
@@ -21,7 +22,8 @@ static int run_all(const struct step *const *steps, struct switching *switching,
 			if (journal_record(switching->journal, step->name, details, err) < 0)
 				return -1;
 		}
-		if (step->run(switching, err) < 0)
+		if (fault_at("on", step->name, "before", err) < 0 ||
+		    step->run(switching, err) < 0 || fault_at("on", step->name, "after", err) < 0)
 			return -1;
 		times_lap(switching->times, step->name);
 	}
@@ -59,9 +61,13 @@ static int undo_entry(const struct step *const *steps, struct switching *switchi
 	if (is_retired(entry))
 		return 0;
 	if (!step || !step->undo)
-		return ms_fail(err, "the journal names an unknown step \"%s\"",
+		return ms_fail(err,
+			       "the journal names an unknown step \"%s\"; the administrator's "
+			       "remedy is 'lwkctl reset --force'",
 			       journal_text(entry, "step"));
-	return step->undo(switching, entry, err);
+	if (fault_at("off", step->name, "before", err) < 0 || step->undo(switching, entry, err) < 0)
+		return -1;
+	return fault_at("off", step->name, "after", err);
 }
 
 int steps_undo(const struct step *const *steps, struct switching *switching, struct ms_error *err)

@@ -4,6 +4,7 @@
  * everything.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,8 +22,11 @@
 #include "store/journal.h"
 #include "store/record.h"
 #include "store/state.h"
+#include "switch/fault.h"
+#include "switch/look.h"
 #include "switch/steps/memory/give_back.h"
 #include "switch/undo.h"
+#include "switch/warm.h"
 
 /* Lists the jobs that have a journal or a record, ascending, each once. Their number, or -1. */
 static ssize_t known_jobs(uint32_t **out, struct ms_error *err)
@@ -138,25 +142,28 @@ static int give_back_leftovers(struct switching *all, struct ms_error *err)
 }
 
 /*
- * Removes a damaged journal, which has been undone as far as it can be read. The caller has found
- * that nothing at all is lent any more.
+ * Removes a damaged journal, which has been undone as far as it can be read, and by force one that
+ * cannot be undone. The caller has found that nothing at all is lent any more.
  */
-static int forget_damaged(const struct switching *all, uint32_t job_id, struct ms_error *err)
+static int forget_journal(const struct switching *all, uint32_t job_id, bool force,
+			  struct ms_error *err)
 {
 	struct journal *journal;
-	bool damaged;
+	bool damaged = false;
 
-	if (journal_open(job_id, &journal, err) < 1)
+	if (journal_open(job_id, &journal, err) == 1) {
+		damaged = journal->damaged_line;
+		journal_close(journal);
+	}
+	if ((!damaged && !force) || journal_remove(job_id, err) < 0 ||
+	    record_remove(job_id, err) < 0)
 		return -1;
-	damaged = journal->damaged_line;
-	journal_close(journal);
-	if (!damaged || journal_remove(job_id, err) < 0 || record_remove(job_id, err) < 0)
-		return -1;
-	switching_say(all, "the damaged journal of job %u is removed", job_id);
+	switching_say(all, "the %s journal of job %u is removed", damaged ? "damaged" : "useless",
+		      job_id);
 	return 0;
 }
 
-static int reset_all(ms_say say, void *context, struct ms_error *err)
+static int reset_all(bool force, ms_say say, void *context, struct ms_error *err)
 {
 	struct switching all = { .say = say, .say_context = context };
 	uint32_t *jobs;
@@ -177,7 +184,7 @@ static int reset_all(ms_say say, void *context, struct ms_error *err)
 		ret = -1;
 	for (ssize_t i = 0; i < n; i++) {
 		if (jobs[i] == MS_ALL_JOBS ||
-		    (left == 0 && forget_damaged(&all, jobs[i], &why) == 0))
+		    (left == 0 && forget_journal(&all, jobs[i], force, &why) == 0))
 			continue;
 		if (ret == 0 && switch_off_locked(jobs[i], NULL, say, context, &why) < 0)
 			ret = ms_fail(err, "job %u: %s", jobs[i], why.text);
@@ -186,17 +193,92 @@ static int reset_all(ms_say say, void *context, struct ms_error *err)
 	return ret;
 }
 
-int ms_reset(uint32_t job_id, ms_say say, void *context, struct ms_error *err)
+/* A process that waits for Linux ends later, if at all; state_lock() waits for it. */
+static void kill_holder(const struct switching *all)
 {
-	int lock = state_lock(UNDO_LOCK_MS, err), ret;
+	pid_t holder = state_lock_holder();
 
+	if (holder > 0 && kill(holder, SIGKILL) == 0)
+		switching_say(all, "process %d, which held the lock of switching, is killed",
+			      holder);
+}
+
+int ms_reset(uint32_t job_id, enum ms_reset_mode mode, ms_say say, void *context,
+	     struct ms_error *err)
+{
+	struct switching all = { .say = say, .say_context = context };
+	bool force = mode == MS_RESET_FORCE;
+	int lock, ret;
+
+	ret = reset_look(&all, job_id, err);
+	if (mode == MS_RESET_DRY_RUN)
+		return ret;
+	if (force)
+		kill_holder(&all);
+	if (job_id == MS_ALL_JOBS && fault_forget())
+		switching_say(&all, "the order of a fault is removed");
+	lock = state_lock(UNDO_LOCK_MS, err);
 	if (lock < 0)
 		return -1;
 	if (job_id == MS_ALL_JOBS)
-		ret = reset_all(say, context, err);
+		ret = reset_all(force, say, context, err);
 	else
 		ret = switch_off_locked(job_id, NULL, say, context, err);
 	rehome_start();
+	close(lock);
+	return ret;
+}
+
+/*
+ * True when no process looks after the job any more, because its switch was broken off or got stuck.
+ * The caller has the lock, so no switch goes on.
+ */
+static bool is_left_behind(uint32_t job_id)
+{
+	/* A journal without a record is left behind, too. */
+	struct ms_job job = { .state = MS_JOB_SWITCHING };
+	struct ms_error ignored;
+	bool left_behind;
+	int got = ms_job_get(job_id, &job, &ignored);
+
+	left_behind = job.state == MS_JOB_STUCK || job.state == MS_JOB_SWITCHING;
+	if (got == 1)
+		ms_job_release(&job);
+	return left_behind;
+}
+
+/* Switches off the jobs that nobody looks after; gives back all when the node knows no others. */
+static int repair_jobs(ms_say say, void *context, struct ms_error *err)
+{
+	uint32_t *jobs;
+	ssize_t n = known_jobs(&jobs, err), others = 0;
+	int ret = n < 0 ? -1 : 0;
+
+	for (ssize_t i = 0; i < n; i++)
+		others += !is_left_behind(jobs[i]);
+	if (n >= 0 && others == 0)
+		ret = reset_all(false, say, context, err);
+	for (ssize_t i = 0; others && i < n; i++) {
+		if (is_left_behind(jobs[i]) &&
+		    switch_off_locked(jobs[i], NULL, say, context, err) < 0)
+			ret = -1;
+	}
+	free(jobs);
+	return ret;
+}
+
+int ms_repair(ms_say say, void *context, struct ms_error *err)
+{
+	struct switching all = { .say = say, .say_context = context };
+	int lock = state_lock(0, err), ret;
+
+	if (lock < 0)
+		return -1;
+	ret = warm_end(true, say, context, err);
+	if (repair_jobs(say, context, err) < 0)
+		ret = -1;
+	if (fault_forget())
+		switching_say(&all, "the order of a fault is removed");
 	close(lock);
 	return ret;
 }

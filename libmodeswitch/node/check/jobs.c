@@ -60,7 +60,7 @@ void check_journals(struct checking *checking)
 			if (job.state == MS_JOB_SWITCHING || job.state == MS_JOB_REFUSED) {
 				stale++;
 				check_tell(checking, MS_PROBLEM, "journals",
-					   "run 'lwkctl reset JOB'",
+					   "run 'lwkctl check --repair' or 'lwkctl reset JOB'",
 					   "a switch for job %u was broken off and not undone",
 					   ids[i]);
 			}
@@ -71,6 +71,10 @@ void check_journals(struct checking *checking)
 	if (fd >= 0)
 		close(fd);
 	free(ids);
+	snprintf(path, sizeof(path), "%s/" FAULT_FILE, state_dir);
+	if (access(path, F_OK) == 0)
+		check_tell(checking, MS_PROBLEM, "fault", "run 'lwkctl check --repair'",
+			   "root has ordered a fault, for a test, by %s", path);
 	if (!stale)
 		check_tell(checking, MS_FINE, "journals", NULL, "none is stale");
 }

@@ -91,6 +91,18 @@ typedef struct {
 void slurm_init(const char *configuration);
 void slurm_init_job_desc_msg(job_desc_msg_t *description);
 int slurm_update_job(job_desc_msg_t *description);
+
+#define NODE_STATE_DRAIN 0x0200
+
+typedef struct {
+	char *node_names;
+	uint32_t node_state;
+	char *reason;
+	uint32_t reason_uid;
+} update_node_msg_t;
+
+void slurm_init_update_node_msg(update_node_msg_t *update);
+int slurm_update_node(update_node_msg_t *update);
 void slurm_free_job_info_msg(job_info_msg_t *message);
 
 #if SINCE(26, 5)

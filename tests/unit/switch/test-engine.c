@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/signals.h"
 #include "switch/engine.h"
+#include "switch/fault.h"
 
 #define MARKS 3
 
@@ -388,6 +389,76 @@ static void a_signal_is_a_failure(void **state)
 	assert_string_equal(err.text, "the switch was cancelled by a signal");
 }
 
+static void root_orders_faults(void **state)
+{
+	struct ms_error err;
+
+	unit_file("fault", "on b after fail\n");
+	assert_int_equal(switch_on(&err), 1);
+	assert_string_equal(err.text, "root ordered a fault after the step \"b\", switching on");
+	assert_true(all_marks_are(false));
+	assert_int_equal(journal_remove(7, &err), 0);
+	/* The order is carried out once. */
+	assert_true(unit_exists("fault.met"));
+	assert_int_equal(switch_on(&err), 0);
+	unit_file("fault", "off b before fail\n");
+	assert_int_equal(undo_from_journal(&err), -1);
+	assert_has(err.text, "before the step \"b\", switching off");
+	assert_true(world->marks[1][0]);
+	assert_false(world->marks[0][0]);
+	assert_int_equal(undo_from_journal(&err), 0);
+	assert_true(all_marks_are(false));
+	assert_true(fault_forget());
+	assert_false(fault_forget());
+}
+
+static void only_root_orders_faults(void **state)
+{
+	const char *path = unit_file("fault", "on b before fail\n");
+	struct ms_error err;
+
+	assert_int_equal(chmod(path, 0666), 0);
+	assert_int_equal(switch_on(&err), 0);
+	assert_true(unit_exists("fault"));
+}
+
+static void an_ordered_death_is_undone(void **state)
+{
+	struct ms_error err;
+	pid_t child;
+	int status;
+
+	unit_file("fault", "on c before kill\n");
+	child = fork();
+	if (child == 0)
+		_exit(switch_on(&err));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_true(world->marks[1][0]);
+	assert_int_equal(undo_from_journal(&err), 0);
+	assert_true(all_marks_are(false));
+}
+
+static void a_switch_on_hold_goes_on_when_its_order_is_gone(void **state)
+{
+	struct ms_error err;
+	pid_t child;
+	int status;
+
+	unit_file("fault", "on b before hold\n");
+	child = fork();
+	if (child == 0)
+		_exit(switch_on(&err));
+	while (!unit_exists("fault.met"))
+		assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+	assert_true(world->marks[0][MARKS - 1]);
+	assert_false(world->marks[1][0]);
+	assert_true(fault_forget());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_true(all_marks_are(true));
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -403,6 +474,10 @@ int main(void)
 		TEST(a_journal_of_the_former_version_can_be_undone),
 		TEST(time_over_is_a_failure),
 		TEST(a_signal_is_a_failure),
+		TEST(root_orders_faults),
+		TEST(only_root_orders_faults),
+		TEST(an_ordered_death_is_undone),
+		TEST(a_switch_on_hold_goes_on_when_its_order_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,57 @@ record_has()
 	node_is_clean
 }
 
+@test "lwkctl reset --dry-run shows what there is and changes nothing" {
+	bed switch-once on 212 1000 4-7 600M
+	run -0 bed lwkctl reset --dry-run
+	[[ $output == *'found: job 212 of user 1000 is active'*'found: a journal of job 212 with '*' cpus '* ]]
+	[[ $output == *'found: LWK instance '*' of job 212 is RUNNING'*'found: CPU 5 is lent, to LWK instance '* ]]
+	[[ ${lines[-1]} == 'nothing is changed (--dry-run)' ]]
+	record_has 212 '"state":"active"'
+	bed switch-once off 212
+	run -0 bed lwkctl reset --dry-run
+	[[ $output == 'nothing was lent' ]]
+	node_is_clean
+}
+
+@test "lwkctl reset --force ends a switch that hangs" {
+	bed bash -c 'echo on memory after hold >/run/slurm-lwk/fault
+		setsid switch-once on 213 1000 4-7 600M >/dev/null 2>&1 &
+		until [[ -e /run/slurm-lwk/fault.met ]]; do sleep 0.05; done'
+	run -0 bed lwkctl reset --force
+	[[ $output == *'found: process '*' (switch-once) holds the lock'*' is killed'*'CPU 5 is back'* ]]
+	node_is_clean
+}
+
+@test "lwkctl reset --force forgets a journal of another release when nothing is lent" {
+	bed switch-once on 214 1000 4-7 400M
+	bed sed -i 's/"step":"sysview"/"step":"later"/' /run/slurm-lwk/jobs/214.journal
+	run -1 bed switch-once off 214
+	[[ $output == *'an unknown step "later"'*"'lwkctl reset --force'"* ]]
+	run -1 bed lwkctl reset
+	run -0 bed lwkctl reset --force
+	[[ $output == *'the useless journal of job 214 is removed'* ]]
+	node_is_clean
+}
+
+@test "lwkctl check --repair brings back what is stuck and leaves running jobs alone" {
+	bed switch-once on 215 1000 1-3 400M
+	bed switch-once on 216 1001 4-7 400M
+	bed sh -c 'echo off cpus before fail >/run/slurm-lwk/fault'
+	run -1 bed switch-once off 216
+	[[ $output == *'root ordered a fault before the step "cpus"'* ]]
+	record_has 216 '"state":"stuck"'
+	bed sh -c 'echo on boot before fail >/run/slurm-lwk/fault'
+	run -1 bed lwkctl check
+	[[ $output == *'problem jobs'*'job 216 is stuck'*'problem fault'*'root has ordered a fault'* ]]
+	run -2 as user1 lwkctl check --repair
+	run -0 bed lwkctl check --repair
+	[[ $output == *'repaired: CPU 7 is back'*'repaired: the order of a fault is removed'* ]]
+	record_has 215 '"state":"active"' '"lwk_cpus":"2-3"'
+	bed switch-once off 215
+	node_is_clean
+}
+
 @test "the switch does what lwkctl plan prints" {
 	run -0 bed lwkctl plan --cpus 4-7 --mem 600M --json
 	[[ $output == *'"lwk_cpus":"5-7"'*'"linux_cpus":"4"'*'"bytes":562036736'* ]]
