@@ -143,7 +143,8 @@ static int endless(void)
 
 static int memory_twice(void)
 {
-	unsigned long size = fact("\nuser_free ") / 10 * 6 / PAGE * PAGE;
+	/* Half of it begins with a page, too. */
+	unsigned long size = fact("\nuser_free ") / 10 * 6 / (2 * PAGE) * (2 * PAGE);
 	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *program[] = { "true", NULL };
 	int status;
