@@ -12,6 +12,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "compat/slurm_compat.h"
+#include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "options.h"
 
@@ -130,6 +131,8 @@ static void save(spank_t sp, const struct step *step)
 	if (step->batch)
 		argv[7] = "--quiet";
 	status = child_run(argv, clock_ms() + SAVE_MS, output, sizeof(output));
+	/* The user chose the file's name. */
+	ms_make_printable(output);
 	if (status < 0)
 		slurm_error("lwk: --mpi-profile: %s cannot be run: %s", LWKCTL_PATH,
 			    strerror(-status));

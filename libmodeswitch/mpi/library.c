@@ -53,18 +53,29 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *context)
 	return search->found != NULL;
 }
 
-void *library_next(const char *name)
+static void *search_from(void *where, const char *name)
 {
-	struct search search = { .name = name, .found = dlsym(RTLD_NEXT, name) };
+	struct search search = { .name = name, .found = dlsym(where, name) };
 
 	if (!search.found)
 		dl_iterate_phdr(search_library, &search);
 	return search.found;
 }
 
+void *library_next(const char *name)
+{
+	return search_from(RTLD_NEXT, name);
+}
+
+/* A variable may have been copied into the program, which stands before us. */
+static uint64_t variable(const char *name)
+{
+	return (uint64_t)search_from(RTLD_DEFAULT, name);
+}
+
 bool library_find(void)
 {
-	void *world = library_next("ompi_mpi_comm_world");
+	uint64_t world = variable("ompi_mpi_comm_world");
 
 	for (int i = 0; i < N_FUNCTIONS; i++)
 		functions[i] = library_next(names[i]);
@@ -73,10 +84,10 @@ bool library_find(void)
 	/* The numbers are those of MPICH's common ABI; Intel MPI and MVAPICH have them too. */
 	library = (struct library){
 		.mpich = !world,
-		.world = world ? (uint64_t)world : 0x44000000,
+		.world = world ? world : 0x44000000,
 		.in_place = world ? 1 : UINT64_MAX,
-		.byte = world ? (uint64_t)library_next("ompi_mpi_byte") : 0x4c00010d,
-		.integer = world ? (uint64_t)library_next("ompi_mpi_int") : 0x4c000405,
+		.byte = world ? variable("ompi_mpi_byte") : 0x4c00010d,
+		.integer = world ? variable("ompi_mpi_int") : 0x4c000405,
 		.ignore_status = world ? 0 : 1,
 	};
 	return true;
