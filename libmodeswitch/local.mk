@@ -27,6 +27,13 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/store/times.c libmodeswitch/store/times.h \
 	libmodeswitch/driver/counters.c libmodeswitch/driver/counters.h \
 	libmodeswitch/driver/driver.c libmodeswitch/driver/driver.h \
+	libmodeswitch/driver/ihk/check.c \
+	libmodeswitch/driver/ihk/driver.c \
+	libmodeswitch/driver/ihk/ihk.h libmodeswitch/driver/ihk/ihklib.h \
+	libmodeswitch/driver/ihk/library.c libmodeswitch/driver/ihk/library.h \
+	libmodeswitch/driver/ihk/memory.c \
+	libmodeswitch/driver/ihk/owned.c libmodeswitch/driver/ihk/owned.h \
+	libmodeswitch/driver/ihk/watch.c \
 	libmodeswitch/driver/lwkpart/driver.c \
 	libmodeswitch/driver/lwkpart/dump.c \
 	libmodeswitch/driver/lwkpart/lwkpart.h \

@@ -185,6 +185,7 @@ static int set_report(spank_t sp)
 int task_launch(spank_t sp)
 {
 	static char lwkexec[] = LWKEXEC_PATH;
+	char *launcher = *job.launcher ? job.launcher : lwkexec;
 
 	if (!active)
 		return 0;
@@ -195,10 +196,10 @@ int task_launch(spank_t sp)
 		slurm_error("lwk: cannot tell the task its LWK: LWK_DEVICE cannot be set");
 		return -1;
 	}
-	/* Slurm itself launches lwkexec, so TaskProlog, limits and exit codes stay right. */
-	if (!launch || (complete_program(sp) == 0 && compat_launch_by(sp, lwkexec) == 0))
+	/* Slurm itself starts the launcher, so TaskProlog, limits and exit codes stay right. */
+	if (!launch || (complete_program(sp) == 0 && compat_launch_by(sp, launcher) == 0))
 		return 0;
-	slurm_error("lwk: job %u: cannot put lwkexec in front of the program", job.job_id);
+	slurm_error("lwk: job %u: cannot put %s in front of the program", job.job_id, launcher);
 	return -1;
 }
 

@@ -11,6 +11,8 @@ tests_vm_lwkpart_abi_SOURCES = tests/vm/lwkpart/abi.c tests/vm/lwkpart/abi.h \
 	tests/vm/lwkpart/watch.c
 tests_vm_lwkpart_abi_LDADD =
 tests_vm_migrate_page_kinds_LDADD = $(NUMA_LIBS)
+noinst_PROGRAMS += tests/vm/driver/ihk-calls
+tests_vm_driver_ihk_calls_LDADD = contrib/ihk-compat/libihk.la
 include $(srcdir)/tests/vm/programs/local.mk
 
 # ---- programs of the benches: parts/BENCH has what a bench consists of ----
@@ -36,6 +38,7 @@ check_PROGRAMS += \
 	tests/unit/config/test-configuration \
 	tests/unit/config/test-image \
 	tests/unit/driver/test-counters \
+	tests/unit/driver/test-ihk \
 	tests/unit/driver/test-usage \
 	tests/unit/interrupts/test-affinity \
 	tests/unit/interrupts/test-counts \
@@ -58,6 +61,7 @@ check_PROGRAMS += \
 	tests/unit/switch/test-engine \
 	tests/unit/switch/test-switch
 noinst_LTLIBRARIES += tests/unit/libunit.la
+check_LTLIBRARIES = tests/unit/driver/ihk-stub/libihk.la
 endif
 LDADD = tests/unit/libunit.la $(CMOCKA_LIBS) $(HWLOC_LIBS) $(JSONC_LIBS)
 
@@ -66,6 +70,12 @@ tests_unit_libunit_la_SOURCES = tests/unit/unit.c tests/unit/unit.h \
 tests_unit_libunit_la_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTOPOLOGIES='"$(abs_top_srcdir)/tests/unit/topologies"'
 tests_unit_libunit_la_LIBADD = libmodeswitch/libmodeswitch_all.la
+
+# The driver finds this library by its name, because the test has it already.
+tests_unit_driver_ihk_stub_libihk_la_SOURCES = tests/unit/driver/ihk-stub/stub.c \
+	tests/unit/driver/ihk-stub/stub.h
+tests_unit_driver_ihk_stub_libihk_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -shared -rpath /nowhere
+tests_unit_driver_test_ihk_LDADD = tests/unit/driver/ihk-stub/libihk.la $(LDADD)
 
 tests_unit_lwkctl_test_drawing_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
 tests_unit_lwkctl_test_mpi_LDADD = libmodeswitch/liblwkctl.la $(LDADD)

@@ -156,6 +156,11 @@ static int parse_path(const char *text, void *field, size_t size, struct ms_erro
 	return parse_text(text, field, size, err);
 }
 
+static int parse_path_or_none(const char *text, void *field, size_t size, struct ms_error *err)
+{
+	return *text ? parse_path(text, field, size, err) : parse_text(text, field, size, err);
+}
+
 static int parse_directory(const char *text, void *field, size_t size, struct ms_error *err)
 {
 	if (strcasecmp(text, "no") == 0)
@@ -222,6 +227,8 @@ const struct key image_keys[] = {
 	{ "Driver", parse_driver, FIELD(ms_image, driver), "lwkpart" },
 	{ "Path", parse_path, FIELD(ms_image, path), NULL },
 	{ "Args", parse_text, FIELD(ms_image, args), "" },
+	{ "Library", parse_path_or_none, FIELD(ms_image, library), "" },
+	{ "Launcher", parse_path_or_none, FIELD(ms_image, launcher), "" },
 	{ "Default", parse_yes_no, FIELD(ms_image, is_default), "no" },
 	{ NULL },
 };

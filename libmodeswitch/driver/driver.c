@@ -6,7 +6,7 @@
 
 #include "modeswitch/job.h"
 
-static const struct driver *const drivers[] = { &driver_lwkpart, NULL };
+static const struct driver *const drivers[] = { &driver_lwkpart, &driver_ihk, NULL };
 
 const struct driver *driver_number(size_t i)
 {

@@ -30,7 +30,10 @@ struct instance_info {
 	char message[128]; /* the reason if it does not run */
 };
 
-/* Operations to watch an instance; 'fd' is the file descriptor from open() here. */
+/*
+ * Operations to watch an instance; 'fd' is the file descriptor from open() here. Those from usage
+ * on, but for console, may be NULL: this kind of LWK cannot do that, or does not tell it.
+ */
 struct watching {
 	int (*open)(const char *device);
 	int (*info)(int fd, struct ms_instance_info *info);
@@ -80,11 +83,22 @@ struct dumping {
 			     struct dump_cpu cpus[DUMP_MAX_CPUS]);
 };
 
+/* A finding of check(): the members of struct ms_finding, of which 'to_do' is NULL with FINE. */
+enum driver_level { DRIVER_FINE, DRIVER_NOTE, DRIVER_PROBLEM };
+typedef void (*driver_tell)(enum driver_level level, const char *subject, const char *to_do,
+			    const char *text, void *context);
+
 struct driver {
 	const char *name;
-	const char *module;	/* the module to load when open() returns -ENOENT */
-	const char *device_dir; /* the directory of its instances' devices, which are numbers */
+	const char *module;	   /* the module to load when open() returns -ENOENT */
+	const char *device_prefix; /* the path of an instance's device, but for its number */
 
+	/*
+	 * Says which library a switch wants: Library= of lwk.conf, "" when it names none. 0, or -1 with
+	 * *err, for example because the library is not there. open() knows without it which one is
+	 * in use. NULL: the driver needs none.
+	 */
+	int (*use_library)(const char *path, struct ms_error *err);
 	/* -ENOENT: the module is not loaded. Other failures set *err. */
 	int (*open)(struct ms_error *err);
 	void (*close)(int dev);
@@ -92,9 +106,16 @@ struct driver {
 	/* Take a CPU from Linux; give it back. */
 	int (*lend_cpu)(int dev, unsigned cpu);
 	int (*return_cpu)(int dev, unsigned cpu);
-	/* Enters memory blocks that are off-line in the ledger; 'start' and 'bytes' name them. */
+	/*
+	 * Enters memory blocks that are off-line in the ledger; 'start' and 'bytes' name them. NULL:
+	 * all of its memory comes as runs, in multiples of 'memory_grain'.
+	 */
 	int (*lend_blocks)(int dev, uint64_t start, uint64_t bytes, unsigned node);
-	/* Takes a contiguous run of memory from Linux; can take seconds. -ENOMEM: there is none. */
+	uint64_t memory_grain; /* bytes; 0: a large page, 2 MB */
+	/*
+	 * Takes a contiguous run of memory from Linux; can take seconds. -ENOMEM: there is none.
+	 * *start is its name in other calls: its address, if that is below 1 << 63.
+	 */
 	int (*lend_run)(int dev, uint64_t bytes, unsigned node, uint64_t *start);
 	int (*return_memory)(int dev, uint64_t start, uint64_t bytes);
 	/* Lists all that is lent, CPUs first; the caller frees *lent with free(). */
@@ -119,12 +140,17 @@ struct driver {
 	ssize_t (*kmsg)(int dev, unsigned instance, uint64_t *position, char *text, size_t size);
 	/* Sets how long a CPU may give no sign of life before the instance hangs; NULL: fixed. */
 	int (*hang_limit)(int dev, unsigned instance, unsigned limit_ms);
+	/* An instance can hold a partition for the next job (KeepWarm=) without running. */
+	bool keeps_warm;
+	/* Looks for what keeps jobs from running here, and changes nothing. NULL: there is nothing. */
+	void (*check)(driver_tell tell, void *context);
 
 	const struct watching *watching;
 	const struct dumping *dumping; /* NULL: cannot */
 };
 
 extern const struct driver driver_lwkpart;
+extern const struct driver driver_ihk;
 
 /* Returns the driver of that name, or NULL. */
 const struct driver *driver_find(const char *name);

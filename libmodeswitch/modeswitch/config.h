@@ -61,9 +61,11 @@ void ms_numa_release(struct ms_numa *numa);
 /* An LWK image: a kernel that the site offers. */
 struct ms_image {
 	char name[MS_IMAGE_NAME_MAX + 1];
-	char driver[16]; /* kind of LWK, "lwkpart" */
-	char path[4096]; /* absolute */
-	char args[256];	 /* its kernel command line */
+	char driver[16];     /* kind of LWK, "lwkpart" */
+	char path[4096];     /* absolute */
+	char args[256];	     /* its kernel command line */
+	char library[4096];  /* Library=: absolute path of what its driver needs, or "" */
+	char launcher[4096]; /* Launcher=: absolute path of what starts programs, or "": lwkexec */
 	bool is_default;
 };
 

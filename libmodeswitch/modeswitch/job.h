@@ -58,6 +58,7 @@ struct ms_job {
 	char reason[1024];	   /* REFUSED, STUCK, QUIET; ACTIVE: the result of a dump */
 	int instance;		   /* ACTIVE: its number; else MS_NO_INSTANCE */
 	char device[64];	   /* ACTIVE: the instance's device node, "/dev/lwk/N" */
+	char launcher[4096];	   /* ACTIVE: what starts programs; "": lwkexec */
 	hwloc_bitmap_t lwk_cpus;   /* lent to the LWK */
 	hwloc_bitmap_t linux_cpus; /* the rest of the allocation, which Linux keeps */
 	hwloc_bitmap_t nodes;	   /* NUMA nodes of the memory lent */

@@ -11,7 +11,6 @@
 #include "modeswitch/error.h"
 #include "modeswitch/plan.h"
 
-#define LARGE_PAGE (2UL << 20)
 #define SMALLEST_PARTITION (64UL << 20)
 #define LIST_SIZE 256
 
@@ -82,7 +81,7 @@ static int size_memory(struct planning *p)
 		wanted = most;
 	else if (check_amount(p, wanted, most) < 0)
 		return -1;
-	p->plan->bytes = wanted / LARGE_PAGE * LARGE_PAGE;
+	p->plan->bytes = wanted / p->grain * p->grain;
 	p->plan->least = p->plan->bytes;
 	if (p->request->whole_memory && !amount->percent && !amount->bytes)
 		p->plan->least = SMALLEST_PARTITION;
@@ -317,7 +316,8 @@ static int divide(struct planning *p, struct source *sources, size_t n)
 		return fail_for_lack(p, available);
 	if (available < left) {
 		left = available;
-		p->plan->bytes = left * LARGE_PAGE;
+		p->plan->bytes = left * LARGE_PAGE / p->grain * p->grain;
+		left = p->plan->bytes / LARGE_PAGE;
 	}
 	if (policy(p)->policy == MS_NUMA_INTERLEAVE) {
 		claim_interleaved(p, sources, n);
@@ -354,6 +354,13 @@ static int place_memory(struct planning *p)
 			.remote = sources[i].remote,
 		};
 	plan->n_memory = n;
+	/* What is less than a grain of one node comes from the next one. */
+	for (size_t i = 0; i + 1 < n; i++) {
+		uint64_t odd = plan->memory[i].bytes % p->grain;
+
+		plan->memory[i].bytes -= odd;
+		plan->memory[i + 1].bytes += odd;
+	}
 	free(sources);
 	return 0;
 }

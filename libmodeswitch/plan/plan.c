@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "driver/driver.h"
 #include "machine/topology.h"
 #include "plan/planning.h"
 
@@ -27,11 +28,15 @@ int plan_decide(const struct ms_config *config, const struct ms_request *request
 		struct ms_error *err)
 {
 	const struct ms_image *image = ms_config_image(config, request->image, err);
-	struct planning p = { config, request, topology, supply, .err = err };
+	struct planning p = { config, request, topology, supply, .grain = LARGE_PAGE, .err = err };
+	const struct driver *driver;
 	int ret = -1;
 
 	if (!image)
 		return -1;
+	driver = driver_find(image->driver);
+	if (driver && driver->memory_grain)
+		p.grain = driver->memory_grain;
 	p.plan = new_plan(image);
 	p.system_nodes = hwloc_bitmap_alloc();
 	if (!p.plan || !p.system_nodes)

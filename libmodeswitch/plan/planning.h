@@ -10,12 +10,16 @@
 #include "modeswitch/plan.h"
 #include "plan/plan.h"
 
+/* Bytes: the smallest piece of memory of an LWK. */
+#define LARGE_PAGE (2UL << 20)
+
 struct planning {
 	const struct ms_config *config;
 	const struct ms_request *request;
 	hwloc_topology_t topology;
 	const struct supply *supply;
 	hwloc_bitmap_t system_nodes;
+	uint64_t grain; /* bytes: the LWK gets memory in multiples of it */
 	struct ms_plan *plan;
 	struct ms_error *err;
 };

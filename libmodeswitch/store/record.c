@@ -64,6 +64,7 @@ struct json_object *ms_job_to_json(const struct ms_job *job)
 	json_add_text(object, "reason", job->reason);
 	json_add_number(object, "instance", job->instance);
 	json_add_text(object, "device", job->device);
+	json_add_text(object, "launcher", job->launcher);
 	json_add_list(object, "lwk_cpus", job->lwk_cpus);
 	json_add_list(object, "linux_cpus", job->linux_cpus);
 	json_add_list(object, "nodes", job->nodes);
@@ -164,6 +165,7 @@ static int from_json(struct json_object *object, uint32_t job_id, struct ms_job 
 	READ_TEXT(driver);
 	READ_TEXT(reason);
 	READ_TEXT(device);
+	READ_TEXT(launcher);
 	job->instance = job->state == MS_JOB_ACTIVE ? (int)journal_number(object, "instance")
 						    : MS_NO_INSTANCE;
 	job->lwk_cpus = read_list(object, "lwk_cpus");

@@ -89,8 +89,9 @@ static int publish_active(struct switching *switching, struct ms_error *err)
 	snprintf(job.image, sizeof(job.image), "%s", plan->image.name);
 	snprintf(job.driver, sizeof(job.driver), "%s", plan->image.driver);
 	job.instance = switching->instance;
-	snprintf(job.device, sizeof(job.device), "%s/%d", switching->driver->device_dir,
+	snprintf(job.device, sizeof(job.device), "%s%d", switching->driver->device_prefix,
 		 job.instance);
+	snprintf(job.launcher, sizeof(job.launcher), "%s", plan->image.launcher);
 	job.lwk_cpus = hwloc_bitmap_dup(plan->lwk_cpus);
 	job.linux_cpus = hwloc_bitmap_dup(plan->linux_cpus);
 	job.nodes = hwloc_bitmap_alloc();
@@ -141,6 +142,9 @@ static int prepare_image(struct switching *switching, const struct ms_request *r
 	if (!image)
 		return -1;
 	switching->driver = driver_find(image->driver);
+	if (switching->driver->use_library &&
+	    switching->driver->use_library(image->library, err) < 0)
+		return -1;
 	switching->dev = switching->driver->open(err);
 	if (switching->dev < 0 && switching->dev != -ENOENT)
 		return -1;

@@ -245,12 +245,14 @@ static bool is_wanted(uint32_t job_id, struct ms_job *job)
 {
 	struct ms_error ignored;
 	struct ms_job other = { 0 };
+	const struct driver *driver;
 	struct journal *journal;
 	bool wanted;
 
 	if (ms_job_get(job_id, job, &ignored) < 1)
 		return false;
-	wanted = job->state == MS_JOB_ACTIVE && job->keep_warm;
+	driver = driver_find(job->driver);
+	wanted = job->state == MS_JOB_ACTIVE && job->keep_warm && driver && driver->keeps_warm;
 	if (wanted && find_job(&other, &ignored) != 0) {
 		ms_job_release(&other);
 		wanted = false;

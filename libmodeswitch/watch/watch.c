@@ -94,6 +94,15 @@ static int failed(const struct ms_watch *watch, const char *what, int error, str
 		       strerror(-error));
 }
 
+/* For operations that the driver does not have. 'what' is what the LWK cannot be. */
+static int unable(const struct ms_watch *watch, const char *what, struct ms_error *err)
+{
+	return ms_fail(err,
+		       "the LWK of job %u cannot be %s: the driver of this kind of LWK has no way "
+		       "to do that",
+		       watch->job_id, what);
+}
+
 int ms_watch_info(struct ms_watch *watch, struct ms_instance_info *info, struct ms_error *err)
 {
 	int error = watch->driver->info(watch->fd, info);
@@ -107,6 +116,8 @@ int ms_watch_usage(struct ms_watch *watch, struct ms_usage *usage, struct ms_err
 	int error;
 
 	memset(usage, 0, sizeof(*usage));
+	if (!watch->driver->usage)
+		return unable(watch, "asked for statistics", err);
 	error = watch->driver->usage(watch->fd, usage);
 	if (error == -ENODATA)
 		return 0;
@@ -135,9 +146,12 @@ ssize_t ms_watch_console(struct ms_watch *watch, uint64_t *position, char *text,
 
 int ms_watch_eventfd(struct ms_watch *watch, enum ms_event event, struct ms_error *err)
 {
-	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	int error = fd < 0 ? -errno : watch->driver->listen(watch->fd, event, fd);
+	int fd, error;
 
+	if (!watch->driver->listen)
+		return unable(watch, "asked for events", err);
+	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	error = fd < 0 ? -errno : watch->driver->listen(watch->fd, event, fd);
 	if (!error)
 		return fd;
 	if (fd >= 0)
@@ -147,8 +161,11 @@ int ms_watch_eventfd(struct ms_watch *watch, enum ms_event event, struct ms_erro
 
 int ms_watch_freeze(struct ms_watch *watch, bool frozen, unsigned timeout_ms, struct ms_error *err)
 {
-	int error = watch->driver->freeze(watch->fd, frozen, timeout_ms);
+	int error;
 
+	if (!watch->driver->freeze)
+		return unable(watch, frozen ? "frozen" : "thawed", err);
+	error = watch->driver->freeze(watch->fd, frozen, timeout_ms);
 	if (!error)
 		return 0;
 	if (error == -ETIMEDOUT)
@@ -206,23 +223,31 @@ int ms_counters_set(struct ms_watch *watch, const char *const *events, size_t n,
 
 int ms_counters_start(struct ms_watch *watch, struct ms_error *err)
 {
+	if (!watch->driver->run_counters)
+		return unable(watch, "asked to count", err);
 	return counters_failed(watch, "started", watch->driver->run_counters(watch->fd, true), err);
 }
 
 int ms_counters_stop(struct ms_watch *watch, struct ms_error *err)
 {
+	if (!watch->driver->run_counters)
+		return unable(watch, "asked to count", err);
 	return counters_failed(watch, "stopped", watch->driver->run_counters(watch->fd, false),
 			       err);
 }
 
 int ms_counters_remove(struct ms_watch *watch, struct ms_error *err)
 {
+	if (!watch->driver->set_counters)
+		return unable(watch, "asked to count", err);
 	return counters_failed(watch, "removed", watch->driver->set_counters(watch->fd, NULL, 0),
 			       err);
 }
 
 int ms_counters_read(struct ms_watch *watch, struct ms_counters *counters, struct ms_error *err)
 {
+	if (!watch->driver->read_counters)
+		return unable(watch, "asked for counters", err);
 	return counters_failed(watch, "read", watch->driver->read_counters(watch->fd, counters),
 			       err);
 }

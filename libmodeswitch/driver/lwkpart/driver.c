@@ -253,7 +253,7 @@ static int hang_limit(int dev, unsigned instance, unsigned limit_ms)
 const struct driver driver_lwkpart = {
 	.name = "lwkpart",
 	.module = "lwkpart",
-	.device_dir = LWK_DEVICE_DIR,
+	.device_prefix = LWK_DEVICE_DIR "/",
 	.open = lwkpart_open,
 	.close = lwkpart_close,
 	.lend_cpu = lend_cpu,
@@ -274,6 +274,7 @@ const struct driver driver_lwkpart = {
 	.max_instances = LWKPART_MAX_INSTANCES,
 	.kmsg = kmsg,
 	.hang_limit = hang_limit,
+	.keeps_warm = true,
 	.watching = &watching_lwkpart,
 	.dumping = &dumping_lwkpart,
 };

@@ -63,7 +63,7 @@ int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, vo
 	check_config(&checking, config_path);
 	check_images(&checking);
 	for (size_t i = 0; driver_number(i); i++)
-		check_module(&checking, driver_number(i));
+		check_driver(&checking, driver_number(i));
 	check_plugstack(&checking);
 	check_settings(&checking);
 	check_releases(&checking);

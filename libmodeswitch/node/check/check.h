@@ -40,7 +40,7 @@ void check_tell_lines(struct checking *checking, int level, const char *subject,
 /* installation.c */
 void check_config(struct checking *checking, const char *path);
 void check_images(struct checking *checking);
-void check_module(struct checking *checking, const struct driver *driver);
+void check_driver(struct checking *checking, const struct driver *driver);
 
 /* kernel.c */
 void check_cgroups(struct checking *checking);

@@ -177,7 +177,7 @@ static void check_release(struct checking *checking, const char *module)
 			module, release, PACKAGE_VERSION);
 }
 
-void check_module(struct checking *checking, const struct driver *driver)
+static void check_module(struct checking *checking, const struct driver *driver)
 {
 	const char *const argv[] = { "/sbin/modprobe", "--dry-run", driver->module, NULL };
 	char output[512], path[64];
@@ -188,7 +188,10 @@ void check_module(struct checking *checking, const struct driver *driver)
 	dev = driver->open(&err);
 	if (dev >= 0) {
 		driver->close(dev);
-		check_release(checking, driver->module);
+		if (driver->use_library)
+			check_tell(checking, MS_FINE, "module", NULL, "%s answers", driver->name);
+		else
+			check_release(checking, driver->module);
 		return;
 	}
 	if (dev == -EACCES && access(path, F_OK) == 0) {
@@ -208,4 +211,50 @@ void check_module(struct checking *checking, const struct driver *driver)
 		check_signature(checking, driver->module);
 	else
 		tell_why_not(checking, driver->module, status < 0 ? strerror(-status) : output);
+}
+
+static void hear_driver(enum driver_level level, const char *subject, const char *to_do,
+			const char *text, void *context)
+{
+	static const int levels[] = {
+		[DRIVER_FINE] = MS_FINE, [DRIVER_NOTE] = MS_NOTE, [DRIVER_PROBLEM] = MS_PROBLEM
+	};
+
+	check_tell(context, levels[level], subject, to_do, "%s", text);
+}
+
+/* Finds the library of the driver's images. Returns whether lwk.conf has any of them. */
+static bool check_library(struct checking *checking, const struct driver *driver, bool *found)
+{
+	const struct ms_config *config = checking->config;
+	struct ms_error err;
+	bool any = false;
+
+	*found = true;
+	for (size_t i = 0; config && i < config->n_images; i++) {
+		const struct ms_image *image = &config->images[i];
+
+		if (strcmp(image->driver, driver->name) != 0)
+			continue;
+		any = true;
+		if (!driver->use_library || driver->use_library(image->library, &err) == 0)
+			continue;
+		*found = false;
+		check_tell(checking, MS_PROBLEM, "library",
+			   "do that, or remove the image from lwk.conf", "%s", err.text);
+	}
+	return any;
+}
+
+/* Without lwk.conf it is not known which drivers are wanted; most need no library. */
+void check_driver(struct checking *checking, const struct driver *driver)
+{
+	bool found, any = check_library(checking, driver, &found);
+
+	if (!any && (checking->config || driver->use_library))
+		return;
+	if (found)
+		check_module(checking, driver);
+	if (driver->check)
+		driver->check(hear_driver, checking);
 }

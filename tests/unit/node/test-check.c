@@ -457,13 +457,13 @@ static void a_module_for_another_kernel(void **state)
 	struct checking checking = { .hear = hear };
 
 	memset(&heard, 0, sizeof(heard));
-	check_module(&checking, &driver);
+	check_driver(&checking, &driver);
 	assert_has(heard.problems, "lwk-of-tests cannot be loaded: ");
 	unit_file("lib/modules/4.18.0-1/modules.dep",
 		  "kernel/a.ko:\nextra/lwk-of-tests.ko.xz: b.ko\n");
 	unit_file("lib/modules/5.14.0-2/modules.dep", "kernel/a.ko: extra/lwk-of-tests.ko\n");
 	memset(&heard, 0, sizeof(heard));
-	check_module(&checking, &driver);
+	check_driver(&checking, &driver);
 	assert_int_equal(heard.n_problems, 1);
 	assert_has(heard.problems, "lwk-of-tests is installed for Linux 4.18.0-1, but Linux ");
 	assert_has(heard.problems, "dkms autoinstall -k ");
@@ -487,11 +487,11 @@ static void a_module_of_another_release(void **state)
 
 	unit_file("sys/module/lwk-of-tests/version", PACKAGE_VERSION "\n");
 	memset(&heard, 0, sizeof(heard));
-	check_module(&checking, &driver);
+	check_driver(&checking, &driver);
 	assert_int_equal(heard.n_fine, 1);
 	unit_file("sys/module/lwk-of-tests/version", "0.0.1\n");
 	memset(&heard, 0, sizeof(heard));
-	check_module(&checking, &driver);
+	check_driver(&checking, &driver);
 	assert_has(heard.notes,
 		   "of slurm-lwk 0.0.1 is loaded, and the rest is of " PACKAGE_VERSION);
 }

@@ -247,7 +247,7 @@ static ssize_t kmsg(int dev, unsigned instance, uint64_t *position, char *text, 
 static const struct driver fake = {
 	.name = "fake",
 	.module = "fake",
-	.device_dir = "/dev/fake",
+	.device_prefix = "/dev/fake",
 	.open = fake_open,
 	.close = fake_close,
 	.lend_cpu = lend_cpu,

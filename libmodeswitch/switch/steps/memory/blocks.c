@@ -286,7 +286,7 @@ int take_blocks(struct attempt *attempt, unsigned node, uint64_t *left, struct m
 	};
 	int ret = 0;
 
-	if (!taking.bytes || *left < taking.bytes)
+	if (!taking.bytes || *left < taking.bytes || !attempt->switching->driver->lend_blocks)
 		return 0;
 	taking.n = memory_blocks(node, &taking.blocks);
 	taking.fit = calloc(taking.n + 1, sizeof(*taking.fit));

@@ -60,14 +60,17 @@ static int adopt_run(struct switching *switching, uint64_t bytes, struct ms_erro
 int take_runs(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_error *err)
 {
 	struct switching *switching = attempt->switching;
-	uint64_t bytes = memory_block_bytes();
+	const struct driver *driver = switching->driver;
+	uint64_t grain = driver->memory_grain ? driver->memory_grain : LARGE_PAGE;
+	uint64_t bytes = driver->lend_blocks ? memory_block_bytes() : *left;
 	int64_t deadline, latest;
 	int error;
 
 	/* A run of a whole block would have gone as a block. */
 	if (!bytes || bytes > *left)
 		bytes = *left;
-	while (*left && bytes >= LARGE_PAGE && !is_enough(attempt)) {
+	bytes = bytes / grain * grain;
+	while (*left && bytes >= grain && !is_enough(attempt)) {
 		struct run_search search = { switching, bytes, node };
 
 		if (switching_may_go_on(switching, err) < 0)
@@ -93,9 +96,9 @@ int take_runs(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_
 		if (error == 0) {
 			gain(attempt, bytes, left);
 			if (bytes > *left)
-				bytes = *left;
+				bytes = *left / grain * grain;
 		} else if (error == -ENOMEM) {
-			bytes = bytes / 2 / LARGE_PAGE * LARGE_PAGE;
+			bytes = bytes / 2 / grain * grain;
 		} else if (error != -EINTR) {
 			return ms_fail(err, "memory of NUMA node %u cannot be lent: %s", node,
 				       strerror(-error));

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who has which CPUs and memory. Marks change 'owner' of what compat_enter() has read, all that is
+ * named or nothing.
+ */
+#ifndef HOLDINGS_H
+#define HOLDINGS_H
+
+#include "compat.h"
+#include "driver/ihk/ihklib.h"
+
+int count_cpus(const struct compat *compat, int owner);
+int count_memory(const struct compat *compat, int owner);
+
+/* For the calls whose count must be exact: -EINVAL when it is not, -EFAULT without an array. */
+int copy_cpus(const struct compat *compat, int owner, int *cpus, int n);
+int copy_memory(const struct compat *compat, int owner, struct ihk_mem_chunk *chunks, int n);
+
+/* Checks an array that a caller has passed: its count, and that it is there if the count is not 0. */
+int check_array(const void *array, int n);
+
+/* Each CPU must be 'from''s: -EINVAL. */
+int mark_cpus(struct compat *compat, const int *cpus, int n, int from, int to);
+/*
+ * Gives each chunk's bytes of that NUMA node, in whole ranges, to 'to': -ENOMEM when no ranges of
+ * 'from' make up that size. 'whole': a chunk is one range, -EINVAL. A size of -1UL is all of
+ * the node; with 'whole', of all nodes.
+ */
+int mark_memory(struct compat *compat, const struct ihk_mem_chunk *chunks, int n, int from, int to,
+		bool whole);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What ihkconfig and ihkosctl share: reading and printing lists as IHK's tools write them. */
+#ifndef WORDS_H
+#define WORDS_H
+
+#include "driver/ihk/ihklib.h"
+
+#define MAX_ITEMS 1024
+
+/* These end the program, with a message, if the text is none of what they read. */
+int read_number(const char *text);
+/* "1-3,5" */
+int read_cpus(const char *text, int cpus[MAX_ITEMS]);
+/* "512M@0,1G@1"; "all", "all@1" */
+int read_memory(const char *text, struct ihk_mem_chunk chunks[MAX_ITEMS]);
+/* "1,2:0+3:4": CPUs 1 and 2 of the LWK, to CPU 0 of Linux */
+int read_map(const char *text, struct ihk_ikc_cpu_map map[MAX_ITEMS]);
+
+void print_cpus(const int *cpus, int n);
+void print_memory(const struct ihk_mem_chunk *chunks, int n);
+
+/* Says what libihk's call has not done, if it failed. The exit status. */
+int told(const char *what, int result);
+
+#endif

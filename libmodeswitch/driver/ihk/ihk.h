@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The parts of the driver for IHK. Device 0 is the only one.
+ */
+#ifndef DRIVER_IHK_H
+#define DRIVER_IHK_H
+
+#include "driver/driver.h"
+#include "driver/ihk/library.h"
+#include "driver/ihk/owned.h"
+
+#define IHK_DEVICE_PREFIX "/dev/mcos"
+/* Bytes; IHK takes memory in multiples of it. */
+#define IHK_GRAIN (4UL << 20)
+#define IHK_MAX_OS 64
+
+/* The library of ihk_open(); there is none before. */
+extern const struct ihk_library *ihk;
+
+/* Milliseconds that IHK gets to end an instance; not changed but for tests. */
+extern unsigned ihk_end_ms;
+
+extern const struct watching watching_ihk;
+
+/* Answers of the library that cannot be, from a count for example, become -EPROTO. */
+int ihk_count(int answer, int most);
+
+/*
+ * Finds the instance, which must be the job's: IHK still has it, with the CPUs that it was given.
+ * Another program may have removed it and made another of its number. -ENOENT.
+ */
+int ihk_find_instance(const struct owned *owned, int os, struct owned_instance **instance);
+/* The state; an instance that was never booted is not asked for it. */
+enum ms_instance_state ihk_state(const struct owned_instance *instance);
+
+/* memory.c: see struct driver */
+int ihk_lend_run(int dev, uint64_t bytes, unsigned node, uint64_t *start);
+int ihk_return_memory(int dev, uint64_t start, uint64_t bytes);
+int ihk_assign_memory(int dev, unsigned instance, uint64_t start, uint64_t bytes);
+/* Finishes what a process that has died was reserving. */
+int ihk_settle(struct owned *owned);
+
+/* check.c */
+void ihk_check(driver_tell tell, void *context);
+
+#endif

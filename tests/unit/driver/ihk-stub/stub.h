@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A libihk that pretends, and that can be told to go wrong as libraries and kernels do.
+ */
+#ifndef STUB_H
+#define STUB_H
+
+#include <stdbool.h>
+
+#include "driver/ihk/ihklib.h"
+
+#define STUB_OS 4
+
+/* Outlives the processes that call the library, as IHK's modules do. */
+struct stub {
+	struct {
+		int cpu, os; /* -1: reserved only */
+	} cpus[64];
+	struct {
+		struct ihk_mem_chunk chunk;
+		int os;
+	} chunks[64];
+	int n_cpus, n_chunks;
+	struct {
+		bool exists, loaded;
+		int status;
+		unsigned owner;
+		int map_n, map_to;
+		char kargs[256];
+	} os[STUB_OS];
+	int status_asked_before_boot;
+	bool not_loaded;     /* there is no device */
+	bool garbage;	     /* counts are nonsense */
+	bool lies;	     /* reserves no CPU, and says it did */
+	bool partial;	     /* reserves half of the memory, and fails */
+	bool fragments;	     /* reserves memory in two chunks */
+	bool dies;	     /* the caller is killed when memory is reserved */
+	bool boot_hangs;     /* for ever */
+	bool boot_false;     /* says it runs, but its status is BOOTING */
+	bool shutdown_hangs; /* for ever */
+	bool freeze_lies;    /* says it froze what goes on */
+};
+
+extern struct stub *stub;
+
+#endif

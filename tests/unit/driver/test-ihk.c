@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The driver ihk with a library that pretends: what it does, whose things it touches, and what
+ * becomes of it when the library or IHK's modules go wrong.
+ */
+#include "unit/unit.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "driver/ihk/ihk.h"
+#include "unit/driver/ihk-stub/stub.h"
+
+#define MB (1UL << 20)
+#define JOB 7
+#define ANY_LIBRARY "/lib/x86_64-linux-gnu/libm.so.6"
+
+static const struct driver *const driver = &driver_ihk;
+static struct ms_error err;
+static int dev;
+
+static int setup(void **state)
+{
+	int ret = unit_setup(state);
+
+	memset(stub, 0, sizeof(*stub));
+	ihk_end_ms = 1000;
+	if (ret == 0 && driver->use_library("", &err) == 0)
+		dev = driver->open(&err);
+	return dev < 0 ? -1 : ret;
+}
+
+static int teardown(void **state)
+{
+	driver->close(dev);
+	return unit_teardown(state);
+}
+
+/* Lends CPUs 4 and 5 and 64 MB, and gives them to a new instance of the job; its number. */
+static int make_instance(void)
+{
+	uint64_t start;
+	int os;
+
+	assert_int_equal(driver->lend_cpu(dev, 4), 0);
+	assert_int_equal(driver->lend_cpu(dev, 5), 0);
+	assert_int_equal(driver->lend_run(dev, 64 * MB, 1, &start), 0);
+	os = driver->create(dev, JOB, 1000, true);
+	assert_true(os >= 0);
+	assert_int_equal(driver->assign_cpu(dev, os, 4, 1), 0);
+	assert_int_equal(driver->assign_cpu(dev, os, 5, 1), 0);
+	assert_int_equal(driver->assign_memory(dev, os, start, 64 * MB), 0);
+	return os;
+}
+
+static void give_all_back(void)
+{
+	struct ms_lent *lent;
+	size_t n;
+
+	assert_int_equal(driver->ledger(dev, &lent, &n), 0);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(lent[i].instance, MS_NO_INSTANCE);
+		assert_int_equal(lent[i].is_cpu
+					 ? driver->return_cpu(dev, lent[i].cpu)
+					 : driver->return_memory(dev, lent[i].start, lent[i].bytes),
+				 0);
+	}
+	free(lent);
+	assert_int_equal(driver->ledger(dev, &lent, &n), 0);
+	assert_int_equal(n, 0);
+	free(lent);
+}
+
+static void a_whole_life(void **state)
+{
+	struct instance_info info;
+	uint64_t position = 0;
+	char text[64];
+	int os = make_instance();
+
+	assert_int_equal(driver->info(dev, os, &info), 0);
+	assert_string_equal(info.state, "INACTIVE");
+	assert_int_equal(info.job_id, JOB);
+	assert_int_equal(stub->os[os].owner, 1000);
+	assert_int_equal(driver->load(dev, os, "kernel", 6), 0);
+	assert_int_equal(stub->os[os].map_n, 2);
+	assert_int_equal(stub->os[os].map_to, 1);
+	assert_int_equal(driver->boot(dev, os, "quiet", 5000), 0);
+	assert_string_equal(stub->os[os].kargs, "hidos quiet");
+	assert_int_equal(driver->info(dev, os, &info), 0);
+	assert_string_equal(info.state, "RUNNING");
+	assert_false(info.failed);
+	assert_int_equal(driver_instance_of_job(driver, dev, JOB), os);
+	assert_int_equal(driver_instance_of_job(driver, dev, JOB + 1), MS_NO_INSTANCE);
+	assert_int_equal(driver->kmsg(dev, os, &position, text, 5), 5);
+	assert_int_equal(driver->kmsg(dev, os, &position, text, 5), 3);
+	assert_int_equal(driver->kmsg(dev, os, &position, text, 5), 0);
+	assert_int_equal(driver->return_cpu(dev, 4), -EBUSY);
+	assert_int_equal(driver->shutdown(dev, os), 0);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	assert_int_equal(driver->info(dev, os, &info), -ENOENT);
+	assert_int_equal(driver->destroy(dev, os), -ENOENT);
+	give_all_back();
+	assert_int_equal(stub->n_cpus + stub->n_chunks, 0);
+	assert_int_equal(stub->status_asked_before_boot, 0);
+}
+
+static void libraries_that_will_not_do(void **state)
+{
+	assert_int_equal(driver->use_library("/nonexistent/libihk.so", &err), -1);
+	assert_has(err.text, "expected IHK's library /nonexistent/libihk.so, found none");
+	assert_has(err.text, "install McKernel");
+	if (geteuid() == 0) {
+		const char *path = unit_file("libihk.so", "x");
+
+		assert_int_equal(chmod(path, 0646), 0);
+		assert_int_equal(driver->use_library(path, &err), -1);
+		assert_has(err.text, "only root can write");
+		assert_int_equal(chmod(path, 0644), 0);
+		assert_int_equal(driver->use_library(path, &err), -1);
+		assert_has(err.text, "cannot be loaded");
+		if (access(ANY_LIBRARY, R_OK) == 0) {
+			assert_int_equal(driver->use_library(ANY_LIBRARY, &err), -1);
+			assert_has(err.text, "with the call ihk_reserve_cpu, found one without");
+		}
+	}
+	assert_int_equal(driver->use_library("", &err), 0);
+	stub->not_loaded = true;
+	assert_int_equal(driver->open(&err), -ENOENT);
+	stub->not_loaded = false;
+	stub->garbage = true;
+	assert_int_equal(driver->open(&err), -EPROTO);
+	assert_has(err.text, "nonsense");
+}
+
+static void nonsense_in_the_middle(void **state)
+{
+	struct instance_info info;
+	struct ms_lent *lent;
+	uint64_t start;
+	size_t n;
+	int os = make_instance();
+
+	stub->garbage = true;
+	assert_true(driver->lend_cpu(dev, 6) < 0);
+	assert_true(driver->lend_run(dev, 64 * MB, 1, &start) < 0);
+	assert_int_equal(driver->info(dev, os, &info), -ENOENT);
+	stub->garbage = false;
+	stub->lies = true;
+	assert_true(driver->lend_cpu(dev, 6) < 0);
+	assert_int_equal(driver->ledger(dev, &lent, &n), 0);
+	assert_int_equal(n, 3);
+	free(lent);
+	stub->lies = false;
+	assert_int_equal(driver->boot(dev, os, "", 1000), 0);
+	stub->os[os].status = 99;
+	assert_int_equal(driver->info(dev, os, &info), 0);
+	assert_true(info.failed);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+}
+
+static void memory_that_comes_in_parts(void **state)
+{
+	uint64_t start;
+
+	/* What others have reserved stays. */
+	stub->chunks[0].chunk = (struct ihk_mem_chunk){ 32 * MB, 1 };
+	stub->chunks[0].os = -1;
+	stub->n_chunks = 1;
+	stub->partial = true;
+	assert_int_equal(driver->lend_run(dev, 64 * MB, 1, &start), -ENOMEM);
+	assert_int_equal(stub->n_chunks, 1);
+	stub->partial = false;
+	stub->fragments = true;
+	assert_int_equal(driver->lend_run(dev, 64 * MB, 1, &start), -ENOMEM);
+	assert_int_equal(stub->n_chunks, 1);
+	stub->fragments = false;
+	assert_int_equal(driver->lend_run(dev, 2 * MB, 1, &start), -ENOMEM);
+	assert_int_equal(driver->lend_run(dev, 64 * MB, 1, &start), 0);
+	assert_true(start >= IHK_FIRST_KEY);
+	give_all_back();
+	assert_int_equal(stub->n_chunks, 1);
+}
+
+/* The process that reserves may be killed just after it succeeded. */
+static void memory_of_the_dead(void **state)
+{
+	struct ms_lent *lent;
+	uint64_t start;
+	size_t n;
+	pid_t pid;
+
+	stub->dies = true;
+	pid = fork();
+	if (pid == 0)
+		_exit(driver->lend_run(dev, 64 * MB, 1, &start));
+	waitpid(pid, NULL, 0);
+	stub->dies = false;
+	assert_int_equal(driver->ledger(dev, &lent, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(lent[0].bytes, 64 * MB);
+	free(lent);
+	give_all_back();
+	assert_int_equal(stub->n_chunks, 0);
+}
+
+static void lwks_that_do_not_boot(void **state)
+{
+	struct instance_info info;
+	int os = make_instance();
+
+	assert_int_equal(driver->load(dev, os, "other", 5), -ENOEXEC);
+	assert_int_equal(driver->load(dev, os, "kernel", 6), 0);
+	stub->boot_hangs = true;
+	assert_int_equal(driver->boot(dev, os, "", 300), -ETIMEDOUT);
+	stub->boot_hangs = false;
+	stub->boot_false = true;
+	assert_int_equal(driver->boot(dev, os, "", 1000), -EPROTO);
+	assert_int_equal(driver->info(dev, os, &info), 0);
+	assert_string_equal(info.state, "BOOTING");
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+}
+
+static void shutdowns_that_hang(void **state)
+{
+	int os = make_instance();
+	int64_t begin;
+
+	assert_int_equal(driver->boot(dev, os, "", 1000), 0);
+	stub->shutdown_hangs = true;
+	begin = clock_ms();
+	assert_int_equal(driver->shutdown(dev, os), -ETIMEDOUT);
+	/* Removing the instance ends it, too. */
+	assert_int_equal(driver->destroy(dev, os), 0);
+	assert_true(clock_ms() - begin < 10000);
+	give_all_back();
+}
+
+static void what_is_not_the_jobs(void **state)
+{
+	struct instance_info info;
+	int stranger, other = 9, os;
+
+	stranger = ihk_create_os(0);
+	ihk_reserve_cpu(0, &other, 1);
+	os = make_instance();
+	assert_int_equal(driver->info(dev, stranger, &info), -ENOENT);
+	assert_int_equal(driver->destroy(dev, stranger), -ENOENT);
+	assert_int_equal(driver->return_cpu(dev, other), -ENOENT);
+	assert_int_equal(driver->lend_cpu(dev, other), -EALREADY);
+	assert_true(stub->os[stranger].exists);
+	/* mcreboot.sh removes all instances, and makes its own of the same number. */
+	ihk_destroy_os(0, os);
+	assert_int_equal(ihk_create_os(0), os);
+	assert_int_equal(driver->info(dev, os, &info), -ENOENT);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	assert_true(stub->os[os].exists);
+	/* It has also given back a CPU of the job's. */
+	other = 4;
+	assert_int_equal(ihk_release_cpu(0, &other, 1), 0);
+	assert_int_equal(driver->return_cpu(dev, 4), -ENOENT);
+	give_all_back();
+}
+
+static void freezing(void **state)
+{
+	int os = make_instance(), fd;
+	struct ms_instance_info info;
+	char device[32];
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(driver->boot(dev, os, "", 1000), 0);
+	snprintf(device, sizeof(device), "%s%d", driver->device_prefix, os);
+	assert_int_equal(driver->watching->open("/dev/lwk/0"), -EINVAL);
+	fd = driver->watching->open(device);
+	assert_true(fd >= 0);
+	assert_int_equal(driver->watching->info(fd, &info), 0);
+	assert_int_equal(info.cpus, 2);
+	assert_int_equal(info.memory, 64 * MB);
+	assert_int_equal(driver->watching->freeze(fd, true, 1000), 0);
+	assert_int_equal(driver->watching->freeze(fd, false, 1000), 0);
+	stub->freeze_lies = true;
+	assert_int_equal(driver->watching->freeze(fd, true, 200), -ETIMEDOUT);
+	close(fd);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_whole_life),
+		TEST(libraries_that_will_not_do),
+		TEST(nonsense_in_the_middle),
+		TEST(memory_that_comes_in_parts),
+		TEST(memory_of_the_dead),
+		TEST(lwks_that_do_not_boot),
+		TEST(shutdowns_that_hang),
+		TEST(what_is_not_the_jobs),
+		TEST(freezing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
