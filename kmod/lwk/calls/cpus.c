@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lwk/calls/cpus.h"
+#include "lwk/calls/delegate.h"
+#include "lwk/calls/local.h"
 
 #include <asm/unistd.h>
 #include <linux/errno.h>
@@ -7,16 +8,13 @@
 #include <linux/sched.h>
 
 #include "abi/shared/boot.h"
-#include "abi/shared/statistics.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
 #include "lwk/memory/tlb.h"
 #include "lwk/memory/user.h"
 #include "lwk/process/affinity.h"
-#include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
-#include "lwk/process/thread.h"
 #include "lwk/proxy/channel.h"
 
 /* The most CPUs that a Linux kernel of the distributions can have. */
@@ -34,19 +32,7 @@ static struct slot *find_thread(u32 tid)
 /* The error of a change to a process that is not on the LWK. */
 static s64 refuse_change(u32 tid)
 {
-	u64 args[6] = { tid };
-
-	this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
-	return channel_request(__NR_sched_getscheduler, args) < 0 ? -ESRCH : -EPERM;
-}
-
-/* Linux answers for processes that are not on the LWK. */
-static s64 delegate(const struct frame *frame)
-{
-	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx };
-
-	this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
-	return channel_request(frame->error, args);
+	return channel_call(PROCESS, __NR_sched_getscheduler, tid) < 0 ? -ESRCH : -EPERM;
 }
 
 /*
@@ -59,8 +45,9 @@ s64 sys_sched_getaffinity(struct frame *frame)
 	const struct slot *slot = find_thread(frame->rdi);
 	struct cpu_set set;
 
+	/* Linux answers for processes that are not on the LWK. */
 	if (!slot)
-		return delegate(frame);
+		return call_delegate(frame, LWK_CALLS_PROCESS, true);
 	set = affinity_usable(slot);
 	for (u32 i = 0; i < boot->n_cpus; i++) {
 		u32 linux_cpu = boot->cpus[i].linux_cpu;
@@ -152,7 +139,8 @@ s64 sys_sched_getscheduler(struct frame *frame)
 {
 	const struct slot *slot = find_thread(frame->rdi);
 
-	return slot ? READ_ONCE(slot->thread.scheduler) : delegate(frame);
+	return slot ? READ_ONCE(slot->thread.scheduler)
+		    : call_delegate(frame, LWK_CALLS_PROCESS, true);
 }
 
 s64 sys_sched_yield(struct frame *frame)

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lwk/calls/identity.h"
+#include "lwk/calls/local.h"
 
 #include <asm/prctl.h>
-#include <asm/unistd.h>
 #include <linux/errno.h>
-#include <linux/prctl.h>
 #include <linux/utsname.h>
 
 #include "abi/shared/layout.h"
-#include "abi/shared/statistics.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/user.h"
-#include "lwk/process/process.h"
 #include "lwk/process/slot.h"
-#include "lwk/proxy/channel.h"
 
 s64 sys_getpid(struct frame *frame)
 {
@@ -72,35 +67,6 @@ s64 sys_arch_prctl(struct frame *frame)
 		return 1;
 	case ARCH_SET_CPUID:
 		return -ENODEV;
-	default:
-		return -EINVAL;
-	}
-}
-
-s64 sys_prctl(struct frame *frame)
-{
-	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8 };
-
-	/*
-	 * The proxy has these attributes for the process; others would change how the proxy works.
-	 */
-	switch (frame->rdi) {
-	case PR_SET_PDEATHSIG:
-	case PR_GET_PDEATHSIG:
-	case PR_GET_DUMPABLE:
-	case PR_GET_KEEPCAPS:
-	case PR_SET_NAME:
-	case PR_GET_NAME:
-	case PR_CAPBSET_READ:
-	case PR_GET_SECUREBITS:
-	case PR_SET_TIMERSLACK:
-	case PR_GET_TIMERSLACK:
-	case PR_SET_CHILD_SUBREAPER:
-	case PR_GET_CHILD_SUBREAPER:
-	case PR_SET_NO_NEW_PRIVS:
-	case PR_GET_NO_NEW_PRIVS:
-		this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
-		return channel_request(__NR_prctl, args);
 	default:
 		return -EINVAL;
 	}

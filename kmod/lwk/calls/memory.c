@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lwk/calls/memory.h"
+#include "lwk/calls/local.h"
 
 #include <asm/unistd.h>
 #include <linux/errno.h>
@@ -10,17 +10,14 @@
 
 #include "abi/shared/calls.h"
 #include "abi/shared/layout.h"
-#include "abi/shared/statistics.h"
-#include "lwk/calls/refused.h"
+#include "lwk/calls/table.h"
 #include "lwk/machine/boot.h"
 #include "lwk/memory/areas.h"
 #include "lwk/memory/fault.h"
 #include "lwk/memory/mapping.h"
 #include "lwk/memory/pages.h"
 #include "lwk/memory/share.h"
-#include "lwk/memory/space.h"
 #include "lwk/memory/user.h"
-#include "lwk/process/process.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 #include "lwk/signals/collect.h"
@@ -33,10 +30,7 @@
 /* Returns true for an open file. A file that cannot be read is open for writing only. */
 static bool is_open(u64 fd)
 {
-	u64 args[6] = { fd, F_GETFL };
-
-	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
-	return channel_request(__NR_fcntl, args) >= 0;
+	return channel_call(MEMORY, __NR_fcntl, fd, F_GETFL) >= 0;
 }
 
 /*
@@ -50,20 +44,13 @@ static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u
 
 	for (u64 done = 0; done < size; done += result) {
 		u64 part = MIN(size - done, LARGE_SIZE);
-		u64 args[6] = { fd, addr + done, part, offset + done };
 
 		result = space_populate(space, addr + done, part);
 		if (result)
 			break;
-		result = channel_request(__NR_pread64, args);
-		this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
-		/* The proxy makes no call as long as a signal waits to be collected. */
-		if (result == -EINTR) {
-			signal_collect();
-			result = 0;
-		} else if (result <= 0) {
+		result = signal_call(MEMORY, __NR_pread64, fd, addr + done, part, offset + done);
+		if (result <= 0)
 			break;
-		}
 	}
 	if (result >= 0)
 		result = space_protect(space, addr, size, prot);
@@ -80,13 +67,8 @@ static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u
 /* Remembers the file of a mapping, for /proc/PID/maps. */
 static s64 name_mapping(s64 addr, u64 size, u64 fd, u64 offset)
 {
-	u64 args[6] = { fd };
-	s64 file;
+	s64 file = addr > 0 ? channel_call(MEMORY, LWK_CALL_FILE, fd) : 0;
 
-	if (addr <= 0)
-		return addr;
-	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
-	file = channel_request(LWK_CALL_FILE, args);
 	if (file > 0)
 		space_set_file(&this_process()->space, addr, size, file, offset);
 	return addr;
@@ -180,7 +162,9 @@ s64 sys_move_pages(struct frame *frame)
 
 		if (copy_from_user(&addr, frame->rdx + i * sizeof(addr), sizeof(addr)))
 			return -EFAULT;
-		node = space_node(space, addr);
+		node = space_page(space, addr);
+		if (node == PAGE_OF_LINUX)
+			node = -ENOENT;
 		if (copy_to_user(frame->r8 + i * sizeof(node), &node, sizeof(node)))
 			return -EFAULT;
 		if (i % 512 == 511)
@@ -213,20 +197,20 @@ s64 sys_mremap(struct frame *frame)
 s64 sys_mincore(struct frame *frame)
 {
 	struct space *space = &this_process()->space;
-	u64 addr = frame->rdi, count = ALIGN_UP(frame->rsi, PAGE_SIZE) / PAGE_SIZE, part;
-	u8 present[512];
+	u64 addr = frame->rdi, count = ALIGN_UP(frame->rsi, PAGE_SIZE) / PAGE_SIZE;
 
 	if (addr % PAGE_SIZE)
 		return -EINVAL;
 	if (frame->rsi > LWK_USER_END ||
 	    (count && !space_is_mapped(space, addr, count * PAGE_SIZE)))
 		return -ENOMEM;
-	for (u64 done = 0; done < count; done += part) {
-		part = MIN(count - done, sizeof(present));
-		space_pages_present(space, addr + done * PAGE_SIZE, part, present);
-		if (copy_to_user(frame->rdx + done, present, part))
+	for (u64 i = 0; i < count; i++) {
+		u8 present = space_page(space, addr + i * PAGE_SIZE) >= 0;
+
+		if (copy_to_user(frame->rdx + i, &present, 1))
 			return -EFAULT;
-		process_goes_on();
+		if (i % 512 == 511)
+			process_goes_on();
 	}
 	return 0;
 }

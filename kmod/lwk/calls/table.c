@@ -1,372 +1,167 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of system calls. A row says LOCAL (done here), WORK (done here, and long enough for its
- * time to be counted), DELEGATED (done by Linux through the proxy, restarted after a signal where
- * Linux would), UNRESTARTED (delegated, EINTR stays EINTR), or ABSENT (ENOSYS, which glibc expects
- * of an older kernel). A call without a row is refused (refused.c). Calls are
- * with their topic (signals/, process/, memory/share.c, memory/policy.c); the others are in this
- * folder.
+ * The table of system calls: those that the LWK does itself (local.h), and groups of the others. A
+ * call without a place here is refused.
  */
 #include "lwk/calls/table.h"
 
 #include <linux/errno.h>
 
 #include "abi/shared/linux_calls.h"
-#include "abi/shared/statistics.h"
-#include "lwk/calls/cpus.h"
 #include "lwk/calls/delegate.h"
-#include "lwk/calls/identity.h"
-#include "lwk/calls/memory.h"
-#include "lwk/calls/refused.h"
-#include "lwk/calls/time.h"
+#include "lwk/calls/local.h"
 #include "lwk/machine/trap.h"
-#include "lwk/memory/policy.h"
-#include "lwk/memory/share.h"
-#include "lwk/memory/visit.h"
-#include "lwk/process/fork.h"
-#include "lwk/process/futex.h"
 #include "lwk/process/slot.h"
-#include "lwk/process/thread.h"
-#include "lwk/signals/action.h"
-#include "lwk/signals/altstack.h"
-#include "lwk/signals/deliver.h"
-#include "lwk/signals/send.h"
-#include "lwk/signals/wait.h"
-#include "lwk/time/cpu_timers.h"
 #include "lwk/watch/account.h"
 #include "lwk/watch/console.h"
 
-static s64 sys_done(struct frame *frame)
+#define LOCAL_CALL(name) [__NR_##name] = sys_##name,
+static s64 (*const local[])(struct frame *frame) = { SHORT_CALLS(LOCAL_CALL)
+							     LONG_CALLS(LOCAL_CALL) };
+
+enum kind {
+	UNKNOWN,
+	SHORT,	   /* done here */
+	LONG,	   /* done here; its time is counted */
+	DELEGATED, /* done by Linux through the proxy, restarted after a signal where Linux would */
+	UNRESTARTED, /* delegated, EINTR stays EINTR */
+	DONE,	     /* there is nothing to do */
+	ABSENT,	     /* ENOSYS, which glibc expects of an older kernel */
+	REFUSED,
+};
+
+struct group {
+	enum kind kind;
+	enum lwk_call_kind about; /* delegated calls */
+	const char *reason;	  /* refused calls; as lwk-calls(7) has it */
+	const u16 *calls;
+	u32 n;
+};
+
+#define NUMBERS(...)                                                                               \
+	(const u16[])                                                                              \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+#define GROUP(kind, about, reason, ...)                                                            \
+	{                                                                                          \
+		kind, about, reason, NUMBERS(__VA_ARGS__), ARRAY_SIZE((NUMBERS(__VA_ARGS__)))      \
+	}
+#define DELEGATES(about, ...) GROUP(DELEGATED, LWK_CALLS_##about, NULL, __VA_ARGS__)
+#define REFUSES(reason, ...) GROUP(REFUSED, 0, reason, __VA_ARGS__)
+#define NUMBER(name) __NR_##name,
+
+static const struct group groups[] = {
+	GROUP(UNKNOWN, 0, NULL, 0),
+	GROUP(SHORT, 0, NULL, SHORT_CALLS(NUMBER)),
+	GROUP(LONG, 0, NULL, LONG_CALLS(NUMBER)),
+	DELEGATES(TRANSFER, __NR_read, __NR_write, __NR_pread64, __NR_pwrite64, __NR_readv,
+		  __NR_writev, __NR_preadv, __NR_pwritev, __NR_preadv2, __NR_pwritev2,
+		  __NR_sendfile, __NR_copy_file_range, __NR_splice, __NR_tee),
+	DELEGATES(FILES, __NR_open, __NR_close, __NR_stat, __NR_fstat, __NR_lstat, __NR_lseek,
+		  __NR_ioctl, __NR_access, __NR_pipe, __NR_pipe2, __NR_dup, __NR_dup2, __NR_dup3,
+		  __NR_fcntl, __NR_flock, __NR_fsync, __NR_fdatasync, __NR_truncate, __NR_ftruncate,
+		  __NR_getdents, __NR_getdents64, __NR_getcwd, __NR_chdir, __NR_fchdir, __NR_rename,
+		  __NR_mkdir, __NR_rmdir, __NR_creat, __NR_link, __NR_unlink, __NR_symlink,
+		  __NR_readlink, __NR_chmod, __NR_fchmod, __NR_chown, __NR_fchown, __NR_lchown,
+		  __NR_umask, __NR_mknod, __NR_mknodat, __NR_statfs, __NR_fstatfs, __NR_utime,
+		  __NR_utimes, __NR_utimensat, __NR_futimesat, __NR_openat, __NR_openat2,
+		  __NR_mkdirat, __NR_fchownat, __NR_newfstatat, __NR_unlinkat, __NR_renameat,
+		  __NR_renameat2, __NR_linkat, __NR_symlinkat, __NR_readlinkat, __NR_fchmodat,
+		  __NR_faccessat, __NR_faccessat2, __NR_statx, __NR_fallocate, __NR_fadvise64,
+		  __NR_readahead, __NR_sync, __NR_syncfs, __NR_sync_file_range, __NR_close_range,
+		  __NR_memfd_create, __NR_setxattr, __NR_lsetxattr, __NR_fsetxattr, __NR_getxattr,
+		  __NR_lgetxattr, __NR_fgetxattr, __NR_listxattr, __NR_llistxattr, __NR_flistxattr,
+		  __NR_removexattr, __NR_lremovexattr, __NR_fremovexattr, __NR_inotify_init,
+		  __NR_inotify_init1, __NR_inotify_add_watch, __NR_inotify_rm_watch, __NR_eventfd,
+		  __NR_eventfd2, __NR_semget, __NR_semctl, __NR_shmget, __NR_shmctl, __NR_msgget,
+		  __NR_msgctl, __NR_mq_open, __NR_mq_unlink, __NR_mq_getsetattr, __NR_mq_notify),
+	DELEGATES(TIME, __NR_timerfd_create, __NR_timerfd_settime, __NR_timerfd_gettime,
+		  __NR_gettimeofday, __NR_time, __NR_alarm),
+	DELEGATES(WAIT, __NR_epoll_create, __NR_epoll_create1, __NR_epoll_ctl, __NR_mq_timedsend,
+		  __NR_mq_timedreceive, __NR_wait4, __NR_waitid),
+	DELEGATES(NETWORK, __NR_socket, __NR_connect, __NR_accept, __NR_accept4, __NR_sendto,
+		  __NR_recvfrom, __NR_sendmsg, __NR_recvmsg, __NR_sendmmsg, __NR_recvmmsg,
+		  __NR_shutdown, __NR_bind, __NR_listen, __NR_getsockname, __NR_getpeername,
+		  __NR_socketpair, __NR_setsockopt, __NR_getsockopt),
+	DELEGATES(PROCESS, __NR_getppid, __NR_getuid, __NR_geteuid, __NR_getgid, __NR_getegid,
+		  __NR_getresuid, __NR_getresgid, __NR_getgroups, __NR_setuid, __NR_setgid,
+		  __NR_setreuid, __NR_setregid, __NR_setresuid, __NR_setresgid, __NR_setfsuid,
+		  __NR_setfsgid, __NR_setgroups, __NR_getpgrp, __NR_getpgid, __NR_setpgid,
+		  __NR_getsid, __NR_setsid, __NR_getpriority, __NR_setpriority, __NR_ioprio_get,
+		  __NR_ioprio_set, __NR_capget, __NR_getrlimit, __NR_setrlimit, __NR_prlimit64,
+		  __NR_getrandom, __NR_sethostname, __NR_sched_getparam,
+		  __NR_sched_get_priority_max, __NR_sched_get_priority_min,
+		  __NR_sched_rr_get_interval, __NR_pidfd_open, __NR_pidfd_send_signal,
+		  __NR_pidfd_getfd, __NR_prctl),
+	/* Linux never restarts these after a handler (signal(7)). */
+	GROUP(UNRESTARTED, LWK_CALLS_WAIT, NULL, __NR_poll, __NR_ppoll, __NR_select, __NR_pselect6,
+	      __NR_epoll_wait, __NR_epoll_pwait, __NR_nanosleep, __NR_epoll_pwait2, __NR_semop,
+	      __NR_semtimedop, __NR_msgsnd, __NR_msgrcv),
+	/* Nothing is ever paged out. */
+	GROUP(DONE, 0, NULL, __NR_mlock, __NR_mlock2, __NR_munlock, __NR_mlockall, __NR_munlockall),
+	/* After clone3(2), glibc takes clone(2). */
+	GROUP(ABSENT, 0, NULL, __NR_clone3, __NR_rseq),
+	REFUSES("for administrators", __NR_acct, __NR_adjtimex, __NR_chroot, __NR_clock_adjtime,
+		__NR_clock_settime, __NR_delete_module, __NR_fanotify_init, __NR_fanotify_mark,
+		__NR_finit_module, __NR_fsconfig, __NR_fsmount, __NR_fsopen, __NR_fspick,
+		__NR_init_module, __NR_ioperm, __NR_iopl, __NR_kexec_file_load, __NR_kexec_load,
+		__NR_lookup_dcookie, __NR_mount, __NR_mount_setattr, __NR_move_mount,
+		__NR_open_tree, __NR_pivot_root, __NR_quotactl, __NR_quotactl_fd, __NR_reboot,
+		__NR_setdomainname, __NR_settimeofday, __NR_swapoff, __NR_swapon, __NR_sysfs,
+		__NR_syslog, __NR_umount2, __NR_ustat, __NR_vhangup),
+	REFUSES("the proxy's identity is fixed", __NR_add_key, __NR_capset, __NR_keyctl,
+		__NR_landlock_add_rule, __NR_landlock_create_ruleset, __NR_landlock_restrict_self,
+		__NR_request_key, __NR_seccomp, __NR_setns, __NR_unshare),
+	REFUSES("Linux cannot tell of LWK CPUs", __NR_bpf, __NR_kcmp, __NR_perf_event_open,
+		__NR_ptrace, __NR_sched_getattr, __NR_sched_setattr),
+	REFUSES("needs shared rings", __NR_io_cancel, __NR_io_destroy, __NR_io_getevents,
+		__NR_io_pgetevents, __NR_io_setup, __NR_io_submit, __NR_io_uring_enter,
+		__NR_io_uring_register, __NR_io_uring_setup),
+	REFUSES("would share LWK memory", __NR_memfd_secret, __NR_process_madvise,
+		__NR_remap_file_pages, __NR_userfaultfd, __NR_vmsplice),
+	REFUSES("signals wait on the LWK", __NR_signalfd, __NR_signalfd4),
+	REFUSES("pages stay where they are", __NR_migrate_pages, __NR_set_mempolicy_home_node),
+	REFUSES("Linux has dropped it", __NR__sysctl, __NR_afs_syscall, __NR_create_module,
+		__NR_epoll_ctl_old, __NR_epoll_wait_old, __NR_get_kernel_syms, __NR_getpmsg,
+		__NR_nfsservctl, __NR_putpmsg, __NR_query_module, __NR_security, __NR_tuxcall,
+		__NR_uselib, __NR_vserver),
+};
+
+/* The index of each call's group. */
+static u8 group_of[512];
+
+void calls_init(void)
 {
-	return 0;
+	for (u32 g = 1; g < ARRAY_SIZE(groups); g++)
+		for (u32 i = 0; i < groups[g].n; i++)
+			group_of[groups[g].calls[i]] = g;
 }
 
-enum kind { REFUSED = 0, LOCAL_KIND, WORK_KIND, DELEGATED_KIND, UNRESTARTED_KIND, ABSENT_KIND };
+static const struct group *find_group(u64 nr)
+{
+	return &groups[nr < ARRAY_SIZE(group_of) ? group_of[nr] : 0];
+}
 
-struct call {
-	u8 kind;
-	u8 about; /* with delegated calls: enum lwk_call_kind */
-	s64 (*local)(struct frame *frame);
-};
+s64 refuse(u64 nr)
+{
+	/* All numbers that Linux has no call for share the last bit. */
+	static u64 told[ARRAY_SIZE(group_of) / 64];
+	u64 at = MIN(nr, ARRAY_SIZE(group_of) - 1), bit = 1UL << at % 64;
+	const char *reason = find_group(nr)->reason;
 
-#define LOCAL(function)                                                                            \
-	{                                                                                          \
-		LOCAL_KIND, 0, function                                                            \
-	}
-#define WORK(function)                                                                             \
-	{                                                                                          \
-		WORK_KIND, 0, function                                                             \
-	}
-#define DELEGATED(about)                                                                           \
-	{                                                                                          \
-		DELEGATED_KIND, LWK_CALLS_##about, NULL                                            \
-	}
-#define UNRESTARTED(about)                                                                         \
-	{                                                                                          \
-		UNRESTARTED_KIND, LWK_CALLS_##about, NULL                                          \
-	}
-#define ABSENT                                                                                     \
-	{                                                                                          \
-		ABSENT_KIND, 0, NULL                                                               \
-	}
+	if (!(__atomic_fetch_or(&told[at / 64], bit, __ATOMIC_RELAXED) & bit))
+		print("pid %u: system call %llu is not on this LWK: %s", this_process()->pid, nr,
+		      reason ? reason : "not implemented");
+	return -ENOSYS;
+}
 
-static const struct call calls[] = {
-	/* files */
-	[__NR_read] = DELEGATED(TRANSFER),
-	[__NR_write] = DELEGATED(TRANSFER),
-	[__NR_open] = DELEGATED(FILES),
-	[__NR_close] = DELEGATED(FILES),
-	[__NR_stat] = DELEGATED(FILES),
-	[__NR_fstat] = DELEGATED(FILES),
-	[__NR_lstat] = DELEGATED(FILES),
-	[__NR_lseek] = DELEGATED(FILES),
-	[__NR_ioctl] = DELEGATED(FILES),
-	[__NR_pread64] = DELEGATED(TRANSFER),
-	[__NR_pwrite64] = DELEGATED(TRANSFER),
-	[__NR_readv] = DELEGATED(TRANSFER),
-	[__NR_writev] = DELEGATED(TRANSFER),
-	[__NR_preadv] = DELEGATED(TRANSFER),
-	[__NR_pwritev] = DELEGATED(TRANSFER),
-	[__NR_preadv2] = DELEGATED(TRANSFER),
-	[__NR_pwritev2] = DELEGATED(TRANSFER),
-	[__NR_access] = DELEGATED(FILES),
-	[__NR_pipe] = DELEGATED(FILES),
-	[__NR_pipe2] = DELEGATED(FILES),
-	[__NR_dup] = DELEGATED(FILES),
-	[__NR_dup2] = DELEGATED(FILES),
-	[__NR_dup3] = DELEGATED(FILES),
-	[__NR_fcntl] = DELEGATED(FILES),
-	[__NR_flock] = DELEGATED(FILES),
-	[__NR_fsync] = DELEGATED(FILES),
-	[__NR_fdatasync] = DELEGATED(FILES),
-	[__NR_truncate] = DELEGATED(FILES),
-	[__NR_ftruncate] = DELEGATED(FILES),
-	[__NR_getdents] = DELEGATED(FILES),
-	[__NR_getdents64] = DELEGATED(FILES),
-	[__NR_getcwd] = DELEGATED(FILES),
-	[__NR_chdir] = DELEGATED(FILES),
-	[__NR_fchdir] = DELEGATED(FILES),
-	[__NR_rename] = DELEGATED(FILES),
-	[__NR_mkdir] = DELEGATED(FILES),
-	[__NR_rmdir] = DELEGATED(FILES),
-	[__NR_creat] = DELEGATED(FILES),
-	[__NR_link] = DELEGATED(FILES),
-	[__NR_unlink] = DELEGATED(FILES),
-	[__NR_symlink] = DELEGATED(FILES),
-	[__NR_readlink] = DELEGATED(FILES),
-	[__NR_chmod] = DELEGATED(FILES),
-	[__NR_fchmod] = DELEGATED(FILES),
-	[__NR_chown] = DELEGATED(FILES),
-	[__NR_fchown] = DELEGATED(FILES),
-	[__NR_lchown] = DELEGATED(FILES),
-	[__NR_umask] = DELEGATED(FILES),
-	[__NR_mknod] = DELEGATED(FILES),
-	[__NR_mknodat] = DELEGATED(FILES),
-	[__NR_statfs] = DELEGATED(FILES),
-	[__NR_fstatfs] = DELEGATED(FILES),
-	[__NR_utime] = DELEGATED(FILES),
-	[__NR_utimes] = DELEGATED(FILES),
-	[__NR_utimensat] = DELEGATED(FILES),
-	[__NR_futimesat] = DELEGATED(FILES),
-	[__NR_openat] = DELEGATED(FILES),
-	[__NR_openat2] = DELEGATED(FILES),
-	[__NR_mkdirat] = DELEGATED(FILES),
-	[__NR_fchownat] = DELEGATED(FILES),
-	[__NR_newfstatat] = DELEGATED(FILES),
-	[__NR_unlinkat] = DELEGATED(FILES),
-	[__NR_renameat] = DELEGATED(FILES),
-	[__NR_renameat2] = DELEGATED(FILES),
-	[__NR_linkat] = DELEGATED(FILES),
-	[__NR_symlinkat] = DELEGATED(FILES),
-	[__NR_readlinkat] = DELEGATED(FILES),
-	[__NR_fchmodat] = DELEGATED(FILES),
-	[__NR_faccessat] = DELEGATED(FILES),
-	[__NR_faccessat2] = DELEGATED(FILES),
-	[__NR_statx] = DELEGATED(FILES),
-	[__NR_fallocate] = DELEGATED(FILES),
-	[__NR_fadvise64] = DELEGATED(FILES),
-	[__NR_readahead] = DELEGATED(FILES),
-	[__NR_sendfile] = DELEGATED(TRANSFER),
-	[__NR_copy_file_range] = DELEGATED(TRANSFER),
-	[__NR_splice] = DELEGATED(TRANSFER),
-	[__NR_tee] = DELEGATED(TRANSFER),
-	[__NR_sync] = DELEGATED(FILES),
-	[__NR_syncfs] = DELEGATED(FILES),
-	[__NR_sync_file_range] = DELEGATED(FILES),
-	[__NR_close_range] = DELEGATED(FILES),
-	[__NR_memfd_create] = DELEGATED(FILES),
-	[__NR_setxattr] = DELEGATED(FILES),
-	[__NR_lsetxattr] = DELEGATED(FILES),
-	[__NR_fsetxattr] = DELEGATED(FILES),
-	[__NR_getxattr] = DELEGATED(FILES),
-	[__NR_lgetxattr] = DELEGATED(FILES),
-	[__NR_fgetxattr] = DELEGATED(FILES),
-	[__NR_listxattr] = DELEGATED(FILES),
-	[__NR_llistxattr] = DELEGATED(FILES),
-	[__NR_flistxattr] = DELEGATED(FILES),
-	[__NR_removexattr] = DELEGATED(FILES),
-	[__NR_lremovexattr] = DELEGATED(FILES),
-	[__NR_fremovexattr] = DELEGATED(FILES),
-	[__NR_inotify_init] = DELEGATED(FILES),
-	[__NR_inotify_init1] = DELEGATED(FILES),
-	[__NR_inotify_add_watch] = DELEGATED(FILES),
-	[__NR_inotify_rm_watch] = DELEGATED(FILES),
-	[__NR_eventfd] = DELEGATED(FILES),
-	[__NR_eventfd2] = DELEGATED(FILES),
-	[__NR_timerfd_create] = DELEGATED(TIME),
-	[__NR_timerfd_settime] = DELEGATED(TIME),
-	[__NR_timerfd_gettime] = DELEGATED(TIME),
-	[__NR_epoll_create] = DELEGATED(WAIT),
-	[__NR_epoll_create1] = DELEGATED(WAIT),
-	[__NR_epoll_ctl] = DELEGATED(WAIT),
-
-	/* waiting: Linux never restarts these after a handler (signal(7)) */
-	[__NR_poll] = UNRESTARTED(WAIT),
-	[__NR_ppoll] = UNRESTARTED(WAIT),
-	[__NR_select] = UNRESTARTED(WAIT),
-	[__NR_pselect6] = UNRESTARTED(WAIT),
-	[__NR_epoll_wait] = UNRESTARTED(WAIT),
-	[__NR_epoll_pwait] = UNRESTARTED(WAIT),
-	[__NR_nanosleep] = UNRESTARTED(WAIT),
-	[__NR_clock_nanosleep] = LOCAL(sys_clock_nanosleep), /* other clocks: UNRESTARTED */
-	[__NR_epoll_pwait2] = UNRESTARTED(WAIT),
-	[__NR_semop] = UNRESTARTED(WAIT),
-	[__NR_semtimedop] = UNRESTARTED(WAIT),
-	[__NR_msgsnd] = UNRESTARTED(WAIT),
-	[__NR_msgrcv] = UNRESTARTED(WAIT),
-
-	/* messages, semaphores, segments */
-	[__NR_semget] = DELEGATED(FILES),
-	[__NR_semctl] = DELEGATED(FILES),
-	[__NR_shmget] = DELEGATED(FILES),
-	[__NR_shmctl] = DELEGATED(FILES),
-	[__NR_shmat] = WORK(sys_shmat),
-	[__NR_shmdt] = WORK(sys_shmdt),
-	[__NR_msgget] = DELEGATED(FILES),
-	[__NR_msgctl] = DELEGATED(FILES),
-	[__NR_mq_open] = DELEGATED(FILES),
-	[__NR_mq_unlink] = DELEGATED(FILES),
-	[__NR_mq_getsetattr] = DELEGATED(FILES),
-	[__NR_mq_notify] = DELEGATED(FILES),
-	[__NR_mq_timedsend] = DELEGATED(WAIT),
-	[__NR_mq_timedreceive] = DELEGATED(WAIT),
-
-	/* sockets */
-	[__NR_socket] = DELEGATED(NETWORK),
-	[__NR_connect] = DELEGATED(NETWORK),
-	[__NR_accept] = DELEGATED(NETWORK),
-	[__NR_accept4] = DELEGATED(NETWORK),
-	[__NR_sendto] = DELEGATED(NETWORK),
-	[__NR_recvfrom] = DELEGATED(NETWORK),
-	[__NR_sendmsg] = DELEGATED(NETWORK),
-	[__NR_recvmsg] = DELEGATED(NETWORK),
-	[__NR_sendmmsg] = DELEGATED(NETWORK),
-	[__NR_recvmmsg] = DELEGATED(NETWORK),
-	[__NR_shutdown] = DELEGATED(NETWORK),
-	[__NR_bind] = DELEGATED(NETWORK),
-	[__NR_listen] = DELEGATED(NETWORK),
-	[__NR_getsockname] = DELEGATED(NETWORK),
-	[__NR_getpeername] = DELEGATED(NETWORK),
-	[__NR_socketpair] = DELEGATED(NETWORK),
-	[__NR_setsockopt] = DELEGATED(NETWORK),
-	[__NR_getsockopt] = DELEGATED(NETWORK),
-
-	/* identity: the proxy's is the process's */
-	[__NR_getpid] = LOCAL(sys_getpid),
-	[__NR_gettid] = LOCAL(sys_gettid),
-	[__NR_getppid] = DELEGATED(PROCESS),
-	[__NR_getuid] = DELEGATED(PROCESS),
-	[__NR_geteuid] = DELEGATED(PROCESS),
-	[__NR_getgid] = DELEGATED(PROCESS),
-	[__NR_getegid] = DELEGATED(PROCESS),
-	[__NR_getresuid] = DELEGATED(PROCESS),
-	[__NR_getresgid] = DELEGATED(PROCESS),
-	[__NR_getgroups] = DELEGATED(PROCESS),
-	[__NR_setuid] = DELEGATED(PROCESS),
-	[__NR_setgid] = DELEGATED(PROCESS),
-	[__NR_setreuid] = DELEGATED(PROCESS),
-	[__NR_setregid] = DELEGATED(PROCESS),
-	[__NR_setresuid] = DELEGATED(PROCESS),
-	[__NR_setresgid] = DELEGATED(PROCESS),
-	[__NR_setfsuid] = DELEGATED(PROCESS),
-	[__NR_setfsgid] = DELEGATED(PROCESS),
-	[__NR_setgroups] = DELEGATED(PROCESS),
-	[__NR_getpgrp] = DELEGATED(PROCESS),
-	[__NR_getpgid] = DELEGATED(PROCESS),
-	[__NR_setpgid] = DELEGATED(PROCESS),
-	[__NR_getsid] = DELEGATED(PROCESS),
-	[__NR_setsid] = DELEGATED(PROCESS),
-	[__NR_getpriority] = DELEGATED(PROCESS),
-	[__NR_setpriority] = DELEGATED(PROCESS),
-	[__NR_ioprio_get] = DELEGATED(PROCESS),
-	[__NR_ioprio_set] = DELEGATED(PROCESS),
-	[__NR_capget] = DELEGATED(PROCESS),
-	[__NR_getrlimit] = DELEGATED(PROCESS),
-	[__NR_setrlimit] = DELEGATED(PROCESS),
-	[__NR_prlimit64] = DELEGATED(PROCESS),
-	[__NR_getrandom] = DELEGATED(PROCESS),
-	[__NR_prctl] = LOCAL(sys_prctl),
-	[__NR_uname] = LOCAL(sys_uname),
-	[__NR_set_tid_address] = LOCAL(sys_set_tid_address),
-	[__NR_arch_prctl] = LOCAL(sys_arch_prctl),
-	[__NR_wait4] = DELEGATED(WAIT),
-	[__NR_waitid] = DELEGATED(WAIT),
-	[__NR_sethostname] = DELEGATED(PROCESS),
-
-	/* CPUs */
-	[__NR_sched_yield] = LOCAL(sys_sched_yield),
-	[__NR_getcpu] = LOCAL(sys_getcpu),
-	[__NR_sched_getaffinity] = LOCAL(sys_sched_getaffinity),
-	[__NR_sched_setaffinity] = LOCAL(sys_sched_setaffinity),
-	[__NR_membarrier] = WORK(sys_membarrier),
-	[__NR_sched_getscheduler] = LOCAL(sys_sched_getscheduler),
-	[__NR_sched_setscheduler] = LOCAL(sys_sched_setscheduler),
-	[__NR_sched_setparam] = LOCAL(sys_sched_setparam),
-	[__NR_sched_getparam] = DELEGATED(PROCESS),
-	[__NR_sched_get_priority_max] = DELEGATED(PROCESS),
-	[__NR_sched_get_priority_min] = DELEGATED(PROCESS),
-	[__NR_sched_rr_get_interval] = DELEGATED(PROCESS),
-
-	/* memory */
-	[__NR_mmap] = WORK(sys_mmap),
-	[__NR_munmap] = WORK(sys_munmap),
-	[__NR_mprotect] = WORK(sys_mprotect),
-	[__NR_pkey_alloc] = LOCAL(sys_pkey_alloc),
-	[__NR_pkey_free] = LOCAL(sys_pkey_free),
-	[__NR_pkey_mprotect] = WORK(sys_pkey_mprotect),
-	[__NR_move_pages] = WORK(sys_move_pages),
-	[__NR_brk] = WORK(sys_brk),
-	[__NR_mremap] = WORK(sys_mremap),
-	[__NR_mincore] = WORK(sys_mincore),
-	[__NR_madvise] = WORK(sys_madvise),
-	[__NR_set_mempolicy] = LOCAL(sys_set_mempolicy),
-	[__NR_get_mempolicy] = WORK(sys_get_mempolicy),
-	[__NR_mbind] = WORK(sys_mbind),
-	[__NR_msync] = LOCAL(sys_msync),
-	[__NR_sysinfo] = LOCAL(sys_sysinfo),
-	[__NR_process_vm_readv] = WORK(sys_process_vm_readv),
-	[__NR_process_vm_writev] = WORK(sys_process_vm_writev),
-	/* nothing is ever paged out */
-	[__NR_mlock] = LOCAL(sys_done),
-	[__NR_mlock2] = LOCAL(sys_done),
-	[__NR_munlock] = LOCAL(sys_done),
-	[__NR_mlockall] = LOCAL(sys_done),
-	[__NR_munlockall] = LOCAL(sys_done),
-
-	/* time */
-	[__NR_clock_gettime] = LOCAL(sys_clock_gettime),
-	[__NR_clock_getres] = LOCAL(sys_clock_getres),
-	[__NR_gettimeofday] = LOCAL(sys_gettimeofday),
-	[__NR_time] = LOCAL(sys_time),
-	[__NR_getrusage] = LOCAL(sys_getrusage),
-	[__NR_times] = LOCAL(sys_times),
-	[__NR_alarm] = DELEGATED(TIME),
-	[__NR_setitimer] = LOCAL(sys_setitimer),
-	[__NR_getitimer] = LOCAL(sys_getitimer),
-	[__NR_timer_create] = LOCAL(sys_timer_create),
-	[__NR_timer_settime] = LOCAL(sys_timer_settime),
-	[__NR_timer_gettime] = LOCAL(sys_timer_gettime),
-	[__NR_timer_getoverrun] = LOCAL(sys_timer_getoverrun),
-	[__NR_timer_delete] = LOCAL(sys_timer_delete),
-
-	/* signals */
-	[__NR_rt_sigaction] = LOCAL(sys_rt_sigaction),
-	[__NR_rt_sigprocmask] = LOCAL(sys_rt_sigprocmask),
-	[__NR_rt_sigreturn] = LOCAL(signal_return),
-	[__NR_rt_sigpending] = LOCAL(sys_rt_sigpending),
-	[__NR_rt_sigtimedwait] = LOCAL(sys_rt_sigtimedwait),
-	[__NR_rt_sigqueueinfo] = LOCAL(sys_rt_sigqueueinfo),
-	[__NR_rt_tgsigqueueinfo] = LOCAL(sys_rt_tgsigqueueinfo),
-	[__NR_rt_sigsuspend] = LOCAL(sys_rt_sigsuspend),
-	[__NR_pause] = LOCAL(sys_pause),
-	[__NR_sigaltstack] = LOCAL(sys_sigaltstack),
-	[__NR_kill] = LOCAL(sys_kill),
-	[__NR_tkill] = LOCAL(sys_tkill),
-	[__NR_tgkill] = LOCAL(sys_tgkill),
-
-	/* processes and threads */
-	[__NR_exit] = LOCAL(sys_exit),
-	[__NR_exit_group] = LOCAL(sys_exit_group),
-	[__NR_clone] = LOCAL(sys_clone),
-	[__NR_fork] = LOCAL(sys_fork),
-	[__NR_vfork] = LOCAL(sys_vfork),
-	[__NR_execve] = LOCAL(sys_execve),
-	[__NR_execveat] = LOCAL(sys_execveat),
-	[__NR_clone3] = ABSENT, /* glibc then takes clone */
-	[__NR_futex] = LOCAL(sys_futex),
-	[__NR_set_robust_list] = LOCAL(sys_set_robust_list),
-	[__NR_rseq] = ABSENT,
-	[__NR_pidfd_open] = DELEGATED(PROCESS),
-	[__NR_pidfd_send_signal] = DELEGATED(PROCESS),
-	[__NR_pidfd_getfd] = DELEGATED(PROCESS),
-};
-
-static s64 work(struct frame *frame, const struct call *call)
+static s64 call_long(struct frame *frame, u64 nr)
 {
 	s64 result;
 
 	account(LWK_CPU_SYSTEM);
-	result = call->local(frame);
+	result = local[nr](frame);
 	account(LWK_CPU_USER);
 	return result;
 }
@@ -374,19 +169,20 @@ static s64 work(struct frame *frame, const struct call *call)
 static s64 dispatch(struct frame *frame)
 {
 	u64 nr = frame->error;
-	const struct call *call = nr < ARRAY_SIZE(calls) ? &calls[nr] : NULL;
+	const struct group *group = find_group(nr);
 
-	switch (call ? call->kind : REFUSED) {
-	case LOCAL_KIND:
+	switch (group->kind) {
+	case SHORT:
+	case LONG:
 		this_slot()->status->local_calls++;
-		return call->local(frame);
-	case WORK_KIND:
+		return group->kind == LONG ? call_long(frame, nr) : local[nr](frame);
+	case DELEGATED:
+	case UNRESTARTED:
+		return call_delegate(frame, group->about, group->kind == DELEGATED);
+	case DONE:
 		this_slot()->status->local_calls++;
-		return work(frame, call);
-	case DELEGATED_KIND:
-	case UNRESTARTED_KIND:
-		return call_delegate(frame, call->about, call->kind == DELEGATED_KIND);
-	case ABSENT_KIND:
+		return 0;
+	case ABSENT:
 		return -ENOSYS;
 	default:
 		return refuse(nr);

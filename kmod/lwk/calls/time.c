@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lwk/calls/time.h"
+#include "lwk/calls/local.h"
 
 #include <asm/unistd.h>
 #include <linux/errno.h>
@@ -7,11 +7,9 @@
 #include <linux/time.h>
 
 #include "abi/shared/clock.h"
-#include "abi/shared/statistics.h"
 #include "lwk/calls/delegate.h"
 #include "lwk/machine/boot.h"
 #include "lwk/memory/user.h"
-#include "lwk/process/process.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 #include "lwk/signals/collect.h"
@@ -51,41 +49,15 @@ s64 sys_clock_getres(struct frame *frame)
 	return frame->rsi ? copy_to_user(frame->rsi, &time, sizeof(time)) : 0;
 }
 
-s64 sys_gettimeofday(struct frame *frame)
-{
-	u64 us = clock_realtime() / 1000;
-	struct timespec time = { us / 1000000, us % 1000000 };
-
-	if (frame->rsi) {
-		u64 zone = 0;
-
-		if (copy_to_user(frame->rsi, &zone, sizeof(zone)))
-			return -EFAULT;
-	}
-	return frame->rdi ? copy_to_user(frame->rdi, &time, sizeof(time)) : 0;
-}
-
-s64 sys_time(struct frame *frame)
-{
-	s64 seconds = clock_realtime() / 1000000000;
-
-	if (frame->rdi && copy_to_user(frame->rdi, &seconds, sizeof(seconds)))
-		return -EFAULT;
-	return seconds;
-}
-
 s64 sys_getrusage(struct frame *frame)
 {
-	u64 args[6] = { frame->rdi, frame->rsi };
 	struct rusage usage = { 0 };
 	struct cpu_time used;
 	int who = frame->rdi;
 
 	/* Linux has charged their proxies. */
-	if (who == RUSAGE_CHILDREN) {
-		this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
-		return channel_request(__NR_getrusage, args);
-	}
+	if (who == RUSAGE_CHILDREN)
+		return call_delegate(frame, LWK_CALLS_PROCESS, true);
 	if (who != RUSAGE_SELF && who != RUSAGE_THREAD)
 		return -EINVAL;
 	cpu_time_read(who == RUSAGE_THREAD ? this_thread()->tid : 0, &used);

@@ -4,13 +4,13 @@
 
 #include "abi/state.h"
 #include "lwk/base/string.h"
+#include "lwk/calls/table.h"
 #include "lwk/machine/cpu.h"
 #include "lwk/machine/entry.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/clear.h"
 #include "lwk/memory/direct_map.h"
 #include "lwk/memory/pages.h"
-#include "lwk/memory/space.h"
 #include "lwk/process/slot.h"
 #include "lwk/watch/account.h"
 #include "lwk/watch/console.h"
@@ -42,6 +42,7 @@ static void boot_first_cpu(struct lwk_boot_params *params)
 	pages_init();
 	registers_init();
 	slots_init();
+	calls_init();
 	direct_map_protect_image();
 }
 

@@ -7,7 +7,6 @@
 #include "lwk/machine/boot.h"
 #include "lwk/machine/entry.h"
 #include "lwk/machine/fpu.h"
-#include "lwk/machine/frame.h"
 #include "lwk/machine/state.h"
 #include "lwk/memory/direct_map.h"
 #include "lwk/process/slot.h"

@@ -8,7 +8,6 @@
 #include "lwk/machine/machine_check.h"
 
 #include "lwk/machine/cpu.h"
-#include "lwk/machine/frame.h"
 #include "lwk/machine/x86.h"
 #include "lwk/process/slot.h"
 #include "lwk/watch/console.h"

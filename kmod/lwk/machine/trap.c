@@ -5,7 +5,6 @@
 #include <linux/signal.h>
 
 #include "abi/shared/layout.h"
-#include "abi/shared/statistics.h"
 #include "abi/state.h"
 #include "lwk/machine/apic.h"
 #include "lwk/machine/boot.h"
@@ -19,10 +18,8 @@
 #include "lwk/memory/pages.h"
 #include "lwk/memory/tlb.h"
 #include "lwk/process/affinity.h"
-#include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
-#include "lwk/process/thread.h"
 #include "lwk/proxy/channel.h"
 #include "lwk/signals/collect.h"
 #include "lwk/signals/deliver.h"

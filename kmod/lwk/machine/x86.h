@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-#define MSR_APIC_BASE 0x1b
 #define MSR_TEST_CTRL 0x33
 #define MSR_SPEC_CTRL 0x48
 #define MSR_PRED_CMD 0x49
@@ -104,7 +103,6 @@
 
 #define FAULT_PRESENT (1UL << 0)
 #define FAULT_WRITE (1UL << 1)
-#define FAULT_USER (1UL << 2)
 #define FAULT_RESERVED (1UL << 3)
 #define FAULT_EXEC (1UL << 4)
 

@@ -5,7 +5,6 @@
 
 #include "abi/shared/calls.h"
 #include "abi/shared/layout.h"
-#include "lwk/base/lock.h"
 #include "lwk/memory/pages.h"
 #include "lwk/memory/tree.h"
 #include "lwk/process/slot.h"
@@ -265,14 +264,10 @@ s64 space_tell(struct space *space)
 
 	/* Other threads may change areas that have not been told yet, as with /proc of Linux. */
 	while (!error && find_area(space, area.end, &area, &heap)) {
-		u64 args[6] = { area.start,
-				area.end,
-				area.prot,
-				(area.shared ? LWK_AREA_SHARED : 0) | (heap ? LWK_AREA_HEAP : 0),
-				area.file,
-				area.offset };
+		u64 kind = (area.shared ? LWK_AREA_SHARED : 0) | (heap ? LWK_AREA_HEAP : 0);
 
-		error = channel_request(LWK_CALL_AREA, args);
+		error = channel_call(MEMORY, LWK_CALL_AREA, area.start, area.end, area.prot, kind,
+				     area.file, area.offset);
 	}
 	return error;
 }

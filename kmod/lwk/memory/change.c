@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lwk/memory/change.h"
 
-#include "lwk/base/lock.h"
 #include "lwk/machine/x86.h"
-#include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
@@ -13,11 +11,7 @@ void change_begin(struct space *space)
 {
 	while (__atomic_exchange_n(&space->changing, 1, __ATOMIC_ACQUIRE)) {
 		while (READ_ONCE(space->changing)) {
-			if (!channel_ordered(this_slot()) || READ_ONCE(this_process()->ending))
-				process_abandon();
-			channel_serve_fault();
-			slot_freeze();
-			still_alive();
+			process_goes_on();
 			cpu_relax();
 			slot_yield();
 		}

@@ -6,8 +6,6 @@
 
 #include "abi/shared/grant.h"
 #include "abi/shared/layout.h"
-#include "abi/shared/orders.h"
-#include "lwk/base/lock.h"
 #include "lwk/base/string.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/areas.h"
@@ -20,7 +18,6 @@
 #include "lwk/memory/share.h"
 #include "lwk/memory/tables.h"
 #include "lwk/memory/tlb.h"
-#include "lwk/process/process.h"
 #include "lwk/process/slot.h"
 
 /* A page for a fault, taken before it is certain that it is needed; phys 0: none. */
@@ -45,9 +42,7 @@ static int spare_take(struct spare *spare, bool large)
 {
 	spare_free(spare);
 	spare->large = large;
-	spare->phys = large		? user_large_alloc(spare->choice)
-		      : spare->for_copy ? user_page_take(spare->choice)
-					: user_page_alloc(spare->choice);
+	spare->phys = user_page_alloc(spare->choice, large, spare->for_copy);
 	if (large && !spare->phys)
 		spare->no_large = true;
 	return large || spare->phys ? 0 : -ENOMEM;
@@ -62,11 +57,9 @@ enum { NEEDS_SPARE = 1, NEEDS_GRANT, NEEDS_HIDING };
  */
 static int make_own(struct space *space, const struct area *area, u64 addr, struct spare *spare)
 {
-	u64 *entry = entry_at(space, addr, 2, false), old;
-	bool large = *entry & PTE_PS;
+	bool large;
+	u64 *entry = page_entry(space, addr, &large), old;
 
-	if (!large)
-		entry = entry_at(space, addr, 1, false);
 	if (!user_page_is_shared(*entry & PTE_ADDR, large)) {
 		/* lwkpart.ko may mark the entry just now. */
 		__atomic_and_fetch(entry, ~LWK_PTE_COPY, __ATOMIC_RELAXED);
@@ -231,14 +224,12 @@ static int fetch_page(struct space *space, u64 addr, bool write)
 /* Has the proxy lose its view of the page at addr, which is in limbo meanwhile. */
 static void hide_page(struct space *space, u64 addr)
 {
-	u64 *entry, size = LARGE_SIZE;
+	u64 *entry, size;
+	bool large;
 
 	change_begin(space);
-	entry = entry_at(space, addr, 2, false);
-	if (!entry || !(*entry & PTE_PS)) {
-		entry = entry_at(space, addr, 1, false);
-		size = PAGE_SIZE;
-	}
+	entry = page_entry(space, addr, &large);
+	size = large ? LARGE_SIZE : PAGE_SIZE;
 	/* Another thread may have done it, and more. */
 	if (entry && *entry & PTE_P && *entry & LWK_PTE_COPY && *entry & LWK_PTE_SEEN_BY_LINUX) {
 		addr = ALIGN_DOWN(addr, size);
@@ -293,19 +284,6 @@ int space_fault_here(struct space *space, u64 addr, bool write)
 	return error;
 }
 
-void space_pages_present(struct space *space, u64 addr, u64 count, u8 *present)
-{
-	spin_lock(&space->lock);
-	for (u64 i = 0; i < count; i++, addr += PAGE_SIZE) {
-		const u64 *entry = entry_at(space, addr, 2, false);
-
-		if (entry && !(*entry & PTE_PS))
-			entry = entry_at(space, addr, 1, false);
-		present[i] = entry && is_page(*entry);
-	}
-	spin_unlock(&space->lock);
-}
-
 int space_populate(struct space *space, u64 addr, u64 size)
 {
 	for (u64 a = addr; a < addr + size; a += PAGE_SIZE) {
@@ -322,16 +300,14 @@ int space_populate(struct space *space, u64 addr, u64 size)
 static void *hold(struct space *space, u64 addr, bool write, bool fetches)
 {
 	u64 *entry;
+	bool large;
 
 	if (fault_and_hold(space, addr, write, false, fetches))
 		return NULL;
-	entry = entry_at(space, addr, 2, false);
-	if (*entry & PTE_PS)
-		return phys_to_virt((*entry & PTE_ADDR) + addr % LARGE_SIZE);
-	entry = entry_at(space, addr, 1, false);
+	entry = page_entry(space, addr, &large);
 	if (*entry & PTE_GRANTED)
 		return (u8 *)peephole_open(*entry & PTE_ADDR, write) + addr % PAGE_SIZE;
-	return phys_to_virt((*entry & PTE_ADDR) + addr % PAGE_SIZE);
+	return phys_to_virt((*entry & PTE_ADDR) + addr % (large ? LARGE_SIZE : PAGE_SIZE));
 }
 
 void *space_hold(struct space *space, u64 addr, bool write)
@@ -350,29 +326,19 @@ void space_release(struct space *space)
 	spin_unlock(&space->lock);
 }
 
-s64 space_node_held(struct space *space, u64 addr)
+s64 space_page(struct space *space, u64 addr)
 {
-	u64 *entry = entry_at(space, addr, 2, false);
-
-	if (!(*entry & PTE_PS))
-		entry = entry_at(space, addr, 1, false);
-	return *entry & PTE_GRANTED ? -EFAULT : (s64)user_page_node(*entry & PTE_ADDR);
-}
-
-s64 space_node(struct space *space, u64 addr)
-{
-	s64 node = -EFAULT;
+	s64 page = -EFAULT;
+	bool large;
 	u64 *entry;
 
 	spin_lock(&space->lock);
 	if (addr < LWK_USER_END && area_at(space, addr)) {
-		entry = entry_at(space, addr, 2, false);
-		if (entry && !(*entry & PTE_PS))
-			entry = entry_at(space, addr, 1, false);
-		node = entry && is_page(*entry) && !(*entry & PTE_GRANTED)
-			       ? (s64)user_page_node(*entry & PTE_ADDR)
-			       : -ENOENT;
+		entry = page_entry(space, addr, &large);
+		page = !entry || !is_page(*entry) ? -ENOENT
+		       : *entry & PTE_GRANTED	  ? PAGE_OF_LINUX
+						  : (s64)user_page_node(*entry & PTE_ADDR);
 	}
 	spin_unlock(&space->lock);
-	return node;
+	return page;
 }

@@ -18,8 +18,6 @@ int space_fault(struct space *space, u64 addr, bool write, bool exec);
 int space_fault_here(struct space *space, u64 addr, bool write);
 /* Lets go of all pages that Linux has granted in the range, for Linux to have them back. */
 void space_revoke(struct space *space, u64 addr, u64 size);
-/* Sets present[i] to 1 or 0 for each of 'count' pages: is it there? */
-void space_pages_present(struct space *space, u64 addr, u64 count, u8 *present);
 /* Makes all of [addr, addr+size) present, as far as memory goes. 0 or as space_fault(). */
 int space_populate(struct space *space, u64 addr, u64 size);
 /*
@@ -30,9 +28,8 @@ void *space_hold(struct space *space, u64 addr, bool write);
 /* The same for a caller that holds another lock: does not ask Linux, NULL for pages of Linux's. */
 void *space_hold_here(struct space *space, u64 addr, bool write);
 void space_release(struct space *space);
-/* The NUMA node of the page at addr. -ENOENT: none of the LWK's is there; -EFAULT: no mapping. */
-s64 space_node(struct space *space, u64 addr);
-/* The NUMA node of what space_hold() holds, or -EFAULT if that is Linux's. */
-s64 space_node_held(struct space *space, u64 addr);
+/* The NUMA node of the page at addr, or PAGE_OF_LINUX. -ENOENT: none is there; -EFAULT: no mapping. */
+#define PAGE_OF_LINUX 0x10000
+s64 space_page(struct space *space, u64 addr);
 
 #endif

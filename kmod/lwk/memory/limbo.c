@@ -2,9 +2,6 @@
 #include "lwk/memory/limbo.h"
 
 #include "abi/shared/calls.h"
-#include "abi/shared/orders.h"
-#include "abi/shared/statistics.h"
-#include "lwk/base/lock.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/tables.h"
 #include "lwk/memory/tlb.h"
@@ -37,11 +34,8 @@ static void visit_limbo(struct space *space, u64 *entry, bool large, u64 argumen
 
 void hide_from_proxy(struct space *space, u64 start, u64 end)
 {
-	u64 args[6] = { start, end - start };
-
 	spin_unlock(&space->lock);
-	channel_request(LWK_CALL_UNMAP, args);
-	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+	channel_call(MEMORY, LWK_CALL_UNMAP, start, end - start);
 	spin_lock(&space->lock);
 }
 

@@ -9,7 +9,6 @@
 #include <linux/mman.h>
 
 #include "abi/shared/layout.h"
-#include "lwk/base/lock.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/areas.h"
@@ -21,6 +20,17 @@
 #include "lwk/memory/tables.h"
 #include "lwk/memory/tlb.h"
 #include "lwk/process/slot.h"
+
+/* The value of an expression that changes mappings. */
+#define CHANGED(space, expression)                                                                 \
+	({                                                                                         \
+		s64 changed_result;                                                                \
+                                                                                                   \
+		change_begin(space);                                                               \
+		changed_result = (expression);                                                     \
+		change_end(space);                                                                 \
+		changed_result;                                                                    \
+	})
 
 static s64 unmap(struct space *space, u64 addr, u64 size)
 {
@@ -309,76 +319,41 @@ static u64 set_brk(struct space *space, u64 brk)
 s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
 	      bool overcommit)
 {
-	s64 result;
-
 	/* As by Linux's heuristic, a size that can never be had is refused at once. */
 	if (!overcommit && never_fits(size, prot))
 		return -ENOMEM;
-	change_begin(space);
-	result = map(space, addr, size, prot, placement, false);
-	change_end(space);
-	return result;
+	return CHANGED(space, map(space, addr, size, prot, placement, false));
 }
 
 s64 space_map_shared(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
 		     u64 flags, u64 fd, u64 offset)
 {
-	s64 result;
-
-	change_begin(space);
-	result = map_shared(space, addr, size, prot, placement, flags, fd, offset);
-	change_end(space);
-	return result;
+	return CHANGED(space, map_shared(space, addr, size, prot, placement, flags, fd, offset));
 }
 
 s64 space_unmap(struct space *space, u64 addr, u64 size)
 {
-	s64 result;
-
-	change_begin(space);
-	result = unmap(space, addr, size);
-	change_end(space);
-	return result;
+	return CHANGED(space, unmap(space, addr, size));
 }
 
 s64 space_protect(struct space *space, u64 addr, u64 size, u32 prot)
 {
-	s64 result;
-
-	change_begin(space);
-	result = protect(space, addr, size, prot);
-	change_end(space);
-	return result;
+	return CHANGED(space, protect(space, addr, size, prot));
 }
 
 s64 space_discard(struct space *space, u64 addr, u64 size)
 {
-	s64 result;
-
-	change_begin(space);
-	result = discard(space, addr, size);
-	change_end(space);
-	return result;
+	return CHANGED(space, discard(space, addr, size));
 }
 
 s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32 flags, u64 place)
 {
-	s64 result;
-
-	change_begin(space);
-	result = resize(space, addr, old_size, new_size, flags, place);
-	change_end(space);
-	return result;
+	return CHANGED(space, resize(space, addr, old_size, new_size, flags, place));
 }
 
 u64 space_set_brk(struct space *space, u64 brk)
 {
-	u64 result;
-
-	change_begin(space);
-	result = set_brk(space, brk);
-	change_end(space);
-	return result;
+	return CHANGED(space, set_brk(space, brk));
 }
 
 void space_set_file(struct space *space, u64 addr, u64 size, u32 file, u64 offset)

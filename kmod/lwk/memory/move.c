@@ -29,14 +29,11 @@ int split_for_move(struct space *space, u64 from, u64 to, u64 size)
 int move_pages(struct space *space, u64 from, u64 to, u64 size)
 {
 	for (u64 done = 0; done < size;) {
-		u64 *source = entry_at(space, from + done, 2, false), *target;
-		bool large = source && is_page(*source) && *source & PTE_PS;
-		unsigned int level = large ? 2 : 1;
+		bool large;
+		u64 *source = page_entry(space, from + done, &large), *target;
 
-		if (!large)
-			source = entry_at(space, from + done, 1, false);
 		if (source && is_page(*source)) {
-			target = entry_at(space, to + done, level, true);
+			target = entry_at(space, to + done, large ? 2 : 1, true);
 			if (!target)
 				return -ENOMEM;
 			*target = *source;

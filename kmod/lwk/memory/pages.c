@@ -6,13 +6,10 @@
  */
 #include "lwk/memory/pages.h"
 
-#include "abi/shared/statistics.h"
-#include "lwk/base/lock.h"
 #include "lwk/base/string.h"
 #include "lwk/machine/boot.h"
 #include "lwk/memory/clear.h"
 #include "lwk/memory/direct_map.h"
-#include "lwk/memory/space.h"
 #include "lwk/process/slot.h"
 #include "lwk/watch/account.h"
 #include "lwk/watch/panic.h"
@@ -345,16 +342,6 @@ static u64 take_large(struct choice choice, bool *clear)
 	return chunk ? chunk->phys : 0;
 }
 
-u64 user_large_alloc(struct choice choice)
-{
-	bool clear;
-	u64 phys = take_large(choice, &clear);
-
-	if (phys && !clear)
-		memset(phys_to_virt(phys), 0, LARGE_SIZE);
-	return phys;
-}
-
 /* Takes a page of 4 KB; *clear: it is zero. */
 static u64 take_page(struct choice choice, bool *clear)
 {
@@ -383,20 +370,13 @@ static u64 take_page(struct choice choice, bool *clear)
 	return phys;
 }
 
-u64 user_page_take(struct choice choice)
+u64 user_page_alloc(struct choice choice, bool large, bool any_contents)
 {
 	bool clear;
+	u64 phys = large ? take_large(choice, &clear) : take_page(choice, &clear);
 
-	return take_page(choice, &clear);
-}
-
-u64 user_page_alloc(struct choice choice)
-{
-	bool clear;
-	u64 phys = take_page(choice, &clear);
-
-	if (phys && !clear)
-		memset(phys_to_virt(phys), 0, PAGE_SIZE);
+	if (phys && !clear && !any_contents)
+		memset(phys_to_virt(phys), 0, large ? LARGE_SIZE : PAGE_SIZE);
 	return phys;
 }
 

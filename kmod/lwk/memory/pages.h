@@ -20,11 +20,11 @@ void *kernel_boot_alloc(size_t size);
 void *kernel_page_alloc(void);
 void kernel_page_free(void *page);
 
-/* Return the physical address of a zeroed 4 KB or 2 MB page for a process; 0: there is none. */
-u64 user_page_alloc(struct choice choice);
-u64 user_large_alloc(struct choice choice);
-/* The same, with what its last owner left in it: the caller overwrites all of it. */
-u64 user_page_take(struct choice choice);
+/*
+ * Returns the physical address of a 4 KB or 2 MB page for a process; 0: there is none. It is zero, or
+ * has 'any_contents' for a caller that overwrites all of it.
+ */
+u64 user_page_alloc(struct choice choice, bool large, bool any_contents);
 /*
  * A process gives up its page, which is free when no other process has it. A 2 MB page may be given
  * up as a whole, or, after user_large_split(), in 4 KB pages.

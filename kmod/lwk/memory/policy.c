@@ -10,11 +10,11 @@
 #include <linux/errno.h>
 #include <linux/mempolicy.h>
 
+#include "lwk/calls/local.h"
 #include "lwk/machine/boot.h"
 #include "lwk/memory/areas.h"
 #include "lwk/memory/fault.h"
 #include "lwk/memory/mapping.h"
-#include "lwk/memory/space.h"
 #include "lwk/memory/user.h"
 #include "lwk/process/slot.h"
 
@@ -165,14 +165,10 @@ static s64 write_nodes(u64 address, u64 maxnode, u64 nodes)
 static s64 node_at(u64 addr, u32 *mode)
 {
 	struct space *space = &this_process()->space;
-	s64 node;
+	s64 node = space_fault(space, addr, false, false) ? -EFAULT : space_page(space, addr);
 
-	if (!space_hold(space, addr, false))
+	if (node < 0 || node == PAGE_OF_LINUX)
 		return -EFAULT;
-	node = space_node_held(space, addr);
-	space_release(space);
-	if (node < 0)
-		return node;
 	*mode = node;
 	return 0;
 }

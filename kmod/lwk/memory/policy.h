@@ -4,7 +4,6 @@
 #define LWK_MEMORY_POLICY_H
 
 #include "lwk/base/types.h"
-#include "lwk/machine/frame.h"
 
 /* A policy of set_mempolicy(2). */
 struct policy {
@@ -19,8 +18,5 @@ struct choice {
 };
 
 struct choice policy_choice(const struct policy *policy, u64 addr);
-s64 sys_set_mempolicy(struct frame *frame);
-s64 sys_get_mempolicy(struct frame *frame);
-s64 sys_mbind(struct frame *frame);
 
 #endif

@@ -11,13 +11,12 @@
 
 #include "abi/shared/calls.h"
 #include "abi/shared/grant.h"
-#include "abi/shared/statistics.h"
+#include "lwk/calls/local.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/areas.h"
 #include "lwk/memory/direct_map.h"
 #include "lwk/memory/mapping.h"
-#include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
@@ -62,27 +61,18 @@ static s64 answer(void)
 	return state == LWK_GRANT_DONE ? (s64)READ_ONCE(grant->result) : -EIO;
 }
 
-static s64 request(u64 call, const u64 args[6])
-{
-	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
-	return channel_request(call, args);
-}
-
 s64 share_begin(u64 addr, u64 size, u32 prot, u64 flags, u64 fd, u64 offset)
 {
-	u64 args[6] = { addr, size, prot, flags, fd, offset };
-
-	return request(LWK_CALL_SHARE, args);
+	return channel_call(MEMORY, LWK_CALL_SHARE, addr, size, prot, flags, fd, offset);
 }
 
 s64 share_pin(u64 addr, u64 count, u32 access, const __u64 **pages)
 {
-	static const u64 none[6];
 	s64 n;
 
 	count = MIN(count, LWK_GRANT_PAGES);
 	ask(LWK_GRANT_PIN, access, addr, count);
-	request(LWK_CALL_GRANT, none);
+	channel_call(MEMORY, LWK_CALL_GRANT, 0);
 	n = answer();
 	*pages = own_grant()->pages;
 	return n > (s64)count ? -EIO : n;
@@ -90,35 +80,22 @@ s64 share_pin(u64 addr, u64 count, u32 access, const __u64 **pages)
 
 void share_end(u64 addr, u64 size)
 {
-	u64 args[6] = { addr, size };
-
 	/* Tests use it to see what becomes of pinned pages. */
 	if (boot_option("inject=unshare"))
 		panic("injected");
 	ask(LWK_GRANT_UNPIN, 0, addr, size / PAGE_SIZE);
-	request(LWK_CALL_UNSHARE, args);
+	channel_call(MEMORY, LWK_CALL_UNSHARE, addr, size);
 	answer();
 }
 
 s64 share_protect(u64 addr, u64 size, u32 prot)
 {
-	u64 args[6] = { addr, size, prot };
 	s64 result;
 
 	ask(LWK_GRANT_UNPIN, 0, addr, size / PAGE_SIZE);
-	result = request(LWK_CALL_RESHARE, args);
+	result = channel_call(MEMORY, LWK_CALL_RESHARE, addr, size, prot);
 	answer();
 	return result > 0 ? -EIO : result;
-}
-
-static s64 request_done(u64 call, const u64 args[6])
-{
-	s64 result;
-
-	/* The proxy makes no call as long as a signal waits to be collected. */
-	while ((result = request(call, args)) == -EINTR)
-		signal_collect();
-	return result;
 }
 
 s64 share_sync(u64 start, u64 end)
@@ -128,11 +105,8 @@ s64 share_sync(u64 start, u64 end)
 	u64 stop;
 
 	/* Linux would not know what to do with the parts that are the LWK's. */
-	for (; !result && space_find_shared(space, &start, &stop, end); start = stop) {
-		u64 args[6] = { start, stop - start, MS_SYNC };
-
-		result = request_done(__NR_msync, args);
-	}
+	for (; !result && space_find_shared(space, &start, &stop, end); start = stop)
+		result = signal_call(MEMORY, __NR_msync, start, stop - start, MS_SYNC);
 	return result;
 }
 
@@ -143,13 +117,6 @@ s64 share_sync(u64 start, u64 end)
 #define SHM_RND 020000
 #define SHM_REMAP 040000
 
-static s64 request_size(u64 call, u64 argument)
-{
-	u64 args[6] = { argument };
-
-	return request_done(call, args);
-}
-
 s64 sys_shmat(struct frame *frame)
 {
 	u64 addr = frame->rsi, flags = frame->rdx;
@@ -157,7 +124,7 @@ s64 sys_shmat(struct frame *frame)
 				   : flags & SHM_REMAP ? PLACE_REPLACE
 						       : PLACE_EXACT;
 	u32 prot = PROT_READ | (flags & SHM_RDONLY ? 0 : PROT_WRITE);
-	s64 size = request_size(LWK_CALL_SEGMENT, frame->rdi), result;
+	s64 size = signal_call(MEMORY, LWK_CALL_SEGMENT, frame->rdi), result;
 
 	if (size <= 0)
 		return size ? size : -EINVAL;
@@ -172,7 +139,7 @@ s64 sys_shmat(struct frame *frame)
 
 s64 sys_shmdt(struct frame *frame)
 {
-	s64 size = request_size(LWK_CALL_DETACH, frame->rdi);
+	s64 size = signal_call(MEMORY, LWK_CALL_DETACH, frame->rdi);
 
 	if (size <= 0)
 		return -EINVAL;

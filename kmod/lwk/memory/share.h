@@ -4,7 +4,6 @@
 #define LWK_MEMORY_SHARE_H
 
 #include "lwk/base/types.h"
-#include "lwk/machine/frame.h"
 
 /* Has the proxy map a file at addr. 0; 1: its pages cannot be shared; or a negative error. */
 s64 share_begin(u64 addr, u64 size, u32 prot, u64 flags, u64 fd, u64 offset);
@@ -23,8 +22,5 @@ s64 share_protect(u64 addr, u64 size, u32 prot);
 
 /* Writes what the files that are mapped in [start, end) have in memory to their disks: msync(2). */
 s64 share_sync(u64 start, u64 end);
-
-s64 sys_shmat(struct frame *frame);
-s64 sys_shmdt(struct frame *frame);
 
 #endif

@@ -36,6 +36,14 @@ u64 *entry_at(struct space *space, u64 addr, unsigned int level, bool make)
 	return &table[table_index(addr, level)];
 }
 
+u64 *page_entry(struct space *space, u64 addr, bool *large)
+{
+	u64 *entry = entry_at(space, addr, 2, false);
+
+	*large = entry && is_page(*entry) && *entry & PTE_PS;
+	return *large ? entry : entry_at(space, addr, 1, false);
+}
+
 int large_split(struct space *space, u64 addr)
 {
 	u64 *entry = entry_at(space, addr, 2, false), *table, old;

@@ -6,7 +6,6 @@
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
 #include "lwk/machine/x86.h"
-#include "lwk/process/process.h"
 #include "lwk/process/slot.h"
 
 static void flush_tlb(void)

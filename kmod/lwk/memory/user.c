@@ -10,7 +10,6 @@
 #include "abi/shared/layout.h"
 #include "lwk/base/string.h"
 #include "lwk/memory/fault.h"
-#include "lwk/memory/space.h"
 #include "lwk/process/slot.h"
 
 static int copy(u64 user, u8 *kernel, size_t size, bool write)

@@ -15,17 +15,14 @@
 #include <linux/uio.h>
 
 #include "abi/shared/layout.h"
-#include "abi/shared/statistics.h"
-#include "lwk/base/lock.h"
 #include "lwk/base/string.h"
 #include "lwk/calls/delegate.h"
+#include "lwk/calls/local.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/fault.h"
 #include "lwk/memory/user.h"
-#include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
-#include "lwk/process/thread.h"
 
 #define PART 2048
 

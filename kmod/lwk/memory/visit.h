@@ -4,14 +4,11 @@
 #define LWK_MEMORY_VISIT_H
 
 #include "lwk/base/types.h"
-#include "lwk/machine/frame.h"
 
 /*
  * From now on others may copy memory of the process of this slot, its first, or no longer: then
  * nobody is at it when the call returns. The caller holds no lock.
  */
 void visit_allow(bool allowed);
-s64 sys_process_vm_readv(struct frame *frame);
-s64 sys_process_vm_writev(struct frame *frame);
 
 #endif

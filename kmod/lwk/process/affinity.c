@@ -5,13 +5,10 @@
  */
 #include "lwk/process/affinity.h"
 
-#include "abi/shared/orders.h"
-#include "lwk/base/lock.h"
 #include "lwk/base/string.h"
 #include "lwk/machine/apic.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
-#include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"

@@ -20,9 +20,8 @@
 
 #include "abi/shared/calls.h"
 #include "abi/shared/layout.h"
-#include "abi/shared/statistics.h"
-#include "lwk/base/lock.h"
 #include "lwk/base/string.h"
+#include "lwk/calls/local.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/fpu.h"
 #include "lwk/machine/x86.h"
@@ -32,10 +31,8 @@
 #include "lwk/memory/pages.h"
 #include "lwk/memory/user.h"
 #include "lwk/memory/visit.h"
-#include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
-#include "lwk/process/thread.h"
 #include "lwk/proxy/channel.h"
 #include "lwk/signals/collect.h"
 #include "lwk/watch/account.h"
@@ -136,11 +133,8 @@ static void await_return(void)
 /* Takes all of the memory out of the proxy's sight. */
 static void hide_all(void)
 {
-	u64 args[6] = { LWK_USER_START, LWK_USER_END - LWK_USER_START };
-
 	WRITE_ONCE(this_slot()->control->page_root, 0);
-	channel_request(LWK_CALL_UNMAP, args);
-	this_slot()->status->delegated_calls[LWK_CALLS_MEMORY]++;
+	channel_call(MEMORY, LWK_CALL_UNMAP, LWK_USER_START, LWK_USER_END - LWK_USER_START);
 }
 
 static s64 report_failure(s64 error)
@@ -163,7 +157,6 @@ static s64 copy_out(struct frame *frame, u64 flags, u64 stack)
 {
 	struct space *space = &this_process()->space;
 	struct slot *slot = this_slot();
-	u64 args[6] = { slot->index, 0, !!(flags & CLONE_VFORK) };
 	struct offer *offer = &slot->offer;
 	s64 pid;
 
@@ -173,8 +166,10 @@ static s64 copy_out(struct frame *frame, u64 flags, u64 stack)
 	if (!pid)
 		pid = space_copy(&offer->space, space);
 	if (!pid) {
-		args[1] = offer_make(frame, flags, stack, false);
-		pid = channel_request(LWK_CALL_FORK, args);
+		u64 number = offer_make(frame, flags, stack, false);
+
+		pid = channel_call(PROCESS, LWK_CALL_FORK, slot->index, number,
+				   !!(flags & CLONE_VFORK));
 	}
 	fork_withdraw();
 	space_let_change(space);
@@ -183,24 +178,21 @@ static s64 copy_out(struct frame *frame, u64 flags, u64 stack)
 
 static void await_child(void)
 {
-	static const u64 none[6];
-
-	channel_request(LWK_CALL_FORK_WAIT, none);
-	this_slot()->status->delegated_calls[LWK_CALLS_WAIT]++;
+	channel_call(WAIT, LWK_CALL_FORK_WAIT, 0);
 }
 
 /* Lends the process's memory; returns the child's pid or a negative errno. */
 static s64 lend(struct frame *frame, u64 flags, u64 stack)
 {
-	u64 args[6] = { this_slot()->index, 0, true };
+	u64 number;
 	s64 pid;
 
 	visit_allow(false);
 	hide_all();
 	/* The borrower may free the page tables. */
 	space_leave();
-	args[1] = offer_make(frame, flags, stack, true);
-	pid = channel_request(LWK_CALL_FORK, args);
+	number = offer_make(frame, flags, stack, true);
+	pid = channel_call(PROCESS, LWK_CALL_FORK, this_slot()->index, number, true);
 	if (pid > 0)
 		await_child();
 	await_return();
@@ -220,7 +212,6 @@ static s64 make(struct frame *frame, u64 flags, u64 stack)
 	bool vfork = flags & CLONE_VFORK;
 	s64 pid;
 
-	this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
 	if (vfork && may_lend()) {
 		pid = lend(frame, flags, stack);
 	} else {
@@ -376,16 +367,15 @@ static s64 exec(u64 directory, u64 path, u64 argv, u64 envp, u64 flags)
 {
 	struct thread *thread = this_thread();
 	struct slot *slot = this_slot();
-	u64 args[6] = { directory, path, argv, envp, flags, thread->blocked };
 
 	/* If the call fails, they come back. */
 	signal_hand_down();
-	slot->status->delegated_calls[LWK_CALLS_PROCESS]++;
 	this_process()->first->heritage = (struct heritage){
 		this_process()->pid, thread->scheduler, thread->policy,
 		cpu_time_cycles(),   affinity_of(slot),
 	};
-	return channel_request(LWK_CALL_EXEC, args);
+	return channel_call(PROCESS, LWK_CALL_EXEC, directory, path, argv, envp, flags,
+			    thread->blocked);
 }
 
 s64 sys_execve(struct frame *frame)

@@ -32,10 +32,6 @@ struct heritage {
 
 /* clone(2) without CLONE_THREAD. */
 s64 fork_clone(struct frame *frame);
-s64 sys_fork(struct frame *frame);
-s64 sys_vfork(struct frame *frame);
-s64 sys_execve(struct frame *frame);
-s64 sys_execveat(struct frame *frame);
 /* Makes this slot's process, an empty one, a copy of what another offers. 0 or a negative errno. */
 s64 fork_adopt(u64 index, u64 number);
 /* Runs the process that fork_adopt() has made. */

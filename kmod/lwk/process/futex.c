@@ -10,13 +10,11 @@
 #include <linux/futex.h>
 
 #include "abi/shared/layout.h"
-#include "abi/shared/statistics.h"
-#include "lwk/base/lock.h"
+#include "lwk/calls/delegate.h"
+#include "lwk/calls/local.h"
 #include "lwk/memory/areas.h"
 #include "lwk/memory/fault.h"
-#include "lwk/memory/space.h"
 #include "lwk/memory/user.h"
-#include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
@@ -125,10 +123,10 @@ static void collect_signals(void)
 /* futex_wake() in shared memory. */
 static u64 wake_by_linux(u64 addr, u64 count, u32 bitset)
 {
-	u64 args[6] = { addr, FUTEX_WAKE_BITSET, count, 0, 0, bitset };
 	s64 result;
 
-	while ((result = channel_request(__NR_futex, args)) == -EINTR)
+	while ((result = channel_call(WAIT, __NR_futex, addr, FUTEX_WAKE_BITSET, count, 0, 0,
+				      bitset)) == -EINTR)
 		collect_signals();
 	return result < 0 ? 0 : result;
 }
@@ -276,16 +274,12 @@ static s64 requeue(const struct frame *frame, bool compare)
 	return result;
 }
 
-static s64 by_linux(const struct frame *frame)
+static s64 by_linux(struct frame *frame)
 {
-	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9 };
 	u32 command = frame->rsi & FUTEX_COMMAND;
 	bool timed = (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && frame->r10;
-	s64 result = channel_request(__NR_futex, args);
 
-	this_slot()->status->delegated_calls[LWK_CALLS_WAIT]++;
-	this_thread()->interrupted = result == -EINTR && !timed;
-	return result;
+	return call_delegate(frame, LWK_CALLS_WAIT, !timed);
 }
 
 s64 sys_futex(struct frame *frame)

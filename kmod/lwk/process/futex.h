@@ -4,7 +4,6 @@
 #define LWK_PROCESS_FUTEX_H
 
 #include "lwk/base/types.h"
-#include "lwk/machine/frame.h"
 #include "lwk/process/thread.h"
 
 struct slot;
@@ -21,7 +20,6 @@ struct waiter {
 	u32 woken; /* 1: it has left the list */
 };
 
-s64 sys_futex(struct frame *frame);
 /* Wakes up to 'count' threads that wait at addr; returns how many. */
 u64 futex_wake(u64 addr, u64 count, u32 bitset);
 /* Gives the futexes that a thread leaves locked at its end to others (get_robust_list(2)). */

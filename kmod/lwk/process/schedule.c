@@ -12,7 +12,6 @@
 #include "lwk/process/schedule.h"
 
 #include "abi/shared/layout.h"
-#include "abi/shared/statistics.h"
 #include "lwk/machine/apic.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"

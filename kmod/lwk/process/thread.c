@@ -13,21 +13,18 @@
 
 #include "abi/shared/calls.h"
 #include "abi/shared/layout.h"
-#include "abi/shared/orders.h"
-#include "abi/shared/statistics.h"
 #include "lwk/base/string.h"
+#include "lwk/calls/local.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
 #include "lwk/machine/entry.h"
 #include "lwk/machine/fpu.h"
 #include "lwk/machine/trap.h"
 #include "lwk/machine/x86.h"
-#include "lwk/memory/space.h"
 #include "lwk/memory/user.h"
 #include "lwk/process/affinity.h"
 #include "lwk/process/fork.h"
 #include "lwk/process/futex.h"
-#include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
@@ -148,13 +145,11 @@ static struct slot *claim_parked(const struct process *process)
 
 static struct slot *slot_for_thread(const struct process *process)
 {
-	static const u64 none[6];
 	struct slot *slot;
 	s64 error;
 
 	while (!(slot = claim_parked(process))) {
-		error = channel_request(LWK_CALL_THREAD, none);
-		this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
+		error = channel_call(PROCESS, LWK_CALL_THREAD, 0);
 		if (!error)
 			continue;
 		if (error == -EAGAIN)

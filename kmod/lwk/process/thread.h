@@ -49,9 +49,5 @@ void thread_join(void) __attribute__((noreturn));
 void thread_park(void) __attribute__((noreturn));
 /* Runs what is in this slot's 'start'. */
 void thread_run(void) __attribute__((noreturn));
-s64 sys_clone(struct frame *frame);
-s64 sys_exit(struct frame *frame);
-s64 sys_set_tid_address(struct frame *frame);
-s64 sys_set_robust_list(struct frame *frame);
 
 #endif

@@ -207,6 +207,12 @@ s64 channel_request(u64 nr, const u64 args[6])
 	}
 }
 
+s64 channel_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6])
+{
+	this_slot()->status->delegated_calls[about]++;
+	return channel_request(nr, args);
+}
+
 void channel_notice(u64 nr, u64 arg0, u64 arg1)
 {
 	struct lwk_packet packet = { .kind = LWK_PACKET_NOTICE, .nr = nr, .args = { arg0, arg1 } };
@@ -245,8 +251,7 @@ s64 channel_send_signal(const struct lwk_signal *signal)
 
 	_Static_assert(sizeof(args) == sizeof(*signal), "all that a packet can carry");
 	memcpy(args, signal, sizeof(args));
-	this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
-	return channel_request(LWK_CALL_SIGNAL, args);
+	return channel_call_counted(LWK_CALLS_PROCESS, LWK_CALL_SIGNAL, args);
 }
 
 void channel_receive(struct lwk_packet *packet)

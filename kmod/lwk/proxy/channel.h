@@ -14,6 +14,10 @@ void channel_reset(void);
  * order to have a process is withdrawn meanwhile; neither does channel_receive().
  */
 s64 channel_request(u64 nr, const u64 args[6]);
+/* Does the same for a call with up to six arguments, and counts it as one about FILES, PROCESS... */
+#define channel_call(about, nr, ...)                                                               \
+	channel_call_counted(LWK_CALLS_##about, nr, (const u64[6]){ __VA_ARGS__ })
+s64 channel_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6]);
 void channel_notice(u64 nr, u64 arg0, u64 arg1);
 /* LWK_CALL_EXIT */
 void channel_notice_exit(int wait_status, const struct lwk_cause *cause);

@@ -6,13 +6,10 @@
 
 #include "abi/shared/calls.h"
 #include "abi/shared/layout.h"
-#include "lwk/base/lock.h"
+#include "lwk/calls/local.h"
 #include "lwk/memory/user.h"
-#include "lwk/process/process.h"
 #include "lwk/process/slot.h"
-#include "lwk/process/thread.h"
 #include "lwk/proxy/channel.h"
-#include "lwk/signals/pending.h"
 
 #define IGNORED_BY_DEFAULT                                                                         \
 	(SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGCONT) | SIGNAL_BIT(SIGURG) | SIGNAL_BIT(SIGWINCH) |   \

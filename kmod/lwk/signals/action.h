@@ -4,7 +4,6 @@
 #define LWK_SIGNALS_ACTION_H
 
 #include "lwk/base/types.h"
-#include "lwk/machine/frame.h"
 
 struct process;
 
@@ -27,7 +26,5 @@ bool signal_ignored(const struct process *process, int signal);
  * it, and must be asked to pass it on.
  */
 void signal_ask_for_ignored(u64 blocked);
-s64 sys_rt_sigaction(struct frame *frame);
-s64 sys_rt_sigprocmask(struct frame *frame);
 
 #endif

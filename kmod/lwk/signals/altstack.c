@@ -5,9 +5,9 @@
 #include <linux/signal.h>
 
 #include "abi/shared/layout.h"
+#include "lwk/calls/local.h"
 #include "lwk/memory/user.h"
 #include "lwk/process/slot.h"
-#include "lwk/process/thread.h"
 
 bool on_altstack(const struct thread *thread, u64 rsp)
 {

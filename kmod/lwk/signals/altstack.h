@@ -4,12 +4,10 @@
 #define LWK_SIGNALS_ALTSTACK_H
 
 #include "lwk/base/types.h"
-#include "lwk/machine/frame.h"
 
 struct thread;
 
 /* Is rsp on the thread's alternate stack? */
 bool on_altstack(const struct thread *thread, u64 rsp);
-s64 sys_sigaltstack(struct frame *frame);
 
 #endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lwk/signals/collect.h"
 
+#include <linux/errno.h>
+
 #include "abi/shared/calls.h"
 #include "lwk/machine/boot.h"
-#include "lwk/process/process.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
-#include "lwk/signals/action.h"
-#include "lwk/signals/pending.h"
-#include "lwk/signals/set.h"
 #include "lwk/watch/console.h"
 
 /* Returns the tid of another thread that does not block the signal, or 0. */
@@ -79,6 +77,15 @@ void signal_collect(void)
 
 	if (signal_comes(slot))
 		collect(LOAD_ACQUIRE(slot->channel->signals.head), false);
+}
+
+s64 signal_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6])
+{
+	s64 result;
+
+	while ((result = channel_call_counted(about, nr, args)) == -EINTR)
+		signal_collect();
+	return result;
 }
 
 void signal_collect_late(u32 end)

@@ -4,11 +4,19 @@
 #define LWK_SIGNALS_COLLECT_H
 
 #include "abi/shared/channel.h"
+#include "abi/shared/statistics.h"
 #include "lwk/base/types.h"
 
 /* Moves what the proxy has passed on into 'pending'. */
 void signal_collect(void);
-/* The same for signals before 'end'; those for the last thread of this slot are lost. */
+/*
+ * channel_call() until it is made, because the proxy makes no call as long as a signal waits to be
+ * collected. For calls that do not wait.
+ */
+#define signal_call(about, nr, ...)                                                                \
+	signal_call_counted(LWK_CALLS_##about, nr, (const u64[6]){ __VA_ARGS__ })
+s64 signal_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6]);
+/* signal_collect() for signals before 'end'; those for the last thread of this slot are lost. */
 void signal_collect_late(u32 end);
 /*
  * Gives the process a signal: another thread gets it if this one blocks it and the other does not.

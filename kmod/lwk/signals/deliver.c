@@ -13,15 +13,12 @@
 
 #include "abi/shared/calls.h"
 #include "abi/shared/layout.h"
-#include "lwk/base/lock.h"
+#include "lwk/calls/local.h"
 #include "lwk/machine/fpu.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/user.h"
-#include "lwk/process/process.h"
 #include "lwk/process/slot.h"
-#include "lwk/process/thread.h"
 #include "lwk/proxy/channel.h"
-#include "lwk/signals/action.h"
 #include "lwk/signals/altstack.h"
 #include "lwk/signals/collect.h"
 #include "lwk/signals/info.h"
@@ -196,7 +193,7 @@ static bool is_user_code(u64 rip)
 	return rip < LWK_USER_END || rip - LWK_VDSO_VADDR < LWK_VDSO_BYTES;
 }
 
-s64 signal_return(struct frame *frame)
+s64 sys_rt_sigreturn(struct frame *frame)
 {
 	struct process *process = this_process();
 	struct thread *thread = this_thread();

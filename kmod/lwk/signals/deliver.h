@@ -10,7 +10,5 @@
 void signal_fault(struct frame *frame, int signal, int code, u64 addr);
 /* Runs handlers for the signals that wait, or ends the process. */
 void signal_deliver(struct frame *frame);
-/* rt_sigreturn(2) */
-s64 signal_return(struct frame *frame);
 
 #endif

@@ -13,11 +13,8 @@
 #include <linux/errno.h>
 #include <linux/signal.h>
 
-#include "lwk/base/lock.h"
 #include "lwk/memory/pages.h"
-#include "lwk/process/process.h"
 #include "lwk/process/slot.h"
-#include "lwk/signals/set.h"
 
 struct queued {
 	struct lwk_signal signal;

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lwk/signals/send.h"
+#include "lwk/calls/local.h"
 
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/signal.h>
 
-#include "abi/shared/channel.h"
-#include "abi/shared/statistics.h"
 #include "lwk/memory/user.h"
-#include "lwk/process/process.h"
 #include "lwk/process/slot.h"
-#include "lwk/process/thread.h"
 #include "lwk/proxy/channel.h"
-#include "lwk/signals/action.h"
 #include "lwk/signals/collect.h"
-#include "lwk/signals/pending.h"
-#include "lwk/signals/set.h"
 #include "lwk/time/cpu_timers.h"
 
 /* Does the signal stop the process? Linux stops the proxy then, and the process with it. */
@@ -29,14 +22,7 @@ static bool stops(u64 signal)
 
 static s64 send_by_linux(struct frame *frame)
 {
-	u64 args[6] = { frame->rdi, frame->rsi, frame->rdx, frame->r10 };
-	s64 result;
-
-	this_slot()->status->delegated_calls[LWK_CALLS_PROCESS]++;
-	/* The proxy makes no call as long as a signal waits to be collected. */
-	while ((result = channel_request(frame->error, args)) == -EINTR)
-		signal_collect();
-	return result;
+	return signal_call(PROCESS, frame->error, frame->rdi, frame->rsi, frame->rdx, frame->r10);
 }
 
 /* A signal from the process itself, as kill(2) and tkill(2) make it. */
@@ -126,14 +112,12 @@ s64 sys_rt_tgsigqueueinfo(struct frame *frame)
 /* Linux counts overruns until the proxy has the signal, and the LWK until the program has it. */
 s64 sys_timer_getoverrun(struct frame *frame)
 {
-	u64 taken = READ_ONCE(this_process()->taken_timer), args[6] = { frame->rdi };
+	u64 taken = READ_ONCE(this_process()->taken_timer);
 	bool is_last = (u32)taken == (u32)frame->rdi + 1;
 	s64 overruns;
 
 	if (cpu_timer_is(frame->rdi))
 		return is_last ? (s64)(taken >> 32) : 0;
-	this_slot()->status->delegated_calls[LWK_CALLS_TIME]++;
-	while ((overruns = channel_request(__NR_timer_getoverrun, args)) == -EINTR)
-		signal_collect();
+	overruns = signal_call(TIME, __NR_timer_getoverrun, frame->rdi);
 	return overruns >= 0 && is_last ? (s64)(taken >> 32) : overruns;
 }

@@ -3,18 +3,13 @@
 
 #include <linux/errno.h>
 
-#include "abi/shared/channel.h"
-#include "abi/shared/statistics.h"
+#include "lwk/calls/local.h"
 #include "lwk/memory/user.h"
-#include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
-#include "lwk/process/thread.h"
 #include "lwk/proxy/channel.h"
-#include "lwk/signals/action.h"
 #include "lwk/signals/collect.h"
 #include "lwk/signals/info.h"
-#include "lwk/signals/set.h"
 #include "lwk/time/clock.h"
 #include "lwk/watch/account.h"
 

@@ -3,12 +3,9 @@
 
 #include <linux/time.h>
 
-#include "abi/shared/statistics.h"
-#include "lwk/base/lock.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
 #include "lwk/machine/x86.h"
-#include "lwk/process/process.h"
 #include "lwk/process/slot.h"
 #include "lwk/time/clock.h"
 

@@ -6,18 +6,14 @@
 #include <linux/time.h>
 
 #include "abi/shared/calls.h"
-#include "abi/shared/channel.h"
-#include "abi/shared/statistics.h"
 #include "lwk/calls/delegate.h"
+#include "lwk/calls/local.h"
 #include "lwk/machine/cpu.h"
 #include "lwk/memory/pages.h"
 #include "lwk/memory/user.h"
-#include "lwk/process/process.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 #include "lwk/signals/collect.h"
-#include "lwk/signals/pending.h"
-#include "lwk/signals/set.h"
 #include "lwk/time/clock.h"
 #include "lwk/time/cpu_time.h"
 

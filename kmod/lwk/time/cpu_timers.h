@@ -11,7 +11,6 @@
 
 #include "lwk/base/lock.h"
 #include "lwk/base/types.h"
-#include "lwk/machine/frame.h"
 
 /* The timers of a process are in a kernel page, which it has from its first timer on. */
 struct cpu_timers {
@@ -28,12 +27,5 @@ void cpu_timers_expire(void);
 u64 cpu_timers_deadline(void);
 /* Frees the timers of this slot's process, which has ended. */
 void cpu_timers_end(void);
-
-s64 sys_setitimer(struct frame *frame);
-s64 sys_getitimer(struct frame *frame);
-s64 sys_timer_create(struct frame *frame);
-s64 sys_timer_settime(struct frame *frame);
-s64 sys_timer_gettime(struct frame *frame);
-s64 sys_timer_delete(struct frame *frame);
 
 #endif

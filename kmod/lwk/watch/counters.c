@@ -7,7 +7,6 @@
  */
 #include "lwk/watch/counters.h"
 
-#include "abi/shared/statistics.h"
 #include "lwk/base/string.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"

@@ -9,7 +9,6 @@
 #include "lwk/machine/apic.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
-#include "lwk/machine/frame.h"
 #include "lwk/machine/x86.h"
 #include "lwk/process/slot.h"
 #include "lwk/time/clock.h"

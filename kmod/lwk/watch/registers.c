@@ -5,7 +5,6 @@
 #include "lwk/base/string.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
-#include "lwk/machine/frame.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/direct_map.h"
 #include "lwk/memory/pages.h"

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ bool identity_has(uint64_t nr)
 	case SYS_setgroups:
 	case SYS_setfsuid:
 	case SYS_setfsgid:
+	case SYS_prctl:
 		return true;
 	default:
 		return false;
@@ -79,9 +81,35 @@ static bool keeps_groups(const struct lwk_packet *request)
 	return same;
 }
 
+/* Is it about an attribute that the proxy has for its program? Others change how the proxy works. */
+static bool is_attribute(int32_t option)
+{
+	switch (option) {
+	case PR_SET_PDEATHSIG:
+	case PR_GET_PDEATHSIG:
+	case PR_GET_DUMPABLE:
+	case PR_GET_KEEPCAPS:
+	case PR_SET_NAME:
+	case PR_GET_NAME:
+	case PR_CAPBSET_READ:
+	case PR_GET_SECUREBITS:
+	case PR_SET_TIMERSLACK:
+	case PR_GET_TIMERSLACK:
+	case PR_SET_CHILD_SUBREAPER:
+	case PR_GET_CHILD_SUBREAPER:
+	case PR_SET_NO_NEW_PRIVS:
+	case PR_GET_NO_NEW_PRIVS:
+		return true;
+	default:
+		return false;
+	}
+}
+
 int64_t identity_call(const struct lwk_packet *request)
 {
 	switch (request->nr) {
+	case SYS_prctl:
+		return is_attribute(request->args[0]) ? linux_call(request) : -EINVAL;
 	case SYS_setfsuid:
 	case SYS_setfsgid:
 		/* These report the ID that was in force, and no error; -1 changes nothing. */

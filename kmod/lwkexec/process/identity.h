@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The calls that set user and group IDs. */
+/* The calls that set user and group IDs, and prctl(2). */
 #ifndef LWKEXEC_IDENTITY_H
 #define LWKEXEC_IDENTITY_H
 
@@ -12,7 +12,8 @@
 bool identity_has(uint64_t nr);
 /*
  * Makes a call that sets the identity and changes nothing. Every other one fails with -EPERM, even
- * for root: the proxy must stay who the instance belongs to.
+ * for root: the proxy must stay who the instance belongs to. prctl(2) fails with -EINVAL for what
+ * would change how the proxy works.
  */
 int64_t identity_call(const struct lwk_packet *request);
 
