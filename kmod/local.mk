@@ -97,6 +97,7 @@ kmod_lwkexec_lwkexec_SOURCES = \
 	kmod/lwkexec/process/exec.c kmod/lwkexec/process/exec.h \
 	kmod/lwkexec/process/fork.c kmod/lwkexec/process/fork.h \
 	kmod/lwkexec/process/identity.c kmod/lwkexec/process/identity.h \
+	kmod/lwkexec/process/limits.c kmod/lwkexec/process/limits.h \
 	kmod/lwkexec/process/share.c kmod/lwkexec/process/share.h \
 	kmod/lwkexec/process/signals.c kmod/lwkexec/process/signals.h \
 	kmod/lwkexec/process/threads.c kmod/lwkexec/process/threads.h \

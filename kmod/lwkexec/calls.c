@@ -20,6 +20,7 @@
 #include "lwkexec/process/exec.h"
 #include "lwkexec/process/fork.h"
 #include "lwkexec/process/identity.h"
+#include "lwkexec/process/limits.h"
 #include "lwkexec/process/share.h"
 #include "lwkexec/process/signals.h"
 #include "lwkexec/process/threads.h"
@@ -128,6 +129,8 @@ int64_t calls_execute(const struct lwk_packet *request)
 		return path_call(request, path);
 	if (identity_has(request->nr))
 		return identity_call(request);
+	if (limits_has(request))
+		return limits_call(request);
 	if (direct_has(request->nr))
 		return direct_call(request);
 	switch (request->nr) {
@@ -169,6 +172,10 @@ int64_t calls_execute(const struct lwk_packet *request)
 		return descriptor_is_kept(args[0]) || descriptor_is_kept(args[1])
 			       ? -EBADF
 			       : linux_call(request);
+	case SYS_sysinfo:
+		return meminfo_sysinfo(args[0]);
+	case SYS_uname:
+		return self_uname(args[0]);
 	case SYS_timer_create:
 		return timers_create(request);
 	case SYS_timer_delete:

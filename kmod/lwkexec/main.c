@@ -23,6 +23,7 @@
 #include "lwkexec/instance/session.h"
 #include "lwkexec/process/cause.h"
 #include "lwkexec/process/exec.h"
+#include "lwkexec/process/limits.h"
 #include "lwkexec/process/signals.h"
 #include "lwkexec/program/load.h"
 #include "lwkexec/program/program.h"
@@ -162,6 +163,7 @@ static void serve(uint64_t blocked, uint64_t ignored)
 	self_init(&program);
 	copy_init();
 	cause_init();
+	limits_apply();
 	ignored = signals_init(ignored);
 	/* From now on the LWK blocks signals for the program. */
 	sigemptyset(&none);
@@ -183,6 +185,7 @@ static void resume(const struct resume *former)
 	}
 	if (program_open(&program, former->path, former->path, former->argv))
 		fail_refused();
+	limits_resume(&former->address_space);
 	session_resume(former->device, former->proxy_calls);
 	session_path(device, sizeof(device));
 	if (*former->report)
@@ -228,6 +231,7 @@ int main(int argc, char **argv)
 		argv = parse_arguments(argc, argv, &device);
 	}
 	open_program(argv);
+	limits_take();
 	session_open(device);
 	report_init(device);
 	serve(blocked_signals(), 0);

@@ -76,6 +76,8 @@ struct lwk_channel {
 	/* Linux writes it: 1 when only a doorbell makes the proxy look. */
 	__u32 linux_sleeps LWK_LINE_ALIGNED;
 	struct lwk_signals signals;
+	/* The proxy writes it, in the channel of the process's first slot: RLIMIT_AS; 0: none. */
+	__u64 address_limit;
 } __attribute__((aligned(4096)));
 
 #endif

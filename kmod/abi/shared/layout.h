@@ -33,14 +33,16 @@
 #define LWK_IMAGE_LIMIT 0xffffffffa0000000UL
 
 /*
- * Addresses that an LWK process may use. A proxy maps the same range, so it ends
- * below the addresses at which Linux puts a position-independent executable and its libraries.
+ * Addresses that an LWK process may use, as many of Linux's as possible, because sanitizers choose
+ * theirs. A proxy maps the same range around its own executable (LWK_CALL_RESERVE). The range ends below
+ * the addresses at which Linux puts the proxy's libraries and stack, unless it spreads them over more
+ * than 1 TB.
  */
 #define LWK_USER_START 0x10000UL
-#define LWK_USER_END 0x500000000000UL
+#define LWK_USER_END 0x7ef000000000UL
 /* Behind them every process can read struct lwk_clock, and run code that reads it. */
-#define LWK_CLOCK_VADDR LWK_USER_END
-#define LWK_VDSO_VADDR (LWK_USER_END + 4096)
+#define LWK_CLOCK_VADDR 0x7f8000000000UL
+#define LWK_VDSO_VADDR (LWK_CLOCK_VADDR + 4096)
 #define LWK_VDSO_BYTES 4096
 
 /* The interrupt vector of doorbells from Linux to the LWK. */

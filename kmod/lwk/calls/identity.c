@@ -3,10 +3,8 @@
 
 #include <asm/prctl.h>
 #include <linux/errno.h>
-#include <linux/utsname.h>
 
 #include "abi/shared/layout.h"
-#include "lwk/machine/boot.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/user.h"
 #include "lwk/process/slot.h"
@@ -19,29 +17,6 @@ s64 sys_getpid(struct frame *frame)
 s64 sys_gettid(struct frame *frame)
 {
 	return this_thread()->tid;
-}
-
-static void copy_name(char *to, const char *from, const char *suffix)
-{
-	size_t n = 0;
-
-	for (; *from && n < __NEW_UTS_LEN; n++)
-		to[n] = *from++;
-	for (; *suffix && n < __NEW_UTS_LEN; n++)
-		to[n] = *suffix++;
-	to[n] = '\0';
-}
-
-s64 sys_uname(struct frame *frame)
-{
-	struct new_utsname names = { .sysname = "Linux" };
-
-	copy_name(names.nodename, boot->nodename, "");
-	copy_name(names.release, boot->linux_release, "+lwk");
-	copy_name(names.version, LWK_VERSION, "");
-	copy_name(names.machine, "x86_64", "");
-	copy_name(names.domainname, boot->domainname, "");
-	return copy_to_user(frame->rdi, &names, sizeof(names));
 }
 
 s64 sys_arch_prctl(struct frame *frame)

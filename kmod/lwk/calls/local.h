@@ -18,9 +18,9 @@
 	X(rt_sigqueueinfo) X(rt_sigreturn) X(rt_sigsuspend) X(rt_sigtimedwait) \
 	X(rt_tgsigqueueinfo) X(sched_getaffinity) X(sched_getscheduler) X(sched_setaffinity) \
 	X(sched_setparam) X(sched_setscheduler) X(sched_yield) X(set_mempolicy) \
-	X(set_robust_list) X(set_tid_address) X(setitimer) X(sigaltstack) X(sysinfo) X(tgkill) \
+	X(set_robust_list) X(set_tid_address) X(setitimer) X(sigaltstack) X(tgkill) \
 	X(timer_create) X(timer_delete) X(timer_getoverrun) X(timer_gettime) \
-	X(timer_settime) X(times) X(tkill) X(uname) X(vfork)
+	X(timer_settime) X(times) X(tkill) X(vfork)
 #define LONG_CALLS(X) \
 	X(brk) X(get_mempolicy) X(madvise) X(mbind) X(membarrier) X(mincore) X(mmap) \
 	X(move_pages) X(mprotect) X(mremap) X(munmap) X(pkey_mprotect) X(process_vm_readv) \

@@ -6,12 +6,10 @@
 #include <linux/fcntl.h>
 #include <linux/mempolicy.h>
 #include <linux/mman.h>
-#include <linux/sysinfo.h>
 
 #include "abi/shared/calls.h"
 #include "abi/shared/layout.h"
 #include "lwk/calls/table.h"
-#include "lwk/machine/boot.h"
 #include "lwk/memory/areas.h"
 #include "lwk/memory/fault.h"
 #include "lwk/memory/mapping.h"
@@ -21,7 +19,6 @@
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 #include "lwk/signals/collect.h"
-#include "lwk/time/clock.h"
 #include "lwk/watch/console.h"
 
 /* The flags of mmap(2) that MAP_SHARED_VALIDATE accepts. */
@@ -233,18 +230,4 @@ s64 sys_madvise(struct frame *frame)
 	if (frame->rdx == MADV_DONTNEED || frame->rdx == MADV_FREE)
 		return space_discard(&this_process()->space, frame->rdi, frame->rsi);
 	return frame->rdi % PAGE_SIZE ? -EINVAL : 0; /* advice may be ignored */
-}
-
-/* The memory is the partition's, not the machine's. */
-s64 sys_sysinfo(struct frame *frame)
-{
-	struct sysinfo info = {
-		.uptime = clock_monotonic() / 1000000000,
-		.totalram = status->user_bytes,
-		.freeram = user_free_bytes(),
-		.procs = boot->n_cpus,
-		.mem_unit = 1,
-	};
-
-	return copy_to_user(frame->rdi, &info, sizeof(info));
 }

@@ -93,7 +93,7 @@ static const struct group groups[] = {
 		  __NR_getrandom, __NR_sethostname, __NR_sched_getparam,
 		  __NR_sched_get_priority_max, __NR_sched_get_priority_min,
 		  __NR_sched_rr_get_interval, __NR_pidfd_open, __NR_pidfd_send_signal,
-		  __NR_pidfd_getfd, __NR_prctl),
+		  __NR_pidfd_getfd, __NR_prctl, __NR_uname, __NR_sysinfo),
 	/* Linux never restarts these after a handler (signal(7)). */
 	GROUP(UNRESTARTED, LWK_CALLS_WAIT, NULL, __NR_poll, __NR_ppoll, __NR_select, __NR_pselect6,
 	      __NR_epoll_wait, __NR_epoll_pwait, __NR_nanosleep, __NR_epoll_pwait2, __NR_semop,

@@ -10,8 +10,8 @@
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 
-/* A search for room starts here and leaves room for the stack behind. */
-#define MAPPINGS_END (LWK_USER_END - (1UL << 40))
+/* A search for room starts here and leaves room for the dynamic linker and the stack behind. */
+#define MAPPINGS_END (LWK_USER_END - (64UL << 30))
 
 bool range_valid(u64 addr, u64 size)
 {
@@ -104,9 +104,9 @@ static bool continues_file(const struct area *area, const struct area *next)
 static bool alike(const struct area *area, const struct area *next)
 {
 	return next->start == area->end && next->prot == area->prot &&
-	       next->shared == area->shared && next->sparse == area->sparse &&
-	       next->policy.mode == area->policy.mode && next->policy.nodes == area->policy.nodes &&
-	       continues_file(area, next);
+	       next->shared == area->shared && next->reserved == area->reserved &&
+	       next->sparse == area->sparse && next->policy.mode == area->policy.mode &&
+	       next->policy.nodes == area->policy.nodes && continues_file(area, next);
 }
 
 void area_join(struct space *space, struct area *area)
@@ -149,6 +149,15 @@ bool range_free(struct space *space, u64 start, u64 end)
 	struct area *area = area_from(space, start);
 
 	return !area || area->start >= end;
+}
+
+bool range_reserved(struct space *space, u64 start, u64 end)
+{
+	const struct area *area = area_from(space, start);
+
+	while (area && area->start < end && !area->reserved)
+		area = area->next;
+	return area && area->start < end;
 }
 
 bool range_mapped(struct space *space, u64 start, u64 end)

@@ -20,6 +20,7 @@ struct area {
 	u8 prot;
 	u8 level;	      /* in the tree */
 	bool sparse;	      /* it is more than there will ever be: no large pages */
+	bool reserved;	      /* the proxy has something else here: it stays empty */
 	bool shared;	      /* its pages are Linux's (share.c), and so is what is in them */
 	u32 file;	      /* the proxy's number for what was mapped here, or 0 */
 	u64 offset;	      /* in that file, of 'start' */
@@ -32,6 +33,8 @@ struct area {
 bool range_valid(u64 addr, u64 size);
 /* Is no page of [start, end) in an area? */
 bool range_free(struct space *space, u64 start, u64 end);
+/* Is a page of [start, end) one that the proxy keeps? */
+bool range_reserved(struct space *space, u64 start, u64 end);
 /* Is every page of [start, end) in some area? */
 bool range_mapped(struct space *space, u64 start, u64 end);
 /* Returns the first area that ends behind addr, or NULL. */

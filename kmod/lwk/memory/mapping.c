@@ -44,7 +44,7 @@ static s64 unmap(struct space *space, u64 addr, u64 size)
 	end = addr + size;
 	if (range_free(space, addr, end))
 		return 0;
-	if (split_edges(space, addr, end))
+	if (range_reserved(space, addr, end) || split_edges(space, addr, end))
 		return -ENOMEM;
 	while ((area = area_from(space, addr)) && area->start < end) {
 		shared |= area->shared;
@@ -64,6 +64,19 @@ static s64 unmap(struct space *space, u64 addr, u64 size)
 static bool never_fits(u64 size, u32 prot)
 {
 	return prot && size > status->user_bytes;
+}
+
+/*
+ * Would so many bytes more be beyond RLIMIT_AS? The proxy's word counts, because the limit is a
+ * promise to the program only.
+ */
+static bool over_limit(const struct space *space, u64 size)
+{
+	u64 limit = READ_ONCE(this_process()->first->channel->address_limit), sum = size;
+
+	for (const struct area *area = limit ? space->areas : NULL; area; area = area->next)
+		sum += area->reserved ? 0 : area->end - area->start;
+	return limit && sum > limit;
 }
 
 static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
@@ -162,7 +175,7 @@ static s64 protect(struct space *space, u64 addr, u64 size, u32 prot)
 	end = addr + size;
 	if (!range_valid(addr, size) || !range_mapped(space, addr, end))
 		return -ENOMEM;
-	if (split_edges(space, addr, end))
+	if (range_reserved(space, addr, end) || split_edges(space, addr, end))
 		return -ENOMEM;
 	for (area = area_from(space, addr); area && area->start < end; area = area->next) {
 		s64 error = area->shared ? protect_shared(space, area->start, area->end, prot) : 0;
@@ -289,7 +302,8 @@ static s64 resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32
 				       unmap(space, addr + new_size, old_size - new_size) == 0
 			       ? (s64)addr
 			       : -ENOMEM;
-	if (area->shared || (never_fits(new_size, area->prot) && !area->sparse))
+	if (area->shared || (never_fits(new_size, area->prot) && !area->sparse) ||
+	    over_limit(space, new_size - old_size))
 		return -ENOMEM;
 	if (range_valid(addr, new_size) && area->end == addr + old_size &&
 	    range_free(space, addr + old_size, addr + new_size)) {
@@ -305,6 +319,7 @@ static u64 set_brk(struct space *space, u64 brk)
 	u64 old_end = ALIGN_UP(space->brk, PAGE_SIZE), new_end = ALIGN_UP(brk, PAGE_SIZE);
 
 	if (brk < space->brk_start || brk > LWK_USER_END ||
+	    (new_end > old_end && over_limit(space, new_end - old_end)) ||
 	    never_fits(new_end - space->brk_start, PROT_READ))
 		return space->brk;
 	if (new_end > old_end &&
@@ -322,13 +337,17 @@ s64 space_map(struct space *space, u64 addr, u64 size, u32 prot, enum placement 
 	/* As by Linux's heuristic, a size that can never be had is refused at once. */
 	if (!overcommit && never_fits(size, prot))
 		return -ENOMEM;
-	return CHANGED(space, map(space, addr, size, prot, placement, false));
+	return CHANGED(space, over_limit(space, size)
+				      ? -ENOMEM
+				      : map(space, addr, size, prot, placement, false));
 }
 
 s64 space_map_shared(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
 		     u64 flags, u64 fd, u64 offset)
 {
-	return CHANGED(space, map_shared(space, addr, size, prot, placement, flags, fd, offset));
+	return CHANGED(space, over_limit(space, size) ? -ENOMEM
+						      : map_shared(space, addr, size, prot,
+								   placement, flags, fd, offset));
 }
 
 s64 space_unmap(struct space *space, u64 addr, u64 size)
@@ -354,6 +373,21 @@ s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32 
 u64 space_set_brk(struct space *space, u64 brk)
 {
 	return CHANGED(space, set_brk(space, brk));
+}
+
+static s64 reserve(struct space *space, u64 addr, u64 size)
+{
+	const struct area area = { .start = addr, .end = addr + size, .reserved = true };
+
+	if (!size || size % PAGE_SIZE || !range_valid(addr, size) ||
+	    !range_free(space, addr, area.end))
+		return -EINVAL;
+	return area_insert(space, &area);
+}
+
+s64 space_reserve(struct space *space, u64 addr, u64 size)
+{
+	return CHANGED(space, reserve(space, addr, size));
 }
 
 void space_set_file(struct space *space, u64 addr, u64 size, u32 file, u64 offset)

@@ -33,6 +33,8 @@ s64 space_discard(struct space *space, u64 addr, u64 size);
 s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32 flags, u64 place);
 /* brk(2): returns the heap's end afterwards. */
 u64 space_set_brk(struct space *space, u64 brk);
+/* No page comes into the range, and no mapping. 0, or -EINVAL: it is not free; -ENOMEM. */
+s64 space_reserve(struct space *space, u64 addr, u64 size);
 /* The range is a copy of that file, or the file itself, by the proxy's number. */
 void space_set_file(struct space *space, u64 addr, u64 size, u32 file, u64 offset);
 /*

@@ -486,8 +486,3 @@ bool user_page_is_shared(u64 phys, bool large)
 	spin_unlock(&lock);
 	return shared;
 }
-
-u64 user_free_bytes(void)
-{
-	return status->user_bytes - READ_ONCE(user_taken);
-}

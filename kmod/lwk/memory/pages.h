@@ -47,8 +47,6 @@ bool user_page_is_shared(u64 phys, bool large);
 void user_page_retire(u64 phys);
 /* The NUMA node of a page. */
 u32 user_page_node(u64 phys);
-/* Bytes that no process has taken. */
-u64 user_free_bytes(void);
 
 /* Publishes what this slot's process has. */
 void user_pages_publish(const struct space *space);

@@ -143,6 +143,10 @@ void process_run(void)
 			channel_reply(packet.id, space_protect(&process->space, packet.args[0],
 							       packet.args[1], packet.args[2]));
 			break;
+		case LWK_CALL_RESERVE:
+			channel_reply(packet.id, space_reserve(&process->space, packet.args[0],
+							       packet.args[1]));
+			break;
 		case LWK_CALL_NAME:
 			space_set_file(&process->space, packet.args[0], packet.args[1],
 				       packet.args[2], packet.args[3]);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -52,4 +53,15 @@ size_t copy_in(void *to, uint64_t address, size_t size)
 		n = pread(file, to, n, 0);
 	pthread_mutex_unlock(&lock);
 	return n > 0 ? n : 0;
+}
+
+int copy_out(uint64_t address, const void *from, size_t size)
+{
+	bool done;
+
+	pthread_mutex_lock(&lock);
+	done = pwrite(file, from, size, 0) == (ssize_t)size &&
+	       pread(file, (void *)address, size, 0) == (ssize_t)size;
+	pthread_mutex_unlock(&lock);
+	return done ? 0 : -EFAULT;
 }

@@ -12,5 +12,7 @@ void copy_init(void);
 int copy_renew(void);
 /* Copies at most 'size' bytes, up to the first that cannot be read. Returns how many. */
 size_t copy_in(void *to, uint64_t address, size_t size);
+/* 0; -EFAULT: some of it cannot be written. */
+int copy_out(uint64_t address, const void *from, size_t size);
 
 #endif

@@ -158,7 +158,10 @@ static int map_areas(void)
 	if (session.status == MAP_FAILED)
 		return -errno;
 	error = window_map(session.device);
-	return error ? error : map_channel();
+	if (!error)
+		error = map_channel();
+	session.channel = own.channel;
+	return error;
 }
 
 /* Begins the session on its open device. */

@@ -17,6 +17,7 @@
 struct session {
 	int device;
 	const struct lwk_status *status;
+	struct lwk_channel *channel; /* of the process's first thread */
 	size_t status_bytes;
 	uint32_t index;	  /* slot of the process's first thread */
 	uint32_t cpus;	  /* LWK CPUs of the instance */

@@ -10,10 +10,12 @@
 #include <stdint.h>
 
 /*
- * Maps the window of the device's process, except where a forked child has memory that its parent
- * shared with others (share.h). Returns 0 or a negative errno.
+ * Maps the window of the device's process, except where the proxy has something of its own, or a forked
+ * child memory that its parent shared with others (share.h). Returns 0 or a negative errno.
  */
 int window_map(int device);
+/* Tells an LWK process that is still empty where the window is not. 0 or a negative errno. */
+int64_t window_reserve(void);
 /* Maps the window at these addresses, in the place of anything else there. 0 or a negative errno. */
 int window_restore(int device, uint64_t start, uint64_t size);
 void window_unmap(void);

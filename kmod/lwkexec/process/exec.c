@@ -17,6 +17,7 @@
 #include "lwkexec/instance/copy.h"
 #include "lwkexec/instance/report.h"
 #include "lwkexec/instance/session.h"
+#include "lwkexec/process/limits.h"
 #include "lwkexec/process/signals.h"
 #include "lwkexec/program/program.h"
 #include "lwkexec/view/self.h"
@@ -24,7 +25,7 @@
 /* The arguments: this, the state, the report's text, the path, then the program's own. */
 #define RESUME "lwkexec: another program"
 #define OWN_ARGUMENTS 4
-#define STATE_FORMAT "%d:%d:%d:%lx:%lx:%d"
+#define STATE_FORMAT "%d:%d:%d:%lx:%lx:%d:%lx:%lx"
 /* Linux takes fewer strings, whatever the limit of the stack is. */
 #define MAX_STRINGS (1U << 20)
 #define WORDS_AT_ONCE 512
@@ -35,7 +36,8 @@ bool exec_resumes(int argc, char **argv, struct resume *resume)
 
 	if (argc <= OWN_ARGUMENTS || strcmp(argv[0], RESUME) != 0 ||
 	    sscanf(argv[1], STATE_FORMAT, &resume->device, &calls, &stack, &resume->blocked,
-		   &resume->ignored, &resume->report_file) != 6)
+		   &resume->ignored, &resume->report_file, &resume->address_space.rlim_cur,
+		   &resume->address_space.rlim_max) != 8)
 		return false;
 	resume->proxy_calls = calls;
 	resume->no_stack_limit = stack;
@@ -185,7 +187,8 @@ static int change(struct strings *argv, char **envp, uint64_t blocked)
 	no_limit = limit_stack(&old_limit);
 	keep_open(true);
 	snprintf(state, sizeof(state), STATE_FORMAT, session.device, session.proxy_calls, no_limit,
-		 blocked, signals_ignored(), report_file());
+		 blocked, signals_ignored(), report_file(), limits_now().rlim_cur,
+		 limits_now().rlim_max);
 	argv->at[1] = state;
 	execve("/proc/self/exe", argv->at, envp);
 	error = -errno;

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 /* The state that the former lwkexec hands to the new one. */
 struct resume {
@@ -21,6 +22,7 @@ struct resume {
 	bool no_stack_limit;
 	uint64_t blocked, ignored; /* signals */
 	int report_file;
+	struct rlimit address_space;
 };
 
 /* LWK_CALL_EXEC: a negative errno, if it returns. */

@@ -16,6 +16,7 @@
 #include "lwkexec/instance/channel.h"
 #include "lwkexec/instance/copy.h"
 #include "lwkexec/instance/session.h"
+#include "lwkexec/process/limits.h"
 #include "lwkexec/process/share.h"
 #include "lwkexec/process/signals.h"
 #include "lwkexec/process/timers.h"
@@ -53,6 +54,8 @@ static int begin(uint64_t slot, uint64_t number)
 	int error = session_renew();
 
 	share_renew();
+	if (!error)
+		limits_apply();
 	mapped_files_renew();
 	timers_renew();
 	if (!error)

@@ -11,6 +11,7 @@
 #include "lwkexec/instance/channel.h"
 #include "lwkexec/instance/memory.h"
 #include "lwkexec/instance/session.h"
+#include "lwkexec/instance/window.h"
 #include "lwkexec/program/mapped_files.h"
 #include "lwkexec/program/stack.h"
 
@@ -77,6 +78,8 @@ void load_and_start(const struct program *program, char **envp, uint64_t blocked
 	uint64_t size = stack_size();
 	int64_t error;
 
+	if (window_reserve())
+		fail(EXIT_LWK, "%s: the LWK is out of memory", program->name);
 	load_file(elf);
 	if (interpreter->n_segments)
 		load_file(interpreter);

@@ -9,12 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "abi/shared/layout.h"
 #include "lwkexec/base/fail.h"
 #include "lwkexec/program/script.h"
 
-/* Position-independent programs and dynamic linkers go far from both ends of the range. */
-#define PIE_BASE 0x200000000000UL
-#define INTERPRETER_BASE 0x300000000000UL
+/*
+ * Position-independent programs go below where Linux puts the proxy, which is one, and dynamic linkers
+ * between mappings and the stack: where sanitizers expect them.
+ */
+#define PIE_BASE 0x550000000000UL
+#define INTERPRETER_BASE (LWK_USER_END - (64UL << 30))
 /* Linux lets as many scripts run each other (exec.c). */
 #define MAX_SCRIPTS 5
 

@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 
+#include "lwkexec/instance/copy.h"
 #include "lwkexec/instance/memory.h"
 #include "lwkexec/instance/session.h"
 #include "lwkexec/view/sys.h"
@@ -71,4 +73,15 @@ bool meminfo_open(const char *path, int flags, int64_t *result)
 	snprintf(prefix, sizeof(prefix), "Node %u ", node);
 	*result = make_meminfo(prefix, node_bytes(node), memory_used_on(node), flags);
 	return true;
+}
+
+int64_t meminfo_sysinfo(uint64_t to)
+{
+	uint64_t total = session.status->user_bytes, used = memory_used();
+	struct sysinfo all, info = { .totalram = total, .procs = session.cpus, .mem_unit = 1 };
+
+	if (sysinfo(&all) == 0)
+		info.uptime = all.uptime;
+	info.freeram = total > used ? total - used : 0;
+	return copy_out(to, &info, sizeof(info));
 }

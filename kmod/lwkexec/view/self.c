@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "abi/shared/calls.h"
+#include "lwkexec/instance/copy.h"
+#include "lwkexec/instance/session.h"
 #include "lwkexec/view/lwk.h"
 #include "lwkexec/view/maps.h"
 #include "lwkexec/view/status.h"
@@ -30,13 +33,13 @@ void self_init(const struct program *program)
 static const char *below_self(const char *path)
 {
 	static const char *const names[] = { "/proc/self/", "/proc/thread-self/" };
-	char own[32];
+	char mine[32];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(path, names[i], strlen(names[i])) == 0)
 			return path + strlen(names[i]);
-	snprintf(own, sizeof(own), "/proc/%d/", getpid());
-	return strncmp(path, own, strlen(own)) == 0 ? path + strlen(own) : NULL;
+	snprintf(mine, sizeof(mine), "/proc/%d/", getpid());
+	return strncmp(path, mine, strlen(mine)) == 0 ? path + strlen(mine) : NULL;
 }
 
 bool self_hides(const char *path)
@@ -117,4 +120,17 @@ bool self_readlink(const char *path, uint64_t buffer, uint64_t size, int64_t *re
 	close(ends[0]);
 	close(ends[1]);
 	return true;
+}
+
+int64_t self_uname(uint64_t to)
+{
+	struct utsname names;
+	size_t n;
+
+	if (uname(&names))
+		return -errno;
+	n = strlen(names.release);
+	snprintf(names.release + n, sizeof(names.release) - n, "+lwk");
+	snprintf(names.version, sizeof(names.version), "%s", session.status->version);
+	return copy_out(to, &names, sizeof(names));
 }

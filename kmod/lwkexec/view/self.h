@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * /proc/self, as the LWK process sees itself. Linux's shows the proxy: name, ids and descriptors are
- * the process's too, memory and CPUs are not.
+ * the process's too, memory and CPUs are not. uname(2) names the LWK.
  */
 #ifndef LWKEXEC_SELF_H
 #define LWKEXEC_SELF_H
@@ -24,5 +24,7 @@ bool self_open(const char *path, int flags, int64_t *result);
 bool self_readlink(const char *path, uint64_t buffer, uint64_t size, int64_t *result);
 /* The program's own file if 'path' is /proc/self/exe, else NULL. */
 const char *self_exe(const char *path);
+/* uname(2), which stores at address 'to'. 0 or -EFAULT. */
+int64_t self_uname(uint64_t to);
 
 #endif

@@ -32,6 +32,7 @@ static struct cpu cpus[SLOTS];
 static struct slot slots[SLOTS];
 static struct lwk_channel channels[SLOTS];
 static struct lwk_control controls[SLOTS];
+static struct lwk_channel channel;
 
 struct lwk_boot_params *boot = &boot_area;
 struct lwk_status *status = &status_area.status;
@@ -131,6 +132,7 @@ static void set_up_slots(void)
 		slots[i].next = &slots[i];
 		slots[i].channel = &channels[i];
 		slots[i].control = &controls[i];
+		slots[i].channel = &channel;
 		slots[i].status = &status->cpu[i];
 		slots[i].own.first = &slots[i];
 		slots[i].own.n_slots = 1;
@@ -199,4 +201,9 @@ void partition_reset(unsigned int kernel_pages, unsigned int levels)
 void panic(const char *format, ...)
 {
 	fuzz_broken(format, "panic", 0);
+}
+
+u64 user_free_bytes(void)
+{
+	return status->user_bytes - user_taken;
 }

@@ -30,4 +30,7 @@ bool partition_kernel_page(u64 phys);
 /* The pages that the kernel's pool has given out since the reset (pages.c). */
 u64 partition_kernel_pages_taken(void);
 
+/* Bytes that no process has taken. */
+u64 user_free_bytes(void);
+
 #endif

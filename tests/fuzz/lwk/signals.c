@@ -8,6 +8,7 @@
 #include <setjmp.h>
 
 #include "lwk/base/string.h"
+#include "lwk/calls/local.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/fpu.h"
 #include "lwk/memory/user.h"
@@ -138,7 +139,7 @@ static void handle_and_return(void)
 	must(frame.rsp % 16 == 8);
 	/* The handler's own return takes the first word off the stack. */
 	frame.rsp += sizeof(u64);
-	signal_return(&frame);
+	sys_rt_sigreturn(&frame);
 	check_frame(&frame);
 	must(frame.rip == before.rip && frame.rsp == before.rsp && frame.rax == before.rax);
 	must(frame.r15 == before.r15 && frame.rcx == before.rcx && frame.r11 == before.r11);
@@ -155,7 +156,7 @@ static void return_to_anything(void)
 
 		take_bytes(&input, memory + at, 1 + take_byte(&input) % 8);
 	}
-	signal_return(&frame);
+	sys_rt_sigreturn(&frame);
 	check_frame(&frame);
 }
 

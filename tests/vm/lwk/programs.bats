@@ -237,6 +237,18 @@ endings()
 	[[ $output == '7 threads of 3, sum '* ]]
 }
 
+# Their shadow memory is at addresses of their choice, and more than there will ever be.
+@test "sanitizers find what is wrong with a program, and only that" {
+	run -0 inside env ASAN_OPTIONS=detect_leaks=0 lwkexec "$programs/sanitized-address" clean
+	[[ $output == 'sum 299995, counted' ]]
+	run -1 inside lwkexec "$programs/sanitized-address" overflow
+	[[ $output == *'ERROR: AddressSanitizer: heap-buffer-overflow'*'sanitized.c'* ]]
+	run -0 inside lwkexec "$programs/sanitized-threads" clean
+	[[ $output == 'sum 299995, counted' ]]
+	run -66 inside lwkexec "$programs/sanitized-threads" race
+	[[ $output == *'WARNING: ThreadSanitizer: data race'*'sanitized.c'* ]]
+}
+
 @test "threads that compute end with their process" {
 	run -0 endings "$programs/spin-threads" 3
 	echo "$output"

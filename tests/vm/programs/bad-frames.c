@@ -18,6 +18,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "abi/shared/layout.h"
+
 #include "check.h"
 
 #define XSAVE_LEGACY 512
@@ -72,7 +74,7 @@ static void spoil(int signal, siginfo_t *info, void *context)
 		r[REG_RIP] = KERNEL;
 		break;
 	case RIP_BEHIND_VDSO:
-		r[REG_RIP] = 0x500000002000;
+		r[REG_RIP] = LWK_VDSO_VADDR + LWK_VDSO_BYTES;
 		break;
 	case RSP_NOT_CANONICAL:
 		r[REG_RSP] = NOT_CANONICAL;
@@ -146,8 +148,8 @@ static int spoilt_frame(enum spoilt which, unsigned seed)
 /* Bases and addresses that an instruction of the kernel would fault with. */
 static int bad_arguments(void)
 {
-	static const uint64_t addresses[] = { NOT_CANONICAL,  KERNEL, 0x500000000000,
-					      0x500000001000, -8UL,   -1UL };
+	static const uint64_t addresses[] = { NOT_CANONICAL,  KERNEL, LWK_USER_END,
+					      LWK_VDSO_VADDR, -8UL,   -1UL };
 	const unsigned long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
 				    CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS;
 	static char stack[4096];

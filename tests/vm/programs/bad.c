@@ -19,6 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "abi/shared/layout.h"
+
 static void null_read(void)
 {
 	(void)*(volatile int *)8;
@@ -128,8 +130,8 @@ static uint64_t wild(void)
 					   8,
 					   4096,
 					   0xffffffff,
-					   0x500000000000,
-					   0x4ffffffff000,
+					   LWK_USER_END,
+					   LWK_USER_END - 4096,
 					   0x8000000000000000,
 					   0xffff900000000000,
 					   0xffffffff80000000,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "abi/shared/layout.h"
+
 /* xorshift64*; each thread has its own state. */
 static __thread uint64_t fuzz_state;
 
@@ -47,8 +49,8 @@ static inline uint64_t fuzz_pointer(void)
 	static const uint64_t bad[] = { 0,
 					8,
 					4095,
-					0x4ffffffff000,
-					0x500000000000,
+					LWK_USER_END - 4096,
+					LWK_USER_END,
 					0x7ffffffff000,
 					0x800000000000,
 					0xffff800000000000,

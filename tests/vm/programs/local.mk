@@ -72,6 +72,9 @@ endif
 if HAVE_OPENBLAS
 vm_default += dgemm
 endif
+if HAVE_SANITIZERS
+vm_default += sanitized-address sanitized-threads
+endif
 vm_default_programs = $(vm_default:%=tests/vm/programs/%)
 vm_flags = -O2 -Wall -Wextra $(WERROR_CFLAGS)
 
@@ -80,6 +83,10 @@ tests/vm/programs/memory-calls-dynamic: $(srcdir)/tests/vm/programs/memory-calls
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $< -o $@
 tests/vm/programs/memory-calls-no-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -no-pie $< -o $@
+tests/vm/programs/sanitized-address: $(srcdir)/tests/vm/programs/sanitized.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -g -fsanitize=address -static-libasan -pthread $< -o $@
+tests/vm/programs/sanitized-threads: $(srcdir)/tests/vm/programs/sanitized.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -g -fsanitize=thread -static-libtsan -pthread $< -o $@
 tests/vm/programs/load-library: $(srcdir)/tests/vm/programs/load-library.c tests/vm/programs/openmp.c \
 	tests/vm/programs/thread-calls.c tests/vm/programs/spin-threads.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $< -o $@ -ldl

@@ -212,7 +212,7 @@ static int addresses(void)
 {
 	static char *const bad[] = { NULL,
 				     (char *)8,
-				     (char *)0x4ffffffff000,
+				     (char *)0x7eeffffff000,
 				     (char *)0x7ffffffff000,
 				     (char *)0x8000000000000000,
 				     (char *)0xffff900000000000,

@@ -220,10 +220,49 @@ static int places(void)
 	return 0;
 }
 
+/* ---- limits ---- */
+
+static bool has_room_for(size_t size)
+{
+	void *room = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (room != MAP_FAILED)
+		munmap(room, size);
+	return room != MAP_FAILED;
+}
+
+static int address_space(void)
+{
+	const size_t limit = 512 << 20, step = 64 << 20;
+	struct rlimit old, now;
+	int status;
+	pid_t child;
+	void *end;
+
+	CHECK(getrlimit(RLIMIT_AS, &old) == 0 && old.rlim_cur == RLIM_INFINITY);
+	now = (struct rlimit){ limit, old.rlim_max };
+	CHECK(setrlimit(RLIMIT_AS, &now) == 0);
+	CHECK(prlimit(getpid(), RLIMIT_AS, NULL, &now) == 0 && now.rlim_cur == limit);
+	CHECK(!has_room_for(limit) && errno == ENOMEM && has_room_for(step));
+	end = sbrk(0);
+	CHECK(sbrk(limit) == (void *)-1 && errno == ENOMEM && sbrk(0) == end);
+	child = fork();
+	if (child == 0)
+		_exit(has_room_for(limit) || !has_room_for(step));
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	now.rlim_cur = old.rlim_max;
+	now.rlim_max = 0;
+	CHECK(setrlimit(RLIMIT_AS, &now) == -1 && errno == EINVAL);
+	CHECK(setrlimit(RLIMIT_AS, &old) == 0 && has_room_for(limit));
+	CHECK(setrlimit(RLIMIT_AS, (void *)8) == -1 && errno == EFAULT);
+	CHECK(getrlimit(RLIMIT_AS, (void *)8) == -1 && errno == EFAULT);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (identity() || process_descriptors() || command_line(argc, argv) || all_descriptors() ||
-	    direct_transfers() || barriers() || protection_keys() || places())
+	    direct_transfers() || barriers() || protection_keys() || places() || address_space())
 		return 1;
 	puts("all of it is right");
 	return 0;

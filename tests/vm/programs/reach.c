@@ -27,6 +27,8 @@
 #include <unistd.h>
 #include <asm/prctl.h>
 
+#include "abi/shared/layout.h"
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define PAGE 4096UL
 
@@ -240,8 +242,8 @@ int main(void)
 		{ "no memory", 0x10000001000, 0 },
 		{ "memory without rights", (uint64_t)none, 0 },
 		{ "the program's text", (uint64_t)refill, 1 },
-		{ "the LWK's clock", 0x500000000000, 1 },
-		{ "the vDSO", 0x500000001000, 1 },
+		{ "the LWK's clock", LWK_CLOCK_VADDR, 1 },
+		{ "the vDSO", LWK_VDSO_VADDR, 1 },
 	};
 	struct epoll_event event = { .events = EPOLLIN };
 	sigset_t set;
