@@ -22,10 +22,16 @@ tests_bench_parts_switch_raw_LDADD =
 # Programs that run on the LWK, as its users' programs do, or beside it.
 bench_programs = $(addprefix tests/bench/parts/,delegation/load disturbance/kernels \
 	first-touch/load irq-noise/job noise/fwq proxies/load)
-all-local: $(bench_programs)
+if HAVE_MPICH
+bench_mpi_programs = tests/bench/parts/sites/calls
+endif
+all-local: $(bench_programs) $(bench_mpi_programs)
 $(bench_programs): %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -pthread -static $< -o $@ -lm
 CLEANFILES += $(bench_programs)
+tests/bench/parts/sites/calls: $(srcdir)/tests/bench/parts/sites/calls.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) $(MPICH_CFLAGS) $< -lmpich -o $@
+CLEANFILES += $(bench_mpi_programs)
 endif
 
 # ---- unit tests: no root, no virtual machine; one folder for each room of the library ----

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The figures of the bench sites. Input: lines "plain NS", "profiled NS", "place LEAST BLOCK FOUND", "seconds S",
+# "torus BLOCK FOUND".
+include "goals/goals";
+
+[inputs | split(" ") | [.[0], (.[1:][] | tonumber)]] as $lines
+| def of($name): [$lines[] | select(.[0] == $name)];
+([of("plain")[][1]] | min) as $plain | ([of("profiled")[][1]] | min) as $profiled
+| [of("place")[] | if .[3] == 0 then 1 else .[1] / .[3] end] as $found
+| [of("place")[] | if .[2] == 0 then 1 else .[3] / .[2] end] as $block
+| result("sites";
+	[goal("profile of MPI: nanoseconds a call"; [$profiled, $plain] | present | .[0] - .[1]; "<="; 40),
+	 goal_of("placement of 8 ranks: fewest bytes that cross / those of lwkctl mpi, the worst case"; $found; $cases; min; ">="; 0.95),
+	 goal_of("placement of 8 ranks: bytes that cross, lwkctl mpi / block, the worst case"; $block; $cases; max; "<="; 1),
+	 goal("placement of 1024 ranks: seconds of CPU time"; of("seconds")[0][1]; "<="; 5),
+	 goal("placement of 1024 ranks on a torus: cost, lwkctl mpi / block"; of("torus")[0] | .[2] / .[1]; "<="; 0.25)];
+	{plain_ns: $plain, profiled_ns: $profiled, rounds: $rounds, cases: ($found | length),
+	 optimal: ([$found[] | select(. >= 0.999999)] | length),
+	 block_over_found_median: ([$block[] | 1 / .] | median | to_3)})
