@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -195,12 +196,23 @@ bool interrupt_is_used(const char *irq)
 	return *name;
 }
 
-int interrupt_set(struct json_object *interrupt)
+/*
+ * Writes an interrupt's CPUs: 0 or a negative errno. A managed interrupt has -EIO, as Linux 6.1 says;
+ * Linux 6.12 says EPERM, and the mode of the file gives no right to write.
+ */
+static int write_affinity(const char *irq, const char *text)
 {
 	char path[PATH_MAX];
+	int error;
 
-	affinity_path(journal_text(interrupt, "irq"), path, sizeof(path));
-	return kernel_write(journal_text(interrupt, "now"), "%s", path);
+	affinity_path(irq, path, sizeof(path));
+	error = kernel_write(text, "%s", path);
+	return error == -EPERM || (error == -EACCES && geteuid() == 0) ? -EIO : error;
+}
+
+int interrupt_set(struct json_object *interrupt)
+{
+	return write_affinity(journal_text(interrupt, "irq"), journal_text(interrupt, "now"));
 }
 
 bool interrupt_is_drivers_choice(const char *irq, hwloc_const_bitmap_t now)
@@ -236,25 +248,21 @@ static bool is_ours(struct json_object *interrupt)
 
 int interrupt_restore(struct json_object *interrupt)
 {
-	char path[PATH_MAX];
-
 	if (!is_ours(interrupt))
 		return 0;
-	affinity_path(journal_text(interrupt, "irq"), path, sizeof(path));
-	return kernel_write(journal_text(interrupt, "was"), "%s", path);
+	return write_affinity(journal_text(interrupt, "irq"), journal_text(interrupt, "was"));
 }
 
 /* The kernel refuses even a write of the CPUs that a managed interrupt has. */
 static bool is_managed(const char *irq, hwloc_const_bitmap_t cpus)
 {
 	hwloc_bitmap_t has = hwloc_bitmap_alloc();
-	char path[PATH_MAX], text[8192], name[256];
+	char text[8192], name[256];
 	bool managed;
 
 	find_name(irq, name, sizeof(name));
-	affinity_path(irq, path, sizeof(path));
 	managed = *name && has && read_affinity(irq, has, text, sizeof(text)) &&
-		  hwloc_bitmap_intersects(has, cpus) && kernel_write(text, "%s", path) == -EIO;
+		  hwloc_bitmap_intersects(has, cpus) && write_affinity(irq, text) == -EIO;
 	hwloc_bitmap_free(has);
 	return managed;
 }
