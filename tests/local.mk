@@ -20,8 +20,8 @@ noinst_PROGRAMS += tests/bench/parts/migrate/load tests/bench/parts/switch/raw
 tests_bench_parts_migrate_load_LDADD = $(NUMA_LIBS) -lm
 tests_bench_parts_switch_raw_LDADD =
 # Programs that run on the LWK, as its users' programs do, or beside it.
-bench_programs = $(addprefix tests/bench/parts/,delegation/load disturbance/kernels \
-	first-touch/load irq-noise/job noise/fwq proxies/load)
+bench_programs = $(addprefix tests/bench/parts/,counts/load delegation/load \
+	disturbance/kernels first-touch/load irq-noise/job noise/fwq proxies/load)
 if HAVE_MPICH
 bench_mpi_programs = tests/bench/parts/sites/calls
 endif
@@ -32,6 +32,12 @@ CLEANFILES += $(bench_programs)
 tests/bench/parts/sites/calls: $(srcdir)/tests/bench/parts/sites/calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) $(MPICH_CFLAGS) $< -lmpich -o $@
 CLEANFILES += $(bench_mpi_programs)
+# QEMU loads it.
+bench_plugin = tests/bench/parts/counts/libcounts.so
+all-local: $(bench_plugin)
+$(bench_plugin): tests/bench/parts/counts/plugin.c tests/bench/parts/counts/qemu.h tests/bench/parts/counts/mark.h
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -fPIC -fvisibility=hidden -shared $< -o $@
+CLEANFILES += $(bench_plugin)
 endif
 
 # ---- unit tests: no root, no virtual machine; one folder for each room of the library ----

@@ -77,7 +77,8 @@ choose_accelerator()
 		accelerator=tcg,thread=single
 		return
 	fi
-	if [[ -w /dev/kvm ]]; then
+	# Plugins are of QEMU's TCG.
+	if [[ -w /dev/kvm && ! $plugin ]]; then
 		[[ -e $answer ]] || step 'probed whether KVM works' probe_kvm "$answer"
 		[[ $(<"$answer") == no ]] || accelerator=kvm clock=''
 	fi
@@ -187,7 +188,7 @@ start_machine()
 		port=$((20000 + SRANDOM % 40000))
 		# The overlay that snapshot=on makes is an unlinked file in TMPDIR.
 		if TMPDIR=$state detached qemu-system-x86_64 -name "testbed-$name-$machine,debug-threads=on" \
-			-machine q35 -accel "$accelerator" ${icount:+-icount shift=0,sleep=off} \
+			-machine q35 -accel "$accelerator" ${icount:+-icount shift=0,sleep=off} ${plugin:+-plugin "$plugin"} \
 			"${topology_options[@]}" \
 			-nodefaults -no-user-config -display none -no-reboot \
 			-kernel "$image/vmlinuz" -initrd "$image/initrd" \
@@ -333,10 +334,10 @@ verb_up()
 {
 	local lock project=yes cpus=8 nodes=2 mem=4096
 
-	release='' kernel='' packages='' cgroup='' init=tiny append='' machines=1 threads=1 icount='' net_queues=0
+	release='' kernel='' packages='' cgroup='' init=tiny append='' machines=1 threads=1 icount='' plugin='' net_queues=0
 	while (($#)); do
 		case $1 in
-		--cpus | --nodes | --mem | --release | --kernel | --cgroup | --init | --append | --machines | --threads | --name | --packages)
+		--cpus | --nodes | --mem | --release | --kernel | --cgroup | --init | --append | --plugin | --machines | --threads | --name | --packages)
 			take_option "$@"; shift 2 ;;
 		--net-queues)
 			(($# >= 2)) || die_usage 'a value after --net-queues' nothing 'see testbed --help'
@@ -349,6 +350,12 @@ verb_up()
 		*) die_usage 'an option of up' "'$1'" 'see testbed --help' ;;
 		esac
 	done
+	if [[ $plugin ]]; then
+		[[ -e ${plugin%%,*} ]] ||
+			die_usage 'a file of a plugin after --plugin' "no ${plugin%%,*}" 'build it, or check its name'
+		# QEMU starts elsewhere.
+		plugin=$(realpath -s "${plugin%%,*}")${plugin#"${plugin%%,*}"}
+	fi
 	require_number --machines "$machines" 1 8
 	require_number --threads "$threads" 1 2
 	require_one_of --init "$init" tiny systemd

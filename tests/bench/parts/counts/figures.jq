@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Makes the line of goals of what tests/bench/counts has counted (an array of objects), beside $recorded.
+include "goals/goals";
+
+def sum: present | add;
+def instructions: .user + .kernel + .module;
+
+# One path, for each time: the CPU that asked, and all others, which serve it and have their own ticks.
+def each: . as $run
+	| def by($vcpus): {
+		user: ([$vcpus[].user] | sum / $run.times), kernel: ([$vcpus[] | .kernel + .module] | sum / $run.times),
+		waiting: ([$vcpus[].waiting] | sum / $run.times),
+		instructions: ([$vcpus[] | instructions - .waiting] | sum / $run.times),
+		loads_and_stores: ([$vcpus[] | .loads + .stores] | sum / $run.times),
+		locked: ([$vcpus[].locked] | sum / $run.times), upgraded: ([$vcpus[].upgraded] | sum / $run.times),
+		fetched: ([$vcpus[].fetched] | sum / $run.times), irets: ([$vcpus[].irets] | sum / $run.times),
+		wrmsr: ([$vcpus[].wrmsr] | sum / $run.times)} | map_values(to_4);
+	{asking: by([.vcpus[] | select(.vcpu == $run.vcpu)]), others: by([.vcpus[] | select(.vcpu != $run.vcpu)] | if . == [] then
+		[$run.vcpus[0] | map_values(0)] else . end),
+	lines_to_others: ([0, (.passes[] | select(.from == $run.vcpu and .to != $run.vcpu).n)] | add / $run.times | to_4),
+	lines_from_others: ([0, (.passes[] | select(.to == $run.vcpu).n)] | add / $run.times | to_4),
+	lines_among_others: ([0, (.passes[] | select(.from != $run.vcpu and .to != $run.vcpu).n)] | add / $run.times | to_4),
+	lines: [.lines[] | {address, at, passes: (.passes / $run.times | to_4)} | select(.passes >= 0.1)]};
+
+. as $all
+| def run($how; $path): [$all[] | select(.how == $how and .path == $path and .vcpus)]
+	| if length == 1 then .[0] | each else null end;
+def lines: .lines_to_others + .lines_from_others;
+# The figure must be there before there is a ratio.
+def counted: {
+	"getpid, instructions": (run("kernel"; "getpid") | .asking.instructions),
+	"delegated read by the kernel, instructions of the LWK": (run("kernel"; "read") | .asking.instructions),
+	"delegated read by the kernel, instructions of Linux": (run("kernel"; "read") | .others.instructions),
+	"delegated read by the proxy, instructions of the LWK": (run("proxy"; "read") | .asking.instructions),
+	"delegated read by the proxy, instructions of Linux": (run("proxy"; "read") | .others.instructions),
+	"page fault, instructions": (run("kernel"; "fault") | .asking.instructions)};
+result("counts"; [
+	goal("getpid on the LWK, instructions by Linux";
+		run("kernel"; "getpid").asking.instructions / run("linux"; "getpid").asking.instructions; "<="; 1),
+	goal("cache lines that pass for a read in the kernel"; run("kernel"; "read") | lines; "<="; 6),
+	goal("cache lines that pass for a read by the proxy"; run("proxy"; "read") | lines; "<="; 6),
+	goal("page fault on the LWK, instructions by Linux";
+		run("kernel"; "fault").asking.instructions / run("linux"; "fault").asking.instructions; "<="; 1),
+	if $recorded == [] then empty else
+		counted | to_entries[] | .value as $now
+		| goal("\(.key), off what is kept"; $now / $recorded[0].result.figures.counted[.key] - 1 | fabs; "<="; 0.02)
+	end];
+	{counted: counted,
+	paths: ($paths | map(. as $path | {key: ., value: (["linux", "kernel", "proxy"]
+		| map(. as $how | {key: ., value: run($how; $path)}) | from_entries)}) | from_entries)})

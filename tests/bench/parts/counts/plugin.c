@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A plugin of QEMU's TCG that counts what an emulated machine does between two marks of a program in it
+ * (mark.h): -plugin libcounts.so,out=FILE. FILE gets a line of JSON for each MARK_END:
+ *
+ *   {"label": N, "vcpu": the one that marked, "vcpus": [{counts of each that did something}],
+ *    "passes": [{"from": A, "to": B, "n": N}], "lines": [the 16 lines that passed most often]}
+ *
+ * Counts do not depend on the host when the machine's CPUs take turns (-icount). Until a program says MARK_ARM
+ * the machine is slowed down little.
+ *
+ * Cache lines: each CPU has a private cache without an end, and a directory knows who has which line (MSI: lines
+ * are shared, or modified by one). A line passes when a CPU needs one that another has modified; an upgrade is a
+ * store to a line that others only have read. A line that nobody has modified comes from memory ("fetched").
+ * Page walks, fetches of instructions and what an interrupt pushes are not seen.
+ *
+ * Instructions are "user", "kernel" or "module" by their address. Instructions that wait are among these,
+ * and "waiting" says how many: those between two PAUSEs of a CPU that has stored nothing between them.
+ */
+#include "mark.h"
+#include "qemu.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_VCPUS 64
+#define TOP_LINES 16
+/* Memory up to 512 GB, in parts of 2 MB. */
+#define PART_LINES (1U << 15)
+#define PARTS (1U << 18)
+#define LINE_SHIFT 6
+
+/* ---- counts ---- */
+
+enum counter {
+	USER,
+	KERNEL,
+	MODULE,
+	LOCKED,
+	SYSCALLS,
+	RETURNS, /* IRET: the ends of exceptions and interrupts */
+	WRMSR,	 /* most are IPIs and timers */
+	PORTS,
+	HALTS,
+	INVALIDATIONS, /* of the TLB */
+	WAITING,
+	LOADS,
+	STORES,
+	DEVICES,
+	FETCHED,
+	UPGRADED,
+	COUNTERS
+};
+
+static const char *const names[COUNTERS] = {
+	[USER] = "user",	 [KERNEL] = "kernel",	  [MODULE] = "module",
+	[LOCKED] = "locked",	 [SYSCALLS] = "syscalls", [RETURNS] = "irets",
+	[WRMSR] = "wrmsr",	 [PORTS] = "ports",	  [HALTS] = "halts",
+	[INVALIDATIONS] = "tlb", [WAITING] = "waiting",	  [LOADS] = "loads",
+	[STORES] = "stores",	 [DEVICES] = "devices",	  [FETCHED] = "fetched",
+	[UPGRADED] = "upgraded",
+};
+
+struct counts {
+	uint64_t n[COUNTERS];
+	/* At the CPU's last PAUSE. */
+	uint64_t paused_instructions, paused_stores;
+};
+
+static struct counts counters[MAX_VCPUS], before[MAX_VCPUS];
+static const struct CPUState *vcpus[MAX_VCPUS];
+static uint64_t passes[MAX_VCPUS][MAX_VCPUS], passes_before[MAX_VCPUS][MAX_VCPUS];
+
+/* The CPU that this thread emulates. */
+static unsigned here(void)
+{
+	static __thread unsigned last;
+
+	if (vcpus[last] != current_cpu) {
+		for (last = 0; last < MAX_VCPUS - 1 && vcpus[last] != current_cpu; last++)
+			;
+	}
+	return last;
+}
+
+static uint64_t instructions(const struct counts *counts)
+{
+	return counts->n[USER] + counts->n[KERNEL] + counts->n[MODULE];
+}
+
+/* ---- cache lines ---- */
+
+struct line {
+	uint64_t sharers; /* a bit for each CPU that has the line */
+	int32_t owner;	  /* who has modified it, + 1; 0 is nobody */
+	uint32_t passes;  /* since MARK_BEGIN */
+	uint64_t at;	  /* the instruction that it passed to last */
+};
+
+static struct line *directory[PARTS];
+/* CPUs run beside each other without -icount. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool armed, counting;
+static FILE *out;
+
+static struct line *line_at(uint64_t number)
+{
+	struct line **part = &directory[number / PART_LINES % PARTS];
+
+	if (!*part) {
+		*part = calloc(PART_LINES, sizeof(**part));
+		if (!*part)
+			abort(); /* QEMU could do nothing else, either. */
+	}
+	return &(*part)[number % PART_LINES];
+}
+
+static void pass(struct line *line, unsigned to, uint64_t at)
+{
+	passes[line->owner - 1][to]++;
+	line->passes++;
+	line->at = at;
+}
+
+static void load_line(unsigned vcpu, uint64_t number, uint64_t at)
+{
+	struct line *line = line_at(number);
+	uint64_t mine = 1ULL << vcpu;
+
+	if (line->sharers & mine)
+		return;
+	if (line->owner)
+		pass(line, vcpu, at);
+	else
+		counters[vcpu].n[FETCHED]++;
+	line->owner = 0;
+	line->sharers |= mine;
+}
+
+static void store_line(unsigned vcpu, uint64_t number, uint64_t at)
+{
+	struct line *line = line_at(number);
+	uint64_t mine = 1ULL << vcpu;
+
+	if (line->owner == (int32_t)vcpu + 1)
+		return;
+	if (line->owner)
+		pass(line, vcpu, at);
+	else if (line->sharers & ~mine)
+		counters[vcpu].n[UPGRADED]++;
+	else if (!line->sharers)
+		counters[vcpu].n[FETCHED]++;
+	line->sharers = mine;
+	line->owner = (int32_t)vcpu + 1;
+}
+
+static void on_access(unsigned translated_for, qemu_plugin_meminfo_t info, uint64_t vaddr, void *at)
+{
+	unsigned vcpu = here();
+	bool store = qemu_plugin_mem_is_store(info);
+	struct qemu_plugin_hwaddr *address = qemu_plugin_get_hwaddr(info, vaddr);
+	uint64_t first, last;
+
+	(void)translated_for;
+	counters[vcpu].n[store ? STORES : LOADS]++;
+	if (!address)
+		return;
+	if (qemu_plugin_hwaddr_is_io(address)) {
+		counters[vcpu].n[DEVICES]++;
+		return;
+	}
+	first = qemu_plugin_hwaddr_phys_addr(address);
+	last = first + (1U << qemu_plugin_mem_size_shift(info)) - 1;
+	/* What crosses into another page is somewhere else. */
+	if (last >> 12 != first >> 12)
+		last = first;
+	pthread_mutex_lock(&lock);
+	for (uint64_t line = first >> LINE_SHIFT; line <= last >> LINE_SHIFT; line++) {
+		if (store)
+			store_line(vcpu, line, (uintptr_t)at);
+		else
+			load_line(vcpu, line, (uintptr_t)at);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- marks ---- */
+
+static void begin(void)
+{
+	for (int vcpu = 0; vcpu < qemu_plugin_num_vcpus(); vcpu++)
+		before[vcpu] = counters[vcpu];
+	memcpy(passes_before, passes, sizeof(passes));
+	for (unsigned part = 0; part < PARTS; part++) {
+		for (unsigned i = 0; directory[part] && i < PART_LINES; i++)
+			directory[part][i].passes = 0;
+	}
+	counting = true;
+}
+
+static void print_vcpus(void)
+{
+	const char *separator = "";
+
+	fputs("\"vcpus\":[", out);
+	for (int vcpu = 0; vcpu < qemu_plugin_num_vcpus(); vcpu++) {
+		const struct counts *now = &counters[vcpu];
+
+		if (instructions(now) == instructions(&before[vcpu]))
+			continue;
+		fprintf(out, "%s{\"vcpu\":%d", separator, vcpu);
+		for (int i = 0; i < COUNTERS; i++)
+			fprintf(out, ",\"%s\":%llu", names[i],
+				(unsigned long long)(now->n[i] - before[vcpu].n[i]));
+		fputs("}", out);
+		separator = ",";
+	}
+	fputs("]", out);
+}
+
+static void print_passes(void)
+{
+	const char *separator = "";
+
+	fputs(",\"passes\":[", out);
+	for (int from = 0; from < MAX_VCPUS; from++) {
+		for (int to = 0; to < MAX_VCPUS; to++) {
+			uint64_t n = passes[from][to] - passes_before[from][to];
+
+			if (n == 0)
+				continue;
+			fprintf(out, "%s{\"from\":%d,\"to\":%d,\"n\":%llu}", separator, from, to,
+				(unsigned long long)n);
+			separator = ",";
+		}
+	}
+	fputs("]", out);
+}
+
+/* Keeps the 'TOP_LINES' lines with the most passes, sorted. */
+static void insert_line(uint64_t number, const struct line *line, uint64_t numbers[TOP_LINES + 1],
+			const struct line *top[TOP_LINES + 1])
+{
+	int place = TOP_LINES;
+
+	for (; place > 0 && (!top[place - 1] || top[place - 1]->passes < line->passes); place--) {
+		top[place] = top[place - 1];
+		numbers[place] = numbers[place - 1];
+	}
+	top[place] = line;
+	numbers[place] = number;
+}
+
+static void print_lines(void)
+{
+	const struct line *top[TOP_LINES + 1] = { NULL };
+	uint64_t numbers[TOP_LINES + 1];
+
+	for (uint64_t part = 0; part < PARTS; part++) {
+		for (unsigned i = 0; directory[part] && i < PART_LINES; i++) {
+			if (directory[part][i].passes)
+				insert_line(part * PART_LINES + i, &directory[part][i], numbers,
+					    top);
+		}
+	}
+	fputs(",\"lines\":[", out);
+	for (int i = 0; i < TOP_LINES && top[i]; i++)
+		fprintf(out, "%s{\"address\":\"0x%llx\",\"passes\":%u,\"at\":\"0x%llx\"}",
+			i ? "," : "", (unsigned long long)numbers[i] << LINE_SHIFT, top[i]->passes,
+			(unsigned long long)top[i]->at);
+	fputs("]", out);
+}
+
+static void end(unsigned vcpu, unsigned label)
+{
+	fprintf(out, "{\"label\":%u,\"vcpu\":%u,", label, vcpu);
+	if (counting) {
+		print_vcpus();
+		print_passes();
+		print_lines();
+	} else {
+		fputs("\"failed\":\"nothing was counted: it was not armed, or nothing began\"",
+		      out);
+	}
+	fputs("}\n", out);
+	fflush(out);
+	counting = false;
+}
+
+static qemu_plugin_id_t own_id;
+static void translate_armed(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+static void translate_idle(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+
+/* What it knew of the lines is no longer true: nothing was seen meanwhile. */
+static void forget_lines(void)
+{
+	for (unsigned part = 0; part < PARTS; part++) {
+		free(directory[part]);
+		directory[part] = NULL;
+	}
+}
+
+static void now_armed(qemu_plugin_id_t id)
+{
+	forget_lines();
+	for (int i = 0; i < qemu_plugin_num_vcpus(); i++)
+		vcpus[i] = qemu_get_cpu(i);
+	armed = true;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translate_armed);
+}
+
+static void now_idle(qemu_plugin_id_t id)
+{
+	armed = counting = false;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translate_idle);
+}
+
+static void on_mark(unsigned translated_for, void *data)
+{
+	uint32_t operand = (uint32_t)(uintptr_t)data;
+
+	(void)translated_for;
+	pthread_mutex_lock(&lock);
+	switch (MARK_WHAT(operand)) {
+	case MARK_ARM:
+		if (!armed)
+			qemu_plugin_reset(own_id, now_armed);
+		break;
+	case MARK_BEGIN:
+		if (armed)
+			begin();
+		break;
+	case MARK_END:
+		end(here(), MARK_LABEL(operand));
+		break;
+	case MARK_DISARM:
+		if (armed)
+			qemu_plugin_reset(own_id, now_idle);
+		break;
+	default:
+		break;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* What an instruction is: its place, whether it is locked, and a counter of its own or COUNTERS. */
+#define LOCK_BIT 0x100UL
+#define PAUSE_BIT 0x200UL
+#define KIND_SHIFT 16
+
+static void paused(struct counts *counts)
+{
+	uint64_t now = instructions(counts);
+
+	if (counts->n[STORES] == counts->paused_stores)
+		counts->n[WAITING] += now - counts->paused_instructions;
+	counts->paused_instructions = now;
+	counts->paused_stores = counts->n[STORES];
+}
+
+static void on_instruction(unsigned translated_for, void *data)
+{
+	uintptr_t what = (uintptr_t)data;
+	struct counts *counts = &counters[here()];
+
+	(void)translated_for;
+	counts->n[what & 0xff]++;
+	if (what & LOCK_BIT)
+		counts->n[LOCKED]++;
+	if (what >> KIND_SHIFT != COUNTERS)
+		counts->n[what >> KIND_SHIFT]++;
+	if (what & PAUSE_BIT)
+		paused(counts);
+}
+
+/* ---- translating ---- */
+
+struct code {
+	uint8_t bytes[16];
+	size_t size;
+};
+
+static struct code code_of(const struct qemu_plugin_insn *insn)
+{
+	struct code code = { { 0 }, 0 };
+
+	code.size = qemu_plugin_insn_data(insn, code.bytes, sizeof(code.bytes));
+	return code;
+}
+
+static void look_for_mark(struct qemu_plugin_insn *insn, const struct code *code)
+{
+	uint32_t operand;
+
+	if (code->size != 7 || memcmp(code->bytes, "\x0f\x1f\x80", 3) != 0)
+		return;
+	memcpy(&operand, code->bytes + 3, sizeof(operand));
+	if ((operand & 0xffff0000U) == MARK_MAGIC)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark, QEMU_PLUGIN_CB_NO_REGS,
+						       (void *)(uintptr_t)operand);
+}
+
+static void translate_idle(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	(void)id;
+	for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		struct code code = code_of(insn);
+
+		look_for_mark(insn, &code);
+	}
+}
+
+/* Returns what an instruction is by its bytes behind the prefixes; COUNTERS: nothing that is counted. */
+static enum counter kind_of(const uint8_t *bytes, size_t size)
+{
+	if (size == 0)
+		return COUNTERS;
+	if (bytes[0] == 0xcf)
+		return RETURNS;
+	if (bytes[0] == 0xf4)
+		return HALTS;
+	/* E4 to E7 and EC to EF: IN and OUT. */
+	if ((bytes[0] & 0xf4) == 0xe4)
+		return PORTS;
+	if (bytes[0] != 0x0f || size < 2)
+		return COUNTERS;
+	if (bytes[1] == 0x05)
+		return SYSCALLS;
+	if (bytes[1] == 0x30)
+		return WRMSR;
+	/* MWAIT. */
+	if (bytes[1] == 0x01 && size == 3 && bytes[2] == 0xc9)
+		return HALTS;
+	/* INVLPG, and loads of CR3. */
+	if (bytes[1] == 0x01 && size > 2 && (bytes[2] & 0x38) == 0x38 && bytes[2] < 0xc0)
+		return INVALIDATIONS;
+	if (bytes[1] == 0x22 && size > 2 && (bytes[2] & 0x38) == 0x18)
+		return INVALIDATIONS;
+	return COUNTERS;
+}
+
+static bool is_prefix(uint8_t byte)
+{
+	return byte == 0x66 || byte == 0x67 || byte == 0xf0 || byte == 0xf2 || byte == 0xf3 ||
+	       (byte & 0xf0) == 0x40;
+}
+
+static enum counter place_of(uint64_t address)
+{
+	if (address >> 63 == 0)
+		return USER;
+	return address >= 0xffffffffc0000000ULL ? MODULE : KERNEL;
+}
+
+/* Returns what on_instruction() gets. */
+static uintptr_t what_is(const struct code *code, uint64_t address)
+{
+	uintptr_t what = place_of(address);
+	size_t prefixes = 0;
+
+	for (; prefixes < code->size && is_prefix(code->bytes[prefixes]); prefixes++)
+		what |= code->bytes[prefixes] == 0xf0 ? LOCK_BIT : 0;
+	if (code->size == 2 && code->bytes[0] == 0xf3 && code->bytes[1] == 0x90)
+		what |= PAUSE_BIT;
+	return what | (uintptr_t)kind_of(code->bytes + prefixes, code->size - prefixes)
+			      << KIND_SHIFT;
+}
+
+static void translate_armed(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	(void)id;
+	for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		struct code code = code_of(insn);
+		uint64_t address = qemu_plugin_insn_vaddr(insn);
+
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_instruction, QEMU_PLUGIN_CB_NO_REGS,
+						       (void *)what_is(&code, address));
+		look_for_mark(insn, &code);
+		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)address);
+	}
+}
+
+int qemu_plugin_version = QEMU_INTERFACE;
+
+static int refuse(const char *expected, const char *found)
+{
+	fprintf(stderr, "counts: expected %s, found %s; see tests/bench/parts/counts/plugin.c\n",
+		expected, found);
+	return -1;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+	if (!info->system_emulation || strcmp(info->target_name, "x86_64") != 0)
+		return refuse("qemu-system-x86_64", info->target_name);
+	if (info->version.min > QEMU_INTERFACE || info->version.cur < QEMU_INTERFACE)
+		return refuse("a QEMU with version 4 of the plugins' interface", "another one");
+	if (info->system.max_vcpus > MAX_VCPUS)
+		return refuse("at most 64 CPUs", "more");
+	if (argc != 1 || strncmp(argv[0], "out=", 4) != 0)
+		return refuse("out=FILE", argc ? argv[0] : "nothing");
+	out = fopen(argv[0] + 4, "w");
+	if (!out)
+		return refuse("a file to write to", argv[0] + 4);
+	own_id = id;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translate_idle);
+	return 0;
+}
