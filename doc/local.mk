@@ -3,7 +3,7 @@ dist_man_MANS += doc/lwkexec.1 doc/lwk.conf.5 doc/lwk.7 doc/lwk-calls.7 doc/lwk-
 	doc/lwk-programs.7 doc/slurm-lwk.7 doc/slurm-lwk-admin.7 doc/lwkctl.8 doc/lwkctl-migrate.8
 
 # README.md and HACKING.md show or name them.
-EXTRA_DIST += doc/install.md doc/rooms.svg doc/security.md
+EXTRA_DIST += doc/figures doc/install.md doc/rooms.svg doc/security.md
 
 # The example is a document, because files in sysconfdir are the site's own.
 dist_doc_DATA = contrib/lwk.conf.example
