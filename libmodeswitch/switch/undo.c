@@ -26,6 +26,22 @@ void publish_stuck(uint32_t job_id, uid_t uid, const struct ms_error *err)
 	record_publish(&job, &ignored);
 }
 
+/*
+ * From here on the record does not say that the job is in LWK mode: should this process die, the
+ * next one sees that a switch was broken off.
+ */
+static void publish_switching(const struct switching *switching)
+{
+	struct ms_job job = { .job_id = switching->job_id,
+			      .uid = switching->uid,
+			      .state = MS_JOB_SWITCHING,
+			      .instance = MS_NO_INSTANCE,
+			      .since = time(NULL) };
+	struct ms_error ignored;
+
+	record_publish(&job, &ignored);
+}
+
 int undo_switching(struct switching *switching, struct ms_error *err)
 {
 	if (steps_undo(all_steps, switching, err) < 0)
@@ -71,6 +87,7 @@ int undo_job(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
 		return -1;
 	}
 	switching.uid = switching.journal->uid;
+	publish_switching(&switching);
 	ret = open_driver(&switching, err) < 0 || undo_switching(&switching, err) < 0 ? -1 : 0;
 	if (switching.dev >= 0)
 		switching.driver->close(switching.dev);

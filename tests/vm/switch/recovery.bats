@@ -152,6 +152,17 @@ record_has()
 	node_is_clean
 }
 
+@test "a switch back whose process is killed is found and repaired" {
+	bed switch-once on 217 1000 4-7 400M
+	bed sh -c 'echo off cpus before kill >/run/slurm-lwk/fault'
+	run ! bed switch-once off 217
+	run -1 bed lwkctl check
+	[[ $output == *'problem journals'*'a switch for job 217 was broken off'*'--repair'* ]]
+	run -0 bed lwkctl check --repair
+	[[ $output == *'repaired: CPU 7 is back'* ]]
+	node_is_clean
+}
+
 @test "the switch does what lwkctl plan prints" {
 	run -0 bed lwkctl plan --cpus 4-7 --mem 600M --json
 	[[ $output == *'"lwk_cpus":"5-7"'*'"linux_cpus":"4"'*'"bytes":562036736'* ]]
