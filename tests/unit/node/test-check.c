@@ -250,6 +250,29 @@ static void plugstack_is_beside_slurm_conf(void **state)
 	free(slurm);
 }
 
+static void plugstack_of_a_configless_node(void **state)
+{
+	struct ms_finding found;
+	struct checking checking = { .hear = keep_plugstack, .context = &found };
+	char *slurm;
+
+	files_root = unit_dir;
+	assert_true(asprintf(&slurm, "%sSLURM_CONF = %s/controllers/slurm.conf\n", good_slurm,
+			     unit_dir) > 0);
+	checking.slurm = slurm;
+	check_plugstack(&checking);
+	assert_int_equal(found.level, MS_PROBLEM);
+	unit_file("run/slurm/conf/plugstack.conf", "required lwk.so\n");
+	check_plugstack(&checking);
+	assert_int_equal(found.level, MS_FINE);
+	/* A file of the node's own goes first. */
+	unit_file("controllers/plugstack.conf", "optional lwk.so\n");
+	check_plugstack(&checking);
+	assert_int_equal(found.level, MS_PROBLEM);
+	files_root = "";
+	free(slurm);
+}
+
 static void half_cores(void **state)
 {
 	look("ThreadsPerCore=1", "ThreadsPerCore=2");
@@ -570,6 +593,7 @@ int main(void)
 		TEST(each_wrong_setting_is_one_finding),
 		TEST(settings_that_do_no_harm),
 		TEST(plugstack_is_beside_slurm_conf),
+		TEST(plugstack_of_a_configless_node),
 		TEST(half_cores),
 		TEST(no_assistant_cpu),
 		TEST(os_cpus_and_the_spec_list_differ),

@@ -5,7 +5,9 @@
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/files.h"
 #include "node/check/check.h"
 #include "node/check/slurm/scontrol.h"
 
@@ -40,6 +42,15 @@ static bool stack_has_plugin(const char *path, int depth)
 	return found;
 }
 
+/* A configless node has what slurmd got from the controller, whose own path scontrol names. */
+static bool configless_has_plugin(const char *controllers_path)
+{
+	char path[1024];
+
+	snprintf(path, sizeof(path), "%s/run/slurm/conf/plugstack.conf", files_root);
+	return access(controllers_path, F_OK) < 0 && stack_has_plugin(path, 0);
+}
+
 void check_plugstack(struct checking *checking)
 {
 	char path[1024] = "/etc/slurm/plugstack.conf", set[512] = "", conf[512] = "", *name;
@@ -53,7 +64,7 @@ void check_plugstack(struct checking *checking)
 		snprintf(path, sizeof(path), "%s", set);
 	else if (name)
 		snprintf(path, sizeof(path), "%.*s/plugstack.conf", (int)(name - conf), conf);
-	if (stack_has_plugin(path, 0))
+	if (stack_has_plugin(path, 0) || configless_has_plugin(path))
 		check_tell(checking, MS_FINE, "plugstack", NULL, "%s loads lwk.so", path);
 	else
 		check_tell_lines(
