@@ -410,6 +410,13 @@ static void how_much_the_lwk_gets(void **state)
 			    "--lwk-mem wants 961 MB for the LWK, found 1 GB in the allocation on "
 			    "this node, of which 64 MB stay with Linux; ask for at most 960 MB, or "
 			    "for more with --mem");
+	/* The smallest LWK there is, and one that is smaller. */
+	machine_ask_memory(&m, "64M");
+	assert_int_equal(plan(&m, "8-11,24-27", GB), 0);
+	assert_int_equal(m.plan->bytes, 64 * MB);
+	machine_ask_memory(&m, "63M");
+	assert_int_equal(plan(&m, "8-11,24-27", GB), -1);
+	assert_has(m.err.text, "for the LWK, found that an LWK needs 64 MB");
 	machine_ask_memory(&m, "100%");
 	assert_int_equal(plan(&m, "8-11,24-27", GB), -1);
 	assert_has(m.err.text, "wants 1 GB for the LWK");

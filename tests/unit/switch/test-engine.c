@@ -344,6 +344,20 @@ static void an_unknown_step_is_an_error(void **state)
 	journal_close(switching.journal);
 }
 
+static void a_step_that_only_looks_has_no_entry(void **state)
+{
+	struct ms_error err;
+	static const struct step looks = { .name = "c" };
+	const struct step *const without_undo[] = { &step_a, &looks, NULL };
+	struct switching switching = { .job_id = 7 };
+
+	assert_int_equal(switch_on(&err), 0);
+	assert_int_equal(journal_open(7, &switching.journal, &err), 1);
+	assert_int_equal(steps_undo(without_undo, &switching, &err), -1);
+	assert_has(err.text, "unknown step \"c\"");
+	journal_close(switching.journal);
+}
+
 static void a_journal_of_the_former_version_can_be_undone(void **state)
 {
 	struct ms_error err;
@@ -471,6 +485,7 @@ int main(void)
 		TEST(what_cannot_be_undone_does_not_stop_the_rest),
 		TEST(an_undo_is_checked),
 		TEST(an_unknown_step_is_an_error),
+		TEST(a_step_that_only_looks_has_no_entry),
 		TEST(a_journal_of_the_former_version_can_be_undone),
 		TEST(time_over_is_a_failure),
 		TEST(a_signal_is_a_failure),
