@@ -65,6 +65,18 @@ expected='[0,1,122,122,11535224]
 	diff <(echo "$expected") <(echo "$output")
 }
 
+@test "calls of each kind are counted once, and none is led astray" {
+	profiled /tmp/mpi-calls -c1 --mem=900 "$programs/mpi-calls" | grep -x done
+	run -0 as user1 lwkctl mpi --json /tmp/mpi-calls/profile.json
+	# 600 messages by three ways and of two threads, 300 in communicators of their own, 100 puts; 100 gets.
+	diff <(jq -c '.matrix[] | [.from, .to, .messages, .bytes]' <<<"$output") - <<-'EOF'
+	[0,1,1000,8800]
+	[1,0,1000,8800]
+	EOF
+	[[ $(jq -c '[.unknown_peers, .unknown_sizes, .lost]' <<<"$output") == '[0,0,0]' ]]
+	[[ $(jq -c '[.collectives[] | select(.function == "Alltoallw") | .bytes]' <<<"$output") == '[32]' ]]
+}
+
 @test "a static program has no profile, and is told why" {
 	run -0 as user1 srun -Q -n1 --mem=100 --mpi-profile "$programs/hello"
 	echo "$output"
