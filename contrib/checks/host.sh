@@ -56,7 +56,7 @@ check_slurm_releases()
 	for release in 20.11 21.8 22.5 23.2 23.11 24.5 24.11 25.5 25.11 26.5; do
 		# shellcheck disable=SC2046,SC2086  # flags
 		gcc $flags -Werror -D_GNU_SOURCE -fsyntax-only -DRELEASE_YEAR=${release%.*} -DRELEASE_MONTH=${release#*.} \
-			-DLWKEXEC_PATH='""' -DSCONTROL_PATH='""' -DMS_CONFIG_PATH='""' \
+			-DLWKEXEC_PATH='""' -DLWKCTL_PATH='""' -DLWKMPI_PATH='""' -DSCONTROL_PATH='""' -DMS_CONFIG_PATH='""' \
 			-Itests/slurm -Ilibmodeswitch -Ikmod -Ispank $(pkg-config --cflags hwloc json-c) "${sources[@]}" || {
 			echo "slurm $release: expected the plugins to compile, found the errors above"
 			status=1
