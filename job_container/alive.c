@@ -59,6 +59,9 @@ static enum alive_answer judge(const job_info_msg_t *message, uint32_t job_id)
 
 		if (compat_job_id(&message->job_array[i]) != job_id)
 			continue;
+		if ((state & JOB_STATE_BASE) == JOB_RUNNING && !(state & JOB_COMPLETING) &&
+		    message->job_array[i].state_reason == WAIT_PROLOG)
+			return ALIVE_PROLOG;
 		/* Slurm will run the epilog of a job that is completing. */
 		if (state & (JOB_COMPLETING | JOB_CONFIGURING))
 			return ALIVE_YES;

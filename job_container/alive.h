@@ -9,9 +9,14 @@
 /* True when a slurmstepd of the job answers in slurmd's spool directory. */
 bool alive_here(const char *spool_directory, uint32_t job_id);
 
-enum alive_answer { ALIVE_YES, ALIVE_NO, ALIVE_UNKNOWN };
+enum alive_answer {
+	ALIVE_YES,
+	ALIVE_NO,
+	ALIVE_PROLOG,  /* slurmctld waits for the end of its prolog */
+	ALIVE_UNKNOWN, /* slurmctld does not answer */
+};
 
-/* Asks slurmctld, which can take a minute; ALIVE_UNKNOWN: it does not answer. */
+/* Asks slurmctld, which can take a minute. */
 enum alive_answer alive_ask_slurmctld(uint32_t job_id);
 
 #endif

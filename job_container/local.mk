@@ -18,6 +18,7 @@ namespace_sources = \
 	job_container/view.c job_container/view.h \
 	job_container/restore.c job_container/restore.h \
 	job_container/alive.c job_container/alive.h \
+	job_container/lost.c job_container/lost.h \
 	job_container/restart.c job_container/restart.h
 namespace_cppflags = $(AM_CPPFLAGS) $(slurm_compat_cppflags)
 # Slurm's programs export thousands of names: ours must not meet theirs.

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "alive.h"
+#include "lost.h"
 #include "modeswitch/error.h"
 #include "modeswitch/interrupts.h"
 #include "modeswitch/job.h"
@@ -24,10 +26,33 @@
 /* Jobs fail that start while CPUs are still lent; a few seconds avoid most of that. */
 #define HOLD_SLURMD_MS 10000
 
+/*
+ * A slurmd that runs a prolog tells slurmctld of its end within a second. A switch whose process
+ * has died never ends.
+ */
+#define LOST_SECONDS 60
+#define LOST_SWITCHING_SECONDS 600
+
 struct survey {
 	const char *spool_directory;
-	bool unknown; /* slurmctld did not answer for some job */
+	bool again; /* slurmctld did not answer for some job, or waits for its prolog */
 };
+
+/* Without a slurmstepd only a switch can go on for this job. */
+static bool is_lost(uint32_t job_id)
+{
+	struct ms_error ignored;
+	struct ms_job job;
+	int64_t seconds;
+	bool lost;
+
+	if (ms_job_get(job_id, &job, &ignored) != 1)
+		return false;
+	seconds = time(NULL) - job.since;
+	lost = seconds >= (job.state == MS_JOB_SWITCHING ? LOST_SWITCHING_SECONDS : LOST_SECONDS);
+	ms_job_release(&job);
+	return lost;
+}
 
 static bool is_alive(uint32_t job_id, void *context)
 {
@@ -41,9 +66,14 @@ static bool is_alive(uint32_t job_id, void *context)
 	case ALIVE_NO:
 		slurm_info("lwk: job %u ended while slurmd was away: switching back", job_id);
 		return false;
+	case ALIVE_PROLOG:
+		survey->again = true;
+		if (is_lost(job_id))
+			lost_prolog(job_id);
+		return true;
 	default:
 		/* To wait is better than to end a job that still runs. */
-		survey->unknown = true;
+		survey->again = true;
 		return true;
 	}
 }
@@ -59,7 +89,7 @@ static void reconcile(const char *spool_directory)
 				    err.text);
 			return;
 		}
-		if (!survey.unknown)
+		if (!survey.again)
 			return;
 		sleep(ROUND_SECONDS);
 	}
