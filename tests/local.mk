@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 if VM_TESTS
 # ---- helpers that the tests in the test bed put into the machines ----
-noinst_PROGRAMS = tests/vm/switch/switch-once tests/vm/lwkpart/abi tests/vm/migrate/page-kinds
+noinst_PROGRAMS = tests/vm/switch/switch-once tests/vm/switch/switch-steps tests/vm/lwkpart/abi \
+	tests/vm/migrate/page-kinds
 tests_vm_switch_switch_once_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS)
+tests_vm_switch_switch_steps_LDADD = libmodeswitch/libmodeswitch_all.la
 tests_vm_lwkpart_abi_SOURCES = tests/vm/lwkpart/abi.c tests/vm/lwkpart/abi.h \
 	tests/vm/lwkpart/commands.c tests/vm/lwkpart/dump.c tests/vm/lwkpart/images.c \
 	tests/vm/lwkpart/instances.c tests/vm/lwkpart/lend.c tests/vm/lwkpart/life.c \
