@@ -19,6 +19,7 @@
 #define OS_JOB 0xffffff00U
 #define LOCK_MS 60000
 #define DIRECTORY "/run/ihk-compat"
+#define LENDING "lending.json"
 
 static const struct driver *const lwkpart = &driver_lwkpart;
 
@@ -40,7 +41,7 @@ static int owner_of(int dev, int instance)
 	return OWNER_OTHER;
 }
 
-int compat_read_ledger(struct compat *compat)
+static int read_ledger(struct compat *compat)
 {
 	int error;
 
@@ -59,8 +60,84 @@ int compat_read_ledger(struct compat *compat)
 	return 0;
 }
 
+static struct json_object *read_others(void)
+{
+	struct json_object *file, *list = NULL;
+	struct ms_error ignored;
+
+	if (state_read(LENDING, "what others have", "", &file, &ignored) < 0)
+		return NULL;
+	if (json_object_object_get_ex(file, "others", &list))
+		json_object_get(list);
+	json_object_put(file);
+	return list;
+}
+
+/* A number for each CPU and range that is lent. */
+static uint64_t name_of_lent(const struct ms_lent *lent)
+{
+	return lent->is_cpu ? lent->cpu : lent->start;
+}
+
+static bool is_others(struct json_object *list, const struct ms_lent *lent)
+{
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		if (json_object_get_uint64(json_object_array_get_idx(list, i)) ==
+		    name_of_lent(lent))
+			return true;
+	}
+	return false;
+}
+
+int compat_begin_lending(const struct compat *compat)
+{
+	struct json_object *file = json_object_new_object(), *list = json_object_new_array();
+	struct ms_error ignored;
+	int ret;
+
+	for (size_t i = 0; i < compat->n; i++) {
+		if (compat->owner[i] == OWNER_OTHER)
+			json_object_array_add(
+				list, json_object_new_uint64(name_of_lent(&compat->lent[i])));
+	}
+	json_object_object_add(file, "others", list);
+	ret = state_keep(LENDING, json_object_to_json_string(file), &ignored);
+	json_object_put(file);
+	return ret < 0 ? -EIO : 0;
+}
+
+int compat_end_lending(void)
+{
+	struct ms_error ignored;
+
+	return state_keep(LENDING, "{}", &ignored) < 0 ? -EIO : 0;
+}
+
+/* Gives the pool what a process has lent that was killed before it could. */
+static int adopt(struct compat *compat)
+{
+	struct json_object *others = read_others();
+	bool any = false;
+	int error = 0;
+
+	if (!others)
+		return 0;
+	for (size_t i = 0; i < compat->n; i++) {
+		if (compat->lent[i].instance != MS_NO_INSTANCE ||
+		    is_others(others, &compat->lent[i]))
+			continue;
+		compat->owner[i] = OWNER_POOL;
+		any = true;
+	}
+	json_object_put(others);
+	error = any ? compat_rearrange(compat, -1) : compat_end_lending();
+	return error || !any ? error : read_ledger(compat);
+}
+
 int compat_enter(struct compat *compat, int device)
 {
+	int error;
+
 	struct ms_error ignored;
 
 	*compat = (struct compat){ .dev = -1, .lock = -1 };
@@ -75,7 +152,8 @@ int compat_enter(struct compat *compat, int device)
 	compat->lock = state_lock(LOCK_MS, &ignored);
 	if (compat->lock < 0)
 		return -EBUSY;
-	return compat_read_ledger(compat);
+	error = read_ledger(compat);
+	return error ? error : adopt(compat);
 }
 
 void compat_leave(struct compat *compat)
@@ -216,15 +294,17 @@ static uid_t user_of(const struct compat *compat, int os)
 int compat_rearrange(struct compat *compat, int os)
 {
 	uid_t uid = os < 0 ? 0 : user_of(compat, os);
-	int error = compat_destroy(compat, OWNER_POOL);
+	int error = compat_begin_lending(compat);
 
+	if (!error)
+		error = compat_destroy(compat, OWNER_POOL);
 	if (!error && os >= 0)
 		error = compat_destroy(compat, os);
 	if (!error && os >= 0)
 		error = compat_create(compat, os, uid);
 	if (!error && pool_has_any(compat))
 		error = compat_create(compat, OWNER_POOL, 0);
-	return error;
+	return error ? error : compat_end_lending();
 }
 
 static void name_of(int os, char name[32])

@@ -38,8 +38,12 @@ int compat_enter_os(struct compat *compat, int os, bool idle);
 void compat_leave(struct compat *compat);
 /* Checks that the instance is there and that the caller may read it. */
 int compat_may_read(int os);
-/* Reads the ledger again, after a change by the driver. */
-int compat_read_ledger(struct compat *compat);
+/*
+ * Stand around lending and giving it to the pool; compat_rearrange() calls both. When a process is
+ * killed between them, the next compat_enter() gives the pool what is nobody's and was not others'.
+ */
+int compat_begin_lending(const struct compat *compat);
+int compat_end_lending(void);
 
 /* lwkpart.ko's number of the OS instance, or -ENOENT. */
 int compat_instance(const struct compat *compat, int os);

@@ -57,6 +57,16 @@ static void give_back_new(struct compat *compat, size_t n)
 		give_back(compat, &compat->lent[--compat->n]);
 }
 
+/* Gives the pool what was lent since there were 'n'; if not all could be had, gives it back. */
+static int finish_lending(struct compat *compat, size_t n, int error)
+{
+	if (!error)
+		return compat_rearrange(compat, -1);
+	give_back_new(compat, n);
+	compat_end_lending();
+	return error;
+}
+
 /* Gives back what callers have marked as others' and the pool still has. */
 static int give_back_marked(struct compat *compat)
 {
@@ -107,12 +117,11 @@ int ihk_reserve_cpu(int index, int *cpus, int num_cpus)
 
 	if (!error)
 		error = check_array(cpus, num_cpus);
+	if (!error && num_cpus)
+		error = compat_begin_lending(&compat);
 	if (!error && num_cpus) {
 		error = lend_cpus(&compat, cpus, num_cpus);
-		if (error)
-			give_back_new(&compat, before);
-		else
-			error = compat_rearrange(&compat, -1);
+		error = finish_lending(&compat, before, error);
 	}
 	compat_leave(&compat);
 	return error;
@@ -234,12 +243,13 @@ int ihk_reserve_mem(int index, struct ihk_mem_chunk *mem_chunks, int num_mem_chu
 
 	if (!error)
 		error = check_array(mem_chunks, num_mem_chunks);
-	for (int i = 0; !error && i < num_mem_chunks; i++)
-		error = lend_chunk(&compat, &mem_chunks[i]);
-	if (error)
-		give_back_new(&compat, before);
-	else if (num_mem_chunks)
-		error = compat_rearrange(&compat, -1);
+	if (!error && num_mem_chunks)
+		error = compat_begin_lending(&compat);
+	if (!error && num_mem_chunks) {
+		for (int i = 0; !error && i < num_mem_chunks; i++)
+			error = lend_chunk(&compat, &mem_chunks[i]);
+		error = finish_lending(&compat, before, error);
+	}
 	compat_leave(&compat);
 	return error;
 }

@@ -24,7 +24,10 @@ static void print_info(const struct instance *instance)
 	char user[64], since[32], cpus[256], nodes[128];
 
 	format_user(instance->job->uid, user, sizeof(user));
-	format_time(instance->info.since_ns, since, sizeof(since));
+	if (instance->info.since_ns)
+		format_time(instance->info.since_ns, since, sizeof(since));
+	else
+		snprintf(since, sizeof(since), "an unknown time");
 	hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), instance->job->lwk_cpus);
 	hwloc_bitmap_list_snprintf(nodes, sizeof(nodes), instance->job->nodes);
 	printf("job        %u of %s\nimage      %s (%s) as %s\nstate      %s since %s\n",
@@ -33,10 +36,13 @@ static void print_info(const struct instance *instance)
 	if (*instance->info.message)
 		printf("reason     %s\n", instance->info.message);
 	printf("CPUs       %s (%u)\nmemory     %ju MB on NUMA nodes %s, %u run%s, the largest "
-	       "%ju MB\nprocesses  %u\n",
+	       "%ju MB\n",
 	       cpus, instance->info.cpus, MB(instance->info.memory), nodes, instance->job->runs,
-	       instance->job->runs == 1 ? "" : "s", MB(instance->job->largest_run),
-	       instance->info.processes);
+	       instance->job->runs == 1 ? "" : "s", MB(instance->job->largest_run));
+	if (instance->info.processes == MS_UNKNOWN)
+		puts("processes  unknown");
+	else
+		printf("processes  %u\n", instance->info.processes);
 	print_pmu(&instance->pmu);
 }
 

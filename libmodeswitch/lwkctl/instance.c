@@ -26,9 +26,12 @@ struct json_object *instance_to_json(const struct instance *instance)
 
 	json_object_object_add(object, "instance_state",
 			       json_object_new_string(ms_instance_state_word(info->state)));
-	json_object_object_add(object, "instance_since_ns", json_object_new_int64(info->since_ns));
+	json_object_object_add(object, "instance_since_ns",
+			       info->since_ns ? json_object_new_int64(info->since_ns) : NULL);
 	json_object_object_add(object, "message", json_object_new_string(info->message));
 	json_object_object_add(object, "cpus", json_object_new_int64(info->cpus));
-	json_object_object_add(object, "processes", json_object_new_int64(info->processes));
+	json_object_object_add(
+		object, "processes",
+		info->processes == MS_UNKNOWN ? NULL : json_object_new_int64(info->processes));
 	return object;
 }

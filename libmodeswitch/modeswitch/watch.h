@@ -31,14 +31,17 @@ enum ms_instance_state {
 	MS_INSTANCE_STATES
 };
 
+/* In place of a number that this kind of LWK does not tell. */
+#define MS_UNKNOWN (~0U)
+
 struct ms_instance_info {
 	uint32_t job_id;
 	uid_t uid;
 	enum ms_instance_state state;
-	int64_t since_ns;  /* CLOCK_REALTIME at which 'state' was reached */
+	int64_t since_ns;  /* CLOCK_REALTIME at which 'state' was reached; 0: unknown */
 	char message[128]; /* PANIC, HUNG: the reason */
 	unsigned cpus;
-	unsigned processes; /* processes that exist now */
+	unsigned processes; /* processes that exist now, or MS_UNKNOWN */
 	uint64_t memory;    /* bytes of the partition */
 };
 

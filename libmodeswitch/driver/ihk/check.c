@@ -2,7 +2,7 @@
 /*
  * Looks for what keeps McKernel from booting, or jobs from getting what it needs.
  */
-#include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +32,12 @@ static void check_setting(const char *name, long wanted, const char *why, driver
 	     strtol(text, NULL, 10) == wanted ? NULL : to_do, found, context);
 }
 
+/* IHK's modules are not loaded, and lwkpart.ko is. */
+static bool is_compat(void)
+{
+	return access("/sys/module/lwkpart", F_OK) == 0 && access("/sys/module/ihk", F_OK) < 0;
+}
+
 /* McKernel is known to run beside Linux 3.10 to 4.18. */
 static void check_kernel(driver_tell tell, void *context)
 {
@@ -41,13 +47,6 @@ static void check_kernel(driver_tell tell, void *context)
 
 	if (uname(&name) < 0 || sscanf(name.release, "%u.%u", &major, &minor) != 2)
 		return;
-	if (access("/sys/module/lwkpart", F_OK) == 0 && access("/sys/module/ihk", F_OK) < 0) {
-		tell(DRIVER_FINE, SUBJECT, NULL,
-		     "IHK's modules are not loaded, and lwkpart.ko is: IHK's library may be that of "
-		     "ihk-compat, which needs no other",
-		     context);
-		return;
-	}
 	if (major < 3 || (major == 3 && minor < 10) || (major == 4 && minor > 18) || major > 4) {
 		snprintf(text, sizeof(text),
 			 "expected Linux 3.10 to 4.18, for which IHK's modules are made, found %s",
@@ -129,6 +128,14 @@ static void check_leftovers(driver_tell tell, void *context)
 
 void ihk_check(driver_tell tell, void *context)
 {
+	check_leftovers(tell, context);
+	if (is_compat()) {
+		tell(DRIVER_FINE, SUBJECT, NULL,
+		     "IHK's modules are not loaded, and lwkpart.ko is: with the libihk.so of "
+		     "slurm-lwk nothing else is needed",
+		     context);
+		return;
+	}
 	check_kernel(tell, context);
 	check_modules(tell, context);
 	check_setting("legacy_va_layout", 1,
@@ -136,5 +143,4 @@ void ihk_check(driver_tell tell, void *context)
 	check_setting("swappiness", 100, "with less, Linux keeps memory that McKernel could have",
 		      tell, context);
 	check_irqbalance(tell, context);
-	check_leftovers(tell, context);
 }

@@ -126,13 +126,26 @@ static int is_reserved(int cpu)
 	return 0;
 }
 
+/* The CPU's NUMA node, as long as it is on-line. */
+static int node_of(int cpu)
+{
+	char path[64];
+
+	for (int node = 0; node < IHK_MAX_NUM_NUMA_NODES; node++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/node%d", cpu, node);
+		if (access(path, F_OK) == 0)
+			return node;
+	}
+	return 0;
+}
+
 static int reserve_cpu(struct owned *owned, int cpu)
 {
 	int reserved = is_reserved(cpu), error;
 
 	if (reserved)
 		return reserved < 0 ? reserved : -EALREADY;
-	error = owned_add_cpu(owned, cpu);
+	error = owned_add_cpu(owned, cpu, node_of(cpu));
 	if (!error)
 		error = owned_save(owned);
 	if (error)
@@ -201,6 +214,7 @@ static int read_ledger(int dev, struct ms_lent **out, size_t *n)
 		lent[(*n)++] = (struct ms_lent){
 			.is_cpu = true,
 			.cpu = owned.cpus[i].cpu,
+			.node = owned.cpus[i].node,
 			.instance = owned.cpus[i].instance < 0 ? MS_NO_INSTANCE
 							       : owned.cpus[i].instance,
 		};

@@ -41,8 +41,9 @@ static int read_lists(struct json_object *file, struct owned *owned)
 		return -ENOMEM;
 	for (size_t i = 0; i < owned->n_cpus; i++) {
 		item = json_object_array_get_idx(list, i);
-		owned->cpus[i] = (struct owned_cpu){ number(item, "cpu"), number(item, "instance"),
-						     number(item, "doorbell") };
+		owned->cpus[i] =
+			(struct owned_cpu){ number(item, "cpu"), number(item, "instance"),
+					    number(item, "doorbell"), number(item, "node") };
 	}
 	if (make_array(file, "memory", sizeof(*owned->chunks), &owned->chunks, &owned->n_chunks,
 		       &list))
@@ -127,6 +128,7 @@ int owned_save(const struct owned *owned)
 		json_add_number(item, "cpu", owned->cpus[i].cpu);
 		json_add_number(item, "instance", owned->cpus[i].instance);
 		json_add_number(item, "doorbell", owned->cpus[i].doorbell);
+		json_add_number(item, "node", owned->cpus[i].node);
 	}
 	list = add_list(file, "memory");
 	for (size_t i = 0; i < owned->n_chunks; i++) {
@@ -196,14 +198,14 @@ struct owned_instance *owned_find_instance(const struct owned *owned, int os)
 	return NULL;
 }
 
-int owned_add_cpu(struct owned *owned, int cpu)
+int owned_add_cpu(struct owned *owned, int cpu, int node)
 {
 	void *more = reallocarray(owned->cpus, owned->n_cpus + 1, sizeof(*owned->cpus));
 
 	if (!more)
 		return -ENOMEM;
 	owned->cpus = more;
-	owned->cpus[owned->n_cpus++] = (struct owned_cpu){ cpu, -1, 0 };
+	owned->cpus[owned->n_cpus++] = (struct owned_cpu){ cpu, -1, 0, node };
 	return 0;
 }
 

@@ -19,7 +19,7 @@
 #define IHK_KEY_STEP (1ULL << 46)
 
 struct owned_cpu {
-	int cpu, instance, doorbell; /* instance -1: none */
+	int cpu, instance, doorbell, node; /* instance -1: none */
 };
 
 struct owned_chunk {
@@ -62,7 +62,7 @@ struct owned_chunk *owned_find_chunk(const struct owned *owned, uint64_t key);
 struct owned_instance *owned_find_instance(const struct owned *owned, int os);
 
 /* These append and remove; 0 or -ENOMEM. */
-int owned_add_cpu(struct owned *owned, int cpu);
+int owned_add_cpu(struct owned *owned, int cpu, int node);
 int owned_add_chunk(struct owned *owned, uint64_t bytes, int node);
 int owned_add_instance(struct owned *owned, int os, uint32_t job_id, uid_t uid);
 void owned_drop_cpu(struct owned *owned, struct owned_cpu *cpu);

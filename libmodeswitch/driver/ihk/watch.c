@@ -54,7 +54,7 @@ static int read_info(int fd, struct ms_instance_info *info)
 
 	if (error)
 		return error;
-	memset(info, 0, sizeof(*info));
+	*info = (struct ms_instance_info){ .processes = MS_UNKNOWN };
 	error = ihk_find_instance(&owned, instance_of(fd), &found);
 	for (size_t i = 0; !error && i < owned.n_cpus; i++)
 		info->cpus += owned.cpus[i].instance == found->os;

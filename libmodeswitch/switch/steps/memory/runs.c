@@ -62,7 +62,7 @@ int take_runs(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_
 	struct switching *switching = attempt->switching;
 	const struct driver *driver = switching->driver;
 	uint64_t grain = driver->memory_grain ? driver->memory_grain : LARGE_PAGE;
-	uint64_t bytes = driver->lend_blocks ? memory_block_bytes() : *left;
+	uint64_t bytes = memory_block_bytes();
 	int64_t deadline, latest;
 	int error;
 
