@@ -99,7 +99,7 @@ lwk_job()
 	[[ $output == *"job $job, LWK on CPUs 2-7"*'before, from boot'*'with the LWK'* ]]
 	run -0 bed lwkctl irqs "$job" --interval 2 --json
 	# The program sleeps, so the LWK's CPUs have no interrupts; Linux's CPUs have their ticks.
-	[[ $(jq '.during.max' <<<"$output") == 0* ]]
+	[[ $(jq '.during.max == 0' <<<"$output") == true ]]
 	[[ $(jq '[.cpus[] | select(.lwk)] | length' <<<"$output") == 6 ]]
 	[[ $(jq '[.cpus[] | select(.lwk | not) | .others > 0] | all' <<<"$output") == true ]]
 	[[ $(jq '.before.max > 0 and .before.max >= .before.mean and .before.mean >= .before.min' <<<"$output") == true ]]

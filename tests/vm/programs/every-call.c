@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Makes every system call of x86-64 Linux with all bits set in all of its arguments, which is an error
- * for each of them, and prints its number and whether the LWK handled it: local, delegated or refused.
+ * for each of them, and prints its number and whether the LWK handled it: local, delegated or refused (with
+ * ENOSYS; any other result of a call that nobody counted is printed).
  * The LWK's own counts tell, so the program runs there only.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -48,7 +50,7 @@ static struct counts count(void)
  * Without a function around it that the child of vfork(2) would return from, on its parent's stack. A
  * child has nothing to tell.
  */
-static inline void call(long nr)
+static inline long call(long nr)
 {
 	register long r10 __asm__("r10") = -1, r8 __asm__("r8") = -1, r9 __asm__("r9") = -1;
 	long result = nr;
@@ -59,20 +61,26 @@ static inline void call(long nr)
 			 : "rcx", "r11", "memory");
 	if (result == 0 && (nr == SYS_fork || nr == SYS_vfork))
 		_exit(0);
+	return result;
 }
 
 /* Returns who handled 'nr'; 'nothing' is the cost of counting itself. */
 static const char *who(long nr, const struct counts *nothing)
 {
 	struct counts before = count(), after;
+	static char unknown[40];
+	long result;
 
-	call(nr);
+	result = call(nr);
 	after = count();
 	if (after.local - before.local > nothing->local)
 		return "local";
 	if (after.delegated - before.delegated > nothing->delegated)
 		return "delegated";
-	return "refused";
+	if (result == -ENOSYS)
+		return "refused";
+	snprintf(unknown, sizeof(unknown), "refused with %ld", result);
+	return unknown;
 }
 
 /*
