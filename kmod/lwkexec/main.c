@@ -186,7 +186,7 @@ static void resume(const struct resume *former)
 	if (program_open(&program, former->path, former->path, former->argv))
 		fail_refused();
 	limits_resume(&former->address_space);
-	session_resume(former->device, former->proxy_calls);
+	session_resume(former->device, former->serve);
 	session_path(device, sizeof(device));
 	if (*former->report)
 		report_resume(device, former->report, former->report_file);

@@ -13,7 +13,8 @@
  * the last packets took to come, then sleeps. With LWK_SERVE_CALLS, lwkpart.ko carries out requests
  * for the most used calls on files and replies to them, as if the caller had made
  * them; where that would make a difference (ptrace, seccomp, audit, a pending signal)
- * it leaves them in the channel for the caller.
+ * it leaves them in the channel for the caller. With LWK_SERVE_BY_SERVER, too, a kernel thread that
+ * serves several channels makes some of these calls while the caller waits.
  *
  * Returns when the channel holds a packet for the caller, or with 'has_reply': a call was
  * carried out, and something that Linux does on the way back to the caller (signals,
@@ -29,8 +30,10 @@ struct lwk_serve {
 	__u32 keep_from; /* calls on this descriptor and all above are left to the caller */
 	__s64 result;	 /* out, with has_reply */
 	__u64 served;	 /* out: calls carried out here so far */
+	__u64 by_server; /* out: calls that servers have made for the thread so far */
 };
 #define LWK_SERVE_CALLS 1U
+#define LWK_SERVE_BY_SERVER 2U
 
 #define LWK_SERVE _IOWR(LWK_IOC, 0x02, struct lwk_serve)
 

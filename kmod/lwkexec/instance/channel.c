@@ -55,10 +55,10 @@ static void reply(uint32_t id, int64_t result)
 static void receive(struct lwk_packet *packet)
 {
 	/* With LWK_SERVE_CALLS lwkpart.ko looks first at packets that wait already. */
-	if (session.proxy_calls && try_receive(packet))
+	if (!session.serve && try_receive(packet))
 		return;
 	do {
-		serve.flags = session.proxy_calls ? 0 : LWK_SERVE_CALLS;
+		serve.flags = session.serve;
 		serve.keep_from = descriptor_next_kept(0);
 		serve.has_reply = 0;
 		if (ioctl(session.device, LWK_SERVE, &serve) && errno != EINTR)
@@ -107,6 +107,11 @@ int64_t channel_call(uint64_t nr, const uint64_t args[6])
 uint64_t channel_served(void)
 {
 	return serve.served;
+}
+
+uint64_t channel_served_by_server(void)
+{
+	return serve.by_server;
 }
 
 static uint32_t signals_not_taken(const struct lwk_signals *ring)

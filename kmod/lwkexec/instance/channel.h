@@ -30,6 +30,7 @@ void channel_serve(void) __attribute__((noreturn));
 int64_t channel_call(uint64_t nr, const uint64_t args[6]);
 /* The number of delegated calls of the calling thread that lwkpart.ko has carried out itself. */
 uint64_t channel_served(void);
+uint64_t channel_served_by_server(void);
 
 /*
  * Passes on a signal. Async-signal-safe; all signals must be blocked. False: it was the last one for

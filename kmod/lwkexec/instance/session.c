@@ -14,6 +14,7 @@
 
 #include "abi/device/device.h"
 #include "abi/device/process.h"
+#include "abi/device/serve.h"
 #include "abi/device/watch.h"
 #include "lwkexec/base/descriptors.h"
 #include "lwkexec/base/fail.h"
@@ -190,17 +191,19 @@ void session_open(const char *device)
 		fail(EXIT_LWK, "%s: cannot be opened (%s); is this a job with --lwk?", device,
 		     strerror(errno));
 	session.device = descriptor_keep(session.device);
-	if (calls && strcmp(calls, "proxy") == 0)
-		session.proxy_calls = true;
+	session.serve = calls && strcmp(calls, "proxy") == 0 ? 0
+			: calls && strcmp(calls, "kernel") == 0
+				? LWK_SERVE_CALLS
+				: LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER;
 	begin(device, 0);
 	unsetenv(ENV_WAIT);
 }
 
-void session_resume(int device, bool proxy_calls)
+void session_resume(int device, uint32_t serve)
 {
 	fcntl(device, F_SETFD, FD_CLOEXEC);
 	session.device = descriptor_keep(device);
-	session.proxy_calls = proxy_calls;
+	session.serve = serve;
 	begin("the LWK's device", LWK_PROC_AGAIN);
 }
 

@@ -19,9 +19,9 @@ struct session {
 	const struct lwk_status *status;
 	struct lwk_channel *channel; /* of the process's first thread */
 	size_t status_bytes;
-	uint32_t index;	  /* slot of the process's first thread */
-	uint32_t cpus;	  /* LWK CPUs of the instance */
-	bool proxy_calls; /* lwkpart.ko leaves all calls to the proxy */
+	uint32_t index; /* slot of the process's first thread */
+	uint32_t cpus;	/* LWK CPUs of the instance */
+	uint32_t serve; /* flags of LWK_SERVE: calls that lwkpart.ko does not leave to the proxy */
 };
 extern struct session session;
 
@@ -41,7 +41,7 @@ void session_open(const char *device);
  * Does session_open() for an lwkexec that has taken the place of another one by exec (exec.c):
  * 'device' is the open file of that one's session. Fails the proxy on any error.
  */
-void session_resume(int device, bool proxy_calls);
+void session_resume(int device, uint32_t serve);
 /*
  * Gives a forked child, which has inherited its parent's session, a session and an LWK process of
  * its own. Returns 0, or a negative errno and there is no session.

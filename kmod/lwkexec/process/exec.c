@@ -25,21 +25,20 @@
 /* The arguments: this, the state, the report's text, the path, then the program's own. */
 #define RESUME "lwkexec: another program"
 #define OWN_ARGUMENTS 4
-#define STATE_FORMAT "%d:%d:%d:%lx:%lx:%d:%lx:%lx"
+#define STATE_FORMAT "%d:%u:%d:%lx:%lx:%d:%lx:%lx"
 /* Linux takes fewer strings, whatever the limit of the stack is. */
 #define MAX_STRINGS (1U << 20)
 #define WORDS_AT_ONCE 512
 
 bool exec_resumes(int argc, char **argv, struct resume *resume)
 {
-	int calls, stack;
+	int stack;
 
 	if (argc <= OWN_ARGUMENTS || strcmp(argv[0], RESUME) != 0 ||
-	    sscanf(argv[1], STATE_FORMAT, &resume->device, &calls, &stack, &resume->blocked,
+	    sscanf(argv[1], STATE_FORMAT, &resume->device, &resume->serve, &stack, &resume->blocked,
 		   &resume->ignored, &resume->report_file, &resume->address_space.rlim_cur,
 		   &resume->address_space.rlim_max) != 8)
 		return false;
-	resume->proxy_calls = calls;
 	resume->no_stack_limit = stack;
 	resume->report = argv[2];
 	resume->path = argv[3];
@@ -186,7 +185,7 @@ static int change(struct strings *argv, char **envp, uint64_t blocked)
 	signals_keep();
 	no_limit = limit_stack(&old_limit);
 	keep_open(true);
-	snprintf(state, sizeof(state), STATE_FORMAT, session.device, session.proxy_calls, no_limit,
+	snprintf(state, sizeof(state), STATE_FORMAT, session.device, session.serve, no_limit,
 		 blocked, signals_ignored(), report_file(), limits_now().rlim_cur,
 		 limits_now().rlim_max);
 	argv->at[1] = state;

@@ -18,7 +18,7 @@ struct resume {
 	char **argv;
 	const char *report; /* report_text(); "": none */
 	int device;
-	bool proxy_calls;
+	uint32_t serve;
 	bool no_stack_limit;
 	uint64_t blocked, ignored; /* signals */
 	int report_file;

@@ -20,6 +20,7 @@
 #include <linux/device.h>
 #include <linux/entry-common.h>
 #include <linux/eventfd.h>
+#include <linux/file.h>
 #include <linux/gfp.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
@@ -69,13 +70,32 @@ static inline int compat_irq_set_affinity(unsigned int irq, const struct cpumask
 #endif
 }
 
-/* Not 0: Linux does more on the way into a system call of the caller, or out of it. */
-static inline unsigned long compat_syscall_work(void)
+/* Not 0: Linux does more on the way into a system call of the task, or out of it. */
+static inline unsigned long compat_syscall_work(struct task_struct *task)
 {
 #ifdef HAVE_SYSCALL_WORK
-	return READ_ONCE(current_thread_info()->syscall_work);
+	return READ_ONCE(task_thread_info(task)->syscall_work);
 #else
-	return READ_ONCE(current_thread_info()->flags) & (SYSCALL_ENTER_WORK | SYSCALL_EXIT_WORK);
+	return READ_ONCE(task_thread_info(task)->flags) & (SYSCALL_ENTER_WORK | SYSCALL_EXIT_WORK);
+#endif
+}
+
+/* Returns the file in an entry of a table of descriptors, with a reference; or NULL. With rcu_read_lock(). */
+static inline struct file *compat_get_file(struct file __rcu **entry)
+{
+#ifdef HAVE_GET_FILE_RCU_OF_ENTRY
+	return get_file_rcu(entry);
+#else
+	struct file *file = rcu_dereference(*entry);
+
+	if (!file || !get_file_rcu(file))
+		return NULL;
+	/* Somebody has closed the descriptor meanwhile. */
+	if (file != rcu_access_pointer(*entry)) {
+		fput(file);
+		return NULL;
+	}
+	return file;
 #endif
 }
 

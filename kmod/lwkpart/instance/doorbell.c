@@ -117,16 +117,23 @@ void doorbell_exit(void)
 static irqreturn_t doorbell_interrupt(int irq, void *data)
 {
 	struct instance *instance = data;
+	struct server_bell *bell = NULL;
 	unsigned int i, slot;
 
 	/* An LWK that panics rings its doorbell; the state tells. */
 	instance_state(instance);
-	for (i = 0; i < instance->n_cpus; i++)
+	for (i = 0; i < instance->n_cpus; i++) {
+		if (instance->doorbells.irq[i] != irq)
+			continue;
+		if (!bell)
+			bell = &instance->bells[i];
 		/* The LWK rings the doorbell of slot % n_cpus, wherever the slot is. */
-		if (instance->doorbells.irq[i] == irq)
-			for (slot = i; slot < instance->n_slots; slot += instance->n_cpus)
-				if (READ_ONCE(instance->threads[slot]))
-					instance_wake_proxy(instance, slot);
+		for (slot = i; slot < instance->n_slots; slot += instance->n_cpus)
+			if (READ_ONCE(instance->threads[slot]))
+				instance_wake_proxy(instance, slot);
+	}
+	if (bell && READ_ONCE(bell->clients))
+		instance_ring_server(bell);
 	return IRQ_HANDLED;
 }
 

@@ -3,13 +3,17 @@
 
 #include <linux/cpumask.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 
 #include "compat/compat.h"
 
 static void release(struct kref *kref)
 {
 	struct instance *instance = container_of(kref, struct instance, kref);
+	unsigned int i;
 
+	for (i = 0; i < LWK_MAX_CPUS; i++)
+		kfree(instance->servers[i]);
 	confinement_release(&instance->confinement);
 	kvfree(instance);
 }
@@ -35,6 +39,12 @@ void instance_wake_proxies(struct instance *instance)
 
 	for (i = 0; i < instance->n_slots; i++)
 		wake_up_all(&instance->wait[i]);
+}
+
+void instance_ring_server(struct server_bell *bell)
+{
+	WRITE_ONCE(bell->rung, true);
+	wake_up(&bell->wait);
 }
 
 void instance_wake_watch(struct instance *instance, unsigned long delay)

@@ -32,6 +32,14 @@
 #include "instance/event.h"
 
 struct lwk_thread;
+struct server;
+
+/* Wakes a server (server/server.h). */
+struct server_bell {
+	wait_queue_head_t wait;
+	bool rung;
+	unsigned int clients; /* of the server */
+};
 
 struct instance {
 	unsigned int id; /* N of /dev/lwk/N */
@@ -126,6 +134,14 @@ struct instance {
 
 	wait_queue_head_t wait[LWK_MAX_SLOTS]; /* the proxy of each slot */
 
+	/*
+	 * server/: an element for each LWK CPU; those with the same doorbell target use the first one's.
+	 * A server is NULL until it is needed, and exists as long as the instance.
+	 */
+	struct mutex servers_mutex;
+	struct server *servers[LWK_MAX_CPUS];
+	struct server_bell bells[LWK_MAX_CPUS];
+
 	/* process/device.c */
 	char name[sizeof("lwk") + 10]; /* of the interrupts, too */
 	struct device device;	       /* holds a reference to the instance */
@@ -139,6 +155,8 @@ void instance_put(struct instance *instance);
 void instance_wake_proxy(struct instance *instance, unsigned int slot);
 /* Wakes all proxies; call it after a change of state. */
 void instance_wake_proxies(struct instance *instance);
+/* Wakes the server that waits for this bell. Any context. */
+void instance_ring_server(struct server_bell *bell);
 /* Runs the watch (watch.c) after so many jiffies. Any context. */
 void instance_wake_watch(struct instance *instance, unsigned long delay);
 

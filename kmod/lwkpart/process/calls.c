@@ -86,7 +86,8 @@ static bool may_call_here(struct lwk_packet *packet, const struct lwk_serve *ser
 		return false;
 	/* The LWK chose the number, which must not lead a speculating CPU out of the table. */
 	packet->nr = array_index_nospec(packet->nr, ARRAY_SIZE(calls));
-	return calls[packet->nr].function && !compat_syscall_work() && !signal_pending(current) &&
+	return calls[packet->nr].function && !compat_syscall_work(current) &&
+	       !signal_pending(current) &&
 	       (!calls[packet->nr].suits || calls[packet->nr].suits(packet, serve));
 }
 

@@ -18,6 +18,7 @@
 #include <asm/tsc.h>
 
 #include "instance/usage.h"
+#include "server/server.h"
 #include "tricks/tricks.h"
 
 /* How long memory is not charged after Linux had none left: it chooses what to kill meanwhile. */
@@ -107,7 +108,7 @@ static void enforce_cpu_limit(void)
 		kill_pid(task_tgid(current), SIGXCPU, 1);
 }
 
-void charge_cpu_time(const struct instance *instance, unsigned int slot, struct charge *charge)
+void charge_cpu_time(struct instance *instance, unsigned int slot, struct charge *charge)
 {
 	u64 now, room, user, system;
 	struct spent spent;
@@ -120,7 +121,8 @@ void charge_cpu_time(const struct instance *instance, unsigned int slot, struct 
 	user = take_delta(spent.user, &charge->user, &room);
 	system = take_delta(spent.system, &charge->system, &room);
 	charge->when_ns = now;
-	trick_add_cpu_time(user, system);
+	/* The servers' time is the job's: the proxy that comes next has it. */
+	trick_add_cpu_time(user, system + servers_take_time(instance));
 }
 
 static long bounded_pages(const struct instance *instance, u64 pages)
@@ -214,7 +216,7 @@ void charge_close(struct charge *charge, struct mm_struct *mm)
 	spin_unlock(&charges_lock);
 }
 
-void charge_proxy(const struct instance *instance, unsigned int slot, struct charge *charge)
+void charge_proxy(struct instance *instance, unsigned int slot, struct charge *charge)
 {
 	if (ktime_get_ns() - charge->when_ns < NSEC_PER_SEC)
 		return;

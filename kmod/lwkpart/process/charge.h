@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Charges a proxy with the CPU time and memory of its LWK process. Unless a comment says otherwise,
+ * Charges a proxy with the CPU time and memory of its LWK process, and with that of the servers. Unless a comment says otherwise,
  * the functions run in the proxy's context; the caller holds rwsem, and the instance is in a state
  * that has processes.
  */
@@ -26,11 +26,11 @@ void charge_exit(void);
 /* Remembers the slot's times, so that the next charge begins here. */
 void charge_begin(const struct instance *instance, unsigned int slot, struct charge *charge);
 /* Charges time and memory, at most once a second. One call at a time. */
-void charge_proxy(const struct instance *instance, unsigned int slot, struct charge *charge);
+void charge_proxy(struct instance *instance, unsigned int slot, struct charge *charge);
 /* Charges the memory now, if the caller's memory map has the window. */
 void charge_memory(const struct instance *instance, unsigned int slot, struct charge *charge);
 /* Charges the time now; the proxy's memory map may be gone already. */
-void charge_cpu_time(const struct instance *instance, unsigned int slot, struct charge *charge);
+void charge_cpu_time(struct instance *instance, unsigned int slot, struct charge *charge);
 /* A part of the window is mapped, or is no longer. Any process; without rwsem. */
 void charge_open(struct charge *charge, struct mm_struct *mm);
 void charge_close(struct charge *charge, struct mm_struct *mm);

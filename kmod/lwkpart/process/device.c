@@ -330,6 +330,9 @@ int instance_device_create(struct instance *instance)
 	INIT_LIST_HEAD(&instance->stranded);
 	for (i = 0; i < LWK_MAX_SLOTS; i++)
 		init_waitqueue_head(&instance->wait[i]);
+	for (i = 0; i < LWK_MAX_CPUS; i++)
+		init_waitqueue_head(&instance->bells[i].wait);
+	mutex_init(&instance->servers_mutex);
 	snprintf(instance->name, sizeof(instance->name), "lwk%u", instance->id);
 
 	/* An open file holds the cdev, the cdev the device, and the device the instance. */

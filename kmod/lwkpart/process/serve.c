@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * LWK_SERVE: waits for packets of an LWK process in its proxy's context, carries out the calls that
- * need no proxy (calls.c), and charges the proxy meanwhile.
+ * LWK_SERVE: waits for packets of an LWK process in its proxy's context, has a server make calls (served.c)
+ * or carries out those that need no proxy itself (calls.c), and charges the proxy meanwhile.
  */
 #include "process/serve.h"
 
@@ -11,6 +11,7 @@
 
 #include "process/calls.h"
 #include "process/channel.h"
+#include "process/served.h"
 
 /* How often a proxy that waits is charged. */
 #define CHARGE_INTERVAL (2 * HZ)
@@ -113,25 +114,43 @@ static int await_packet(struct lwk_thread *thread)
 	return left < 0 ? -EINTR : -EIO;
 }
 
+/* Has a server make calls until there is a packet for the proxy: 0, -EINTR, -EIO. */
+static int await_by_server(struct lwk_thread *thread)
+{
+	struct served served;
+	long left;
+
+	if (!served_begin(&served, thread))
+		return await_packet(thread);
+	while ((left = served_wait(&served, CHARGE_INTERVAL)) == 0)
+		charge(thread);
+	served_end(&served);
+	if (left < 0 && channel_look(thread, false, 1) == MAIL_NONE)
+		return -EINTR;
+	return await_packet(thread);
+}
+
 long serve(struct lwk_thread *thread, struct lwk_serve __user *arg)
 {
 	struct lwk_serve serve;
-	bool calls_here;
+	bool calls_here, by_server;
 	int error;
 
 	if (copy_from_user(&serve, arg, sizeof(serve)))
 		return -EFAULT;
-	if (serve.flags & ~LWK_SERVE_CALLS || READ_ONCE(thread->slot) < 0)
+	if (serve.flags & ~(LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER) || READ_ONCE(thread->slot) < 0)
 		return -EINVAL;
 	calls_here = serve.flags & LWK_SERVE_CALLS && !thread->process->instance->proxy_calls &&
 		     task_tgid(current) == thread->process->proxy;
+	by_server = calls_here && serve.flags & LWK_SERVE_BY_SERVER;
 	serve.has_reply = 0;
 	do {
 		/* A proxy that always has a packet must be charged and limited, too. */
 		cond_resched();
 		charge(thread);
-		error = await_packet(thread);
+		error = by_server ? await_by_server(thread) : await_packet(thread);
 	} while (!error && calls_here && call_here(thread, &serve));
 	serve.served = thread->served;
+	serve.by_server = thread->by_server;
 	return copy_to_user(arg, &serve, sizeof(serve)) ? -EFAULT : error;
 }

@@ -37,6 +37,10 @@ struct lwk_thread {
 	unsigned int spin_ns;	   /* how long to look for a packet before sleeping */
 	unsigned long next_charge; /* jiffies */
 	u64 served;		   /* calls carried out in the kernel */
+	unsigned int alone;	   /* packets to wait for without a server (served.c) */
+	unsigned int alone_last;   /* what it was at first */
+	/* The server writes it while it has the channel. */
+	u64 by_server; /* calls that servers have made */
 };
 
 struct lwk_process {

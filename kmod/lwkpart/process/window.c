@@ -3,9 +3,7 @@
  * The WINDOW maps the LWK process's memory into its proxy. When the proxy touches a page that the
  * LWK has not made yet, the LWK is asked for it through struct lwk_control.
  *
- * Nothing that the LWK or the user wrote is trusted: every table and page on the way must lie in
- * the instance's memory, and what is shown must lie outside the LWK kernel's reserve
- * (lwkshared.h).
+ * Nothing that the LWK or the user wrote is trusted: view.c finds the pages.
  */
 #include "process/window.h"
 
@@ -19,6 +17,7 @@
 #include "abi/shared/orders.h"
 #include "compat/compat.h"
 #include "instance/doorbell.h"
+#include "process/view.h"
 
 /* How long the LWK may take to make a page. */
 #define FAULT_TIMEOUT (10 * HZ)
@@ -29,56 +28,6 @@
 #define HIDE_TIMES 1000
 /* How many pages to show around one that was touched; a power of two. */
 #define SHOW_AROUND 64
-
-static bool in_partition(const struct instance *instance, u64 phys, u64 size)
-{
-	unsigned int i;
-
-	for (i = 0; i < instance->n_mem; i++)
-		if (phys >= instance->mem[i].start &&
-		    phys - instance->mem[i].start <= instance->mem[i].size - size)
-			return true;
-	return false;
-}
-
-/* May a window show this memory? It is the partition's, but not the LWK kernel's reserve. */
-static bool in_user_pool(const struct instance *instance, u64 phys, u64 size)
-{
-	return in_partition(instance, phys, size) &&
-	       (phys + size <= instance->reserve_start ||
-		phys >= instance->reserve_start + instance->reserve_size);
-}
-
-/* A page of the LWK process, as the LWK's page tables map it. */
-struct view {
-	u64 *entry;	   /* of the page: 4 KB or 2 MB */
-	u64 value;	   /* of the entry, read once */
-	unsigned int size; /* bytes it maps */
-};
-
-/* Finds the page at addr; false when there is none, or when a table lies outside the partition. */
-static bool walk(struct instance *instance, int slot, unsigned long addr, struct view *view)
-{
-	u64 table = READ_ONCE(instance->controls[slot].page_root);
-	unsigned int level = pgtable_l5_enabled() ? 5 : 4;
-
-	for (;; level--) {
-		unsigned int shift = PAGE_SHIFT + 9 * (level - 1);
-
-		if (table % PAGE_SIZE || !in_partition(instance, table, PAGE_SIZE))
-			return false;
-		view->entry = (u64 *)phys_to_virt(table) + (addr >> shift & 511);
-		view->value = READ_ONCE(*view->entry);
-		view->size = 1U << min(shift, 30U);
-		if (!(view->value & _PAGE_PRESENT) || !(view->value & _PAGE_USER))
-			return false;
-		if (level == 1 || (level == 2 && view->value & _PAGE_PSE))
-			return true;
-		if (view->value & _PAGE_PSE)
-			return false;
-		table = view->value & PTE_PFN_MASK;
-	}
-}
 
 /*
  * Maps the page at addr into the proxy. VM_FAULT_RETRY: the LWK must be asked for it first. Of the
@@ -92,22 +41,17 @@ static vm_fault_t show(struct lwk_process *process, struct vm_area_struct *vma, 
 	u64 phys;
 	pgprot_t prot;
 
-	if (!walk(instance, process->first.slot, addr, &view) ||
+	if (!view_find(instance, process->first.slot, addr, &view) ||
 	    (write && !(view.value & _PAGE_RW)))
 		return VM_FAULT_RETRY;
 	if (!asked && view.value & LWK_PTE_COPY)
 		return VM_FAULT_NOPAGE;
-	phys = (view.value & PTE_PFN_MASK & ~(u64)(view.size - 1)) | (addr & (view.size - 1));
-	phys &= PAGE_MASK;
-	if (!in_user_pool(instance, phys, PAGE_SIZE))
+	phys = view_phys(&view, addr) & PAGE_MASK;
+	if (!view_in_user_pool(instance, phys, PAGE_SIZE))
 		return VM_FAULT_SIGSEGV;
 	/* If the LWK changes the entry meanwhile, the fault is repeated. */
-	if (!(view.value & LWK_PTE_SEEN_BY_LINUX)) {
-		u64 seen = view.value | LWK_PTE_SEEN_BY_LINUX;
-
-		if (cmpxchg(view.entry, view.value, seen) != view.value)
-			return VM_FAULT_NOPAGE;
-	}
+	if (!view_mark_seen(&view))
+		return VM_FAULT_NOPAGE;
 	prot = vm_get_page_prot(view.value & _PAGE_RW ? VM_READ | VM_WRITE | VM_SHARED
 						      : VM_READ | VM_SHARED);
 	return vmf_insert_pfn_prot(vma, addr, phys >> PAGE_SHIFT, prot);
@@ -191,7 +135,7 @@ static void hide_around(struct lwk_process *process, unsigned long addr)
 			    1);
 	for (at = start; at < end && has_slot(&process->first); at += PAGE_SIZE)
 		/* An entry that the LWK changes meanwhile keeps its mark, which does no harm. */
-		if (walk(instance, process->first.slot, at, &view) &&
+		if (view_find(instance, process->first.slot, at, &view) &&
 		    view.value & LWK_PTE_SEEN_BY_LINUX)
 			cmpxchg(view.entry, view.value, view.value & ~LWK_PTE_SEEN_BY_LINUX);
 	up_write(&process->shown);
@@ -336,7 +280,7 @@ static vm_fault_t window_write(struct vm_fault *vmf)
 	struct view view = { 0 };
 
 	down_read(&instance->rwsem);
-	if (!has_slot(&process->first) || !walk(instance, process->first.slot, addr, &view))
+	if (!has_slot(&process->first) || !view_find(instance, process->first.slot, addr, &view))
 		view.value = 0;
 	up_read(&instance->rwsem);
 	if (view.value & _PAGE_RW)

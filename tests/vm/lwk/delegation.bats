@@ -50,10 +50,12 @@ kernel_calls()
 	sed -n 's/^kernel_calls //p' "$BATS_TEST_TMPDIR/report"
 }
 
-@test "calls on files return what they return on Linux, by the module and by the proxy" {
+@test "calls on files return what they return on Linux, by a server, the module and the proxy" {
 	file_calls linux >"$BATS_TEST_TMPDIR/linux"
 	grep -q 'Broken pipe and Broken pipe' "$BATS_TEST_TMPDIR/linux"
 	grep -q 'Disk quota exceeded' "$BATS_TEST_TMPDIR/linux"
+	file_calls server >"$BATS_TEST_TMPDIR/server"
+	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/server"
 	file_calls kernel >"$BATS_TEST_TMPDIR/kernel"
 	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/kernel"
 	file_calls proxy >"$BATS_TEST_TMPDIR/proxy"
@@ -92,6 +94,36 @@ kernel_calls()
 	bed mv /root/lwk.conf.before /etc/slurm/lwk.conf
 	echo "kernel_calls: $output"
 	[[ $output == 0 ]]
+}
+
+# server_calls HOW: prints how many calls of a program that repeats calls a server made.
+server_calls()
+{
+	as user1 env "LWK_CALLS=$1" srun --lwk -n1 -c2 --mem=256 "$programs/file-calls" count \
+		>"$BATS_TEST_TMPDIR/report"
+	sed -n 's/^server_calls //p' "$BATS_TEST_TMPDIR/report"
+}
+
+@test "servers make calls, unless LWK_CALLS or servers= turns that off; an idle one uses no CPU time" {
+	run -0 --separate-stderr server_calls server
+	echo "server_calls: $output $stderr"
+	[[ $output -ge 800 ]]
+	run -0 --separate-stderr server_calls kernel
+	[[ $output == 0 ]]
+	bed sh -c 'echo N >/sys/module/lwkpart/parameters/servers'
+	run -0 --separate-stderr server_calls server
+	bed sh -c 'echo Y >/sys/module/lwkpart/parameters/servers'
+	[[ $output == 0 ]]
+	# The server sleeps while its program waits.
+	# shellcheck disable=SC2016  # the machine's shell expands these
+	run -0 as user1 srun --lwk -n1 -c2 --mem=256 --lwk-launch=none sh -c \
+		'lwkexec "$1/file-calls" count >/dev/null
+		lwkexec busybox sleep 100 & sleep 1
+		used() { cut -d" " -f1 /proc/$(pgrep "^lwk[0-9]*/")/schedstat; }
+		before=$(used); sleep 2; echo "idle: $(($(used) - before))"; kill $!' - "$programs"
+	echo "$output"
+	[[ $output == *'idle: 0' ]]
+	node_is_clean
 }
 
 @test "a proxy may be stopped in the middle of a call, and killed" {

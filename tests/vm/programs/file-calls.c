@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Makes good and bad calls on files and prints for each its result and its effect, and for each signal
- * when it came. The text must be the same on Linux, and whether the module or the proxy carries the
- * calls out. Works in a directory of its own below the current one.
+ * when it came. The text must be the same on Linux, and whether a server, the module or the proxy
+ * carries the calls out. Works in a directory of its own below the current one. With an argument it prints
+ * instead who has carried out calls that are made often.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,11 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "abi/shared/linux_calls.h"
@@ -280,7 +283,107 @@ static void locks(void)
 	DO(close(two));
 }
 
-int main(void)
+/* Adds the results and the bytes of a call that is made many times. */
+static uint64_t mixed(uint64_t sum, long result, const char *bytes)
+{
+	sum = sum * 31 + (uint64_t)(result < 0 ? -errno : result);
+	for (long i = 0; i < result; i++)
+		sum = sum * 31 + (unsigned char)bytes[i];
+	return sum;
+}
+
+/* Each call is made so often in a row that a server makes it. */
+#define OFTEN 100
+#define REPEAT(what, bytes, call)                                                                  \
+	do {                                                                                       \
+		uint64_t sum = 0;                                                                  \
+		for (int turn = 0; turn < OFTEN; turn++) {                                         \
+			errno = 0;                                                                 \
+			sum = mixed(sum, (long)(call), bytes);                                     \
+		}                                                                                  \
+		printf("%s: %llx", what, (unsigned long long)sum);                                 \
+		say("", 0);                                                                        \
+	} while (0)
+
+static void repeated_on(int fd, int same, int append)
+{
+	char *page =
+		mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *copied = page + 4096, *fixed = page + 2 * 4096;
+
+	memset(page, 'p', 3 * 4096);
+	mprotect(fixed, 4096, PROT_READ);
+	REPEAT("read", other, read(fd, other, 1));
+	say_file(fd);
+	REPEAT("read two bytes", other, read(turn % 2 ? fd : same, other, 2));
+	say_file(same);
+	REPEAT("read over the end of a page", page + 4090, read(fd, page + 4090, 10));
+	REPEAT("read into memory that is read-only in part", page, read(fd, fixed - 5, 10));
+	REPEAT("pread", other, pread(fd, other, 7, 40L * turn));
+	REPEAT("pread over the end of the file", other, pread(fd, other, 100, 12000 + 10L * turn));
+	REPEAT("pread of a lot", other, pread(fd, other, 200000, turn));
+	REPEAT("read of nothing", other, read(fd, other, 0));
+	REPEAT("pwrite", buffer, pwrite(fd, page, 9, 50L * turn));
+	REPEAT("pwrite to a file that grows", buffer, pwrite(append, "x", 1, 0));
+	REPEAT("write", buffer, write(fd, fixed, 3));
+	say_file(append);
+	lseek(fd, 0, SEEK_SET);
+	/* The child's read gets a copy of the page, and the parent keeps its own. */
+	fflush(stdout);
+	if (fork() == 0) {
+		REPEAT("read into a page to be copied", copied, read(fd, copied, 3));
+		fflush(stdout);
+		_exit(0);
+	}
+	wait(NULL);
+	printf("parent: %.3s\n", copied);
+	say_file(fd);
+	munmap(page, 3 * 4096);
+}
+
+static void repeated(void)
+{
+	int zero = open("/dev/zero", O_RDONLY), null = open("/dev/null", O_RDWR), ends[2];
+	int fd = open("r", O_RDWR | O_CREAT, 0600), append = open("r", O_RDWR | O_APPEND);
+
+	for (size_t i = 0; i < 12345; i++)
+		buffer[i] = (char)(i * i >> 3);
+	DO(write(fd, buffer, 12345));
+	DO(lseek(fd, 0, SEEK_SET));
+	repeated_on(fd, dup(fd), append);
+	REPEAT("zero", other, read(zero, other, 1 + 1000 * (turn % 7)));
+	REPEAT("write zero", other, write(zero, other, 1));
+	REPEAT("null", other, read(null, other, 10));
+	REPEAT("write null", buffer, write(null, buffer, 1 + 1000 * (turn % 7)));
+	REPEAT("write null from nowhere", buffer, write(null, UNMAPPED, 1));
+	REPEAT("pwrite null", buffer, pwrite(null, buffer, 3, turn));
+	REPEAT("bad descriptor", other, read(1 << 20, other, 1));
+	DO(pipe(ends));
+	REPEAT("pipe", other,
+	       turn % 2 ? read(ends[0], other, 5) : write(ends[1], buffer + turn, 5));
+	REPEAT("write pipe", buffer, write(ends[1], buffer, turn % 25 == 0 ? 4096 : 1));
+	REPEAT("read pipe", other, read(ends[0], other, 150));
+	REPEAT("pread pipe", other, pread(ends[0], other, 1, 0));
+	handle(SIGPIPE, 0);
+	close(ends[0]);
+	REPEAT("broken pipe", buffer, write(ends[1], buffer, 1));
+	syscall(__NR_close_range, 3, ~0U, 0);
+}
+
+/* Prints how many of the calls a server has made. */
+static void count(void)
+{
+	char line[80];
+	FILE *lwk;
+
+	repeated();
+	lwk = fopen("/proc/self/lwk", "r");
+	while (lwk && fgets(line, sizeof(line), lwk))
+		if (strstr(line, "_calls "))
+			fputs(line, stdout);
+}
+
+int main(int argc, char **argv __attribute__((unused)))
 {
 	char directory[] = "file-calls.XXXXXX";
 
@@ -288,6 +391,11 @@ int main(void)
 		perror(directory);
 		return 1;
 	}
+	if (argc > 1) {
+		count();
+		return unlink("r") || chdir("..") || rmdir(directory);
+	}
+	repeated();
 	opening();
 	reading_and_writing();
 	vectors();
@@ -295,8 +403,8 @@ int main(void)
 	locks();
 	pipes();
 	limits();
-	for (const char *const *name = (const char *const[]){ "a", "v", "l", "loop", NULL }; *name;
-	     name++)
+	for (const char *const *name = (const char *const[]){ "a", "v", "l", "loop", "r", NULL };
+	     *name; name++)
 		unlink(*name);
 	DO(chdir(".."));
 	DO(rmdir(directory));

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/served.h"
+
+#include <linux/moduleparam.h>
+#include <linux/sched/signal.h>
+#include <asm/unistd.h>
+
+#include "compat/compat.h"
+#include "process/channel.h"
+#include "process/view.h"
+#include "server/transfer.h"
+
+static bool servers = true;
+module_param(servers, bool, 0644);
+MODULE_PARM_DESC(
+	servers,
+	"kernel threads read and write files for proxies that wait, where that needs no proxy (default: on)");
+
+/* Larger transfers would keep the other clients waiting; the proxy makes them. */
+#define MOST_BYTES (4UL << 20)
+#define MOST_PIECES 32
+/*
+ * After a packet that the server could not serve the proxy's thread waits for so many packets itself: one
+ * after a long success, twice as many each time that the success was short.
+ */
+#define SUCCESS 16
+#define MOST_ALONE 32U
+
+/* Nobody else serves the channel meanwhile, so the packet stays the first one. */
+static bool look(struct server_client *client, bool then_sleep)
+{
+	struct served *served = container_of(client, struct served, client);
+
+	return channel_look(served->thread, then_sleep, 1) != MAIL_NONE;
+}
+
+/* False: the packet is no call that a server makes. */
+static bool read_packet(const struct served *served, const struct lwk_packet *packet,
+			struct transfer *transfer)
+{
+	*transfer = (struct transfer){ .task = served->task,
+				       .files = served->files,
+				       .cred = served->cred };
+	if (packet->kind != LWK_PACKET_REQUEST)
+		return false;
+	switch (packet->nr) {
+	case __NR_pwrite64:
+		transfer->write = true;
+		fallthrough;
+	case __NR_pread64:
+		transfer->has_position = true;
+		transfer->position = packet->args[3];
+		break;
+	case __NR_write:
+		transfer->write = true;
+		fallthrough;
+	case __NR_read:
+		break;
+	default:
+		return false;
+	}
+	return packet->args[2] && packet->args[2] <= MOST_BYTES;
+}
+
+/* Makes the call with the memory of the LWK process. With rwsem and 'shown' held. */
+static ssize_t transfer_here(struct lwk_process *process, struct transfer *transfer, u64 address,
+			     size_t size)
+{
+	struct kvec memory[MOST_PIECES];
+	unsigned int pieces;
+
+	if (!has_slot(&process->first) || process->hidden)
+		return -EAGAIN;
+	pieces = view_map(process, address, size, !transfer->write, memory, MOST_PIECES);
+	return pieces ? transfer_run(transfer, memory, pieces, size) : -EAGAIN;
+}
+
+/* The locks keep the memory what it is. Who holds them for writing is about to take it away. */
+static ssize_t transfer_locked(struct lwk_process *process, struct transfer *transfer, u64 address,
+			       size_t size)
+{
+	ssize_t result = -EAGAIN;
+
+	if (!down_read_trylock(&process->instance->rwsem))
+		return result;
+	if (down_read_trylock(&process->shown)) {
+		result = transfer_here(process, transfer, address, size);
+		up_read(&process->shown);
+	}
+	up_read(&process->instance->rwsem);
+	return result;
+}
+
+/* Linux does more for a call of this task than the call itself. */
+static bool has_more_to_do(struct task_struct *task)
+{
+	return compat_syscall_work(task) || READ_ONCE(task->ptrace) || signal_pending(task);
+}
+
+static bool serve_one(struct server_client *client)
+{
+	struct served *served = container_of(client, struct served, client);
+	struct lwk_packet packet, answer = { .kind = LWK_PACKET_REPLY };
+	struct lwk_thread *thread = served->thread;
+	struct transfer transfer;
+	ssize_t result;
+
+	if (!channel_peek(thread, &packet) || !read_packet(served, &packet, &transfer) ||
+	    has_more_to_do(served->task) ||
+	    !transfer_begin(&transfer, packet.args[0], packet.args[2]))
+		return false;
+	result = transfer_locked(thread->process, &transfer, packet.args[1], packet.args[2]);
+	transfer_end(&transfer);
+	if (result < 0)
+		return false;
+	thread->by_server++;
+	answer.id = packet.id;
+	answer.args[0] = result;
+	channel_finish(thread, &answer);
+	return true;
+}
+
+static bool pays(struct lwk_thread *thread)
+{
+	if (!READ_ONCE(servers))
+		return false;
+	if (!thread->alone)
+		return true;
+	thread->alone--;
+	return false;
+}
+
+bool served_begin(struct served *served, struct lwk_thread *thread)
+{
+	struct instance *instance = thread->process->instance;
+
+	if (has_more_to_do(current) || !pays(thread))
+		return false;
+	served->server = server_get(instance, thread->slot % instance->n_cpus);
+	if (!served->server)
+		return false;
+	served->client = (struct server_client){ .wait = &instance->wait[thread->slot],
+						 .look = look,
+						 .serve = serve_one };
+	served->thread = thread;
+	served->task = current;
+	served->files = current->files;
+	served->cred = current_cred();
+	served->before = thread->by_server;
+	server_add(served->server, &served->client);
+	return true;
+}
+
+static bool is_back(const struct served *served)
+{
+	const struct lwk_thread *thread = served->thread;
+
+	return !READ_ONCE(served->client.with_server) || !READ_ONCE(thread->channel) ||
+	       !state_has_processes(READ_ONCE(thread->process->instance->state));
+}
+
+struct waiting {
+	wait_queue_entry_t entry;
+	const struct served *served;
+};
+
+/* A doorbell for the server does not wake the proxy's thread. */
+static int wake_if_back(wait_queue_entry_t *entry, unsigned int mode, int flags, void *key)
+{
+	const struct waiting *waiting = container_of(entry, struct waiting, entry);
+
+	return is_back(waiting->served) ? default_wake_function(entry, mode, flags, key) : 0;
+}
+
+long served_wait(struct served *served, long most)
+{
+	struct waiting waiting = { .served = served };
+	wait_queue_head_t *wait = served->client.wait;
+
+	init_waitqueue_func_entry(&waiting.entry, wake_if_back);
+	waiting.entry.private = current;
+	INIT_LIST_HEAD(&waiting.entry.entry);
+	while (most > 0) {
+		prepare_to_wait(wait, &waiting.entry, TASK_INTERRUPTIBLE);
+		if (is_back(served))
+			break;
+		if (signal_pending(current)) {
+			most = -ERESTARTSYS;
+			break;
+		}
+		most = schedule_timeout(most);
+	}
+	finish_wait(wait, &waiting.entry);
+	return most;
+}
+
+void served_end(struct served *served)
+{
+	struct lwk_thread *thread = served->thread;
+	bool given_back = !READ_ONCE(served->client.with_server);
+
+	server_remove(served->server, &served->client);
+	if (!given_back)
+		return;
+	thread->alone = thread->by_server - served->before >= SUCCESS
+				? 1
+				: clamp(2 * thread->alone_last, 1U, MOST_ALONE);
+	thread->alone_last = thread->alone;
+}

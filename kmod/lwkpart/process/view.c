@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "process/view.h"
+
+#include <linux/io.h>
+#include <linux/mm.h>
+
+#include "abi/shared/orders.h"
+
+static bool in_partition(const struct instance *instance, u64 phys, u64 size)
+{
+	unsigned int i;
+
+	for (i = 0; i < instance->n_mem; i++)
+		if (phys >= instance->mem[i].start && size <= instance->mem[i].size &&
+		    phys - instance->mem[i].start <= instance->mem[i].size - size)
+			return true;
+	return false;
+}
+
+bool view_in_user_pool(const struct instance *instance, u64 phys, u64 size)
+{
+	return in_partition(instance, phys, size) &&
+	       (phys + size <= instance->reserve_start ||
+		phys >= instance->reserve_start + instance->reserve_size);
+}
+
+bool view_find(const struct instance *instance, int slot, unsigned long addr, struct view *view)
+{
+	u64 table = READ_ONCE(instance->controls[slot].page_root);
+	unsigned int level = pgtable_l5_enabled() ? 5 : 4;
+
+	for (;; level--) {
+		unsigned int shift = PAGE_SHIFT + 9 * (level - 1);
+
+		if (table % PAGE_SIZE || !in_partition(instance, table, PAGE_SIZE))
+			return false;
+		view->entry = (u64 *)phys_to_virt(table) + (addr >> shift & 511);
+		view->value = READ_ONCE(*view->entry);
+		view->size = 1U << min(shift, 30U);
+		if (!(view->value & _PAGE_PRESENT) || !(view->value & _PAGE_USER))
+			return false;
+		if (level == 1 || (level == 2 && view->value & _PAGE_PSE))
+			return true;
+		if (view->value & _PAGE_PSE)
+			return false;
+		table = view->value & PTE_PFN_MASK;
+	}
+}
+
+u64 view_phys(const struct view *view, unsigned long addr)
+{
+	return (view->value & PTE_PFN_MASK & ~(u64)(view->size - 1)) | (addr & (view->size - 1));
+}
+
+bool view_mark_seen(const struct view *view)
+{
+	return view->value & LWK_PTE_SEEN_BY_LINUX ||
+	       cmpxchg(view->entry, view->value, view->value | LWK_PTE_SEEN_BY_LINUX) ==
+		       view->value;
+}
+
+unsigned int view_map(struct lwk_process *process, u64 addr, u64 size, bool write,
+		      struct kvec *memory, unsigned int most)
+{
+	const struct instance *instance = process->instance;
+	unsigned int n = 0;
+	struct view view;
+	u64 phys, length;
+	void *at;
+
+	if (addr < LWK_USER_START || addr >= LWK_USER_END || size > LWK_USER_END - addr)
+		return 0;
+	for (; size; addr += length, size -= length) {
+		if (!view_find(instance, process->first.slot, addr, &view) ||
+		    (write && !(view.value & _PAGE_RW)))
+			return 0;
+		phys = view_phys(&view, addr);
+		length = min_t(u64, size, view.size - (addr & (view.size - 1)));
+		if (!view_in_user_pool(instance, phys, length) || !view_mark_seen(&view))
+			return 0;
+		at = phys_to_virt(phys);
+		if (n && memory[n - 1].iov_base + memory[n - 1].iov_len == at) {
+			memory[n - 1].iov_len += length;
+			continue;
+		}
+		if (n == most)
+			return 0;
+		memory[n++] = (struct kvec){ at, length };
+	}
+	return n;
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A server belongs to one job: it moves itself into the cgroups of the job's proxies, whose quota and
+ * weight bind it, and a call that takes long against all expectation delays that job's calls only.
+ * Linux's scheduler is fair among the servers of a CPU, and a server among its clients: it does one call
+ * of each in turn.
+ */
+#define pr_fmt(fmt) "lwkpart: " fmt
+
+#include "server/server.h"
+
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/sched/stat.h>
+#include <linux/slab.h>
+
+#include "instance/state.h"
+
+/*
+ * How long to look for work before sleeping, as a proxy does (process/serve.c): after a short wait twice
+ * as long as before, after a long wait not at all, and not for long while another task wants the CPU.
+ */
+#define SPIN_MIN 10000U
+#define SPIN_MAX 200000U
+#define SPIN_SHARED 50000U
+/* Looks at all clients between two readings of the clock. */
+#define LOOKS 8
+
+struct server {
+	struct instance *instance;
+	unsigned int cpu;	  /* of Linux */
+	struct server_bell *bell; /* of the instance */
+	struct task_struct *task; /* NULL: it has been stopped; under instance->servers_mutex */
+	struct mutex mutex;	  /* protects the next two; held while clients are served */
+	struct list_head clients;
+	bool stopped;
+	unsigned int spin_ns;
+	u64 used;  /* CPU time of the thread, ns; written by the thread */
+	u64 taken; /* how much of it servers_take_time() has returned; atomic */
+};
+
+/* The thread that waits has its client back. With the mutex held. */
+static void give_up(struct server *server, struct server_client *client)
+{
+	wait_queue_head_t *wait = client->wait;
+
+	list_del(&client->link);
+	server->bell->clients--;
+	/* From here on the client may cease to exist; its wait queue is the instance's. */
+	smp_store_release(&client->with_server, false);
+	wake_up(wait);
+}
+
+/* Gives each client one turn. Returns false when none had anything to do. */
+static bool serve_all(struct server *server)
+{
+	struct server_client *client, *next;
+	bool worked = false;
+
+	mutex_lock(&server->mutex);
+	list_for_each_entry_safe(client, next, &server->clients, link) {
+		if (!client->look(client, false))
+			continue;
+		worked = true;
+		if (!client->serve(client))
+			give_up(server, client);
+	}
+	mutex_unlock(&server->mutex);
+	return worked;
+}
+
+/* From now on each client rings the doorbell. Returns true when one has something to do already. */
+static bool look_before_sleep(struct server *server)
+{
+	struct server_client *client;
+	bool waits = false;
+
+	mutex_lock(&server->mutex);
+	list_for_each_entry(client, &server->clients, link)
+		waits |= client->look(client, true);
+	mutex_unlock(&server->mutex);
+	return waits;
+}
+
+static void adapt_spin(struct server *server, u64 waited)
+{
+	if (waited > SPIN_MAX)
+		server->spin_ns = 0;
+	else if (waited > server->spin_ns)
+		server->spin_ns = clamp(server->spin_ns * 2, SPIN_MIN, SPIN_MAX);
+}
+
+static bool looked_enough(const struct server *server, u64 waited)
+{
+	return waited >= server->spin_ns || kthread_should_stop() ||
+	       (waited >= SPIN_SHARED && !single_task_running());
+}
+
+/* Looks for a while. Returns whether there was anything to do, which is done then. */
+static bool spin(struct server *server, u64 start)
+{
+	unsigned int i;
+
+	while (!looked_enough(server, ktime_get_ns() - start)) {
+		for (i = 0; i < LOOKS; i++)
+			if (serve_all(server))
+				return true;
+		cond_resched();
+		cpu_relax();
+	}
+	return false;
+}
+
+static void publish_time(struct server *server)
+{
+	WRITE_ONCE(server->used, current->se.sum_exec_runtime);
+}
+
+/* A CPU that was off-line is back, or the cgroup has changed where the thread may run. */
+static void go_home(const struct server *server)
+{
+	if (raw_smp_processor_id() != server->cpu && cpu_online(server->cpu))
+		set_cpus_allowed_ptr(current, cpumask_of(server->cpu));
+}
+
+static void sleep(struct server *server)
+{
+	struct server_bell *bell = server->bell;
+
+	publish_time(server);
+	go_home(server);
+	WRITE_ONCE(bell->rung, false);
+	smp_mb(); /* the doorbell's interrupt comes after a packet, and sets 'rung' */
+	if (!look_before_sleep(server))
+		wait_event_idle(bell->wait, READ_ONCE(bell->rung) || kthread_should_stop());
+}
+
+static int run(void *argument)
+{
+	struct server *server = argument;
+	struct server_client *client, *next;
+	u64 start;
+
+	if (confine_current(&server->instance->confinement))
+		pr_warn("expected to put the server of job %u on CPU %u into the cgroups of its proxies, which failed: their limits do not bind it\n",
+			server->instance->job_id, server->cpu);
+	while (!kthread_should_stop()) {
+		if (serve_all(server)) {
+			cond_resched();
+			continue;
+		}
+		start = ktime_get_ns();
+		if (!spin(server, start))
+			sleep(server);
+		adapt_spin(server, ktime_get_ns() - start);
+	}
+	mutex_lock(&server->mutex);
+	server->stopped = true;
+	list_for_each_entry_safe(client, next, &server->clients, link)
+		give_up(server, client);
+	mutex_unlock(&server->mutex);
+	publish_time(server);
+	return 0;
+}
+
+void server_add(struct server *server, struct server_client *client)
+{
+	mutex_lock(&server->mutex);
+	client->with_server = !server->stopped;
+	if (client->with_server) {
+		list_add_tail(&client->link, &server->clients);
+		server->bell->clients++; /* before the look, after which the LWK rings */
+		/* A server that looks anyway finds the client; one that sleeps need not wake for nothing. */
+		if (client->look(client, true))
+			instance_ring_server(server->bell);
+	}
+	mutex_unlock(&server->mutex);
+}
+
+void server_remove(struct server *server, struct server_client *client)
+{
+	if (!smp_load_acquire(&client->with_server))
+		return;
+	mutex_lock(&server->mutex);
+	if (client->with_server) {
+		list_del(&client->link);
+		server->bell->clients--;
+	}
+	client->with_server = false;
+	mutex_unlock(&server->mutex);
+}
+
+/* The first LWK CPU with the same target has the server. */
+static unsigned int server_index(const struct instance *instance, unsigned int cpu_index)
+{
+	unsigned int i = 0;
+
+	while (instance->doorbells.target[i] != instance->doorbells.target[cpu_index])
+		i++;
+	return i;
+}
+
+static struct server *create(struct instance *instance, unsigned int index)
+{
+	struct server *server = kzalloc(sizeof(*server), GFP_KERNEL);
+
+	if (!server)
+		return NULL;
+	server->instance = instance;
+	server->cpu = instance->doorbells.target[index];
+	server->bell = &instance->bells[index];
+	mutex_init(&server->mutex);
+	INIT_LIST_HEAD(&server->clients);
+	server->task = kthread_create(run, server, "lwk%u/%u", instance->id, server->cpu);
+	if (IS_ERR(server->task)) {
+		kfree(server);
+		return NULL;
+	}
+	instance_get(instance);
+	set_cpus_allowed_ptr(server->task, cpumask_of(server->cpu));
+	wake_up_process(server->task);
+	return server;
+}
+
+struct server *server_get(struct instance *instance, unsigned int cpu_index)
+{
+	unsigned int index = server_index(instance, cpu_index);
+	struct server *server = smp_load_acquire(&instance->servers[index]);
+
+	if (server)
+		return READ_ONCE(server->stopped) ? NULL : server;
+	if (mutex_lock_killable(&instance->servers_mutex))
+		return NULL;
+	server = instance->servers[index];
+	if (!server && state_has_processes(READ_ONCE(instance->state))) {
+		server = create(instance, index);
+		smp_store_release(&instance->servers[index], server);
+	}
+	mutex_unlock(&instance->servers_mutex);
+	return server;
+}
+
+void servers_stop(struct instance *instance)
+{
+	struct server *server;
+	unsigned int i;
+
+	mutex_lock(&instance->servers_mutex);
+	for (i = 0; i < instance->n_cpus; i++) {
+		server = instance->servers[i];
+		if (!server || !server->task)
+			continue;
+		kthread_stop(server->task);
+		server->task = NULL;
+		/* The last proxy may still look at the server; the instance frees it. */
+		instance_put(instance);
+	}
+	mutex_unlock(&instance->servers_mutex);
+}
+
+u64 servers_take_time(struct instance *instance)
+{
+	struct server *server;
+	unsigned int i;
+	u64 used, sum = 0;
+
+	for (i = 0; i < instance->n_cpus; i++) {
+		server = smp_load_acquire(&instance->servers[i]);
+		if (!server)
+			continue;
+		used = READ_ONCE(server->used);
+		sum += used - xchg(&server->taken, used);
+	}
+	return sum;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads and writes a file for a task that waits in the kernel meanwhile: as its own call would, but with
+ * memory of the caller's, and only what neither waits nor fails.
+ */
+#ifndef LWKPART_TRANSFER_H
+#define LWKPART_TRANSFER_H
+
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/sched.h>
+#include <linux/uio.h>
+
+struct transfer {
+	struct task_struct *task;   /* the task, which does not leave the kernel meanwhile */
+	struct files_struct *files; /* its descriptors */
+	const struct cred *cred;    /* its credentials */
+	struct file *file;	    /* transfer_begin() sets it */
+	bool write;
+	bool has_position; /* pread(2), pwrite(2) */
+	loff_t position;
+};
+
+/*
+ * Finds the file of a descriptor, and holds it. False: the task must make the call itself. 'size' is in
+ * bytes.
+ */
+bool transfer_begin(struct transfer *transfer, unsigned int fd, size_t size);
+/* Returns the call's result, or a negative value: nothing was done, the task must make the call itself. */
+ssize_t transfer_run(struct transfer *transfer, const struct kvec *memory, unsigned int pieces,
+		     size_t size);
+void transfer_end(struct transfer *transfer);
+
+#endif
