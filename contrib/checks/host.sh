@@ -241,7 +241,7 @@ check_hardening()
 			status=1
 		done < <(shells "$file")
 	done
-	(($(installed_files | wc -l) == 6))
+	(($(installed_files | wc -l) == 7))
 	if nm -u build/kmod/module/lwkpart.ko | grep usermodehelper ||
 		sources 'spank/*.[ch]' 'job_container/*.[ch]' 'libmodeswitch/*.[ch]' 'kmod/*.[ch]' |
 		xargs grep -nE '"(/usr)?(/bin/)?(ba|da)?sh"'; then
