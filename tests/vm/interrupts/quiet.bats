@@ -52,7 +52,7 @@ expand()
 	[[ $output == *"job $job of user 1001: quiet"*'kept away from CPUs 1-3'* ]]
 	run -0 as user1 lwkctl irqs "$job" --interval 2
 	[[ $output == *"job $job, quiet on CPUs 1-3"*'before, from boot'*'now, devices'* ]]
-	[[ $(as user1 lwkctl irqs "$job" --interval 2 --json | jq .during.max) == 0* ]]
+	[[ $(as user1 lwkctl irqs "$job" --interval 2 --json | jq '.during.max == 0') == true ]]
 	# Now a job takes the free cores.
 	other=$(submit user2 -n4 --mem=256 --wrap 'echo runs; sleep 600')
 	wait_for 60 has_printed user2 "$other" runs
