@@ -12,20 +12,31 @@ setup_file()
 	prepare
 }
 
+# runs_on_lwk JOB: its program does.
+runs_on_lwk()
+{
+	[[ $(bed lwkctl stat "$1" --json | jq .threads) -ge 1 ]]
+}
+
 @test "LWK jobs of which every second one is killed leave nothing behind" {
 	seed=${LWK_TEST_SEED:-$((SRANDOM % 1000000))}
 	echo "# LWK_TEST_SEED=$seed" >&3
 	RANDOM=$seed
-	jobs=()
+	jobs=() met=0 disturbed=0
 	n=$(times 8 20)
 	for ((i = 1; i <= n; i++)); do
 		cpus=$((2 + RANDOM % 3))
-		job=$(submit user$((1 + i % 2)) -n$cpus --mem=512 --lwk --wrap "srun -n1 $programs/nap 1")
+		# The first one is surely there when it is disturbed: its program naps until then.
+		job=$(submit user$((1 + i % 2)) -n$cpus --mem=512 --lwk --wrap "srun -n1 $programs/nap $((i == 1 ? 300 : 1))")
 		jobs+=("$job")
 		# One job runs at a time, so that the moment counts from its own submission.
 		if ((i % 2)); then
 			delay=$((RANDOM % 70))
-			sleep "$((delay / 10)).$((delay % 10))"
+			if ((i == 1)); then
+				wait_for 120 runs_on_lwk "$job"
+			else
+				sleep "$((delay / 10)).$((delay % 10))"
+			fi
 			case $((RANDOM % 3)) in
 			0) bed scancel "$job" || true ;;
 			1) bed scancel --signal=KILL --full "$job" || true ;;
@@ -33,7 +44,14 @@ setup_file()
 			esac
 		fi
 		wait_for_job "$job"
+		if ((i % 2)); then
+			((++disturbed))
+			[[ $(bed scontrol -o show job "$job") == *' JobState=COMPLETED '* ]] || ((++met))
+		fi
 	done
+	echo "# $met of $disturbed disturbances met a job that was not over" >&3
+	((met > 0))
+	job_is "${jobs[0]}" 'JobState=[CF]A[NI]*'
 	for ((i = 1; i < n; i += 2)); do
 		job_is "${jobs[i]}" JobState=COMPLETED ExitCode=0:0
 	done
