@@ -194,7 +194,7 @@ check_analyzer()
 # The files that root's processes run, as they are installed. The LWK and lwkpart.ko are kernels' code.
 installed_files()
 {
-	find build/stage -type f \( -path '*/bin/*' -o -name '*.so*' \)
+	find build/stage -type f \( -path '*/bin/*' -o -name '*.so*' -o -path '*/ihk/ihk*' \)
 }
 
 # lacks_flags FILE: prints what the file should have been built with, and was not.
@@ -241,7 +241,7 @@ check_hardening()
 			status=1
 		done < <(shells "$file")
 	done
-	(($(installed_files | wc -l) == 7))
+	(($(installed_files | wc -l) == 9))
 	if nm -u build/kmod/module/lwkpart.ko | grep usermodehelper ||
 		sources 'spank/*.[ch]' 'job_container/*.[ch]' 'libmodeswitch/*.[ch]' 'kmod/*.[ch]' |
 		xargs grep -nE '"(/usr)?(/bin/)?(ba|da)?sh"'; then
