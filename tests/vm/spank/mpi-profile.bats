@@ -66,7 +66,7 @@ expected='[0,1,122,122,11535224]
 }
 
 @test "calls of each kind are counted once, and none is led astray" {
-	profiled /tmp/mpi-calls -c1 --mem=900 "$programs/mpi-calls" | grep -x done
+	profiled /tmp/mpi-calls -c1 --mem=900 "$programs/mpi-calls" | grep -x 'done'
 	run -0 as user1 lwkctl mpi --json /tmp/mpi-calls/profile.json
 	# 600 messages by three ways and of two threads, 300 in communicators of their own, 100 puts; 100 gets.
 	diff <(jq -c '.matrix[] | [.from, .to, .messages, .bytes]' <<<"$output") - <<-'EOF'
