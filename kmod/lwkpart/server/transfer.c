@@ -94,14 +94,29 @@ void transfer_end(struct transfer *transfer)
 	fput(transfer->file);
 }
 
+/*
+ * From now on Linux charges memory that it takes for this thread to the group; returns the former one.
+ * Linux's own function for it also serves interrupts, by a variable that 5.10 does not export.
+ */
+static struct mem_cgroup *charge_to(struct mem_cgroup *group)
+{
+	struct mem_cgroup *former = NULL;
+
+#ifdef CONFIG_MEMCG
+	former = current->active_memcg;
+	current->active_memcg = group;
+#endif
+	return former;
+}
+
 /* Memory that Linux takes for the write is charged to the task's memory cgroup. */
 static ssize_t write_charged(struct transfer *transfer, struct kiocb *kiocb, struct iov_iter *iter)
 {
 	struct mem_cgroup *group = get_mem_cgroup_from_mm(transfer->task->mm);
-	struct mem_cgroup *former = set_active_memcg(group);
+	struct mem_cgroup *former = charge_to(group);
 	ssize_t result = vfs_iocb_iter_write(transfer->file, kiocb, iter);
 
-	set_active_memcg(former);
+	charge_to(former);
 	mem_cgroup_put(group);
 	return result;
 }
