@@ -19,6 +19,10 @@
 #include "modeswitch/watch.h"
 
 #define REFRESH_MS 1000
+/* A program that computes for so long without a system call may hang. */
+#define TELL_AFTER_S 5
+/* Of the time between two looks, the share that a CPU has computed if it has done nothing else. */
+#define ONLY_COMPUTED 0.95
 
 enum { COLOUR_USER = 1, COLOUR_SYSTEM, COLOUR_DELEGATING, COLOUR_BAD };
 
@@ -29,7 +33,8 @@ struct instance {
 	struct ms_watch *watch;
 	struct ms_instance_info info;
 	struct ms_usage now, before;
-	bool seen; /* the job was there at the last look */
+	double *computed_s; /* by CPU: since when its programs have made no system call */
+	bool seen;	    /* the job was there at the last look */
 };
 
 struct view {
@@ -45,7 +50,40 @@ static void close_instance(struct instance *instance)
 {
 	ms_usage_release(&instance->now);
 	ms_usage_release(&instance->before);
+	free(instance->computed_s);
 	ms_watch_close(instance->watch);
+}
+
+static const struct ms_counts *counts_before(const struct instance *instance, size_t i)
+{
+	static const struct ms_counts none;
+
+	return i < instance->before.n_cpus ? &instance->before.cpus[i].counts : &none;
+}
+
+/* Has the CPU done nothing but compute since the last look? Page faults are work, too. */
+static bool only_computed(const struct instance *instance, size_t i)
+{
+	const struct ms_counts *then = counts_before(instance, i),
+			       *now = &instance->now.cpus[i].counts;
+	int64_t ns = instance->now.when_ns - instance->before.when_ns;
+
+	return i < instance->before.n_cpus && !instance->now.cpus[i].torn && ns > 0 &&
+	       now->user_ns - then->user_ns >= ONLY_COMPUTED * ns &&
+	       now->local_calls == then->local_calls && now->faults == then->faults &&
+	       memcmp(now->delegated_calls, then->delegated_calls, sizeof(now->delegated_calls)) ==
+		       0;
+}
+
+static void note_computing(struct instance *instance)
+{
+	double seconds = (instance->now.when_ns - instance->before.when_ns) / 1e9;
+
+	if (!instance->computed_s)
+		instance->computed_s = calloc(instance->now.n_cpus, sizeof(double));
+	for (size_t i = 0; instance->computed_s && i < instance->now.n_cpus; i++)
+		instance->computed_s[i] =
+			only_computed(instance, i) ? instance->computed_s[i] + seconds : 0;
 }
 
 static struct instance *find_instance(struct view *view, const struct ms_job *job)
@@ -86,6 +124,7 @@ static void read_instance(struct instance *instance)
 	instance->before = instance->now;
 	instance->now = usage;
 	instance->seen = true;
+	note_computing(instance);
 }
 
 static int look(struct view *view, struct ms_error *err)
@@ -139,13 +178,6 @@ static void draw_part(char mark, int colour, int width)
 	attroff(COLOR_PAIR(colour));
 }
 
-static const struct ms_counts *counts_before(const struct instance *instance, size_t i)
-{
-	static const struct ms_counts none;
-
-	return i < instance->before.n_cpus ? &instance->before.cpus[i].counts : &none;
-}
-
 static void draw_cpu(const struct instance *instance, size_t i)
 {
 	const struct ms_cpu_usage *cpu = &instance->now.cpus[i];
@@ -153,7 +185,7 @@ static void draw_cpu(const struct instance *instance, size_t i)
 	double user = now->user_ns - then->user_ns, system = now->system_ns - then->system_ns;
 	double delegating = now->delegating_ns - then->delegating_ns;
 	double all = user + system + delegating + (now->idle_ns - then->idle_ns);
-	int width = COLS > 48 ? COLS - 32 : 16;
+	int width = COLS > 72 ? COLS - 56 : 16;
 	int us = all > 0 ? user / all * width + 0.5 : 0;
 	int sy = all > 0 ? system / all * width + 0.5 : 0;
 	int de = all > 0 ? delegating / all * width + 0.5 : 0;
@@ -168,6 +200,8 @@ static void draw_cpu(const struct instance *instance, size_t i)
 	printw("%*s] %3.0f%% %s", width - us - sy - de, "",
 	       all > 0 ? 100 * (user + system) / all : 0.0,
 	       cpu->torn ? "?" : ms_cpu_doing_word(cpu->doing));
+	if (instance->computed_s && instance->computed_s[i] >= TELL_AFTER_S)
+		printw(", %.0f s without a call", instance->computed_s[i]);
 }
 
 static void draw_instance(struct view *view, const struct instance *instance, int *line)
@@ -323,6 +357,8 @@ const struct verb verb_top = {
 	.summary = "Show live what your jobs' LWKs do",
 	.help = "Shows live what the LWKs of your jobs do, or that of JOB alone: for each CPU a bar of its "
 		"time in programs (|), in the LWK (+) and waiting for system calls delegated to Linux (d). "
+		"Programs that compute for long without a system call, as those that hang in a "
+		"busy wait do, are named so. "
 		"The key q quits. Root sees all.",
 	.arguments = "[JOB]",
 	.most_arguments = 1,

@@ -5,7 +5,6 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/membarrier.h>
-#include <linux/sched.h>
 
 #include "abi/shared/boot.h"
 #include "lwk/machine/boot.h"
@@ -86,61 +85,6 @@ s64 sys_sched_setaffinity(struct frame *frame)
 		return -EINVAL;
 	affinity_set(slot, &set);
 	return 0;
-}
-
-/* Only classes without priorities can be had, and all have turns in the same way. */
-static s64 check_scheduler(u32 policy, s32 priority)
-{
-	switch (policy & ~SCHED_RESET_ON_FORK) {
-	case SCHED_NORMAL:
-	case SCHED_BATCH:
-	case SCHED_IDLE:
-		return priority ? -EINVAL : 0;
-	case SCHED_FIFO:
-	case SCHED_RR:
-		return priority < 1 || priority > 99 ? -EINVAL : -EPERM;
-	default:
-		return -EINVAL;
-	}
-}
-
-static s64 set_scheduler(u32 tid, bool keep, u32 policy, u64 param)
-{
-	struct slot *slot;
-	s32 priority;
-	s64 error;
-
-	if ((s32)tid < 0 || !param)
-		return -EINVAL;
-	if (copy_from_user(&priority, param, sizeof(priority)))
-		return -EFAULT;
-	slot = find_thread(tid);
-	if (!slot)
-		return refuse_change(tid);
-	if (keep)
-		policy = READ_ONCE(slot->thread.scheduler);
-	error = check_scheduler(policy, priority);
-	if (!error)
-		WRITE_ONCE(slot->thread.scheduler, policy);
-	return error;
-}
-
-s64 sys_sched_setscheduler(struct frame *frame)
-{
-	return set_scheduler(frame->rdi, false, frame->rsi, frame->rdx);
-}
-
-s64 sys_sched_setparam(struct frame *frame)
-{
-	return set_scheduler(frame->rdi, true, 0, frame->rsi);
-}
-
-s64 sys_sched_getscheduler(struct frame *frame)
-{
-	const struct slot *slot = find_thread(frame->rdi);
-
-	return slot ? READ_ONCE(slot->thread.scheduler)
-		    : call_delegate(frame, LWK_CALLS_PROCESS, true);
 }
 
 s64 sys_sched_yield(struct frame *frame)

@@ -13,14 +13,12 @@
 #define SHORT_CALLS(X) \
 	X(arch_prctl) X(clock_getres) X(clock_gettime) X(clock_nanosleep) X(clone) X(execve) \
 	X(execveat) X(exit) X(exit_group) X(fork) X(futex) X(getcpu) X(getitimer) X(getpid) \
-	X(getrusage) X(gettid) X(kill) X(msync) X(pause) X(pkey_alloc) \
-	X(pkey_free) X(rt_sigaction) X(rt_sigpending) X(rt_sigprocmask) \
-	X(rt_sigqueueinfo) X(rt_sigreturn) X(rt_sigsuspend) X(rt_sigtimedwait) \
-	X(rt_tgsigqueueinfo) X(sched_getaffinity) X(sched_getscheduler) X(sched_setaffinity) \
-	X(sched_setparam) X(sched_setscheduler) X(sched_yield) X(set_mempolicy) \
-	X(set_robust_list) X(set_tid_address) X(setitimer) X(sigaltstack) X(tgkill) \
-	X(timer_create) X(timer_delete) X(timer_getoverrun) X(timer_gettime) \
-	X(timer_settime) X(times) X(tkill) X(vfork)
+	X(getrusage) X(gettid) X(kill) X(msync) X(pause) X(pkey_alloc) X(pkey_free) \
+	X(rt_sigaction) X(rt_sigpending) X(rt_sigprocmask) X(rt_sigqueueinfo) X(rt_sigreturn) \
+	X(rt_sigsuspend) X(rt_sigtimedwait) X(rt_tgsigqueueinfo) X(sched_getaffinity) \
+	X(sched_setaffinity) X(sched_yield) X(set_mempolicy) X(set_robust_list) \
+	X(set_tid_address) X(setitimer) X(sigaltstack) X(tgkill) X(timer_create) X(timer_delete) \
+	X(timer_getoverrun) X(timer_gettime) X(timer_settime) X(times) X(tkill) X(vfork)
 #define LONG_CALLS(X) \
 	X(brk) X(get_mempolicy) X(madvise) X(mbind) X(membarrier) X(mincore) X(mmap) \
 	X(move_pages) X(mprotect) X(mremap) X(munmap) X(pkey_mprotect) X(process_vm_readv) \

@@ -287,7 +287,6 @@ static void copy_rest(struct slot *parent)
 	slot->thread.blocked = parent->thread.blocked;
 	slot->thread.altstack = parent->thread.altstack;
 	slot->thread.policy = parent->thread.policy;
-	slot->thread.scheduler = parent->thread.scheduler;
 	cpus = affinity_of(parent);
 	affinity_set(slot, &cpus);
 	slot->thread.clear_tid = parent->offer.clear_tid;
@@ -371,8 +370,10 @@ static s64 exec(u64 directory, u64 path, u64 argv, u64 envp, u64 flags)
 	/* If the call fails, they come back. */
 	signal_hand_down();
 	this_process()->first->heritage = (struct heritage){
-		this_process()->pid, thread->scheduler, thread->policy,
-		cpu_time_cycles(),   affinity_of(slot),
+		this_process()->pid,
+		thread->policy,
+		cpu_time_cycles(),
+		affinity_of(slot),
 	};
 	return channel_call(PROCESS, LWK_CALL_EXEC, directory, path, argv, envp, flags,
 			    thread->blocked);

@@ -24,7 +24,6 @@ struct offer {
 /* The next program inherits it from the program that it replaces, if it has this pid. */
 struct heritage {
 	u32 pid;
-	u32 scheduler;
 	struct policy policy;
 	struct cpu_time time; /* cycles */
 	struct cpu_set cpus;

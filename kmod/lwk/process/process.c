@@ -108,7 +108,6 @@ void process_run(void)
 	cpus = (struct cpu_set){ { 0 } };
 	if (slot->heritage.pid == process->pid) {
 		slot->thread.policy = slot->heritage.policy;
-		slot->thread.scheduler = slot->heritage.scheduler;
 		process->past_time = slot->heritage.time;
 		cpus = slot->heritage.cpus;
 	}

@@ -200,7 +200,6 @@ s64 sys_clone(struct frame *frame)
 	thread_init(&slot->thread, tid);
 	slot->thread.blocked = this_thread()->blocked;
 	slot->thread.policy = this_thread()->policy;
-	slot->thread.scheduler = this_thread()->scheduler;
 	cpus = affinity_of(this_slot());
 	affinity_begin(slot, &cpus);
 	slot->thread.clear_tid = flags & CLONE_CHILD_CLEARTID ? frame->r10 : 0;

@@ -24,7 +24,6 @@ struct thread {
 	bool interrupted; /* the call being left was cut short: EINTR, or restart */
 	stack_t altstack;
 	struct policy policy;
-	u32 scheduler;	 /* of sched_setscheduler(2); it makes no difference */
 	u64 clear_tid;	 /* address of a futex word that becomes 0 at its end, or 0 */
 	u64 robust_list; /* get_robust_list(2), or 0 */
 };

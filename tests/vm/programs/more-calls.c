@@ -6,10 +6,12 @@
 #include <linux/membarrier.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
@@ -220,6 +222,39 @@ static int places(void)
 	return 0;
 }
 
+/* ---- scheduling ---- */
+
+static int scheduling(void)
+{
+	/* struct sched_attr of <linux/sched/types.h>, which old headers do not have. */
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attributes = { 0 };
+	struct sched_param none = { 0 }, first = { 1 };
+	int status;
+	pid_t child;
+
+	CHECK(sched_setscheduler(0, SCHED_BATCH, &none) == 0 &&
+	      sched_getscheduler(0) == SCHED_BATCH);
+	CHECK(syscall(__NR_sched_getattr, 0, &attributes, sizeof(attributes), 0) == 0);
+	CHECK(attributes.policy == SCHED_BATCH && !attributes.priority);
+	child = fork();
+	if (child == 0)
+		_exit(sched_getscheduler(0) != SCHED_BATCH);
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	attributes.policy = SCHED_OTHER;
+	CHECK(syscall(__NR_sched_setattr, 0, &attributes, 0) == 0 &&
+	      sched_getscheduler(getpid()) == SCHED_OTHER);
+	CHECK(sched_setparam(0, &first) == -1 && errno == EINVAL);
+	CHECK(geteuid() == 0 ||
+	      (sched_setscheduler(0, SCHED_FIFO, &first) == -1 && errno == EPERM));
+	return 0;
+}
+
 /* ---- limits ---- */
 
 static bool has_room_for(size_t size)
@@ -262,7 +297,8 @@ static int address_space(void)
 int main(int argc, char **argv)
 {
 	if (identity() || process_descriptors() || command_line(argc, argv) || all_descriptors() ||
-	    direct_transfers() || barriers() || protection_keys() || places() || address_space())
+	    direct_transfers() || barriers() || protection_keys() || places() || scheduling() ||
+	    address_space())
 		return 1;
 	puts("all of it is right");
 	return 0;

@@ -150,6 +150,10 @@ top_ends()
 	[[ $output == *"job $job"*'[?1049l'* ]]
 }
 
+@test "lwkctl top tells of a program that computes without a system call" {
+	top_ends "until grep -q without /tmp/top.out; do sleep 1; done; printf q >/tmp/top.keys"
+}
+
 @test "lwkctl top draws, survives a resize, and ends cleanly" {
 	top_ends 'stty -F $tty rows 5 cols 30; sleep 2; pgrep -x lwkctl && printf q >/tmp/top.keys'
 	top_ends 'pkill -TERM -x lwkctl'
