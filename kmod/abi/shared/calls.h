@@ -42,8 +42,8 @@
  * proxy → LWK, each a request that the LWK replies to:
  *   MAP     args: start, size, prot, now. The LWK maps anonymous zeroed memory at start;
  *           with 'now' 1, all of it is present at once.
- *   RESERVE args: start, size. The proxy has something of its own at these addresses, and no window:
- *           the process gets nothing there.
+ *   RESERVE args: start, size. The proxy has something of its own at these addresses, and no
+ *           window: the process gets nothing there.
  *   PROTECT args: start, size, prot, as of mprotect(2).
  *   BRK     args: start of the heap.
  *   NAME    args: start, size, number of a file (FILE), offset. The file has been loaded there.

@@ -34,9 +34,9 @@
 
 /*
  * Addresses that an LWK process may use, as many of Linux's as possible, because sanitizers choose
- * theirs. A proxy maps the same range around its own executable (LWK_CALL_RESERVE). The range ends below
- * the addresses at which Linux puts the proxy's libraries and stack, unless it spreads them over more
- * than 1 TB.
+ * theirs. A proxy maps the same range around its own executable (LWK_CALL_RESERVE). The range ends
+ * below the addresses at which Linux puts the proxy's libraries and stack, unless it spreads them
+ * over more than 1 TB.
  */
 #define LWK_USER_START 0x10000UL
 #define LWK_USER_END 0x7ef000000000UL

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The system calls that the LWK does itself: sys_NAME() is in the file of its topic. The time of the
- * LONG ones counts as the system's; to look at the clock would take longer than a SHORT one.
+ * The system calls that the LWK does itself: sys_NAME() is in the file of its topic. The time of
+ * the LONG ones counts as the system's; to look at the clock would take longer than a SHORT one.
  */
 #ifndef LWK_CALLS_LOCAL_H
 #define LWK_CALLS_LOCAL_H

@@ -28,7 +28,7 @@ void *space_hold(struct space *space, u64 addr, bool write);
 /* The same for a caller that holds another lock: does not ask Linux, NULL for pages of Linux's. */
 void *space_hold_here(struct space *space, u64 addr, bool write);
 void space_release(struct space *space);
-/* The NUMA node of the page at addr, or PAGE_OF_LINUX. -ENOENT: none is there; -EFAULT: no mapping. */
+/* The page's NUMA node, or PAGE_OF_LINUX. -ENOENT: no page is there; -EFAULT: no mapping. */
 #define PAGE_OF_LINUX 0x10000
 s64 space_page(struct space *space, u64 addr);
 

@@ -21,8 +21,8 @@ void *kernel_page_alloc(void);
 void kernel_page_free(void *page);
 
 /*
- * Returns the physical address of a 4 KB or 2 MB page for a process; 0: there is none. It is zero, or
- * has 'any_contents' for a caller that overwrites all of it.
+ * Returns the physical address of a 4 KB or 2 MB page for a process; 0: there is none. It is zero,
+ * or has 'any_contents' for a caller that overwrites all of it.
  */
 u64 user_page_alloc(struct choice choice, bool large, bool any_contents);
 /*

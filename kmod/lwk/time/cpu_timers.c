@@ -6,7 +6,6 @@
 #include <linux/time.h>
 
 #include "abi/shared/calls.h"
-#include "lwk/calls/delegate.h"
 #include "lwk/calls/local.h"
 #include "lwk/machine/cpu.h"
 #include "lwk/memory/pages.h"
@@ -212,9 +211,10 @@ static s64 change(u32 index, u64 from, u64 to, bool absolute, s64 unit)
 	return !error && to ? copy_to_user(to, &old, sizeof(old)) : error;
 }
 
-static s64 delegate(struct frame *frame)
+/* The calls about Linux's timers never end with EINTR. */
+static s64 delegate(const struct frame *frame)
 {
-	return call_delegate(frame, LWK_CALLS_TIME, true);
+	return signal_call(TIME, frame->error, frame->rdi, frame->rsi, frame->rdx, frame->r10);
 }
 
 /* setitimer(which, new, old) */

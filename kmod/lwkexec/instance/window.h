@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Maps the window of the device's process, except where the proxy has something of its own, or a forked
- * child memory that its parent shared with others (share.h). Returns 0 or a negative errno.
+ * Maps the window of the device's process, except where the proxy has something of its own, or a
+ * forked child memory that its parent shared with others (share.h). Returns 0 or a negative errno.
  */
 int window_map(int device);
 /* Tells an LWK process that is still empty where the window is not. 0 or a negative errno. */

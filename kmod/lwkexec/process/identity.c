@@ -81,7 +81,7 @@ static bool keeps_groups(const struct lwk_packet *request)
 	return same;
 }
 
-/* Is it about an attribute that the proxy has for its program? Others change how the proxy works. */
+/* Does the proxy have the attribute for its program? Others change how the proxy works. */
 static bool is_attribute(int32_t option)
 {
 	switch (option) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The limit of the program's address space (RLIMIT_AS), which the LWK enforces. The proxy itself has
- * none as long as Linux lets it: its window alone is larger than any.
+ * The limit of the program's address space (RLIMIT_AS), which the LWK enforces. The proxy itself
+ * has none as long as Linux lets it: its window alone is larger than any.
  */
 #ifndef LWKEXEC_LIMITS_H
 #define LWKEXEC_LIMITS_H

@@ -14,8 +14,8 @@
 #include "lwkexec/program/script.h"
 
 /*
- * Position-independent programs go below where Linux puts the proxy, which is one, and dynamic linkers
- * between mappings and the stack: where sanitizers expect them.
+ * Position-independent programs go below where Linux puts the proxy, which is one, and dynamic
+ * linkers between mappings and the stack: where sanitizers expect them.
  */
 #define PIE_BASE 0x550000000000UL
 #define INTERPRETER_BASE (LWK_USER_END - (64UL << 30))
