@@ -134,7 +134,9 @@ bool served_begin(struct served *served, struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;
 
-	if (has_more_to_do(current) || !pays(thread))
+	/* Without cgroups of the job's a server would be outside the limits of its proxies. */
+	if (has_more_to_do(current) || !confinement_has_groups(&instance->confinement) ||
+	    !pays(thread))
 		return false;
 	served->server = server_get(instance, thread->slot % instance->n_cpus);
 	if (!served->server)
