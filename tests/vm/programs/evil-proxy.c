@@ -62,11 +62,10 @@ static void end(void)
 
 static int bad_requests(const char *path)
 {
-	struct lwk_serve serve = { .flags = 2 };
+	struct lwk_serve serve = {};
 
 	device = open(path, O_RDWR | O_CLOEXEC);
 	CHECK(device >= 0);
-	serve.flags = 0;
 	CHECK(ioctl(device, LWK_SERVE, &serve) < 0 && errno == EINVAL); /* no process yet */
 	CHECK(ioctl(device, LWK_GRANT) < 0 && errno == EPERM);
 	close(device);
@@ -76,7 +75,7 @@ static int bad_requests(const char *path)
 	CHECK(mmap(NULL, 4096, PROT_READ, MAP_SHARED, device, LWK_MMAP_WINDOW) == MAP_FAILED);
 	CHECK(ioctl(device, LWK_SERVE, NULL) < 0 && errno == EFAULT);
 	CHECK(ioctl(device, LWK_SERVE, 0xffffffff81000000) < 0 && errno == EFAULT);
-	serve.flags = 2;
+	serve.flags = 1u << 31;
 	CHECK(ioctl(device, LWK_SERVE, &serve) < 0 && errno == EINVAL);
 	end();
 	return 0;
