@@ -191,6 +191,7 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/migrate/calibrate.c libmodeswitch/lwkctl/migrate/calibrate.h \
 	libmodeswitch/lwkctl/migrate/migrate.c \
 	libmodeswitch/lwkctl/migrate/summary.c libmodeswitch/lwkctl/migrate/summary.h \
+	libmodeswitch/lwkctl/mpi/choice.c libmodeswitch/lwkctl/mpi/choice.h \
 	libmodeswitch/lwkctl/mpi/heat.c libmodeswitch/lwkctl/mpi/heat.h \
 	libmodeswitch/lwkctl/mpi/mpi.c \
 	libmodeswitch/lwkctl/mpi/place.c libmodeswitch/lwkctl/mpi/place.h \

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lwkctl/mpi/choice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A program whose predicted time is more than that times the measured one is network-intensive. */
+#define TOLERABLE 1.1
+/* The rule of the paper: bytes a second between two halves. */
+#define THRESHOLD 10e6
+
+bool choice_split(struct choice *choice, const char *text, int ranks)
+{
+	struct place_node *nodes = choice->nodes;
+	const char *given = text;
+	size_t n = 0;
+	int sum = 0;
+
+	if (!text) {
+		nodes[0] = (struct place_node){ .slots = (ranks + 1) / 2, .site = 0 };
+		nodes[1] = (struct place_node){ .slots = ranks / 2, .site = 1 };
+		choice->n_nodes = ranks > 1 ? 2 : 1;
+		return true;
+	}
+	while (*text && n < CHOICE_NODES_MAX) {
+		char *end;
+		long slots = strtol(text, &end, 10);
+
+		if (end == text || slots < 1 || slots > ranks || (*end && *end != ','))
+			break;
+		nodes[n] = (struct place_node){ .slots = slots, .site = n };
+		n++;
+		sum += slots;
+		text = *end ? end + 1 : end;
+	}
+	choice->n_nodes = n;
+	if (!*text && sum == ranks)
+		return true;
+	fprintf(stderr,
+		"lwkctl: mpi: --split: expected numbers of ranks, one for each site, that make %d "
+		"together, found \"%s\"; write them as in 3,1\n",
+		ranks, given);
+	return false;
+}
+
+/* Reads one "NAME" or "NAME:SLOTS"; slots are 0 when they are not given. */
+static bool node_item(const char *text, size_t length, int site, struct place_node *node)
+{
+	const char *colon = memchr(text, ':', length);
+	size_t name = colon ? (size_t)(colon - text) : length;
+	char *end = NULL;
+	long slots = colon ? strtol(colon + 1, &end, 10) : 0;
+
+	if (!name || name >= sizeof(node->name) || slots < 0 || slots > PROFILE_RANKS_MAX ||
+	    (colon && (end != text + length || !slots)))
+		return false;
+	memset(node, 0, sizeof(*node));
+	memcpy(node->name, text, name);
+	node->slots = slots;
+	node->site = site;
+	return true;
+}
+
+bool choice_nodes(struct choice *choice, const char *text, int ranks)
+{
+	struct place_node *nodes = choice->nodes;
+	const char *given = text;
+	size_t n = 0, open_slots = 0;
+	int site = 0, sum = 0;
+
+	while (*text && n < CHOICE_NODES_MAX) {
+		size_t length = strcspn(text, ",;");
+
+		if (!node_item(text, length, site, &nodes[n]))
+			break;
+		open_slots += nodes[n].slots == 0;
+		sum += nodes[n++].slots;
+		text += length;
+		site += *text == ';';
+		text += *text != '\0';
+	}
+	for (size_t i = 0; i < n && open_slots; i++) {
+		int rest = ranks - sum;
+
+		if (nodes[i].slots)
+			continue;
+		nodes[i].slots = rest > 0 ? (rest + (int)open_slots - 1) / (int)open_slots : 0;
+		sum += nodes[i].slots;
+		open_slots--;
+	}
+	choice->n_nodes = n;
+	if (!*text && n && sum >= ranks)
+		return true;
+	fprintf(stderr,
+		"lwkctl: mpi: --nodes: expected nodes with at least %d slots, found \"%s\" with %d; "
+		"write them as in a:4,b:4;c:4 with ';' between sites\n",
+		ranks, given, sum);
+	return false;
+}
+
+struct weighing {
+	double *weights;
+	int n;
+};
+
+static void add_weight(int a, int b, double bytes, int round, void *context)
+{
+	struct weighing *weighing = context;
+
+	if (a == b)
+		return;
+	weighing->weights[(size_t)a * weighing->n + b] += 2 * bytes;
+	weighing->weights[(size_t)b * weighing->n + a] += 2 * bytes;
+}
+
+/* A message weighs its bytes, and what the link could carry while it is under way. */
+static double *weigh(const struct profile *profile, const struct link *link)
+{
+	double message = link->delay * link->bandwidth;
+	struct weighing weighing = {
+		.weights = calloc((size_t)profile->ranks * profile->ranks, sizeof(double)),
+		.n = profile->ranks,
+	};
+
+	for (size_t i = 0; weighing.weights && i < profile->n_edges; i++) {
+		const struct profile_edge *edge = &profile->edges[i];
+
+		add_weight(edge->from, edge->to, (edge->bytes + edge->n * message) / 2, 0,
+			   &weighing);
+	}
+	for (size_t i = 0; weighing.weights && i < profile->n_operations; i++)
+		predict_pattern(&profile->operations[i], add_weight, &weighing);
+	return weighing.weights;
+}
+
+static void predict_on(const struct profile *profile, const struct choice *choice, const int *node,
+		       struct prediction *prediction)
+{
+	int *site = calloc(profile->ranks, sizeof(int));
+
+	memset(prediction, 0, sizeof(*prediction));
+	for (int i = 0; site && i < profile->ranks; i++)
+		site[i] = choice->nodes[node[i]].site;
+	if (site)
+		predict(profile, site, &choice->link, prediction);
+	free(site);
+}
+
+int choice_make(struct choice *choice, const struct profile *profile, struct ms_error *err)
+{
+	double *weights = weigh(profile, &choice->link);
+	int ret = -1;
+
+	choice->block = calloc(profile->ranks, sizeof(int));
+	choice->best = calloc(profile->ranks, sizeof(int));
+	if (weights && choice->block && choice->best) {
+		place_block(profile->ranks, choice->nodes, choice->n_nodes, choice->block);
+		ret = place_ranks(weights, profile->ranks, choice->nodes, choice->n_nodes,
+				  choice->best);
+	}
+	if (ret == 0) {
+		choice->block_cost =
+			place_cost(weights, profile->ranks, choice->nodes, choice->block);
+		choice->best_cost =
+			place_cost(weights, profile->ranks, choice->nodes, choice->best);
+		predict_on(profile, choice, choice->block, &choice->at_block);
+		predict_on(profile, choice, choice->best, &choice->at_best);
+	} else {
+		ms_fail(err, "expected memory for the traffic of %d ranks, found none",
+			profile->ranks);
+	}
+	free(weights);
+	return ret;
+}
+
+void choice_release(struct choice *choice)
+{
+	free(choice->block);
+	free(choice->best);
+	free(choice);
+}
+
+double choice_win(const struct choice *choice)
+{
+	return choice->best_cost > 0 ? choice->block_cost / choice->best_cost : 1;
+}
+
+double choice_factor(const struct profile *profile, const struct prediction *prediction)
+{
+	double measured = profile_seconds(profile);
+
+	return measured > 0 ? prediction->seconds / measured : 0;
+}
+
+bool choice_is_network_intensive(const struct choice *choice, const struct profile *profile,
+				 const struct prediction *prediction)
+{
+	if (choice->by_threshold)
+		return prediction->bytes > THRESHOLD * profile_seconds(profile);
+	return choice_factor(profile, prediction) > TOLERABLE;
+}
