@@ -30,7 +30,8 @@ static int serve_for(unsigned ms, struct lwk_serve *serve)
 {
 	int result;
 
-	ualarm(ms * 1000, 0);
+	/* Again and again, because the first may come before the call waits. */
+	ualarm(ms * 1000, ms * 1000);
 	result = ioctl(device, LWK_SERVE, serve);
 	ualarm(0, 0);
 	return result;
@@ -215,9 +216,9 @@ static void forge(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 }
 
 /* A request that the LWK never made is carried out, if at all, as a call of the proxy's own. */
-static int forged_requests(const char *path)
+static int forged_requests(const char *path, unsigned flags)
 {
-	struct lwk_serve serve = { .flags = LWK_SERVE_CALLS };
+	struct lwk_serve serve = { .flags = flags };
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC), status;
 	pid_t child;
 
@@ -253,9 +254,9 @@ static int forged_requests(const char *path)
 }
 
 /* Another process scribbles over the whole channel while this one serves. */
-static int scribbles(const char *path)
+static int scribbles(const char *path, unsigned flags)
 {
-	struct lwk_serve serve = { .flags = LWK_SERVE_CALLS };
+	struct lwk_serve serve = { .flags = flags };
 	pid_t child;
 	int status;
 
@@ -282,9 +283,12 @@ static int scribbles(const char *path)
 
 int main(int argc, char **argv)
 {
+	const unsigned in_module = LWK_SERVE_CALLS, by_server = in_module | LWK_SERVE_BY_SERVER;
 	struct sigaction action = { .sa_handler = on_alarm };
 
 	sigaction(SIGALRM, &action, NULL);
 	return argc != 2 || bad_requests(argv[1]) || bad_threads(argv[1]) || bad_copies(argv[1]) ||
-	       bad_changes(argv[1]) || forged_requests(argv[1]) || scribbles(argv[1]);
+	       bad_changes(argv[1]) || forged_requests(argv[1], in_module) ||
+	       forged_requests(argv[1], by_server) || scribbles(argv[1], in_module) ||
+	       scribbles(argv[1], by_server);
 }
