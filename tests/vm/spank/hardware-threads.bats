@@ -43,11 +43,17 @@ lwk()
 }
 
 @test "programs run on each of the threads" {
-	run -0 as user1 srun --exclusive --mem=400 -n4 --lwk "$programs/hello"
-	echo "$output"
+	# All are there at once: the first to end would leave its CPU to the last one.
+	job=$(submit user1 --exclusive --mem=400 -n4 --lwk <<-EOF
+	#!/bin/sh
+	srun $programs/nap 600
+	EOF
+	)
 	for cpu in 4 5 6 7; do
-		[[ $output == *"cpu=$cpu "* ]]
+		wait_for 60 has_printed user1 "$job" "cpu=$cpu"
 	done
+	bed scancel "$job"
+	wait_for_job "$job"
 	node_is_clean
 }
 
