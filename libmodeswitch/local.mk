@@ -198,6 +198,7 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/mpi/predict.c libmodeswitch/lwkctl/mpi/predict.h \
 	libmodeswitch/lwkctl/mpi/profile.c libmodeswitch/lwkctl/mpi/profile.h \
 	libmodeswitch/lwkctl/mpi/save.c libmodeswitch/lwkctl/mpi/save.h \
+	libmodeswitch/lwkctl/mpi/show.c libmodeswitch/lwkctl/mpi/show.h \
 	libmodeswitch/mpi/print.c libmodeswitch/mpi/page.h \
 	libmodeswitch/lwkctl/node.c \
 	libmodeswitch/lwkctl/plan.c \
