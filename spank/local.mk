@@ -5,7 +5,7 @@ if HAVE_SLURM
 slurmplugin_LTLIBRARIES += spank/lwk.la
 endif
 
-# What both plugins need of each release of Slurm.
+# Both plugins need this of each release of Slurm.
 slurm_compat_sources = \
 	spank/compat/slurm_compat.c spank/compat/slurm_compat.h \
 	libmodeswitch/base/child.c libmodeswitch/base/child.h \

@@ -5,6 +5,8 @@
 # The tests that need no test bed: checks of the sources, unit tests, fuzzers, and the benches, which
 # bring up test beds of their own.
 
+pronouns='What|Who|Whoever|Whatever|Whose|Of|By whom|From whom|To whom|It|Its|That|They|Those'
+
 # build_for_host: the checks of what was built look at build/, which has what this host builds for itself.
 build_for_host()
 {
@@ -26,6 +28,23 @@ check_shellcheck()
 check_format()
 {
 	sources '*.c' '*.h' | xargs clang-format --dry-run -Werror
+}
+
+# A comment that begins with a pronoun leaves the reader to guess of what it speaks.
+check_comments()
+{
+	# shellcheck disable=SC2046  # no blanks in our names
+	awk '
+		FNR == 1 { before = "" }
+		$0 ~ first || before ~ /^[ \t]*\/\*\*?$/ && $0 ~ second || before !~ /^[ \t]*#/ && $0 ~ shell {
+			print FILENAME ":" FNR ": expected a comment that begins with its subject, found:" $0
+			found = 1
+		}
+		{ before = $0 }
+		END { exit found }
+	' first="/[*][*]? *($pronouns)[^a-z_]" second="^[ \t]*[*] ($pronouns)[^a-z_]" \
+		shell="^[ \t]*# ($pronouns)[^a-z_]" $(sources '*.[chS]' '*.mk' '*.am' '*.ac' '*.in' '*.sh' '*.bash' '*.bats' \
+		contrib tests | grep -v '\.json$\|\.md$\|\.svg$' | sort -u)
 }
 
 check_licenses()
@@ -79,7 +98,7 @@ check_manuals()
 	[[ ! -s $logs/manuals ]]
 }
 
-# What says the version says the same one.
+# Every file that names the version names the same one.
 check_version()
 {
 	local version
@@ -211,7 +230,7 @@ lacks_flags()
 	grep -q 'FLAGS.*NOW' <<<"$dynamic" || echo 'immediate binding'
 	[[ $file != */bin/* ]] || grep -q 'FLAGS_1.*PIE' <<<"$dynamic" || echo 'PIE'
 	grep -q '_chk@' <<<"$symbols" || echo 'fortified functions'
-	# What is in no header is in the debug information of each compiled file. (The linker notes CET only
+	# Options that no header shows are in the debug information of each compiled file. (The linker notes CET only
 	# where the distribution's own start files have it.)
 	readelf --debug-dump=info "$file" | sed -n 's/.*DW_AT_producer.*: GNU C/GNU C/p' >"$file_flags"
 	for flag in -fstack-protector-strong -fstack-clash-protection -fcf-protection; do
@@ -250,7 +269,7 @@ check_hardening()
 	return $status
 }
 
-# What root writes is nobody else's to write, whatever the umask.
+# Nobody but root can write the files that root writes, whatever the umask.
 check_permissions()
 {
 	build_for_host

@@ -10,6 +10,7 @@ source_checks()
 	cat <<-'EOF'
 	shellcheck shell scripts pass shellcheck
 	format C sources have the project's format
+	comments comments begin with their subject
 	licenses every source names its license
 	headers every header compiles alone
 	slurm_releases the plugins compile for each release of Slurm
@@ -29,7 +30,7 @@ source_checks()
 	EOF
 }
 
-# Those that only the nightly run has, or --only.
+# Names that only the nightly run has, or --only.
 nightly_source_checks()
 {
 	cat <<-'EOF'

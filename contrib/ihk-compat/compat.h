@@ -18,7 +18,7 @@
 #define MAX_OS 63
 #define GRAIN (4UL << 20) /* bytes; all sizes of memory are multiples of it */
 
-/* What compat_enter() finds; 'owner' of each lent CPU or range is an OS number or one of these. */
+/* Owners that compat_enter() finds for each lent CPU or range, beside the numbers of the OSes. */
 enum { OWNER_POOL = -1, OWNER_OTHER = -2 };
 
 struct compat {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who has which CPUs and memory. Marks change 'owner' of what compat_enter() has read, all that is
- * named or nothing.
+ * The owners of lent CPUs and memory. Marks change 'owner' of what compat_enter() has read, all that
+ * is named or nothing.
  */
 #ifndef HOLDINGS_H
 #define HOLDINGS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ihkconfig and ihkosctl share: reading and printing lists as IHK's tools write them. */
+/* Lists as IHK's tools write them, read and printed for ihkconfig and ihkosctl. */
 #ifndef WORDS_H
 #define WORDS_H
 

@@ -158,7 +158,7 @@ static void stop(struct instance *instance)
 
 void boot_stop(struct instance *instance)
 {
-	/* Whoever waits for the LWK with a lock of the instance gives up. */
+	/* Tasks that wait for the LWK with a lock of the instance give up. */
 	WRITE_ONCE(instance->stopping, true);
 	mutex_lock(&instance->life);
 	stop(instance);

@@ -75,7 +75,7 @@ static int run(const struct options *options)
 	if (!print)
 		return usage_error("--print", "nothing");
 	ms_check(options->config, collect, &missing);
-	/* That it does not answer is the only finding then. */
+	/* The only finding then is that it does not answer. */
 	slurm_is_silent = missing.n_slurm <= 1;
 	if (slurm_is_silent)
 		fprintf(stderr,

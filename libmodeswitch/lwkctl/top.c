@@ -21,7 +21,7 @@
 #define REFRESH_MS 1000
 /* A program that computes for so long without a system call may hang. */
 #define TELL_AFTER_S 5
-/* Of the time between two looks, the share that a CPU has computed if it has done nothing else. */
+/* A CPU that did nothing but compute has done so for this share of the time between two looks. */
 #define ONLY_COMPUTED 0.95
 
 enum { COLOUR_USER = 1, COLOUR_SYSTEM, COLOUR_DELEGATING, COLOUR_BAD };

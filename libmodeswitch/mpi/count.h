@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the wrappers count, for struct call's 'before' and 'after'. */
+/* Counting functions of the wrappers, for struct call's 'before' and 'after'. */
 #ifndef MPI_COUNT_H
 #define MPI_COUNT_H
 

@@ -354,7 +354,7 @@ static int place_memory(struct planning *p)
 			.remote = sources[i].remote,
 		};
 	plan->n_memory = n;
-	/* What is less than a grain of one node comes from the next one. */
+	/* A rest below a grain of one node comes from the next one. */
 	for (size_t i = 0; i + 1 < n; i++) {
 		uint64_t odd = plan->memory[i].bytes % p->grain;
 

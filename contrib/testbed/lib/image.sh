@@ -39,7 +39,7 @@ image_left_out=(
 	'/lib/modules/*/kernel/drivers/net/'{wireless,ethernet,can,usb}'/*'
 )
 
-# What the initial RAM disk needs to mount the root disk; the network driver is
+# Modules that the initial RAM disk needs to mount the root disk; the network driver is
 # here too because without udev nobody else loads it.
 image_boot_modules=(virtio_pci virtio_blk ext4 virtio_net)
 

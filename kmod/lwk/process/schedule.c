@@ -88,7 +88,7 @@ static void join(struct slot *slot)
 	current->next = slot;
 	cpu->n_busy += slot->process != NULL;
 	set_home(slot, cpu, cpu->index + 1, -1UL);
-	/* Whoever has something for the slot looks where it is after that; we look here now. */
+	/* Senders look for the slot at its new place after that; we look here now. */
 	STORE_RELEASE(slot->cpu, cpu);
 	memory_barrier();
 	cpu->look = true;

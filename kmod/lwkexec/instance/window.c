@@ -14,7 +14,7 @@
 
 #define MAX_RESERVED 256
 
-/* What the proxy itself has among the addresses of the LWK process, by address. */
+/* Mappings of the proxy itself among the addresses of the LWK process, by address. */
 static struct range {
 	uint64_t start, end;
 } reserved[MAX_RESERVED];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What LWK jobs have of IHK: IHK's modules do not keep for whom something was reserved or made. The
- * file ihk.json in the state directory has it, written before IHK is asked and corrected afterwards.
- * The lock of switching protects it.
+ * The parts of IHK that LWK jobs have: IHK's modules do not keep for whom something was reserved or
+ * made. The file ihk.json in the state directory has it, written before IHK is asked and corrected
+ * afterwards. The lock of switching protects it.
  */
 #ifndef OWNED_H
 #define OWNED_H
@@ -67,7 +67,7 @@ int owned_add_chunk(struct owned *owned, uint64_t bytes, int node);
 int owned_add_instance(struct owned *owned, int os, uint32_t job_id, uid_t uid);
 void owned_drop_cpu(struct owned *owned, struct owned_cpu *cpu);
 void owned_drop_chunk(struct owned *owned, struct owned_chunk *chunk);
-/* What the instance had is nobody's then. */
+/* Nobody owns then what the instance had. */
 void owned_drop_instance(struct owned *owned, struct owned_instance *instance);
 
 #endif

@@ -46,7 +46,7 @@ static int add_job(const struct job_cgroup *cgroup, void *context)
 		return 0;
 	if (search->n > search->n_constrained)
 		search->n_constrained = search->n;
-	/* Its CPUs are unknown, so all count as busy until the next pass; it may have just ended. */
+	/* The job may have just ended; until the next pass all CPUs count as busy. */
 	if (!add_cpus_of(cgroup->path, search->cpus))
 		hwloc_bitmap_fill(search->cpus);
 	return 0;

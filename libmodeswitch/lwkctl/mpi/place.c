@@ -210,7 +210,7 @@ double place_cost(const double *weights, int n, const struct place_node *nodes, 
 	return cost;
 }
 
-/* What rank i would cost on the node, if all others stay and 'without' sends nothing. */
+/* The cost of rank i on the node, if all others stay and 'without' sends nothing. */
 static double cost_on(const struct placing *placing, int i, int node, int without)
 {
 	const double *row = placing->weights + (size_t)i * placing->n;

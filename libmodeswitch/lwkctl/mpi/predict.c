@@ -18,7 +18,7 @@ void predict_pattern(const struct profile_operation *operation,
 {
 	const int *members = operation->members;
 	int n = operation->size;
-	/* What each rank gives to an operation, all operations together. */
+	/* Bytes that each rank gives to an operation, all operations together. */
 	double each = n ? (double)operation->bytes / n : 0;
 	bool tree = is(operation->name, "Bcast") || is(operation->name, "Reduce_l") ||
 		    is(operation->name, "Gather") || is(operation->name, "Scatter") ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a hostile proxy writes into its channel, at any moment at which the LWK waits: packets, counts,
+ * A hostile proxy writes into its channel at any moment at which the LWK waits: packets, counts,
  * signals. The process may end by that; the LWK must go on.
  */
 #include <linux/errno.h>

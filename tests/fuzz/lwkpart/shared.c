@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a hostile LWK writes into the memory that it shares with the module: console, status,
+ * A hostile LWK writes into the memory that it shares with the module: console, status,
  * channel. It changes at any moment, also between two reads of the same word.
  */
 #include "instance/console.h"

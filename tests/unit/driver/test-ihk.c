@@ -167,7 +167,7 @@ static void memory_that_comes_in_parts(void **state)
 {
 	uint64_t start;
 
-	/* What others have reserved stays. */
+	/* Reservations of others stay. */
 	stub->chunks[0].chunk = (struct ihk_mem_chunk){ 32 * MB, 1 };
 	stub->chunks[0].os = -1;
 	stub->n_chunks = 1;
@@ -260,7 +260,7 @@ static void what_is_not_the_jobs(void **state)
 	assert_int_equal(driver->info(dev, os, &info), -ENOENT);
 	assert_int_equal(driver->destroy(dev, os), 0);
 	assert_true(stub->os[os].exists);
-	/* It has also given back a CPU of the job's. */
+	/* IHK has also given back a CPU of the job's. */
 	other = 4;
 	assert_int_equal(ihk_release_cpu(0, &other, 1), 0);
 	assert_int_equal(driver->return_cpu(dev, 4), -ENOENT);

@@ -94,7 +94,7 @@ static void no_pages(void **state)
 	free(page);
 }
 
-/* Whatever stands behind a valid head, the text is JSON and nothing outside the page is read. */
+/* With any bytes behind a valid head, the text is JSON and nothing outside the page is read. */
 static void garbage(void **state)
 {
 	size_t size = page_size(RANKS);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What conditions with mutants ask (mutate): $MUTANT is the number of the one that is in force, and the file
- * $MUTANTS_REACHED gets the numbers of all that were asked for.
+ * Conditions with mutants ask this (mutate): $MUTANT is the number of the one that is in force, and
+ * the file $MUTANTS_REACHED gets the numbers of all that were asked for.
  */
 #include "mutants.h"
 

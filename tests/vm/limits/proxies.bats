@@ -286,7 +286,7 @@ threads_in_cgroups()
 	sed -i 's/^LinuxCpus *=.*/LinuxCpus = 0/' /etc/slurm/lwk.conf
 	EOF
 	restart_slurm
-	# Of six programs that do nothing but system calls none is left far behind.
+	# None of six programs that do nothing but system calls is left far behind.
 	run as user1 srun -n6 --lwk --mem=512 "$programs/hammer" 20
 	echo "$output"
 	# shellcheck disable=SC2016  # awk's

@@ -237,7 +237,7 @@ make_cpuset()
 	(($(json .moved) > 0 && $(json .moved) < 16 << 20))
 	(($(json '.left["not tried"]') > 0)) || [[ $(json .found) == $(json .moved) ]]
 	[[ $(bed cat "$cpuset/cpuset.mems") == 0 ]]
-	# It does not sleep to the end of its round.
+	# The migrator does not sleep to the end of its round.
 	read -r status ms < <(bed cat /tmp/stopped)
 	((status == 130 && ms < 2500))
 }

@@ -33,7 +33,7 @@ teardown_file()
 	testbed down
 }
 
-# What the packages, or jobs with them, could leave behind. Slurm's and the administrator's lines are
+# Everything that the packages, or jobs with them, could leave behind. Slurm's and the administrator's lines are
 # theirs; so is lwk.conf.
 traces()
 {

@@ -244,7 +244,7 @@ static unsigned long long fact(const char *name)
 
 static void *read_late(void *argument)
 {
-	/* Its page is not there yet: the proxy must ask the CPU for it while another thread computes. */
+	/* The page is not there yet: the proxy must ask the CPU for it while another thread computes. */
 	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	waiting++;

@@ -10,7 +10,7 @@ load ../helpers
 setup_file()
 {
 	prepare
-	# What users might write: newlines, terminal commands, shell, paths, formats, bytes, much.
+	# Users might write all of this: newlines, terminal commands, shell, paths, formats, bytes, much.
 	bed sh -c 'cat >/opt/lwk-tests/forged' <<-'EOF'
 	texts=(
 		$'1M\n[2026-01-01T00:00:00] error: FORGED'

@@ -42,7 +42,7 @@ goes_on()
 	[[ $output == *ms*Killed* ]]
 	run -0 bed lwkctl stat "$job"
 	echo "$output"
-	# Of the 500 MB it has made some only.
+	# The program has made only some of the 500 MB.
 	(($(awk 'NR == 3 { print $7 }' <<<"$output") < 450))
 	goes_on
 }

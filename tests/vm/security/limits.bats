@@ -33,7 +33,7 @@ teardown()
 	# The proxy sleeps in its page fault for up to ten seconds.
 	until grep -q '^State:.*disk sleep' "/proc/$pid/status"; do [[ -e /proc/$pid ]] || exit 1; done
 	timeout 3 cat "/proc/$pid/maps" "/proc/$pid/cmdline" | tr '\0' ' ' | grep -a wait-fault
-	# Its end waits for a CPU that does not answer; the end of the LWK does not wait for that.
+	# The process's end waits for a CPU that does not answer; the end of the LWK does not wait for that.
 	kill -9 "$pid"
 	# A process that ends gives its memory back first, and closes its files then.
 	while grep -qs '^VmRSS' "/proc/$pid/status"; do sleep 0.1; done
@@ -73,7 +73,7 @@ teardown()
 @test "want of memory on Linux does not kill the program that has much on the LWK" {
 	job=$(submit user1 -n2 --mem=2200 --lwk --wrap "srun -n1 $programs/hold 1900 1 /tmp/limits.go")
 	wait_for 120 has_printed user1 "$job" holding
-	# Its proxy shows the memory, which is more than what is left for the other program.
+	# The first program's proxy shows the memory, which is more than what is left for the other program.
 	wait_for 20 bed sh -c 'ps -u user1 -o rss= | sort -n | tail -1 | grep -E "[0-9]{7}"'
 	run as user2 sh -c 'tail /dev/zero; echo "status $?"'
 	echo "$output"

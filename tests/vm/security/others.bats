@@ -113,7 +113,7 @@ traps()
 	done
 	refused kill -0 "$proxy"
 	refused lwkctl migrate --pid "$proxy" --to 1
-	# What root has made for the job: nobody else can write it, and only the device is the user's.
+	# Nobody else can write what root has made for the job, and only the device is the user's.
 	find /run/slurm-lwk /dev/lwk \
 		$(ls -d /sys/fs/cgroup/*/slurm-lwk /sys/fs/cgroup/*/slurm*/uid_* /sys/fs/cgroup/*/*slurmstepd.scope 2>/dev/null) \
 		\( -perm /022 -o ! -user root \) ! -type l ! -name cgroup.event_control -printf '%p %u %m\n'

@@ -33,7 +33,7 @@ setup_file()
 	wait_for 40 bed sh -c '[ "$(cat /proc/irq/4/smp_affinity_list)" != 2 ]'
 	bed scancel "$job"
 	wait_for_job "$job"
-	# It ends by itself.
+	# The watcher ends by itself.
 	wait_for 40 bed sh -c '! test -e /proc/$1' - "$watch"
 	bed sh -c 'echo $1 >/proc/irq/4/smp_affinity_list' - "$before"
 	node_is_clean

@@ -64,7 +64,7 @@ setup_file()
 	run job_output user1 "$job"
 	echo "$output"
 	[[ $(grep -c '^kernel=slurm-lwk' <<<"$output") == 2 ]]
-	# What the user has set stays, also on the LWK and in other jobs.
+	# Variables that the user has set stay, also on the LWK and in other jobs.
 	kept=$'OMPI_MCA_hwloc_base_binding_policy=core\nPRTE_MCA_plm_slurm_args=-v'
 	[[ $(grep _MCA_ <<<"$output") == "$kept" && $(as user1 cat plain.out) == "$kept" ]]
 }

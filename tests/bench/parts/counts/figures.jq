@@ -26,7 +26,7 @@ def each: . as $run
 | def run($how; $path): [$all[] | select(.how == $how and .path == $path and .vcpus)]
 	| if length == 1 then .[0] | each else null end;
 def lines: .lines_to_others + .lines_from_others;
-# What is compared with what is kept: the same in each run but for a few ticks of Linux. (Linux's side of a read by the
+# The figures compared with those kept are the same in each run but for a few ticks of Linux. (Linux's side of a read by the
 # proxy has so many instructions of ticks and of waking that it varies by 2 %.)
 def counted: {
 	"getpid, instructions": (run("kernel"; "getpid") | .asking.instructions),

@@ -33,7 +33,7 @@ static void call_getpid(long i)
 	syscall(SYS_getpid);
 }
 
-/* What is read has a cache line of its own, and the program looks at it. */
+/* The bytes read have a cache line of their own, and the program looks at them. */
 static void call_read(long i)
 {
 	static char line[64] __attribute__((aligned(64)));

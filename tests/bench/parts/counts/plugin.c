@@ -173,7 +173,7 @@ static void on_access(unsigned translated_for, qemu_plugin_meminfo_t info, uint6
 	}
 	first = qemu_plugin_hwaddr_phys_addr(address);
 	last = first + (1U << qemu_plugin_mem_size_shift(info)) - 1;
-	/* What crosses into another page is somewhere else. */
+	/* An access that crosses into another page is somewhere else. */
 	if (last >> 12 != first >> 12)
 		last = first;
 	pthread_mutex_lock(&lock);
@@ -293,7 +293,7 @@ static qemu_plugin_id_t own_id;
 static void translate_armed(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 static void translate_idle(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 
-/* What it knew of the lines is no longer true: nothing was seen meanwhile. */
+/* The model of the lines is no longer true: nothing was seen meanwhile. */
 static void forget_lines(void)
 {
 	for (unsigned part = 0; part < PARTS; part++) {
@@ -345,7 +345,7 @@ static void on_mark(unsigned translated_for, void *data)
 	pthread_mutex_unlock(&lock);
 }
 
-/* What an instruction is: its place, whether it is locked, and a counter of its own or COUNTERS. */
+/* An instruction's kind: its place, whether it is locked, and a counter of its own or COUNTERS. */
 #define LOCK_BIT 0x100UL
 #define PAUSE_BIT 0x200UL
 #define KIND_SHIFT 16

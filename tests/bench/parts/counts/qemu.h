@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What plugin.c uses of the interface that QEMU gives to plugins of its TCG (QEMU's documentation, "TCG
- * Emulation: Writing plugins"), version 4, of QEMU 9.2 and 10.0. Debian has no package with QEMU's own header.
+ * The part that plugin.c uses of the interface that QEMU gives to plugins of its TCG (QEMU's
+ * documentation, "TCG Emulation: Writing plugins"), version 4, of QEMU 9.2 and 10.0. Debian has no
+ * package with QEMU's own header.
  */
 #ifndef COUNTS_QEMU_H
 #define COUNTS_QEMU_H

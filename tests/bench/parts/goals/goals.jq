@@ -17,7 +17,7 @@ def to_places($scale): if type == "number" then . * $scale | round / $scale else
 def to_3: to_places(1000);
 def to_4: to_places(10000);
 
-# What f finds, if it is one finite number. An error in f, as a division by a missing figure or by zero,
+# The result of f, if it is one finite number. An error in f, as a division by a missing figure or by zero,
 # is a figure that could not be measured: null.
 def figure(f): [try f catch null]
 	| if length == 1 and (.[0] | type == "number" and (isinfinite or isnan | not)) then .[0] else null end;

@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 	samples = calloc(n, sizeof(*samples));
 	if (!samples)
 		err(1, "memory");
-	/* Its pages are there before anything counts. */
+	/* The pages are there before anything counts. */
 	memset(samples, 1, n * sizeof(*samples));
 	compute(work);
 	before = read_counts();

@@ -25,7 +25,7 @@ def sizes: group_by([.cpus, .mb]) | map({
 	raw_off_ms: map(raw_on) | spread,
 	own_share_on: (map(own_share(.on.call_us; raw_off)) | median | to_3),
 	own_share_off: (map(own_share(.off.call_us; raw_on)) | median | to_3),
-	# Whatever the kernel calls themselves took in that very switch.
+	# The time that the kernel calls themselves took in that very switch.
 	other_steps_on_ms: (map(.on.call_us - (.on | step("cpus") + step("memory"))) | spread),
 	other_steps_off_ms: (map(.off.call_us - (.off | step("cpus") + step("memory"))) | spread),
 	boot_ms: map(.on | step("boot")) | spread,

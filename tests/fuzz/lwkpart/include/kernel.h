@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What files of lwkpart.ko use of Linux, for user space. The Makefile makes the names of Linux's
- * headers lead here. READ_ONCE() lets a fuzzer change shared memory between two reads.
+ * The parts of Linux that files of lwkpart.ko use, for user space. The Makefile makes the names of
+ * Linux's headers lead here. READ_ONCE() lets a fuzzer change shared memory between two reads.
  */
 #ifndef FUZZ_LWKPART_KERNEL_H
 #define FUZZ_LWKPART_KERNEL_H
