@@ -157,7 +157,7 @@ nothing_forged()
 		for LWK_DEVICE in /dev/lwkpart /etc/passwd /dev/null /dev/lwk/../null $'\n' "$(head -c 65536 /dev/zero | tr '\0' /)"; do
 			lwkexec /opt/lwk-tests/hello 2>&1 | cut -c 1-200
 		done
-		(exec -a 'lwkexec: another program' lwkexec 0:0:0:0:0:0 '' /opt/lwk-tests/hello hello)
+		(exec -a 'lwkexec: another program' lwkexec 0:0:0:0:0:0:0:0 '' /opt/lwk-tests/hello hello)
 		echo "resumed: $?"
 	SCRIPT
 	until [[ ! $(squeue -h -u user1) ]]; do sleep 0.5; done
