@@ -63,6 +63,7 @@ expand()
 	diff <(echo "$before") <(affinities)
 }
 
+# bats test_tags=nightly
 @test "interrupts that an administrator moves stay off the job's CPUs, and stay put at the end" {
 	before=$(affinities | grep -v '^/proc/irq/[48]/')
 	quiet_job
@@ -76,6 +77,7 @@ expand()
 	diff <(echo "$before") <(affinities | grep -v '^/proc/irq/[48]/')
 }
 
+# bats test_tags=nightly
 @test "two quiet jobs at once have no interrupts, and the first may end first" {
 	before=$(affinities)
 	quiet_job

@@ -41,6 +41,7 @@ lwk_job()
 	diff <(grep -v '^/proc/irq/4/' "$BATS_FILE_TMPDIR/before") <(affinities | grep -v '^/proc/irq/4/')
 }
 
+# bats test_tags=nightly
 @test "interrupts are where they were after two jobs of which the first ends first" {
 	before=$(affinities)
 	a=$(submit user1 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/nap 600")
@@ -91,6 +92,7 @@ lwk_job()
 	banned_is 0
 }
 
+# bats test_tags=nightly
 @test "lwkctl irqs counts the interrupts of each CPU before and with the LWK" {
 	lwk_job
 	run -0 as user1 lwkctl irqs "$job" --interval 2

@@ -172,7 +172,7 @@ no_group_is_left()
 	no_group_is_left
 }
 
-# bats test_tags=cgroups
+# bats test_tags=cgroups,nightly
 @test "limits that cannot be set are refused with the reason, and change nothing" {
 	run ! as user1 srun -n2 --lwk --lwk-proxy-mem=0 "$programs/hello"
 	[[ $output == *'--lwk-proxy-mem: expected a size with its unit, of 8M at least'*'found "0"'* ]]

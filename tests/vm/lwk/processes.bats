@@ -102,6 +102,7 @@ export top bed_name
 	[[ ${lines[2]} == '"processes":2' && ${lines[3]} == '"processes":0' ]]
 }
 
+# bats test_tags=nightly
 @test "after 200 children the LWK has all its memory back" {
 	run -0 there "$programs/fork-limits" many 200
 	echo "$output"

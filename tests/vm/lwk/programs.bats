@@ -33,6 +33,7 @@ teardown_file()
 	[[ $output == *'all of it is right'* ]]
 }
 
+# bats test_tags=nightly
 @test "a mapping costs nearly the same among 100000 as among 100" {
 	run -0 as user1 srun -Q --lwk -n1 -c2 --mem=1200 "$programs/many-mappings"
 	echo "$output"
@@ -96,6 +97,7 @@ right()
 	[[ $1 == *'token: right'*'time_used: right' && $1 != *wrong* ]]
 }
 
+# bats test_tags=nightly
 @test "of more threads than LWK CPUs one goes on when another waits" {
 	for n in 4 25; do
 		run -0 inside lwkexec "$programs/share-cpu" "$n"

@@ -43,6 +43,7 @@ movable_blocks()
 }
 
 # Debian's systemd uses cgroup version 2.
+# bats test_tags=nightly
 @test "the systemd unit prepares the node before slurmd starts, and undoes it when stopped" {
 	testbed up --init systemd --cgroup v2 --append systemd.wants=slurm-lwk-prepare.service
 	run -0 bed systemctl is-active slurm-lwk-prepare.service

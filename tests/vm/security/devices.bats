@@ -92,6 +92,7 @@ is_useless()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "the node in a job's private view does not lead to the next instance with its number" {
 	job=$(submit user1 -n2 --mem=400 --lwk --wrap 'echo "/proc/$$/root$LWK_DEVICE"; sleep 300')
 	wait_for 60 has_printed user1 "$job" /proc

@@ -76,6 +76,7 @@ finds_nothing()
 	finds_nothing user2
 }
 
+# bats test_tags=nightly
 @test "an LWK that runs no program yet has nothing of Linux's programs and files" {
 	waiting_job user1
 	before=$memory

@@ -85,6 +85,7 @@ whole_node()
 	wait_for 60 bed sh -c '[ -z "$(ls /run/slurm-lwk/jobs)" ]'
 }
 
+# bats test_tags=nightly
 @test "--exclusive --mem=0 gets what the whole node can give away" {
 	whole_node $((1 << 30))
 }
@@ -96,6 +97,7 @@ whole_node()
 	bed sh -c 'lwkctl prepare --undo >/dev/null'
 }
 
+# bats test_tags=nightly
 @test "--lwk-numa takes memory from other nodes" {
 	run_memory --mem=320 --lwk-numa=bind=0
 	[[ $output == '0 256 0:256' ]]

@@ -110,6 +110,7 @@ user_ns()
 	job_is "$lwk" JobState=FAILED
 }
 
+# bats test_tags=nightly
 @test "standard input goes to the tasks that --input names" {
 	as user1 sh -c 'head -c 1000000 /dev/urandom | base64 >input'
 	both -n4 --mem=512 <<-'EOF'

@@ -216,6 +216,7 @@ interactive_fails()
 	both_are_clean
 }
 
+# bats test_tags=nightly
 @test "a bad image on node2 fails sbatch, srun and salloc" {
 	bad_image 2
 	batch_fails 'expected an ELF file'
