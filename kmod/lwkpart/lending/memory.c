@@ -10,6 +10,8 @@
 
 #include "lending/memory.h"
 
+#include <linux/io.h>
+#include <linux/kasan.h>
 #include <linux/memory.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
@@ -79,6 +81,8 @@ static int check_block(u64 start, u64 size, int node)
 	unsigned long pfn, end = PHYS_PFN(start + size);
 
 	for (pfn = PHYS_PFN(start); pfn < end; pfn++) {
+		struct page *page;
+
 		if (pfn % PAGES_PER_SECTION == 0) {
 			cond_resched();
 			if (fatal_signal_pending(current))
@@ -91,13 +95,26 @@ static int check_block(u64 start, u64 size, int node)
 			    memory_add_physaddr_to_nid(PFN_PHYS(pfn)) != node)
 				return -EINVAL;
 		}
-		if (PageHWPoison(pfn_to_page(pfn))) {
+		page = pfn_to_page(pfn);
+		/* A kernel with CONFIG_DEBUG_VM fills the structures of off-line pages with ones. */
+		if (!PagePoisoned(page) && PageHWPoison(page)) {
 			pr_warn("memory %#llx-%#llx was to be lent, but its page %#llx is marked as broken; use another block (a block that was never on-line must be put on-line once)\n",
 				start, start + size - 1, PFN_PHYS(pfn));
 			return -EINVAL;
 		}
 	}
 	return 0;
+}
+
+/*
+ * KASAN takes the pages of an off-line block for free ones, and would report each use of them. Linux marks
+ * them as free again when they go on-line.
+ */
+static void announce_use(u64 start, u64 size)
+{
+#ifdef CONFIG_KASAN_GENERIC
+	__memset(kasan_mem_to_shadow(phys_to_virt(start)), 0, size >> KASAN_SHADOW_SCALE_SHIFT);
+#endif
 }
 
 static bool is_coming(u64 start, u64 size)
@@ -127,6 +144,8 @@ static int lend_block(const struct lwkpart_mem *request)
 	error = is_coming(start, size) ? -EBUSY : check_block(start, size, request->node);
 	if (error)
 		ledger_remove_range(ledger_find_range(start, size));
+	else
+		announce_use(start, size);
 	return error;
 }
 
