@@ -124,14 +124,26 @@ job_is()
 	done
 }
 
+# patience: prints how often the seconds of wait_for pass before a test gives up. The kernels that report errors
+# take many times as long.
+patience()
+{
+	case $(built) in
+	*-debug | *-kcsan) echo 12 ;;
+	*) echo 3 ;;
+	esac
+}
+
 # wait_for SECONDS COMMAND...: waits until the command succeeds, at most three times SECONDS, which
 # is enough on a host that has nothing else to do. A command in the machine is repeated there,
 # because a connection for each look costs much more than the look.
 wait_for()
 {
-	local seconds=$((3 * $1)) there
-	shift
+	local seconds there
 
+	patience=${patience:-$(patience)}
+	seconds=$((patience * $1))
+	shift
 	there="$(declare -f repeat_until); repeat_until \"\$@\""
 	[[ $1 != has_printed ]] || set -- as "$2" grep -qs -- "$4" "$3.out"
 	case $1 in

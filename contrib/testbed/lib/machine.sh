@@ -248,7 +248,10 @@ await_boot()
 {
 	local timeout=boot_timeout_$init machine deadline restarts=0
 
-	deadline=$((SECONDS + ${!timeout}))
+	timeout=${!timeout}
+	# Each access of memory is a call there.
+	[[ ! $built_kernel ]] || timeout=$((4 * timeout))
+	deadline=$((SECONDS + timeout))
 	for ((machine = 1; machine <= machines; machine++)); do
 		until grep -q "$console_ready" "$state/console$machine.log"; do
 			! grep -qE "$console_failed" "$state/console$machine.log" ||
@@ -257,9 +260,9 @@ await_boot()
 			if grep -q "$console_lost" "$state/console$machine.log"; then
 				((++restarts <= 2)) || boot_failed "$machine" 'it lost timer interrupts three times'
 				start_again "$machine"
-				deadline=$((SECONDS + ${!timeout}))
+				deadline=$((SECONDS + timeout))
 			fi
-			((SECONDS < deadline)) || boot_failed "$machine" "it was not ready after ${!timeout} s"
+			((SECONDS < deadline)) || boot_failed "$machine" "it was not ready after $timeout s"
 			sleep 0.1
 		done
 	done
@@ -334,7 +337,7 @@ verb_up()
 {
 	local lock project=yes cpus=8 nodes=2 mem=4096
 
-	release='' kernel='' packages='' cgroup='' init=tiny append='' machines=1 threads=1 icount='' plugin='' net_queues=0
+	release='' kernel='' built_kernel='' packages='' cgroup='' init=tiny append='' machines=1 threads=1 icount='' plugin='' net_queues=0
 	while (($#)); do
 		case $1 in
 		--cpus | --nodes | --mem | --release | --kernel | --cgroup | --init | --append | --plugin | --machines | --threads | --name | --packages)
@@ -376,6 +379,7 @@ verb_up()
 	fi
 	remove_state
 	install_missing_tools
+	build_kernel
 	build_image
 	find_build
 	[[ -z $project ]] || build_project

@@ -8,9 +8,9 @@
 releases=(bullseye bookworm trixie forky)
 
 # release is "" (the default) or "host" until take_release; kernel is "" (the release's own), a package (NAME or
-# NAME/SUITE) or the directory of a built kernel.
+# NAME/SUITE) or the directory of a built kernel, which built_kernel names if the test bed builds it.
 # packages is "" or a file with the names of more packages for the machines, one a line.
-release='' kernel='' packages=''
+release='' kernel='' built_kernel='' packages=''
 
 host_release()
 {
@@ -26,6 +26,10 @@ take_release()
 	[[ ! $packages || -r $packages ]] ||
 		die_usage '--packages FILE with names of packages' "$packages" 'name a file that can be read'
 	case $kernel in
+	debug | kcsan)
+		built_kernel=$kernel
+		kernel=$cache/kernel-$release-$built_kernel
+		;;
 	/*)
 		kernel=$(realpath -- "$kernel")
 		[[ -e $kernel/arch/x86/boot/bzImage && -e $kernel/include/config/kernel.release ]] ||
@@ -34,7 +38,7 @@ take_release()
 		;;
 	'' | linux-image-*) ;;
 	*)
-		die_usage '--kernel as a package linux-image-...[/SUITE] or the directory of a built kernel' \
+		die_usage '--kernel as a package linux-image-...[/SUITE], the directory of a built kernel, debug or kcsan' \
 			"'$kernel'" 'give one of them'
 		;;
 	esac
@@ -123,6 +127,19 @@ install_root()
 		die "expected a root of $release with the packages $list, found that mmdebstrap failed (its words are above); check the network and the names of the packages"
 }
 
+# kernel_packages: prints what the builder has for the machines' kernel: its headers, or, where a directory
+# has the kernel, the distribution's source and what builds it.
+kernel_packages()
+{
+	local headers=${kernel:-linux-image-amd64}
+
+	if [[ $kernel == /* ]]; then
+		printf '%s\n' linux-source flex bison libssl-dev xz-utils
+	else
+		echo "${headers/#linux-image-/linux-headers-}"
+	fi
+}
+
 find_builder()
 {
 	local inputs
@@ -130,7 +147,8 @@ find_builder()
 	# Not the whole file: a builder takes minutes to make.
 	inputs=$(declare -f package_sources install_root
 		"$top/contrib/install-dependencies" --list-build
-		printf '%s\n' "$release" "$kernel")
+		printf '%s\n' "$release"
+		if [[ $kernel == /* ]]; then kernel_packages; else echo "$kernel"; fi)
 	inputs=$(sha256sum <<<"$inputs")
 	builder=$cache/builder-$release-${inputs:0:16}
 }
@@ -154,12 +172,11 @@ keep_root()
 
 build_builder()
 {
-	local packages headers=${kernel:-linux-image-amd64}
+	local packages
 
 	find_builder
 	[[ ! -d $builder ]] || return 0
-	mapfile -t packages < <("$top/contrib/install-dependencies" --list-build)
-	[[ $kernel == /* ]] || packages+=("${headers/#linux-image-/linux-headers-}")
+	mapfile -t packages < <("$top/contrib/install-dependencies" --list-build; kernel_packages)
 	step "builder of $release from Debian packages" keep_root "$builder" "${packages[@]}"
 	find "$cache" -maxdepth 1 -name 'builder-*' ! -path "$builder" -mtime +7 -exec rm -rf --one-file-system {} +
 }
