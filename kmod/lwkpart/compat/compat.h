@@ -21,6 +21,7 @@
 #include <linux/entry-common.h>
 #include <linux/eventfd.h>
 #include <linux/file.h>
+#include <linux/fsnotify.h>
 #include <linux/gfp.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
@@ -96,6 +97,29 @@ static inline struct file *compat_get_file(struct file __rcu **entry)
 		return NULL;
 	}
 	return file;
+#endif
+}
+
+/*
+ * Does a program that listens by fanotify(7) decide whether the file may be read? Kernels without the
+ * function do not tell about programs that listen to a whole mount.
+ */
+static inline bool compat_asks_listener(const struct file *file)
+{
+#ifdef HAVE_FSNOTIFY_SB_HAS_PRIORITY_WATCHERS
+	return fsnotify_sb_has_priority_watchers(file_inode(file)->i_sb, FSNOTIFY_PRIO_CONTENT);
+#elif defined(CONFIG_FSNOTIFY)
+	struct dentry *dentry = file->f_path.dentry;
+	u32 mask = file_inode(file)->i_fsnotify_mask | file_inode(file)->i_sb->s_fsnotify_mask;
+
+	if (dentry->d_flags & DCACHE_FSNOTIFY_PARENT_WATCHED) {
+		dentry = dget_parent(dentry);
+		mask |= d_inode(dentry)->i_fsnotify_mask;
+		dput(dentry);
+	}
+	return mask & ALL_FSNOTIFY_PERM_EVENTS;
+#else
+	return false;
 #endif
 }
 

@@ -137,7 +137,8 @@ bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
 	left_to_proxy = signal_pending(current) || READ_ONCE(current->task_works);
 	answer.id = packet.id;
 	answer.args[0] = result;
-	channel_finish(thread, left_to_proxy ? NULL : &answer);
+	if (channel_finish(thread, left_to_proxy ? NULL : &answer))
+		channel_ring(thread);
 	if (left_to_proxy) {
 		serve->has_reply = 1;
 		serve->id = packet.id;

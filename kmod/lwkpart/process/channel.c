@@ -50,22 +50,30 @@ bool channel_peek(struct lwk_thread *thread, struct lwk_packet *packet)
 	return quiet;
 }
 
+bool channel_ring_held(struct lwk_thread *thread)
+{
+	struct instance *instance = thread->process->instance;
+	const struct lwk_channel *channel = READ_ONCE(thread->channel);
+
+	if (!serves(instance) || !channel)
+		return false;
+	if (READ_ONCE(channel->lwk_sleeps) || signals_wait(channel))
+		doorbell_ring(instance, thread->slot);
+	return true;
+}
+
 long channel_ring(struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;
-	long error = -EIO;
+	bool rung;
 
 	down_read(&instance->rwsem);
-	if (serves(instance) && thread->channel) {
-		if (READ_ONCE(thread->channel->lwk_sleeps) || signals_wait(thread->channel))
-			doorbell_ring(instance, thread->slot);
-		error = 0;
-	}
+	rung = channel_ring_held(thread);
 	up_read(&instance->rwsem);
-	return error;
+	return rung ? 0 : -EIO;
 }
 
-void channel_finish(struct lwk_thread *thread, const struct lwk_packet *reply)
+bool channel_finish(struct lwk_thread *thread, const struct lwk_packet *reply)
 {
 	struct lwk_channel *channel;
 	bool sleeps = false;
@@ -84,8 +92,7 @@ void channel_finish(struct lwk_thread *thread, const struct lwk_packet *reply)
 		}
 	}
 	spin_unlock(&thread->lock);
-	if (sleeps)
-		channel_ring(thread);
+	return sleeps;
 }
 
 void channel_forget(struct lwk_thread *thread)

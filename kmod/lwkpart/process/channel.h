@@ -22,10 +22,15 @@ enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int 
  * LWK has not taken all signals yet: then the packet is the proxy's.
  */
 bool channel_peek(struct lwk_thread *thread, struct lwk_packet *packet);
-/* Removes the first packet and sends the reply; NULL: the proxy sends it. */
-void channel_finish(struct lwk_thread *thread, const struct lwk_packet *reply);
+/*
+ * Removes the first packet and sends the reply; NULL: the proxy sends it. Returns true when the LWK needs a
+ * doorbell.
+ */
+bool channel_finish(struct lwk_thread *thread, const struct lwk_packet *reply);
 /* LWK_DOORBELL: 0 or -EIO. Takes rwsem. */
 long channel_ring(struct lwk_thread *thread);
+/* The same with rwsem held. False: there is no channel any more. */
+bool channel_ring_held(struct lwk_thread *thread);
 /* Takes the channel away from the thread. */
 void channel_forget(struct lwk_thread *thread);
 

@@ -3,12 +3,10 @@
 
 #include <linux/moduleparam.h>
 #include <linux/sched/signal.h>
-#include <asm/unistd.h>
 
 #include "compat/compat.h"
 #include "process/channel.h"
-#include "process/view.h"
-#include "server/transfer.h"
+#include "process/requests.h"
 
 static bool servers = true;
 module_param(servers, bool, 0644);
@@ -16,9 +14,6 @@ MODULE_PARM_DESC(
 	servers,
 	"kernel threads read and write files for proxies that wait, where that needs no proxy (default: on)");
 
-/* Larger transfers would keep the other clients waiting; the proxy makes them. */
-#define MOST_BYTES (4UL << 20)
-#define MOST_PIECES 32
 /*
  * After a packet that the server could not serve the proxy's thread waits for so many packets itself: one
  * after a long success, twice as many each time that the success was short.
@@ -34,63 +29,6 @@ static bool look(struct server_client *client, bool then_sleep)
 	return channel_look(served->thread, then_sleep, 1) != MAIL_NONE;
 }
 
-/* False: the packet is no call that a server makes. */
-static bool read_packet(const struct served *served, const struct lwk_packet *packet,
-			struct transfer *transfer)
-{
-	*transfer = (struct transfer){ .task = served->task,
-				       .files = served->files,
-				       .cred = served->cred };
-	if (packet->kind != LWK_PACKET_REQUEST)
-		return false;
-	switch (packet->nr) {
-	case __NR_pwrite64:
-		transfer->write = true;
-		fallthrough;
-	case __NR_pread64:
-		transfer->has_position = true;
-		transfer->position = packet->args[3];
-		break;
-	case __NR_write:
-		transfer->write = true;
-		fallthrough;
-	case __NR_read:
-		break;
-	default:
-		return false;
-	}
-	return packet->args[2] && packet->args[2] <= MOST_BYTES;
-}
-
-/* Makes the call with the memory of the LWK process. With rwsem and 'shown' held. */
-static ssize_t transfer_here(struct lwk_process *process, struct transfer *transfer, u64 address,
-			     size_t size)
-{
-	struct kvec memory[MOST_PIECES];
-	unsigned int pieces;
-
-	if (!has_slot(&process->first) || process->hidden)
-		return -EAGAIN;
-	pieces = view_map(process, address, size, !transfer->write, memory, MOST_PIECES);
-	return pieces ? transfer_run(transfer, memory, pieces, size) : -EAGAIN;
-}
-
-/* The locks keep the memory what it is. Who holds them for writing is about to take it away. */
-static ssize_t transfer_locked(struct lwk_process *process, struct transfer *transfer, u64 address,
-			       size_t size)
-{
-	ssize_t result = -EAGAIN;
-
-	if (!down_read_trylock(&process->instance->rwsem))
-		return result;
-	if (down_read_trylock(&process->shown)) {
-		result = transfer_here(process, transfer, address, size);
-		up_read(&process->shown);
-	}
-	up_read(&process->instance->rwsem);
-	return result;
-}
-
 /* Linux does more for a call of this task than the call itself. */
 static bool has_more_to_do(struct task_struct *task)
 {
@@ -102,21 +40,22 @@ static bool serve_one(struct server_client *client)
 	struct served *served = container_of(client, struct served, client);
 	struct lwk_packet packet, answer = { .kind = LWK_PACKET_REPLY };
 	struct lwk_thread *thread = served->thread;
-	struct transfer transfer;
-	ssize_t result;
+	struct transfer transfer = { .task = served->task,
+				     .files = served->files,
+				     .cred = served->cred };
+	s64 result;
 
-	if (!channel_peek(thread, &packet) || !read_packet(served, &packet, &transfer) ||
-	    has_more_to_do(served->task) ||
-	    !transfer_begin(&transfer, packet.args[0], packet.args[2]))
+	if (READ_ONCE(thread->process->instance->stopping) || !channel_peek(thread, &packet) ||
+	    has_more_to_do(served->task))
 		return false;
-	result = transfer_locked(thread->process, &transfer, packet.args[1], packet.args[2]);
-	transfer_end(&transfer);
-	if (result < 0)
+	result = request_make(thread->process, &transfer, &packet);
+	if (result == NOT_DONE)
 		return false;
 	thread->by_server++;
 	answer.id = packet.id;
 	answer.args[0] = result;
-	channel_finish(thread, &answer);
+	if (channel_finish(thread, &answer))
+		channel_ring_held(thread);
 	return true;
 }
 
@@ -133,15 +72,17 @@ static bool pays(struct lwk_thread *thread)
 bool served_begin(struct served *served, struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;
+	const struct lwk_channel *channel = READ_ONCE(thread->channel);
 
 	/* Without cgroups of the job's a server would be outside the limits of its proxies. */
-	if (has_more_to_do(current) || !confinement_has_groups(&instance->confinement) ||
-	    !pays(thread))
+	if (!channel || has_more_to_do(current) ||
+	    !confinement_has_groups(&instance->confinement) || !pays(thread))
 		return false;
 	served->server = server_get(instance, thread->slot % instance->n_cpus);
 	if (!served->server)
 		return false;
 	served->client = (struct server_client){ .wait = &instance->wait[thread->slot],
+						 .requests = &channel->to_linux,
 						 .look = look,
 						 .serve = serve_one };
 	served->thread = thread;
@@ -149,6 +90,7 @@ bool served_begin(struct served *served, struct lwk_thread *thread)
 	served->files = current->files;
 	served->cred = current_cred();
 	served->before = thread->by_server;
+	served->turn = 0;
 	server_add(served->server, &served->client);
 	return true;
 }
@@ -193,6 +135,8 @@ long served_wait(struct served *served, long most)
 		most = schedule_timeout(most);
 	}
 	finish_wait(wait, &waiting.entry);
+	if (!most)
+		server_watch(served->server, &served->turn);
 	return most;
 }
 

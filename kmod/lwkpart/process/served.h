@@ -16,7 +16,8 @@ struct served {
 	struct task_struct *task;
 	struct files_struct *files;
 	const struct cred *cred;
-	u64 before; /* calls that servers had made for the thread */
+	u64 before;	   /* calls that servers had made for the thread */
+	unsigned int turn; /* for server_watch() */
 };
 
 /*

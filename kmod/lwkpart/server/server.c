@@ -12,6 +12,8 @@
 #include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
+#include <linux/rwsem.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
 #include <linux/slab.h>
 
@@ -24,17 +26,20 @@
 #define SPIN_MIN 10000U
 #define SPIN_MAX 200000U
 #define SPIN_SHARED 50000U
-/* Looks at all clients between two readings of the clock. */
+/* Looks at all clients between two PAUSEs, and between two readings of the clock. */
 #define LOOKS 8
+#define LOOKS_BY_CLOCK 64
 
 struct server {
 	struct instance *instance;
 	unsigned int cpu;	  /* of Linux */
 	struct server_bell *bell; /* of the instance */
 	struct task_struct *task; /* NULL: it has been stopped; under instance->servers_mutex */
-	struct mutex mutex;	  /* protects the next two; held while clients are served */
+	struct mutex mutex;	  /* protects the next two; held while the server works and looks */
 	struct list_head clients;
 	bool stopped;
+	atomic_t wanted;   /* threads that want the mutex */
+	unsigned int turn; /* written by the thread; odd while it serves a client */
 	unsigned int spin_ns;
 	u64 used;  /* CPU time of the thread, ns; written by the thread */
 	u64 taken; /* how much of it servers_take_time() has returned; atomic */
@@ -52,34 +57,56 @@ static void give_up(struct server *server, struct server_client *client)
 	wake_up(wait);
 }
 
-/* Gives each client one turn. Returns false when none had anything to do. */
-static bool serve_all(struct server *server)
+static void give_all_up(struct server *server)
 {
 	struct server_client *client, *next;
-	bool worked = false;
 
-	mutex_lock(&server->mutex);
-	list_for_each_entry_safe(client, next, &server->clients, link) {
-		if (!client->look(client, false))
-			continue;
-		worked = true;
-		if (!client->serve(client))
-			give_up(server, client);
-	}
-	mutex_unlock(&server->mutex);
-	return worked;
+	list_for_each_entry_safe(client, next, &server->clients, link)
+		give_up(server, client);
 }
 
-/* From now on each client rings the doorbell. Returns true when one has something to do already. */
-static bool look_before_sleep(struct server *server)
+/* The channel exists because rwsem is held, in a state that has processes. */
+static bool asks(const struct server_client *client)
+{
+	return READ_ONCE(client->requests->head) != READ_ONCE(client->requests->tail);
+}
+
+static bool anybody_asks(const struct server *server)
+{
+	const struct server_client *client;
+
+	list_for_each_entry(client, &server->clients, link)
+		if (asks(client))
+			return true;
+	return false;
+}
+
+/* Gives each client one turn. */
+static void serve_all(struct server *server)
+{
+	struct server_client *client, *next;
+	bool served;
+
+	list_for_each_entry_safe(client, next, &server->clients, link) {
+		if (!asks(client))
+			continue;
+		/* server_remove() asks for the mutex, then looks whether a call is being made. */
+		smp_store_mb(server->turn, server->turn + 1);
+		served = atomic_read(&server->wanted) || client->serve(client);
+		WRITE_ONCE(server->turn, server->turn + 1);
+		if (!served)
+			give_up(server, client);
+	}
+}
+
+/* Tells all clients whether they must ring. Returns true when one has something to do. */
+static bool look_at_all(struct server *server, bool then_sleep)
 {
 	struct server_client *client;
 	bool waits = false;
 
-	mutex_lock(&server->mutex);
 	list_for_each_entry(client, &server->clients, link)
-		waits |= client->look(client, true);
-	mutex_unlock(&server->mutex);
+		waits |= client->look(client, then_sleep);
 	return waits;
 }
 
@@ -91,25 +118,76 @@ static void adapt_spin(struct server *server, u64 waited)
 		server->spin_ns = clamp(server->spin_ns * 2, SPIN_MIN, SPIN_MAX);
 }
 
-static bool looked_enough(const struct server *server, u64 waited)
+/* Somebody waits for the CPU, for the clients or for the instance. */
+static bool is_wanted(struct server *server)
 {
-	return waited >= server->spin_ns || kthread_should_stop() ||
-	       (waited >= SPIN_SHARED && !single_task_running());
+	return atomic_read(&server->wanted) || need_resched() || signal_pending(current) ||
+	       rwsem_is_contended(&server->instance->rwsem);
 }
 
-/* Looks for a while. Returns whether there was anything to do, which is done then. */
-static bool spin(struct server *server, u64 start)
+static bool looked_enough(const struct server *server, u64 waited)
 {
-	unsigned int i;
+	return waited >= server->spin_ns || (waited >= SPIN_SHARED && !single_task_running());
+}
 
-	while (!looked_enough(server, ktime_get_ns() - start)) {
-		for (i = 0; i < LOOKS; i++)
-			if (serve_all(server))
-				return true;
-		cond_resched();
+/*
+ * Looks until somebody asks: true. False: it has looked for long enough, or the server is wanted. 'since' is
+ * when the last call ended, 0: not known yet; a wait that is short needs no clock.
+ */
+static bool await_request(struct server *server, u64 *since)
+{
+	unsigned int looks;
+	u64 now;
+
+	for (looks = 1; !anybody_asks(server); looks++) {
+		if (looks % LOOKS)
+			continue;
 		cpu_relax();
+		if (is_wanted(server))
+			return false;
+		if (looks % LOOKS_BY_CLOCK)
+			continue;
+		now = ktime_get_ns();
+		if (!*since)
+			*since = now;
+		if (looked_enough(server, now - *since))
+			return false;
 	}
-	return false;
+	return true;
+}
+
+/* Serves until nobody asks for a while, or until the server is wanted. With mutex and rwsem held. */
+static void take_turns(struct server *server, u64 *since)
+{
+	while (await_request(server, since)) {
+		if (*since)
+			adapt_spin(server, ktime_get_ns() - *since);
+		*since = 0;
+		serve_all(server);
+		if (is_wanted(server))
+			break;
+	}
+}
+
+/* As take_turns(). Returns false when the server should sleep. */
+static bool work(struct server *server, u64 *since)
+{
+	struct instance *instance = server->instance;
+	bool goes_on = false;
+
+	mutex_lock(&server->mutex);
+	down_read(&instance->rwsem);
+	if (!state_has_processes(instance_state(instance))) {
+		give_all_up(server);
+	} else if (!list_empty(&server->clients)) {
+		look_at_all(server, false);
+		take_turns(server, since);
+		goes_on = !*since || !looked_enough(server, ktime_get_ns() - *since) ||
+			  look_at_all(server, true);
+	}
+	up_read(&instance->rwsem);
+	mutex_unlock(&server->mutex);
+	return goes_on;
 }
 
 static void publish_time(struct server *server)
@@ -130,43 +208,50 @@ static void sleep(struct server *server)
 
 	publish_time(server);
 	go_home(server);
-	WRITE_ONCE(bell->rung, false);
-	smp_mb(); /* the doorbell's interrupt comes after a packet, and sets 'rung' */
-	if (!look_before_sleep(server))
-		wait_event_idle(bell->wait, READ_ONCE(bell->rung) || kthread_should_stop());
+	wait_event_idle(bell->wait, READ_ONCE(bell->rung) || kthread_should_stop());
 }
 
 static int run(void *argument)
 {
 	struct server *server = argument;
-	struct server_client *client, *next;
-	u64 start;
+	u64 since = 0;
 
 	if (confine_current(&server->instance->confinement))
 		pr_warn("expected to put the server of job %u on CPU %u into the cgroups of its proxies, which failed: their limits do not bind it\n",
 			server->instance->job_id, server->cpu);
+	/* What hurry() sends: Linux's waits that a signal could end, it ends. */
+	allow_kernel_signal(SIGKILL);
 	while (!kthread_should_stop()) {
-		if (serve_all(server)) {
-			cond_resched();
-			continue;
-		}
-		start = ktime_get_ns();
-		if (!spin(server, start))
+		WRITE_ONCE(server->bell->rung, false);
+		smp_mb(); /* the doorbell's interrupt comes after a packet, and sets 'rung' */
+		if (!work(server, &since))
 			sleep(server);
-		adapt_spin(server, ktime_get_ns() - start);
+		if (signal_pending(current))
+			flush_signals(current);
+		cond_resched();
 	}
 	mutex_lock(&server->mutex);
 	server->stopped = true;
-	list_for_each_entry_safe(client, next, &server->clients, link)
-		give_up(server, client);
+	give_all_up(server);
 	mutex_unlock(&server->mutex);
 	publish_time(server);
 	return 0;
 }
 
+/* Has the call end that the server makes, if it waits. */
+static void hurry(struct server *server)
+{
+	mutex_lock(&server->instance->servers_mutex);
+	if (server->task)
+		send_sig(SIGKILL, server->task, 1);
+	mutex_unlock(&server->instance->servers_mutex);
+}
+
 void server_add(struct server *server, struct server_client *client)
 {
+	atomic_inc(&server->wanted);
 	mutex_lock(&server->mutex);
+	atomic_dec(&server->wanted);
 	client->with_server = !server->stopped;
 	if (client->with_server) {
 		list_add_tail(&client->link, &server->clients);
@@ -182,13 +267,27 @@ void server_remove(struct server *server, struct server_client *client)
 {
 	if (!smp_load_acquire(&client->with_server))
 		return;
+	atomic_inc(&server->wanted);
+	smp_mb__after_atomic();
+	if (READ_ONCE(server->turn) % 2)
+		hurry(server);
 	mutex_lock(&server->mutex);
+	atomic_dec(&server->wanted);
 	if (client->with_server) {
 		list_del(&client->link);
 		server->bell->clients--;
 	}
 	client->with_server = false;
 	mutex_unlock(&server->mutex);
+}
+
+void server_watch(struct server *server, unsigned int *turn)
+{
+	unsigned int now = READ_ONCE(server->turn);
+
+	if (now % 2 && now == *turn)
+		hurry(server);
+	*turn = now;
 }
 
 /* The first LWK CPU with the same target has the server. */
@@ -239,6 +338,18 @@ struct server *server_get(struct instance *instance, unsigned int cpu_index)
 	}
 	mutex_unlock(&instance->servers_mutex);
 	return server;
+}
+
+void servers_hurry(struct instance *instance)
+{
+	struct server *server;
+	unsigned int i;
+
+	for (i = 0; i < instance->n_cpus; i++) {
+		server = smp_load_acquire(&instance->servers[i]);
+		if (server)
+			hurry(server);
+	}
 }
 
 void servers_stop(struct instance *instance)

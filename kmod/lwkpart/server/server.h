@@ -7,20 +7,26 @@
 #ifndef LWKPART_SERVER_H
 #define LWKPART_SERVER_H
 
+#include "abi/shared/channel.h"
 #include "instance/instance.h"
 
-/*
- * A channel that a server looks after, while the Linux thread that it belongs to waits. The functions run
- * in the server's thread, one call at a time.
- */
+/* A channel that a server looks after, while the Linux thread that it belongs to waits. */
 struct server_client {
 	struct list_head link;
 	bool with_server; /* written by server.c; false: the server does not touch the client any more */
 	wait_queue_head_t
 		*wait; /* where the waiting thread is woken when the server gives the client up */
-	/* Is there anything to do? 'then_sleep': the server sleeps if not, and needs a doorbell. */
+	const struct lwk_ring *requests; /* the server looks at its counts only */
+	/*
+	 * Tells the LWK whether the server needs a doorbell, as it does when it sleeps. Returns true when
+	 * there is something to do. Any thread.
+	 */
 	bool (*look)(struct server_client *client, bool then_sleep);
-	/* Does one piece of work, without waiting for anything. False: the waiting thread must do it. */
+	/*
+	 * Does one piece of work, without waiting for anything. False: the waiting thread must do it. Runs
+	 * in the server's thread, one call at a time, with the instance's rwsem held for reading, in a state
+	 * that has processes.
+	 */
 	bool (*serve)(struct server_client *client);
 };
 
@@ -31,8 +37,15 @@ struct server_client {
 struct server *server_get(struct instance *instance, unsigned int cpu_index);
 /* From now on the server serves the client, until it gives the client up. */
 void server_add(struct server *server, struct server_client *client);
-/* Takes the client back: waits until the server has finished the turn that is under way. */
+/* Takes the client back. A call that the server makes meanwhile ends early if it waits for anything. */
 void server_remove(struct server *server, struct server_client *client);
+/*
+ * Ends the call that the server makes if it has taken as long as two calls of this function are apart,
+ * against all expectation. *turn is 0 at first, and the function's own.
+ */
+void server_watch(struct server *server, unsigned int *turn);
+/* Has calls end that wait for anything, before the instance stops; its 'stopping' is set. */
+void servers_hurry(struct instance *instance);
 /* Ends all servers, after the state has changed to one that has no processes. */
 void servers_stop(struct instance *instance);
 /* Returns the nanoseconds of CPU time that the servers have used since the last call. */

@@ -17,6 +17,7 @@
 #include <linux/shmem_fs.h>
 
 #include "compat/compat.h"
+#include "server/socket.h"
 
 /* The minor numbers of devices whose reads can be repeated, and whose writes never end early. */
 #define NULL_MINOR 3
@@ -55,13 +56,19 @@ static bool is_in_memory(struct inode *inode)
 	       inode->i_sb->s_magic == TMPFS_MAGIC && !READ_ONCE(SHMEM_I(inode)->swapped);
 }
 
+/* An eventfd(2), and what is like it. */
+static bool is_anonymous(const struct inode *inode)
+{
+	return inode->i_sb->s_magic == ANON_INODE_FS_MAGIC;
+}
+
 /* Does the file system promise that a read or write with IOCB_NOWAIT does not wait? */
-static bool suits(const struct transfer *transfer, size_t size)
+bool transfer_suits(const struct transfer *transfer, size_t size)
 {
 	const struct file *file = transfer->file;
 	struct inode *inode = file_inode(file);
 
-	if (file->f_flags & (O_DIRECT | O_SYNC | O_DSYNC) || file->f_mode & FMODE_PATH)
+	if (file->f_flags & (O_DIRECT | O_SYNC | O_DSYNC))
 		return false;
 	if (!(file->f_mode & (transfer->write ? FMODE_WRITE : FMODE_READ)) ||
 	    !(transfer->write ? file->f_op->write_iter : file->f_op->read_iter))
@@ -69,21 +76,25 @@ static bool suits(const struct transfer *transfer, size_t size)
 	if (transfer->has_position &&
 	    !(file->f_mode & (transfer->write ? FMODE_PWRITE : FMODE_PREAD)))
 		return false;
+	if (compat_asks_listener(file))
+		return false;
+	if (S_ISSOCK(inode->i_mode))
+		return file->f_flags & O_NONBLOCK && socket_suits(transfer, 0);
 	if (is_memory_device(inode) || (!transfer->write && is_in_memory(inode)))
 		return true;
 	if (!(file->f_mode & FMODE_NOWAIT))
 		return false;
 	if (transfer->write)
 		return is_pipe(inode) && size <= PAGE_SIZE;
-	return is_pipe(inode) || S_ISREG(inode->i_mode);
+	return is_pipe(inode) || is_anonymous(inode) || S_ISREG(inode->i_mode);
 }
 
-bool transfer_begin(struct transfer *transfer, unsigned int fd, size_t size)
+bool transfer_begin(struct transfer *transfer, unsigned int fd)
 {
 	transfer->file = find_file(transfer->files, fd);
 	if (!transfer->file)
 		return false;
-	if (suits(transfer, size))
+	if (!(transfer->file->f_mode & FMODE_PATH))
 		return true;
 	transfer_end(transfer);
 	return false;
@@ -136,15 +147,17 @@ static ssize_t run(struct transfer *transfer, struct kiocb *kiocb, const struct 
 			       : vfs_iocb_iter_read(transfer->file, kiocb, &iter);
 }
 
-/* Did the transfer end where the task's own one would end? */
-static bool is_complete(const struct transfer *transfer, const struct kiocb *kiocb, ssize_t result,
-			size_t size)
+/* Is the result that of the task's own call? */
+static bool is_certain(const struct transfer *transfer, const struct kiocb *kiocb, ssize_t result,
+		       size_t size)
 {
 	const struct inode *inode = file_inode(transfer->file);
 
+	if (S_ISSOCK(inode->i_mode))
+		return socket_is_certain(result, true);
 	if (result < 0)
 		return false;
-	return result == size || is_pipe(inode) ||
+	return result == size || is_pipe(inode) || is_anonymous(inode) ||
 	       (S_ISREG(inode->i_mode) ? kiocb->ki_pos >= i_size_read(inode)
 				       : iminor(inode) == NULL_MINOR);
 }
@@ -155,26 +168,42 @@ static void account(struct transfer *transfer, ssize_t result)
 	struct task_io_accounting *counts = &transfer->task->ioac;
 
 	if (transfer->write) {
-		counts->wchar += result;
+		counts->wchar += max_t(ssize_t, result, 0);
 		counts->syscw++;
 	} else {
-		counts->rchar += result;
+		counts->rchar += max_t(ssize_t, result, 0);
 		counts->syscr++;
 	}
 #endif
+}
+
+/* False: another thread uses the position just now. */
+static bool lock_position(const struct transfer *transfer)
+{
+	struct file *file = transfer->file;
+
+	return transfer->has_position || !(file->f_mode & FMODE_ATOMIC_POS) ||
+	       mutex_trylock(&file->f_pos_lock);
+}
+
+static void unlock_position(const struct transfer *transfer)
+{
+	struct file *file = transfer->file;
+
+	if (!transfer->has_position && file->f_mode & FMODE_ATOMIC_POS)
+		mutex_unlock(&file->f_pos_lock);
 }
 
 ssize_t transfer_run(struct transfer *transfer, const struct kvec *memory, unsigned int pieces,
 		     size_t size)
 {
 	struct file *file = transfer->file;
-	bool locked = !transfer->has_position && file->f_mode & FMODE_ATOMIC_POS;
 	const struct cred *cred;
 	struct kiocb kiocb;
 	ssize_t result;
 
-	if (locked && !mutex_trylock(&file->f_pos_lock))
-		return -EAGAIN;
+	if (!lock_position(transfer))
+		return NOT_DONE;
 	init_sync_kiocb(&kiocb, file);
 	if (transfer->has_position)
 		kiocb.ki_pos = transfer->position;
@@ -183,13 +212,28 @@ ssize_t transfer_run(struct transfer *transfer, const struct kvec *memory, unsig
 	cred = override_creds(transfer->cred);
 	result = run(transfer, &kiocb, memory, pieces, size);
 	revert_creds(cred);
-	if (!is_complete(transfer, &kiocb, result, size))
-		result = -EAGAIN;
+	if (!is_certain(transfer, &kiocb, result, size))
+		result = NOT_DONE;
 	else if (!transfer->has_position && !(file->f_mode & FMODE_STREAM))
 		file->f_pos = kiocb.ki_pos;
-	if (locked)
-		mutex_unlock(&file->f_pos_lock);
-	if (result >= 0)
+	unlock_position(transfer);
+	if (result != NOT_DONE)
 		account(transfer, result);
 	return result;
+}
+
+loff_t transfer_seek(struct transfer *transfer, loff_t offset, unsigned int whence)
+{
+	struct file *file = transfer->file;
+	struct inode *inode = file_inode(file);
+	loff_t result;
+
+	/* Other file systems may have to ask somebody where the end is. */
+	if (whence > SEEK_END || !(file->f_mode & FMODE_LSEEK) ||
+	    !(S_ISREG(inode->i_mode) && (file->f_mode & FMODE_NOWAIT || is_in_memory(inode))) ||
+	    !lock_position(transfer))
+		return NOT_DONE;
+	result = vfs_llseek(file, offset, whence);
+	unlock_position(transfer);
+	return result < 0 ? NOT_DONE : result;
 }

@@ -7,9 +7,13 @@
 #define LWKPART_TRANSFER_H
 
 #include <linux/cred.h>
+#include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
 #include <linux/uio.h>
+
+/* Nothing was done, and the task must make the call itself. No call ends with this number. */
+#define NOT_DONE (-ERESTARTSYS)
 
 struct transfer {
 	struct task_struct *task;   /* the task, which does not leave the kernel meanwhile */
@@ -21,14 +25,15 @@ struct transfer {
 	loff_t position;
 };
 
-/*
- * Finds the file of a descriptor, and holds it. False: the task must make the call itself. 'size' is in
- * bytes.
- */
-bool transfer_begin(struct transfer *transfer, unsigned int fd, size_t size);
-/* Returns the call's result, or a negative value: nothing was done, the task must make the call itself. */
+/* Finds the file of a descriptor, and holds it. False: the task must make the call itself. */
+bool transfer_begin(struct transfer *transfer, unsigned int fd);
+void transfer_end(struct transfer *transfer);
+/* May transfer_run() try so many bytes? */
+bool transfer_suits(const struct transfer *transfer, size_t size);
+/* Reads or writes: the call's result, or NOT_DONE. */
 ssize_t transfer_run(struct transfer *transfer, const struct kvec *memory, unsigned int pieces,
 		     size_t size);
-void transfer_end(struct transfer *transfer);
+/* lseek(2): its result, or NOT_DONE. */
+loff_t transfer_seek(struct transfer *transfer, loff_t offset, unsigned int whence);
 
 #endif

@@ -126,6 +126,24 @@ server_calls()
 	node_is_clean
 }
 
+@test "a listener that does not answer keeps waiting only whom it was asked about" {
+	bed sh -ec 'mkdir /run/watched; mount -t tmpfs watched /run/watched
+		head -c 16M /dev/zero >/run/watched/file'
+	job=$(submit user1 -n2 --mem=256 --lwk --wrap \
+		'srun -n1 busybox dd if=/run/watched/file of=/dev/null bs=1')
+	wait_for 60 bed pgrep -f '^/usr/bin/lwkexec dd'
+	# shellcheck disable=SC2016
+	bed sh -c 'sleep 1; "$1"/mute-listener /run/watched >/run/listener.out 2>&1 &' - "$programs"
+	# A server that was asked leaves the call to the proxy.
+	wait_for 30 bed grep -qx 'asked by lwkexec' /run/listener.out
+	bed scancel "$job"
+	wait_for_job "$job"
+	job_is "$job" JobState=CANCELLED
+	bed sh -c 'cat /run/listener.out; pkill -x mute-listener
+		umount /run/watched; rm -r /run/watched /run/listener.out'
+	node_is_clean
+}
+
 @test "a proxy may be stopped in the middle of a call, and killed" {
 	reader='^/usr/bin/lwkexec cat'
 	job=$(submit user1 -n2 --mem=256 --lwk --wrap 'srun -n1 busybox cat /run/lwk-tests.pipe')

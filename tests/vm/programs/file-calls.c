@@ -9,14 +9,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -341,6 +346,145 @@ static void repeated_on(int fd, int same, int append)
 	munmap(page, 3 * 4096);
 }
 
+static void repeated_vectors(int fd)
+{
+	struct iovec into[] = { { other, 3 }, { UNMAPPED, 0 }, { other + 3, 7 } };
+	struct iovec bad[] = { { other, 3 }, { UNMAPPED, 7 } };
+	struct iovec many[40];
+
+	for (int i = 0; i < 40; i++)
+		many[i] = (struct iovec){ other + i, 1 };
+	lseek(fd, 0, SEEK_SET);
+	REPEAT("readv", other, readv(fd, into, 3));
+	REPEAT("readv of single bytes", other, readv(fd, many, 32));
+	REPEAT("readv of many", other, readv(fd, many, 40));
+	REPEAT("readv of no memory", other, readv(fd, bad, 2));
+	REPEAT("readv of nothing", other, readv(fd, into + 1, 1));
+	REPEAT("preadv", other, preadv(fd, into, 3, 11L * turn));
+	REPEAT("preadv before the start", other, preadv(fd, into, 3, -7));
+	REPEAT("preadv2", other, preadv2(fd, into, 3, turn % 2 ? -1 : 70, 0));
+	REPEAT("pwritev", buffer, pwritev(fd, into, 3, 7L * turn));
+	REPEAT("lseek", other, lseek(fd, 100L * turn, SEEK_SET));
+	REPEAT("lseek back", other, lseek(fd, -1, SEEK_CUR));
+	REPEAT("lseek at the end", other, lseek(fd, -turn, SEEK_END));
+	REPEAT("lseek before the start", other, lseek(fd, -turn - 1, SEEK_SET));
+	REPEAT("lseek in the wrong way", other, lseek(fd, 0, 77));
+}
+
+/* What poll(2) says about the files, as one number. */
+static long polled(struct pollfd *files, unsigned n, int timeout)
+{
+	long result = poll(files, n, timeout);
+
+	for (unsigned i = 0; result >= 0 && i < n; i++)
+		result += files[i].revents * (i + 1);
+	return result;
+}
+
+static void repeated_polls(int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int ends[2], set = epoll_create1(0), number = eventfd(0, 0);
+	uint64_t one = 1;
+
+	DO(pipe(ends));
+	DO(epoll_ctl(set, EPOLL_CTL_ADD, ends[0], &event));
+	for (int full = 0; full < 2; full++) {
+		struct pollfd files[] = { { ends[0], POLLIN, 0 },
+					  { -1, POLLIN, 9 },
+					  { ends[1], POLLIN | POLLOUT, 0 },
+					  { fd, POLLIN | POLLPRI, 0 },
+					  { number, POLLIN, 0 } };
+
+		REPEAT("poll", other, polled(files, 5, 0));
+		REPEAT("poll a pipe", other, polled(files, 1, 0));
+		REPEAT("poll what is ready", other, polled(files, 4, -1));
+		files[1].fd = 1 << 20;
+		REPEAT("poll no file", other, polled(files, 3, 0));
+		REPEAT("epoll_wait", other, epoll_wait(set, &event, 1, 0));
+		REPEAT("epoll_wait without room", other, epoll_wait(set, &event, 0, 0));
+		REPEAT("epoll_wait on a pipe", other, epoll_wait(ends[0], &event, 1, 0));
+		DO(write(ends[1], "x", 1));
+	}
+	REPEAT("poll nowhere", other, poll(UNMAPPED, 1, 0));
+	REPEAT("epoll_wait to nowhere", other, epoll_wait(set, KERNEL_ADDRESS, 1, 0));
+	REPEAT("eventfd", other,
+	       turn % 2 ? read(number, other, 8) : write(number, &one, sizeof(one)));
+	close(set);
+	close(number);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* A socket of the Internet that reaches itself; -1: there is none. */
+static int to_itself(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	int socket_fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (bind(socket_fd, (struct sockaddr *)&address, size) ||
+	    getsockname(socket_fd, (struct sockaddr *)&address, &size) ||
+	    connect(socket_fd, (struct sockaddr *)&address, size))
+		return -1;
+	return socket_fd;
+}
+
+/* Makes the two ends of a connection. */
+static int connect_two(int ends[2])
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(listener, (struct sockaddr *)&address, size) || listen(listener, 1) ||
+	    getsockname(listener, (struct sockaddr *)&address, &size) ||
+	    connect(ends[0], (struct sockaddr *)&address, size))
+		return -1;
+	ends[1] = accept(listener, NULL, NULL);
+	return close(listener);
+}
+
+static void repeated_on_sockets(int ends[2])
+{
+	REPEAT("send and recv", other,
+	       turn % 2 ? recv(ends[0], other, 9, 0) : send(ends[1], buffer + turn, 5, 0));
+	REPEAT("recv of nothing", other, recv(ends[0], other, 9, MSG_DONTWAIT));
+	REPEAT("send without waiting", other,
+	       turn % 2 ? recv(ends[0], other, 3, 0)
+			: send(ends[1], buffer + turn, 3, MSG_DONTWAIT | MSG_NOSIGNAL));
+	REPEAT("recv into no memory", other, recv(ends[0], UNMAPPED, 9, MSG_DONTWAIT));
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	fcntl(ends[1], F_SETFL, O_NONBLOCK);
+	REPEAT("read of nothing from a socket", other, read(ends[0], other, 9));
+	REPEAT("write and read a socket", other,
+	       turn % 2 ? recv(ends[0], other, 5, MSG_WAITALL) : write(ends[1], buffer + turn, 5));
+	REPEAT("pread of a socket", other, pread(ends[0], other, 5, 0));
+	REPEAT("lseek of a socket", other, lseek(ends[0], 5, SEEK_SET));
+}
+
+static void repeated_sockets(void)
+{
+	int ends[2], own = to_itself();
+
+	handle(SIGPIPE, 0);
+	DO(socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+	repeated_on_sockets(ends);
+	close(ends[1]);
+	REPEAT("recv at the end", other, recv(ends[0], other, 9, 0));
+	REPEAT("send to nobody", buffer, send(ends[0], buffer, 9, 0));
+	close(ends[0]);
+	DO(connect_two(ends));
+	repeated_on_sockets(ends);
+	close(ends[1]);
+	close(ends[0]);
+	repeated_on_sockets((int[]){ own, own });
+	close(own);
+}
+
 static void repeated(void)
 {
 	int zero = open("/dev/zero", O_RDONLY), null = open("/dev/null", O_RDWR), ends[2];
@@ -351,6 +495,9 @@ static void repeated(void)
 	DO(write(fd, buffer, 12345));
 	DO(lseek(fd, 0, SEEK_SET));
 	repeated_on(fd, dup(fd), append);
+	repeated_vectors(fd);
+	repeated_polls(fd);
+	repeated_sockets();
 	REPEAT("zero", other, read(zero, other, 1 + 1000 * (turn % 7)));
 	REPEAT("write zero", other, write(zero, other, 1));
 	REPEAT("null", other, read(null, other, 10));

@@ -12,11 +12,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define WARMING_UP 100
 #define PAGE 4096UL
+#define BATCH 32
 
 static int file;
 static char *pages;
@@ -41,6 +43,19 @@ static void call_read(long i)
 	(void)i;
 	if (read(file, line, 1) != 1 || *(volatile char *)line != 0)
 		err(1, "read");
+}
+
+/* Single bytes of one line. */
+static void call_batch(long i)
+{
+	static char line[64] __attribute__((aligned(64)));
+	static struct iovec vector[BATCH];
+
+	for (int byte = 0; byte < BATCH; byte++)
+		vector[byte] = (struct iovec){ line + byte, 1 };
+	(void)i;
+	if (readv(file, vector, BATCH) != BATCH || *(volatile char *)line != 0)
+		err(1, "readv");
 }
 
 /* Every second page has a mapping of its own, so that none is a part of a larger page. */
@@ -109,12 +124,14 @@ int main(int argc, char **argv)
 		RUN(2, call_getpid);
 	else if (strcmp(path, "read") == 0)
 		RUN(3, call_read);
+	else if (strcmp(path, "batch") == 0)
+		RUN(6, call_batch);
 	else if (strcmp(path, "fault") == 0) {
 		make_pages(WARMING_UP + times);
 		RUN(4, call_fault);
 	} else if (strcmp(path, "spawn") == 0)
 		RUN(5, call_spawn);
 	else if (strcmp(path, "exit") != 0)
-		errx(2, "usage: counts-load nothing|getpid|read|fault|spawn TIMES");
+		errx(2, "usage: counts-load nothing|getpid|read|batch|fault|spawn TIMES");
 	return 0;
 }

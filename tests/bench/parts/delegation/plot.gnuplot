@@ -9,7 +9,7 @@ set title "A read of one byte (64 cycles to 16 million, logarithmic)"
 set xlabel "TSC cycles"
 set ylabel "share of the calls"
 set logscale x
-plot for [how in "linux kernel proxy futex eventfd"] how.".data" using 1:2 with steps lw 2 title how
+plot for [how in "linux server kernel proxy futex eventfd"] how.".data" using 1:2 with steps lw 2 title how
 unset logscale x
 
 set output "growth.png"

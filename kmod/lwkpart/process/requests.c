@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Arguments are the user's: what is wrong with them the task finds out when it makes the call itself.
+ */
+#include "process/requests.h"
+
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/uio.h>
+#include <asm/unistd.h>
+
+#include "process/view.h"
+#include "server/poll.h"
+#include "server/socket.h"
+
+/* Larger transfers would keep the other clients waiting; the proxy makes them. */
+#define MOST_BYTES (4UL << 20)
+#define MOST_PIECES 32
+/* Elements of an array in the program's memory. */
+#define MOST_ELEMENTS 32
+
+/* Memory of the LWK process that a call names. */
+struct memory {
+	struct kvec pieces[MOST_PIECES];
+	unsigned int n;
+	size_t size;
+};
+
+/* The functions that look at the process's memory are called with 'shown' held. */
+
+/* Adds [address, address + size). False: it is not there, or too much. */
+static bool take_memory(struct lwk_process *process, struct memory *memory, u64 address, u64 size,
+			bool write)
+{
+	unsigned int n;
+
+	if (size > MOST_BYTES - memory->size)
+		return false;
+	if (!size)
+		return true;
+	n = view_map(process, address, size, write, memory->pieces + memory->n,
+		     MOST_PIECES - memory->n);
+	memory->n += n;
+	memory->size += size;
+	return n;
+}
+
+static void copy_from(const struct memory *memory, void *to)
+{
+	unsigned int i;
+
+	for (i = 0; i < memory->n; to += memory->pieces[i++].iov_len)
+		memcpy(to, memory->pieces[i].iov_base, memory->pieces[i].iov_len);
+}
+
+static bool read_memory(struct lwk_process *process, u64 address, void *to, size_t size)
+{
+	struct memory memory = { .n = 0 };
+
+	if (!take_memory(process, &memory, address, size, false))
+		return false;
+	copy_from(&memory, to);
+	return true;
+}
+
+static u8 *byte_at(const struct memory *memory, size_t offset)
+{
+	unsigned int i;
+
+	for (i = 0; offset >= memory->pieces[i].iov_len; i++)
+		offset -= memory->pieces[i].iov_len;
+	return (u8 *)memory->pieces[i].iov_base + offset;
+}
+
+/* Finds what a vector of readv(2) or writev(2) names. */
+static bool take_vector(struct lwk_process *process, struct memory *memory, u64 address, u64 count,
+			bool write)
+{
+	struct iovec vector[MOST_ELEMENTS];
+	unsigned int i;
+
+	if (!count || count > MOST_ELEMENTS ||
+	    !read_memory(process, address, vector, count * sizeof(*vector)))
+		return false;
+	for (i = 0; i < count; i++)
+		if (!take_memory(process, memory, (u64)vector[i].iov_base, vector[i].iov_len,
+				 write))
+			return false;
+	return true;
+}
+
+struct request {
+	bool vector;
+	bool message; /* of a socket */
+	unsigned int flags;
+};
+
+/* False: the call does not transfer bytes, or in a way that only the task can. */
+static bool read_request(const struct lwk_packet *packet, struct request *request,
+			 struct transfer *transfer)
+{
+	const u64 *args = packet->args;
+
+	switch (packet->nr) {
+	case __NR_write:
+	case __NR_pwrite64:
+	case __NR_writev:
+	case __NR_pwritev:
+	case __NR_pwritev2:
+	case __NR_sendto:
+		transfer->write = true;
+	}
+	switch (packet->nr) {
+	case __NR_read:
+	case __NR_write:
+		return true;
+	case __NR_pread64:
+	case __NR_pwrite64:
+		transfer->has_position = true;
+		break;
+	case __NR_readv:
+	case __NR_writev:
+		request->vector = true;
+		return true;
+	case __NR_preadv:
+	case __NR_pwritev:
+		request->vector = transfer->has_position = true;
+		break;
+	case __NR_preadv2:
+	case __NR_pwritev2:
+		request->vector = true;
+		transfer->has_position = args[3] != (u64)-1;
+		if (args[5])
+			return false;
+		break;
+	case __NR_recvfrom:
+	case __NR_sendto:
+		request->message = true;
+		request->flags = args[3];
+		return !args[4];
+	default:
+		return false;
+	}
+	transfer->position = args[3];
+	return transfer->position >= 0 || !transfer->has_position;
+}
+
+/* Transfers bytes between the memory and the file. */
+static s64 move(struct lwk_process *process, struct transfer *transfer,
+		const struct request *request, const u64 *args)
+{
+	struct memory memory;
+
+	memory.n = 0;
+	memory.size = 0;
+	if (!(request->vector
+		      ? take_vector(process, &memory, args[1], args[2], !transfer->write)
+		      : take_memory(process, &memory, args[1], args[2], !transfer->write)) ||
+	    !memory.size)
+		return NOT_DONE;
+	if (request->message)
+		return socket_run(transfer, memory.pieces, memory.n, memory.size, request->flags);
+	return transfer_suits(transfer, memory.size)
+		       ? transfer_run(transfer, memory.pieces, memory.n, memory.size)
+		       : NOT_DONE;
+}
+
+static s64 make_transfer(struct lwk_process *process, struct transfer *transfer,
+			 const struct lwk_packet *packet)
+{
+	struct request request = { .flags = 0 };
+	s64 result = NOT_DONE;
+
+	if (!read_request(packet, &request, transfer) || !transfer_begin(transfer, packet->args[0]))
+		return NOT_DONE;
+	if (request.message ? socket_suits(transfer, request.flags) : transfer_suits(transfer, 0))
+		result = move(process, transfer, &request, packet->args);
+	transfer_end(transfer);
+	return result;
+}
+
+static s64 make_seek(struct transfer *transfer, const u64 *args)
+{
+	loff_t result;
+
+	if (!transfer_begin(transfer, args[0]))
+		return NOT_DONE;
+	result = transfer_seek(transfer, args[1], args[2]);
+	transfer_end(transfer);
+	return result;
+}
+
+/* 'at_once': the call does not wait when nothing is ready. */
+static s64 make_poll(struct lwk_process *process, struct transfer *transfer, const u64 *args,
+		     bool at_once)
+{
+	struct pollfd elements[MOST_ELEMENTS];
+	struct memory memory = { .n = 0 };
+	unsigned int i, count = args[1];
+	size_t revents = offsetof(struct pollfd, revents);
+	s64 ready = 0;
+
+	if (!count || args[1] > MOST_ELEMENTS ||
+	    count > task_rlimit(transfer->task, RLIMIT_NOFILE) ||
+	    !take_memory(process, &memory, args[0], count * sizeof(*elements), true))
+		return NOT_DONE;
+	copy_from(&memory, elements);
+	for (i = 0; i < count; i++) {
+		if (!poll_look(transfer, &elements[i]))
+			return NOT_DONE;
+		ready += elements[i].revents != 0;
+	}
+	if (!ready && !at_once)
+		return NOT_DONE;
+	/* The rest of each element may be another thread's. */
+	for (i = 0; i < count; i++, revents += sizeof(*elements)) {
+		*byte_at(&memory, revents) = elements[i].revents;
+		*byte_at(&memory, revents + 1) = elements[i].revents >> 8;
+	}
+	return ready;
+}
+
+/* Of calls that wait on a set of events only those that need not wait and find nothing. */
+static s64 make_epoll(struct transfer *transfer, const u64 *args)
+{
+	const u64 address = args[1], most = args[2];
+
+	if ((int)args[3] != 0 || !most || most > 1024 || address < LWK_USER_START ||
+	    address >= LWK_USER_END - most * sizeof(struct epoll_event))
+		return NOT_DONE;
+	return poll_nothing_ready(transfer, args[0]) ? 0 : NOT_DONE;
+}
+
+static s64 make_shown(struct lwk_process *process, struct transfer *transfer,
+		      const struct lwk_packet *packet)
+{
+	if (!has_slot(&process->first) || process->hidden)
+		return NOT_DONE;
+	switch (packet->nr) {
+	case __NR_poll:
+		return make_poll(process, transfer, packet->args, (int)packet->args[2] == 0);
+	default:
+		return make_transfer(process, transfer, packet);
+	}
+}
+
+s64 request_make(struct lwk_process *process, struct transfer *transfer,
+		 const struct lwk_packet *packet)
+{
+	s64 result;
+
+	if (packet->kind != LWK_PACKET_REQUEST)
+		return NOT_DONE;
+	switch (packet->nr) {
+	case __NR_lseek:
+		return make_seek(transfer, packet->args);
+	case __NR_epoll_wait:
+		return make_epoll(transfer, packet->args);
+	case __NR_epoll_pwait:
+		return packet->args[4] ? NOT_DONE : make_epoll(transfer, packet->args);
+	}
+	/* The lock keeps the memory what it is. Who holds it for writing is about to take it away. */
+	if (!down_read_trylock(&process->shown))
+		return NOT_DONE;
+	result = make_shown(process, transfer, packet);
+	up_read(&process->shown);
+	return result;
+}

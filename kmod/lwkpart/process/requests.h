@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The delegated calls that a server makes. */
+#ifndef LWKPART_REQUESTS_H
+#define LWKPART_REQUESTS_H
+
+#include "abi/shared/channel.h"
+#include "process/thread.h"
+#include "server/transfer.h"
+
+/*
+ * Makes the call of a request for a task that waits, whose 'task', 'files' and 'cred' the transfer has: the
+ * call's result, or NOT_DONE. With rwsem held, in a state that has processes.
+ */
+s64 request_make(struct lwk_process *process, struct transfer *transfer,
+		 const struct lwk_packet *packet);
+
+#endif
