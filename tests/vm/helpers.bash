@@ -87,16 +87,7 @@ stop_daemon()
 # start_daemon NAME [MACHINE]: starts slurmd or slurmctld as the machine's init does.
 start_daemon()
 {
-	on "${2-1}" sh -s "$1" <<-'EOF'
-	if [ -d /run/systemd/system ]; then
-		systemctl reset-failed "$1" 2>/dev/null
-		exec systemctl start "$1"
-	fi
-	# With version 2 slurmd works in the cgroup that its service would give it.
-	service=/sys/fs/cgroup/system.slice/slurmd.service/cgroup.procs
-	[ "$1" != slurmd ] || [ ! -e "$service" ] || echo $$ >"$service"
-	setsid "$1" </dev/null >/dev/null 2>&1
-	EOF
+	on "${2-1}" /usr/lib/testbed/start-daemon "$1"
 }
 
 # submit USER SBATCH-ARG... [<SCRIPT]: prints the job's id. The job's output is ~/ID.out.
