@@ -175,10 +175,11 @@ wait_for_job()
 	wait_for 30 over "$1"
 }
 
-# allocate: has user1 get an LWK of three CPUs for all tests of a file, which cancels $job at its end.
+# allocate: has user1 get an LWK of three CPUs on one NUMA node for all tests of a file, which cancels $job at
+# its end. (Slurm 24.11 takes the CPUs of one task from two nodes.)
 allocate()
 {
-	job=$(submit user1 --lwk --ntasks=1 --cpus-per-task=4 --mem=640M --time=10 --wrap 'sleep 600')
+	job=$(submit user1 --lwk --ntasks=4 --mem=640M --time=60 --wrap 'sleep 3600')
 	export job
 	wait_for 60 job_is "$job" JobState=RUNNING
 	wait_for 60 bed sh -c 'ls /dev/lwk/*'
