@@ -100,6 +100,7 @@ kmod_lwkexec_lwkexec_SOURCES = \
 	kmod/lwkexec/process/limits.c kmod/lwkexec/process/limits.h \
 	kmod/lwkexec/process/share.c kmod/lwkexec/process/share.h \
 	kmod/lwkexec/process/signals.c kmod/lwkexec/process/signals.h \
+	kmod/lwkexec/process/splice.c kmod/lwkexec/process/splice.h \
 	kmod/lwkexec/process/threads.c kmod/lwkexec/process/threads.h \
 	kmod/lwkexec/process/timers.c kmod/lwkexec/process/timers.h \
 	kmod/lwkexec/program/elf_file.c kmod/lwkexec/program/elf_file.h \

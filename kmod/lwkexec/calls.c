@@ -23,6 +23,7 @@
 #include "lwkexec/process/limits.h"
 #include "lwkexec/process/share.h"
 #include "lwkexec/process/signals.h"
+#include "lwkexec/process/splice.h"
 #include "lwkexec/process/threads.h"
 #include "lwkexec/process/timers.h"
 #include "lwkexec/program/mapped_files.h"
@@ -144,6 +145,8 @@ int64_t calls_execute(const struct lwk_packet *request)
 		return exec_program(args);
 	case LWK_CALL_SIGNAL:
 		return signals_send(args);
+	case LWK_CALL_SIGNALS_HELD:
+		return signals_hold(args[0]);
 	case LWK_CALL_UNMAP:
 		return unmap(args[0], args[1]);
 	case LWK_CALL_SHARE:
@@ -180,6 +183,11 @@ int64_t calls_execute(const struct lwk_packet *request)
 		return timers_create(request);
 	case SYS_timer_delete:
 		return timers_delete(request);
+	case SYS_signalfd:
+	case SYS_signalfd4:
+		return signals_describe(request);
+	case SYS_vmsplice:
+		return splice_memory(request);
 	case __NR_close_range:
 		return close_range_around(request);
 	default:

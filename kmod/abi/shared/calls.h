@@ -25,6 +25,8 @@
  *   SIGNAL  request; args: a struct lwk_signal. The proxy sends it to the thread of this process
  *           that it names, as rt_tgsigqueueinfo(2); to the asking thread itself, it stays with
  *           Linux until EXEC.
+ *   SIGNALS_HELD  request; args: signals that the asking thread blocks and that are described
+ *           (struct lwk_channel). The proxy's thread blocks just these.
  *   SIGNALS_TAKEN  notice. There is room again for the signals that the proxy has 'held'.
  *   SHARE   request; args: start, size, prot, flags, fd, offset, as of mmap(2). The proxy maps the
  *           file at start; with LWK_SHARE_SEGMENT in flags, fd is a segment of shmget(2). Result:
@@ -86,6 +88,7 @@ struct lwk_cause {
 #define LWK_CALL_DETACH (LWK_CALL_BASE + 21)
 #define LWK_CALL_FILE (LWK_CALL_BASE + 22)
 #define LWK_CALL_AREA (LWK_CALL_BASE + 23)
+#define LWK_CALL_SIGNALS_HELD (LWK_CALL_BASE + 24)
 /*
  * Numbers of timers of CPU time, which the LWK has itself, begin here; Linux's are much smaller. A
  * timer with the second bit sends its signals to one thread.

@@ -76,8 +76,9 @@ struct lwk_channel {
 	/* Linux writes it: 1 when only a doorbell makes the proxy look. */
 	__u32 linux_sleeps LWK_LINE_ALIGNED;
 	struct lwk_signals signals;
-	/* The proxy writes it, in the channel of the process's first slot: RLIMIT_AS; 0: none. */
-	__u64 address_limit;
+	/* The proxy writes these in the channel of the process's first slot. */
+	__u64 address_limit; /* RLIMIT_AS; 0: none */
+	__u64 described; /* signals that descriptors of signalfd(2) tell of; bit s-1: signal s */
 } __attribute__((aligned(4096)));
 
 #endif

@@ -69,6 +69,8 @@ s64 call_delegate(struct frame *frame, enum lwk_call_kind about, bool restarted)
 		if (!result)
 			result = request_masked(frame, args);
 	}
+	if (frame->error == __NR_signalfd || frame->error == __NR_signalfd4)
+		signal_hold();
 	this_thread()->interrupted = result == -EINTR && restarts(restarted);
 	return result;
 }

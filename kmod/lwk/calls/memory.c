@@ -24,10 +24,12 @@
 /* The flags of mmap(2) that MAP_SHARED_VALIDATE accepts. */
 #define MAP_KNOWN 0x17f93fUL
 
-/* Returns true for an open file. A file that cannot be read is open for writing only. */
+/* Is the file open for reading or writing? One that cannot be read is open for writing only. */
 static bool is_open(u64 fd)
 {
-	return channel_call(MEMORY, __NR_fcntl, fd, F_GETFL) >= 0;
+	s64 flags = channel_call(MEMORY, __NR_fcntl, fd, F_GETFL);
+
+	return flags >= 0 && !(flags & O_PATH);
 }
 
 /*
@@ -61,11 +63,13 @@ static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u
 	return result < 0 ? (result == -EFAULT ? -ENOMEM : result) : (s64)addr;
 }
 
-/* Remembers the file of a mapping, for /proc/PID/maps. */
+/* Remembers the file of a mapping, for /proc/PID/maps. Linux looks at the file first. */
 static s64 name_mapping(s64 addr, u64 size, u64 fd, u64 offset)
 {
 	s64 file = addr > 0 ? channel_call(MEMORY, LWK_CALL_FILE, fd) : 0;
 
+	if (addr == -EINVAL && !is_open(fd))
+		return -EBADF;
 	if (file > 0)
 		space_set_file(&this_process()->space, addr, size, file, offset);
 	return addr;
@@ -225,9 +229,36 @@ s64 sys_msync(struct frame *frame)
 	return flags & MS_SYNC ? share_sync(addr, addr + size) : 0;
 }
 
+/* <linux/mman.h> has it since Linux 5.18. */
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24
+#endif
+
+/* Other advice, which may be ignored, a bit for each: MADV_NORMAL to MADV_COLLAPSE. */
+#define ADVICE_IGNORED 0x2f3f00fUL
+
 s64 sys_madvise(struct frame *frame)
 {
-	if (frame->rdx == MADV_DONTNEED || frame->rdx == MADV_FREE)
-		return space_discard(&this_process()->space, frame->rdi, frame->rsi);
-	return frame->rdi % PAGE_SIZE ? -EINVAL : 0; /* advice may be ignored */
+	struct space *space = &this_process()->space;
+	u64 addr = frame->rdi, size = ALIGN_UP(frame->rsi, PAGE_SIZE);
+
+	if (addr % PAGE_SIZE)
+		return -EINVAL;
+	switch ((s32)frame->rdx) {
+	case MADV_DONTNEED:
+	case MADV_DONTNEED_LOCKED:
+	case MADV_FREE:
+		return space_discard(space, addr, size);
+	case MADV_WIPEONFORK:
+		return space_set_fork(space, addr, size, FORK_WIPES);
+	case MADV_DONTFORK:
+		return space_set_fork(space, addr, size, FORK_LEAVES);
+	case MADV_KEEPONFORK:
+	case MADV_DOFORK:
+		return space_set_fork(space, addr, size, FORK_COPIES);
+	default:
+		if (frame->rdx >= 64 || !(ADVICE_IGNORED >> frame->rdx & 1))
+			return -EINVAL;
+		return size && !space_is_mapped(space, addr, size) ? -ENOMEM : 0;
+	}
 }

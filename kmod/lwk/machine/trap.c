@@ -101,7 +101,7 @@ static void page_fault(struct frame *frame, u64 addr)
 	error = frame->error & FAULT_RESERVED
 			? -EFAULT
 			: space_fault(&process->space, addr, frame->error & FAULT_WRITE,
-				      frame->error & FAULT_EXEC);
+				      frame->error & FAULT_EXEC, true);
 	if (error == -ENOMEM) {
 		process->out_of_memory = true;
 		process_exit(SIGKILL);

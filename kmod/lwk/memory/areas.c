@@ -105,8 +105,9 @@ static bool alike(const struct area *area, const struct area *next)
 {
 	return next->start == area->end && next->prot == area->prot &&
 	       next->shared == area->shared && next->reserved == area->reserved &&
-	       next->sparse == area->sparse && next->policy.mode == area->policy.mode &&
-	       next->policy.nodes == area->policy.nodes && continues_file(area, next);
+	       next->sparse == area->sparse && next->at_fork == area->at_fork &&
+	       next->policy.mode == area->policy.mode && next->policy.nodes == area->policy.nodes &&
+	       continues_file(area, next);
 }
 
 void area_join(struct space *space, struct area *area)
@@ -149,15 +150,6 @@ bool range_free(struct space *space, u64 start, u64 end)
 	struct area *area = area_from(space, start);
 
 	return !area || area->start >= end;
-}
-
-bool range_reserved(struct space *space, u64 start, u64 end)
-{
-	const struct area *area = area_from(space, start);
-
-	while (area && area->start < end && !area->reserved)
-		area = area->next;
-	return area && area->start < end;
 }
 
 bool range_mapped(struct space *space, u64 start, u64 end)
@@ -216,15 +208,6 @@ bool space_find_shared(struct space *space, u64 *start, u64 *stop, u64 end)
 	}
 	spin_unlock(&space->lock);
 	return found;
-}
-
-bool space_has_shared(const struct space *space)
-{
-	const struct area *area = space->areas;
-
-	while (area && !area->shared)
-		area = area->next;
-	return area;
 }
 
 bool space_is_mapped(struct space *space, u64 addr, u64 size)

@@ -22,6 +22,7 @@ struct area {
 	bool sparse;	      /* it is more than there will ever be: no large pages */
 	bool reserved;	      /* the proxy has something else here: it stays empty */
 	bool shared;	      /* its pages are Linux's (share.c), and so is what is in them */
+	u8 at_fork;	      /* enum at_fork */
 	u32 file;	      /* the proxy's number for what was mapped here, or 0 */
 	u64 offset;	      /* in that file, of 'start' */
 	struct policy policy; /* MPOL_DEFAULT: the thread's */
@@ -33,8 +34,6 @@ struct area {
 bool range_valid(u64 addr, u64 size);
 /* Is no page of [start, end) in an area? */
 bool range_free(struct space *space, u64 start, u64 end);
-/* Is a page of [start, end) one that the proxy keeps? */
-bool range_reserved(struct space *space, u64 start, u64 end);
 /* Is every page of [start, end) in some area? */
 bool range_mapped(struct space *space, u64 start, u64 end);
 /* Returns the first area that ends behind addr, or NULL. */
@@ -58,8 +57,6 @@ struct choice area_choice(const struct area *area, u64 addr);
 bool space_is_shared(struct space *space, u64 addr);
 /* Sets [*start, *stop) to others' memory that is first in [*start, end); false: there is none. */
 bool space_find_shared(struct space *space, u64 *start, u64 *stop, u64 end);
-/* Does any memory of the space belong to others? The caller keeps it from changing. */
-bool space_has_shared(const struct space *space);
 /* Is each page of the range in some mapping? */
 bool space_is_mapped(struct space *space, u64 addr, u64 size);
 /* Tells the proxy what is mapped where. 0, or the proxy's error. */

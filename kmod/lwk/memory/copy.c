@@ -63,10 +63,10 @@ static int share_part(struct space *to, struct space *from, u64 addr, u64 end, b
 static int share_area(struct space *to, struct space *from, const struct area *area, bool *seen)
 {
 	u64 addr = area->start, next;
-	int error = area_insert(to, area);
+	int error = area->at_fork == FORK_LEAVES ? 0 : area_insert(to, area);
 
 	/* The child's proxy has mapped the same file there, and its pages are granted anew. */
-	if (area->shared)
+	if (area->shared || area->at_fork != FORK_COPIES)
 		return error;
 	for (; addr < area->end && !error; addr = next) {
 		/* Page faults of other threads get the lock between the parts. */

@@ -194,10 +194,23 @@ void space_revoke(struct space *space, u64 addr, u64 size)
 {
 	spin_lock(&space->lock);
 	space->revoked++;
-	if (range_valid(addr, size))
+	/* Memory that is lent has no pages of others. */
+	if (space->root && range_valid(addr, size))
 		visit_pages(space, addr, addr + size, visit_revoke, 0);
 	tlb_flush_everywhere(space);
 	spin_unlock(&space->lock);
+}
+
+bool space_revoke_all(struct space *space)
+{
+	bool found = false;
+
+	for (const struct area *area = space->areas; area; area = area->next) {
+		if (area->shared)
+			space_revoke(space, area->start, area->end - area->start);
+		found |= area->shared;
+	}
+	return found;
 }
 
 /*
@@ -239,8 +252,8 @@ static void hide_page(struct space *space, u64 addr)
 	change_end(space);
 }
 
-/* Does space_fault() if 'fetches', else space_fault_here(). After a 0 the lock is still held. */
-static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec, bool fetches)
+/* Does space_fault(). After a 0 the lock is still held. */
+static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec, bool asks)
 {
 	struct spare spare = { 0 };
 	bool large = false;
@@ -255,9 +268,9 @@ static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec, 
 		if (result == NEEDS_SPARE)
 			result = spare_take(&spare, large);
 		else if (result == NEEDS_GRANT)
-			result = fetches ? fetch_page(space, addr, write) : -EFAULT;
+			result = asks ? fetch_page(space, addr, write) : -EFAULT;
 		else if (result == NEEDS_HIDING)
-			result = fetches ? (hide_page(space, addr), 0) : -EAGAIN;
+			result = asks ? (hide_page(space, addr), 0) : -EAGAIN;
 		if (result)
 			break;
 	}
@@ -266,18 +279,9 @@ static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec, 
 	return result;
 }
 
-int space_fault(struct space *space, u64 addr, bool write, bool exec)
+int space_fault(struct space *space, u64 addr, bool write, bool exec, bool asks)
 {
-	int error = fault_and_hold(space, addr, write, exec, true);
-
-	if (!error)
-		spin_unlock(&space->lock);
-	return error;
-}
-
-int space_fault_here(struct space *space, u64 addr, bool write)
-{
-	int error = fault_and_hold(space, addr, write, false, false);
+	int error = fault_and_hold(space, addr, write, exec, asks);
 
 	if (!error)
 		spin_unlock(&space->lock);
@@ -287,7 +291,7 @@ int space_fault_here(struct space *space, u64 addr, bool write)
 int space_populate(struct space *space, u64 addr, u64 size)
 {
 	for (u64 a = addr; a < addr + size; a += PAGE_SIZE) {
-		int error = space_fault(space, a, false, false);
+		int error = space_fault(space, a, false, false, true);
 
 		if (error)
 			return error;
@@ -297,27 +301,17 @@ int space_populate(struct space *space, u64 addr, u64 size)
 	return 0;
 }
 
-static void *hold(struct space *space, u64 addr, bool write, bool fetches)
+void *space_hold(struct space *space, u64 addr, bool write, bool asks)
 {
 	u64 *entry;
 	bool large;
 
-	if (fault_and_hold(space, addr, write, false, fetches))
+	if (fault_and_hold(space, addr, write, false, asks))
 		return NULL;
 	entry = page_entry(space, addr, &large);
 	if (*entry & PTE_GRANTED)
 		return (u8 *)peephole_open(*entry & PTE_ADDR, write) + addr % PAGE_SIZE;
 	return phys_to_virt((*entry & PTE_ADDR) + addr % (large ? LARGE_SIZE : PAGE_SIZE));
-}
-
-void *space_hold(struct space *space, u64 addr, bool write)
-{
-	return hold(space, addr, write, true);
-}
-
-void *space_hold_here(struct space *space, u64 addr, bool write)
-{
-	return hold(space, addr, write, false);
 }
 
 void space_release(struct space *space)

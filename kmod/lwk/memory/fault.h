@@ -8,25 +8,25 @@
 
 /*
  * Makes the page at addr present. 0; -EFAULT: not allowed there; -EIO: allowed, but Linux has no
- * such page; -ENOMEM.
+ * such page; -ENOMEM. Unless 'asks', Linux is not asked: -EFAULT for pages of Linux's; -EAGAIN: the
+ * proxy must lose its view of the 2 MB around addr first.
  */
-int space_fault(struct space *space, u64 addr, bool write, bool exec);
-/*
- * The same without asking Linux: -EFAULT for pages of Linux's; -EAGAIN: the proxy must lose its view
- * of the 2 MB around addr first.
- */
-int space_fault_here(struct space *space, u64 addr, bool write);
+int space_fault(struct space *space, u64 addr, bool write, bool exec, bool asks);
 /* Lets go of all pages that Linux has granted in the range, for Linux to have them back. */
 void space_revoke(struct space *space, u64 addr, u64 size);
+/*
+ * Does so with all pages of others. The caller keeps the areas from changing. Returns true
+ * when an area is shared.
+ */
+bool space_revoke_all(struct space *space);
 /* Makes all of [addr, addr+size) present, as far as memory goes. 0 or as space_fault(). */
 int space_populate(struct space *space, u64 addr, u64 size);
 /*
  * Returns the kernel's address of addr, faulting its page in; the page stays there until
- * space_release(). NULL, and no release, when it is not allowed.
+ * space_release(). NULL, and no release, when it is not allowed. A caller with another lock must not
+ * ask Linux, and gets NULL for pages of Linux's.
  */
-void *space_hold(struct space *space, u64 addr, bool write);
-/* The same for a caller that holds another lock: does not ask Linux, NULL for pages of Linux's. */
-void *space_hold_here(struct space *space, u64 addr, bool write);
+void *space_hold(struct space *space, u64 addr, bool write, bool asks);
 void space_release(struct space *space);
 /* The page's NUMA node, or PAGE_OF_LINUX. -ENOENT: no page is there; -EFAULT: no mapping. */
 #define PAGE_OF_LINUX 0x10000

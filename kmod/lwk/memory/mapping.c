@@ -32,6 +32,20 @@
 		changed_result;                                                                    \
 	})
 
+/*
+ * Is something in [start, end) that must stay: what the proxy keeps, or in the child of a vfork(2)
+ * memory of others, which the parent's proxy has, too?
+ */
+static bool range_stays(struct space *space, u64 start, u64 end)
+{
+	const struct area *area = area_from(space, start);
+	bool borrowed = this_process()->first->borrowed;
+
+	while (area && area->start < end && !area->reserved && !(borrowed && area->shared))
+		area = area->next;
+	return area && area->start < end;
+}
+
 static s64 unmap(struct space *space, u64 addr, u64 size)
 {
 	struct area *area;
@@ -44,7 +58,7 @@ static s64 unmap(struct space *space, u64 addr, u64 size)
 	end = addr + size;
 	if (range_free(space, addr, end))
 		return 0;
-	if (range_reserved(space, addr, end) || split_edges(space, addr, end))
+	if (range_stays(space, addr, end) || split_edges(space, addr, end))
 		return -ENOMEM;
 	while ((area = area_from(space, addr)) && area->start < end) {
 		shared |= area->shared;
@@ -175,7 +189,7 @@ static s64 protect(struct space *space, u64 addr, u64 size, u32 prot)
 	end = addr + size;
 	if (!range_valid(addr, size) || !range_mapped(space, addr, end))
 		return -ENOMEM;
-	if (range_reserved(space, addr, end) || split_edges(space, addr, end))
+	if (range_stays(space, addr, end) || split_edges(space, addr, end))
 		return -ENOMEM;
 	for (area = area_from(space, addr); area && area->start < end; area = area->next) {
 		s64 error = area->shared ? protect_shared(space, area->start, area->end, prot) : 0;
@@ -403,6 +417,30 @@ void space_set_file(struct space *space, u64 addr, u64 size, u32 file, u64 offse
 			area->offset = offset + (area->start - addr);
 		}
 	change_end(space);
+}
+
+static s64 set_fork(struct space *space, u64 addr, u64 size, enum at_fork how)
+{
+	u64 end = addr + size;
+
+	if (!size)
+		return 0;
+	if (!range_valid(addr, size) || !range_mapped(space, addr, end) ||
+	    split_edges(space, addr, end))
+		return -ENOMEM;
+	for (struct area *area = area_from(space, addr); area && area->start < end;
+	     area = area->next) {
+		/* A child's proxy has the file in any case. */
+		if (area->shared && how == FORK_WIPES)
+			return -EINVAL;
+		area->at_fork = area->shared ? FORK_COPIES : how;
+	}
+	return 0;
+}
+
+s64 space_set_fork(struct space *space, u64 addr, u64 size, enum at_fork how)
+{
+	return CHANGED(space, set_fork(space, addr, size, how));
 }
 
 struct nodes {

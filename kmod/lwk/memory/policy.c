@@ -165,7 +165,7 @@ static s64 write_nodes(u64 address, u64 maxnode, u64 nodes)
 static s64 node_at(u64 addr, u32 *mode)
 {
 	struct space *space = &this_process()->space;
-	s64 node = space_fault(space, addr, false, false) ? -EFAULT : space_page(space, addr);
+	s64 node = space_fault(space, addr, false, false, true) ? -EFAULT : space_page(space, addr);
 
 	if (node < 0 || node == PAGE_OF_LINUX)
 		return -EFAULT;

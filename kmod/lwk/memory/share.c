@@ -11,6 +11,7 @@
 
 #include "abi/shared/calls.h"
 #include "abi/shared/grant.h"
+#include "abi/shared/layout.h"
 #include "lwk/calls/local.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/x86.h"
@@ -85,6 +86,13 @@ void share_end(u64 addr, u64 size)
 		panic("injected");
 	ask(LWK_GRANT_UNPIN, 0, addr, size / PAGE_SIZE);
 	channel_call(MEMORY, LWK_CALL_UNSHARE, addr, size);
+	answer();
+}
+
+void share_give_up(void)
+{
+	ask(LWK_GRANT_UNPIN, 0, LWK_USER_START, (LWK_USER_END - LWK_USER_START) / PAGE_SIZE);
+	channel_call(MEMORY, LWK_CALL_GRANT, 0);
 	answer();
 }
 

@@ -25,6 +25,9 @@
 
 struct area;
 
+/* What a child of fork(2) has of an area: a copy, zeros, or nothing. */
+enum at_fork { FORK_COPIES, FORK_WIPES, FORK_LEAVES };
+
 struct space {
 	u64 root;	    /* physical address of the top page table */
 	struct area *areas; /* the first, by address */

@@ -20,7 +20,7 @@ static int copy(u64 user, u8 *kernel, size_t size, bool write)
 		return -EFAULT;
 	while (size) {
 		size_t part = MIN(size, PAGE_SIZE - user % PAGE_SIZE);
-		u8 *page = space_hold(space, user, write);
+		u8 *page = space_hold(space, user, write, true);
 
 		if (!page)
 			return -EFAULT;

@@ -65,7 +65,7 @@ static s64 copy_theirs(struct slot *other, u32 pid, u64 addr, void *buffer, u64 
 		result = -EPERM;
 	} else if (other->may_visit && other->own.pid == pid) {
 		slot->visited = &other->own;
-		page = space_hold_here(&other->own.space, addr, write);
+		page = space_hold(&other->own.space, addr, write, false);
 		if (page && write)
 			memcpy(page, buffer, size);
 		else if (page)

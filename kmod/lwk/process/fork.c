@@ -5,8 +5,9 @@
  * same pages, and waits while the new process's slot takes its offer: that space, registers, signals.
  *
  * The child of vfork(2) borrows the memory itself, and the parent has none until the child has
- * another program or ends. The child gets a copy if the parent has other threads, has borrowed its
- * memory, or shares some.
+ * another program or ends. Pages of others (memory/share.h) are granted to one process, so each of the
+ * two has them granted anew. The child gets a copy if the parent has other threads, or has borrowed
+ * its memory.
  *
  * Another program in a process (execve(2)) is a new LWK process with the same proxy.
  */
@@ -28,7 +29,9 @@
 #include "lwk/memory/areas.h"
 #include "lwk/memory/change.h"
 #include "lwk/memory/copy.h"
+#include "lwk/memory/fault.h"
 #include "lwk/memory/pages.h"
+#include "lwk/memory/share.h"
 #include "lwk/memory/user.h"
 #include "lwk/memory/visit.h"
 #include "lwk/process/schedule.h"
@@ -188,6 +191,8 @@ static s64 lend(struct frame *frame, u64 flags, u64 stack)
 	s64 pid;
 
 	visit_allow(false);
+	if (space_revoke_all(&this_process()->space))
+		share_give_up();
 	hide_all();
 	/* The borrower may free the page tables. */
 	space_leave();
@@ -200,11 +205,9 @@ static s64 lend(struct frame *frame, u64 flags, u64 stack)
 	return pid;
 }
 
-/* Pages that are granted to this process cannot be lent. */
 static bool may_lend(void)
 {
-	return READ_ONCE(this_process()->n_slots) == 1 && !this_slot()->borrowed &&
-	       !space_has_shared(&this_process()->space);
+	return READ_ONCE(this_process()->n_slots) == 1 && !this_slot()->borrowed;
 }
 
 static s64 make(struct frame *frame, u64 flags, u64 stack)
@@ -285,6 +288,7 @@ static void copy_rest(struct slot *parent)
 	spin_unlock(&original->action_lock);
 	process->uid = original->uid;
 	slot->thread.blocked = parent->thread.blocked;
+	slot->held = parent->held;
 	slot->thread.altstack = parent->thread.altstack;
 	slot->thread.policy = parent->thread.policy;
 	cpus = affinity_of(parent);
@@ -344,6 +348,7 @@ bool fork_return(void)
 		return false;
 	/* This process may have ended in the midst of a change. */
 	space->changing = 0;
+	space_revoke_all(space);
 	space_move(&parent->offer.space, space);
 	user_pages_forget(slot);
 	answer(parent, 0);
@@ -368,7 +373,7 @@ static s64 exec(u64 directory, u64 path, u64 argv, u64 envp, u64 flags)
 	struct slot *slot = this_slot();
 
 	/* If the call fails, they come back. */
-	signal_hand_down();
+	signal_hand_down(~0UL);
 	this_process()->first->heritage = (struct heritage){
 		this_process()->pid,
 		thread->policy,

@@ -39,7 +39,7 @@ static int read_word(u64 addr, u32 *value)
 {
 	struct space *space = &this_process()->space;
 
-	return read_held(space, space_hold(space, addr, false), value);
+	return read_held(space, space_hold(space, addr, false, true), value);
 }
 
 /*
@@ -52,7 +52,7 @@ static int compare_word(u64 addr, u32 wanted)
 	struct space *space = &this_process()->space;
 	u32 value;
 
-	if (read_held(space, space_hold_here(space, addr, false), &value))
+	if (read_held(space, space_hold(space, addr, false, false), &value))
 		return -EAGAIN;
 	return value == wanted ? 0 : -EAGAIN;
 }
@@ -318,7 +318,7 @@ static void release_one(u64 addr, u32 tid)
 	u32 old, *word;
 	bool owned;
 
-	if (addr % sizeof(u32) || !(word = space_hold(space, addr, true)))
+	if (addr % sizeof(u32) || !(word = space_hold(space, addr, true, true)))
 		return;
 	old = READ_ONCE(*word);
 	do

@@ -113,7 +113,7 @@ void process_run(void)
 	}
 	slot->heritage.pid = 0;
 	slot->start.ready = 0;
-	slot->borrowed = 0;
+	slot->borrowed = slot->held = 0;
 	STORE_RELEASE(slot->process, process);
 	slot->cpu->n_busy++;
 	affinity_set(slot, &cpus);

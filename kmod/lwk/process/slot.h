@@ -49,6 +49,7 @@ struct slot {
 	u32 received;
 	u32 next_id;
 	u32 signals_taken;
+	u64 held; /* signals that the proxy's thread leaves with Linux: signal_hold() */
 	u64 spin; /* TSC cycles to look for a packet before halting */
 
 	u32 tsc_khz;

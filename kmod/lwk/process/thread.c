@@ -32,12 +32,11 @@
 #include "lwk/watch/account.h"
 #include "lwk/watch/console.h"
 
-/* Threads of this LWK share all of these; other flags are refused. */
-#define CLONE_NEEDED                                                                               \
-	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM)
+/* Threads of this LWK share all of these, and the undoing of semaphores; others are refused. */
+#define CLONE_NEEDED (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD)
 #define CLONE_KNOWN                                                                                \
-	(CLONE_NEEDED | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |                \
-	 CLONE_DETACHED | CLONE_CHILD_SETTID)
+	(CLONE_NEEDED | CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |                       \
+	 CLONE_CHILD_CLEARTID | CLONE_DETACHED | CLONE_CHILD_SETTID | CSIGNAL)
 
 void thread_init(struct thread *thread, u32 tid)
 {
@@ -55,6 +54,7 @@ void thread_join(void)
 	thread_init(&slot->thread, READ_ONCE(slot->control->pid));
 	slot->thread.blocked = ~0UL;
 	slot->start.ready = 0;
+	slot->held = 0;
 	slot->running = false;
 	STORE_RELEASE(slot->process, process);
 	__atomic_add_fetch(&process->n_slots, 1, __ATOMIC_SEQ_CST);
@@ -84,6 +84,7 @@ void thread_run(void)
 	write_msr(MSR_FS_BASE, slot->start.fs_base);
 	write_msr(MSR_KERNEL_GS_BASE, slot->start.gs_base);
 	account(LWK_CPU_USER);
+	signal_hold();
 	before_user(&frame);
 	leave_kernel();
 	enter_user(&frame);
@@ -95,6 +96,7 @@ void thread_park(void)
 	u32 signals;
 
 	account(LWK_CPU_LOADING);
+	signal_hold();
 	while (signals = LOAD_ACQUIRE(slot->channel->signals.head),
 	       !LOAD_ACQUIRE(slot->start.ready)) {
 		if (!channel_ordered(slot))

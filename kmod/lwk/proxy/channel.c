@@ -119,7 +119,8 @@ void channel_serve_fault(void)
 	if (kind == LWK_FAULT_REVOKE)
 		space_revoke(&slot->process->space, addr, size);
 	else
-		error = space_fault_here(&slot->process->space, addr, kind == LWK_FAULT_WRITE);
+		error = space_fault(&slot->process->space, addr, kind == LWK_FAULT_WRITE, false,
+				    false);
 	if (error == -ENOMEM)
 		slot->process->out_of_memory = true;
 	STORE_RELEASE(slot->control->fault_state, !error	     ? LWK_FAULT_READY

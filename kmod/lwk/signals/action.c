@@ -10,6 +10,7 @@
 #include "lwk/memory/user.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
+#include "lwk/signals/collect.h"
 
 #define IGNORED_BY_DEFAULT                                                                         \
 	(SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGCONT) | SIGNAL_BIT(SIGURG) | SIGNAL_BIT(SIGWINCH) |   \
@@ -111,6 +112,7 @@ s64 sys_rt_sigprocmask(struct frame *frame)
 		thread->blocked = set & ~SIGNALS_UNBLOCKABLE;
 		if (set & ~old)
 			signal_ask_for_ignored(set);
+		signal_hold();
 	}
 	if (frame->rdx && copy_to_user(frame->rdx, &old, sizeof(old)))
 		return -EFAULT;

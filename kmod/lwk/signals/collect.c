@@ -108,16 +108,30 @@ bool signal_take(int signal, struct lwk_signal *taken)
 	       pending_take(&this_process()->pending, signal, taken);
 }
 
-void signal_hand_down(void)
+void signal_hand_down(u64 set)
 {
 	struct lwk_signal signal;
 
 	for (int s = 1; s <= SIGNALS; s++) {
-		while (signal_take(s, &signal)) {
+		while (set & SIGNAL_BIT(s) && signal_take(s, &signal)) {
 			signal.thread = this_thread()->tid;
 			channel_send_signal(&signal);
 		}
 	}
+}
+
+void signal_hold(void)
+{
+	struct slot *slot = this_slot();
+	/* The proxy's word counts, because these are the program's own signals. */
+	u64 described = READ_ONCE(slot->process->first->channel->described);
+	u64 held = slot->thread.blocked & described & ~SIGNALS_UNBLOCKABLE;
+
+	if (held == slot->held)
+		return;
+	signal_hand_down(held & ~slot->held);
+	slot->held = held;
+	channel_call(PROCESS, LWK_CALL_SIGNALS_HELD, held);
 }
 
 bool signal_waiting(void)

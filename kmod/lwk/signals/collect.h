@@ -27,8 +27,13 @@ s64 signal_add_to_process(const struct lwk_signal *signal);
 u64 signal_all_pending(void);
 /* Takes a pending signal of that number; false: there is none. */
 bool signal_take(int signal, struct lwk_signal *taken);
-/* Gives pending signals to the proxy, which keeps them for the next program. */
-void signal_hand_down(void);
+/* Gives pending signals of the set to the proxy, whose thread leaves them with Linux. */
+void signal_hand_down(u64 set);
+/*
+ * Signals that this thread blocks stay with Linux if a descriptor is to tell of them (signalfd(2)).
+ * To be called when either has changed.
+ */
+void signal_hold(void);
 /* Does a signal wait that is not blocked? */
 bool signal_waiting(void);
 /* Does a signal wait that ends the process or runs a handler? */

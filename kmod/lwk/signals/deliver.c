@@ -22,6 +22,7 @@
 #include "lwk/signals/altstack.h"
 #include "lwk/signals/collect.h"
 #include "lwk/signals/info.h"
+#include "lwk/signals/wait.h"
 #include "lwk/watch/console.h"
 
 struct signal_frame {
@@ -181,8 +182,7 @@ void signal_deliver(struct frame *frame)
 		old_mask = thread->blocked;
 	}
 	if (thread->suspended)
-		thread->blocked = thread->suspended_mask;
-	thread->suspended = false;
+		signal_unsuspend();
 	if (interrupted)
 		restart_call(frame);
 }
@@ -231,5 +231,6 @@ s64 sys_rt_sigreturn(struct frame *frame)
 		.rflags = (c->eflags & RFLAGS_USER) | RFLAGS_IF | RFLAGS_FIXED,
 	};
 	thread->blocked = uc.uc_sigmask & ~SIGNALS_UNBLOCKABLE;
+	signal_hold();
 	return frame->rax;
 }

@@ -11,13 +11,14 @@
 #include "lwk/signals/collect.h"
 #include "lwk/time/cpu_timers.h"
 
-/* Does the signal stop the process? Linux stops the proxy then, and the process with it. */
-static bool stops(u64 signal)
+/* Does Linux keep the signal, or stop the proxy by it, and the process with it? */
+static bool is_for_linux(u64 signal)
 {
 	u64 bit = signal ? SIGNAL_BIT(signal) : 0;
 
-	return bit & SIGNALS_THAT_STOP && !(bit & this_thread()->blocked) &&
-	       this_process()->actions[signal - 1].handler == HANDLER_DEFAULT;
+	return bit & this_slot()->held ||
+	       (bit & SIGNALS_THAT_STOP && !(bit & this_thread()->blocked) &&
+		this_process()->actions[signal - 1].handler == HANDLER_DEFAULT);
 }
 
 static s64 send_by_linux(struct frame *frame)
@@ -42,7 +43,7 @@ static s64 send_here(struct frame *frame, struct pending *pending, u64 signal, i
 
 	if (signal > SIGNALS)
 		return -EINVAL;
-	if (stops(signal))
+	if (is_for_linux(signal))
 		return send_by_linux(frame);
 	return signal ? pending_add(pending, &sent) : 0;
 }
@@ -86,7 +87,7 @@ static s64 queue_here(struct frame *frame, bool for_thread, u64 signal, u64 addr
 		return -EFAULT;
 	if (signal > SIGNALS)
 		return -EINVAL;
-	if (stops(signal))
+	if (is_for_linux(signal))
 		return send_by_linux(frame);
 	sent.signal = signal;
 	if (!signal)

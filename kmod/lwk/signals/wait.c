@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lwk/signals/wait.h"
 
+#include <asm/unistd.h>
 #include <linux/errno.h>
 
 #include "lwk/calls/local.h"
@@ -15,12 +16,14 @@
 
 s64 sys_rt_sigpending(struct frame *frame)
 {
-	u64 pending;
+	u64 pending, linux_has = 0;
 
 	if (frame->rsi > sizeof(u64))
 		return -EINVAL;
 	signal_collect();
-	pending = signal_all_pending() & this_thread()->blocked;
+	if (this_slot()->held && !signal_call(PROCESS, __NR_rt_sigpending, frame->rdi, frame->rsi))
+		copy_from_user(&linux_has, frame->rdi, frame->rsi);
+	pending = (signal_all_pending() & this_thread()->blocked) | linux_has;
 	return copy_to_user(frame->rdi, &pending, frame->rsi);
 }
 
@@ -103,10 +106,12 @@ s64 sys_rt_sigtimedwait(struct frame *frame)
 	signal_ask_for_ignored(set);
 	/* Other threads see that this one takes these signals. */
 	WRITE_ONCE(thread->blocked, blocked & ~set);
+	signal_hold();
 	account(LWK_CPU_WAITING);
 	result = await_one(set, deadline, &info.signal);
 	account(LWK_CPU_USER);
 	WRITE_ONCE(thread->blocked, blocked);
+	signal_hold();
 	if (result <= 0)
 		return result;
 	return frame->rsi && copy_to_user(frame->rsi, &info, sizeof(info)) ? -EFAULT : result;
@@ -119,6 +124,7 @@ void signal_suspend(u64 mask)
 	thread->suspended_mask = thread->blocked;
 	thread->suspended = true;
 	WRITE_ONCE(thread->blocked, mask & ~SIGNALS_UNBLOCKABLE);
+	signal_hold();
 	signal_collect();
 }
 
@@ -128,6 +134,7 @@ void signal_unsuspend(void)
 
 	WRITE_ONCE(thread->blocked, thread->suspended_mask);
 	thread->suspended = false;
+	signal_hold();
 }
 
 s64 sys_rt_sigsuspend(struct frame *frame)

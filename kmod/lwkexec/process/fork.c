@@ -54,8 +54,10 @@ static int begin(uint64_t slot, uint64_t number)
 	int error = session_renew();
 
 	share_renew();
-	if (!error)
+	if (!error) {
 		limits_apply();
+		signals_renew();
+	}
 	mapped_files_renew();
 	timers_renew();
 	if (!error)

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,6 +29,8 @@ bool identity_has(uint64_t nr)
 	case SYS_setgroups:
 	case SYS_setfsuid:
 	case SYS_setfsgid:
+	case SYS_capset:
+	case SYS_personality:
 	case SYS_prctl:
 		return true;
 	default:
@@ -81,6 +85,33 @@ static bool keeps_groups(const struct lwk_packet *request)
 	return same;
 }
 
+/* May Linux decide? A process without capabilities cannot get any. */
+static bool keeps_capabilities(const struct lwk_packet *request)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct has[_LINUX_CAPABILITY_U32S_3],
+		wanted[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &header, has))
+		return false;
+	return !(has[0].permitted | has[1].permitted) ||
+	       (copy_in(wanted, request->args[1], sizeof(wanted)) == sizeof(wanted) &&
+		memcmp(has, wanted, sizeof(wanted)) == 0);
+}
+
+/*
+ * Linux keeps what the program sets, and runs the calls of it that it has a meaning for. With the two
+ * exceptions Linux would give the proxy other mappings than it needs.
+ */
+static int64_t personality_call(const struct lwk_packet *request)
+{
+	uint32_t wanted = request->args[0];
+
+	return wanted != UINT32_MAX && wanted & (ADDR_COMPAT_LAYOUT | READ_IMPLIES_EXEC)
+		       ? -EINVAL
+		       : linux_call(request);
+}
+
 /* Does the proxy have the attribute for its program? Others change how the proxy works. */
 static bool is_attribute(int32_t option)
 {
@@ -105,11 +136,26 @@ static bool is_attribute(int32_t option)
 	}
 }
 
+static int64_t prctl_call(const struct lwk_packet *request)
+{
+	switch ((int32_t)request->args[0]) {
+	case PR_SET_SECUREBITS:
+	case PR_CAPBSET_DROP:
+		return -EPERM;
+	default:
+		return is_attribute(request->args[0]) ? linux_call(request) : -EINVAL;
+	}
+}
+
 int64_t identity_call(const struct lwk_packet *request)
 {
 	switch (request->nr) {
 	case SYS_prctl:
-		return is_attribute(request->args[0]) ? linux_call(request) : -EINVAL;
+		return prctl_call(request);
+	case SYS_personality:
+		return personality_call(request);
+	case SYS_capset:
+		return keeps_capabilities(request) ? linux_call(request) : -EPERM;
 	case SYS_setfsuid:
 	case SYS_setfsgid:
 		/* These report the ID that was in force, and no error; -1 changes nothing. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The calls that set user and group IDs, and prctl(2). */
+/* The calls that set user and group IDs and capabilities, personality(2) and prctl(2). */
 #ifndef LWKEXEC_IDENTITY_H
 #define LWKEXEC_IDENTITY_H
 
@@ -12,8 +12,8 @@
 bool identity_has(uint64_t nr);
 /*
  * Makes a call that sets the identity and changes nothing. Every other one fails with -EPERM, even
- * for root: the proxy must stay who the instance belongs to. prctl(2) fails with -EINVAL for what
- * would change how the proxy works.
+ * for root: the proxy must stay who the instance belongs to. prctl(2) and personality(2) fail with
+ * -EINVAL for what would change how the proxy works.
  */
 int64_t identity_call(const struct lwk_packet *request);
 

@@ -16,8 +16,10 @@
 
 #include "abi/shared/calls.h"
 #include "abi/shared/channel.h"
+#include "lwkexec/base/descriptors.h"
 #include "lwkexec/base/fail.h"
 #include "lwkexec/instance/channel.h"
+#include "lwkexec/instance/copy.h"
 #include "lwkexec/instance/linux_call.h"
 #include "lwkexec/instance/session.h"
 #include "lwkexec/process/timers.h"
@@ -214,13 +216,43 @@ void signals_keep(void)
 		queue(&signals[i], gettid());
 }
 
+/* Signals that descriptors of signalfd(2) tell of, and those of them that this thread blocks. */
+static uint64_t described;
+static __thread uint64_t held;
+
 void signals_unblock(void)
 {
-	sigset_t none;
+	sigset_t blocked;
 
-	sigemptyset(&none);
+	sigemptyset(&blocked);
+	memcpy(&blocked, &held, sizeof(held));
 	if (!channel_holds_signals())
-		pthread_sigmask(SIG_SETMASK, &none, NULL);
+		pthread_sigmask(SIG_SETMASK, &blocked, NULL);
+}
+
+void signals_renew(void)
+{
+	__atomic_store_n(&session.channel->described, __atomic_load_n(&described, __ATOMIC_RELAXED),
+			 __ATOMIC_RELEASE);
+}
+
+int64_t signals_describe(const struct lwk_packet *request)
+{
+	int64_t result = descriptor_is_kept(request->args[0]) ? -EBADF : linux_call(request);
+	uint64_t set;
+
+	if (result >= 0 && copy_in(&set, request->args[1], sizeof(set)) == sizeof(set)) {
+		__atomic_or_fetch(&described, set, __ATOMIC_RELAXED);
+		signals_renew();
+	}
+	return result;
+}
+
+int64_t signals_hold(uint64_t set)
+{
+	held = set;
+	signals_unblock();
+	return 0;
 }
 
 void signals_taken(void)

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "abi/shared/channel.h"
+
 /*
  * Handles all signals from now on. Signals that the proxy's parent has it ignore, and those in
  * 'ignored', are ignored on the LWK too; returns all of them.
@@ -25,10 +27,19 @@ int64_t signals_send(const uint64_t args[6]);
  * All signals must be blocked.
  */
 void signals_keep(void);
-/* Unblocks all signals of the calling thread, unless its channel has no room for one. */
+/*
+ * Unblocks all signals of the calling thread, unless its channel has no room for one, and except for
+ * those that stay with Linux.
+ */
 void signals_unblock(void);
 /* LWK_CALL_SIGNALS_TAKEN */
 void signals_taken(void);
+/* signalfd(2): Linux's result. What the descriptor tells of stays with Linux while it is blocked. */
+int64_t signals_describe(const struct lwk_packet *request);
+/* LWK_CALL_SIGNALS_HELD */
+int64_t signals_hold(uint64_t set);
+/* Must be called in a forked child that has its channel. */
+void signals_renew(void);
 /* Ends the proxy as the LWK process has ended; 'wait_status' is as wait(2) has it. */
 void signals_end(int wait_status) __attribute__((noreturn));
 

@@ -60,11 +60,36 @@ static void cmdline_print(FILE *out)
 		fwrite(*argument, strlen(*argument) + 1, 1, out);
 }
 
+/* 0 or a negative errno */
+static int names_of_lwk(struct utsname *names)
+{
+	size_t n;
+
+	if (uname(names))
+		return -errno;
+	n = strlen(names->release);
+	snprintf(names->release + n, sizeof(names->release) - n, "+lwk");
+	snprintf(names->version, sizeof(names->version), "%s", session.status->version);
+	return 0;
+}
+
+static void release_print(FILE *out)
+{
+	struct utsname names;
+
+	if (names_of_lwk(&names) == 0)
+		fprintf(out, "%s\n", names.release);
+}
+
 bool self_open(const char *path, int flags, int64_t *result)
 {
 	const char *name = below_self(path);
 	int fd;
 
+	if (strcmp(path, "/proc/sys/kernel/osrelease") == 0) {
+		*result = text_file_printed(release_print, flags);
+		return true;
+	}
 	if (!name)
 		return false;
 	if (strcmp(name, "status") == 0) {
@@ -125,12 +150,7 @@ bool self_readlink(const char *path, uint64_t buffer, uint64_t size, int64_t *re
 int64_t self_uname(uint64_t to)
 {
 	struct utsname names;
-	size_t n;
+	int error = names_of_lwk(&names);
 
-	if (uname(&names))
-		return -errno;
-	n = strlen(names.release);
-	snprintf(names.release + n, sizeof(names.release) - n, "+lwk");
-	snprintf(names.version, sizeof(names.version), "%s", session.status->version);
-	return copy_out(to, &names, sizeof(names));
+	return error ? error : copy_out(to, &names, sizeof(names));
 }

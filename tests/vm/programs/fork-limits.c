@@ -273,6 +273,9 @@ static void *run_thread(void *memory)
 	return NULL;
 }
 
+/* Others' memory, which the child of a vfork(2) has granted anew. */
+static char *shared;
+
 static void play(unsigned int depth)
 {
 	char *program[] = { "true", NULL }, *missing[] = { "missing", NULL };
@@ -281,6 +284,7 @@ static void play(unsigned int depth)
 	pid_t pid;
 
 	touch(memory, sizeof(memory));
+	touch(shared, 16 * PAGE);
 	switch (rand() % 6) {
 	case 0:
 		pid = fork();
@@ -319,6 +323,8 @@ static int storm(int seconds)
 {
 	time_t end = time(NULL) + seconds;
 
+	shared = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(shared != MAP_FAILED);
 	srand(getpid());
 	while (time(NULL) < end)
 		play(0);

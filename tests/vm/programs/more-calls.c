@@ -3,6 +3,9 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
+#include <linux/kcmp.h>
+#include <linux/keyctl.h>
 #include <linux/membarrier.h>
 #include <poll.h>
 #include <pthread.h>
@@ -16,9 +19,15 @@
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timex.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +72,62 @@ static int identity(void)
 	return 0;
 }
 
+/* A key is the thread's, as long as the same thread of the proxy makes its calls. */
+static int keys(void)
+{
+	char data[8] = "";
+	long key = syscall(SYS_add_key, "user", "more-calls", "data", 4, KEY_SPEC_THREAD_KEYRING);
+
+	CHECK(key > 0 && syscall(SYS_keyctl, KEYCTL_READ, key, data, sizeof(data)) == 4);
+	CHECK(memcmp(data, "data", 4) == 0);
+	CHECK(syscall(SYS_keyctl, KEYCTL_SEARCH, KEY_SPEC_THREAD_KEYRING, "user", "more-calls",
+		      0) == key);
+	return 0;
+}
+
+static int personalities(void)
+{
+	int old = personality(UINT32_MAX), status;
+	struct utsname names;
+	char release[256] = "";
+	int fd = open("/proc/sys/kernel/osrelease", O_RDONLY);
+	pid_t child;
+
+	CHECK(old >= 0 && personality(old | ADDR_NO_RANDOMIZE | UNAME26) == old);
+	CHECK(uname(&names) == 0 && strncmp(names.release, "2.6.", 4) == 0);
+	child = fork();
+	if (child == 0)
+		_exit(!(personality(UINT32_MAX) & ADDR_NO_RANDOMIZE));
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	CHECK(personality(old) == (old | ADDR_NO_RANDOMIZE | UNAME26));
+	CHECK(uname(&names) == 0 && read(fd, release, sizeof(release) - 1) > 0 && close(fd) == 0);
+	CHECK(strlen(release) == strlen(names.release) + 1 &&
+	      strncmp(release, names.release, strlen(names.release)) == 0);
+	return 0;
+}
+
+static int capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct has[_LINUX_CAPABILITY_U32S_3];
+
+	CHECK(syscall(SYS_capget, &header, has) == 0 && syscall(SYS_capset, &header, has) == 0);
+	has[0].permitted = has[0].effective = 1U << CAP_SYS_ADMIN;
+	CHECK(geteuid() == 0 || (syscall(SYS_capset, &header, has) < 0 && errno == EPERM));
+	return 0;
+}
+
+static int clock_of_the_node(void)
+{
+	struct timeval sane = { 1700000000, 0 }, bad = { 0, 1000001 };
+	struct timex facts = { 0 };
+
+	CHECK(adjtimex(&facts) >= 0 && facts.tick > 0);
+	CHECK(settimeofday(&bad, NULL) < 0 && errno == EINVAL);
+	CHECK(geteuid() == 0 || (settimeofday(&sane, NULL) < 0 && errno == EPERM));
+	return 0;
+}
+
 /* ---- processes ---- */
 
 static int process_descriptors(void)
@@ -86,6 +151,70 @@ static int process_descriptors(void)
 	fd = syscall(__NR_pidfd_getfd, ended.fd, 1, 0);
 	CHECK(fd > 2 && fcntl(fd, F_GETFD) == FD_CLOEXEC && close(fd) == 0 && close(ended.fd) == 0);
 	return 0;
+}
+
+static volatile sig_atomic_t handled;
+
+static void on_signal(int signal)
+{
+	handled = signal;
+}
+
+/* The number and the sender of the next signal that the descriptor tells of. */
+static bool tells(int fd, int signal, pid_t sender)
+{
+	struct pollfd waits = { .fd = fd, .events = POLLIN };
+	struct signalfd_siginfo info;
+
+	return poll(&waits, 1, 20000) == 1 && read(fd, &info, sizeof(info)) == sizeof(info) &&
+	       (int)info.ssi_signo == signal && (pid_t)info.ssi_pid == sender;
+}
+
+static bool tells_nothing(int fd)
+{
+	struct signalfd_siginfo info;
+
+	return read(fd, &info, sizeof(info)) < 0 && errno == EAGAIN;
+}
+
+static int signal_descriptors(void)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+	struct timespec at_once = { 0, 0 };
+	sigset_t set, pending;
+	pid_t child;
+	int fd, status;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGCHLD);
+	CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
+	/* One that waits since before. */
+	CHECK(kill(getpid(), SIGUSR1) == 0);
+	fd = signalfd(-1, &set, SFD_NONBLOCK);
+	CHECK(fd >= 0 && tells(fd, SIGUSR1, getpid()) && tells_nothing(fd));
+	CHECK(kill(getpid(), SIGUSR1) == 0 && tells(fd, SIGUSR1, getpid()));
+	CHECK(raise(SIGUSR1) == 0 && tells(fd, SIGUSR1, getpid()) && tells_nothing(fd));
+	child = fork();
+	if (child == 0)
+		_exit(kill(getppid(), SIGUSR1) || raise(SIGUSR1) || !tells(fd, SIGUSR1, getpid()));
+	CHECK(child > 0 && tells(fd, SIGUSR1, child) && tells(fd, SIGCHLD, child));
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	/* Others take them, too. */
+	CHECK(kill(getpid(), SIGUSR1) == 0 && sigpending(&pending) == 0);
+	CHECK(sigismember(&pending, SIGUSR1) && !sigismember(&pending, SIGCHLD));
+	CHECK(sigtimedwait(&set, NULL, &at_once) == SIGUSR1 && tells_nothing(fd));
+	CHECK(sigaction(SIGUSR1, &action, NULL) == 0 && kill(getpid(), SIGUSR1) == 0 && !handled);
+	CHECK(sigprocmask(SIG_UNBLOCK, &set, NULL) == 0 && handled == SIGUSR1);
+	handled = 0;
+	CHECK(kill(getpid(), SIGUSR1) == 0 && handled == SIGUSR1 && tells_nothing(fd));
+	/* Another set for the same descriptor. */
+	sigaddset(&set, SIGUSR2);
+	CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0 && signalfd(fd, &set, 0) == fd);
+	CHECK(raise(SIGUSR2) == 0 && tells(fd, SIGUSR2, getpid()));
+	CHECK(signalfd(fd + 100, &set, 0) < 0 && errno == EBADF);
+	CHECK(sigprocmask(SIG_UNBLOCK, &set, NULL) == 0 && signal(SIGUSR1, SIG_DFL) == on_signal);
+	return close(fd);
 }
 
 static int command_line(int argc, char **argv)
@@ -123,6 +252,48 @@ static int all_descriptors(void)
 	for (fd = 3; fd <= last; fd++)
 		CHECK(close(fd) == 0);
 	return 0;
+}
+
+static int comparisons(void)
+{
+	int fd = open("/dev/null", O_RDONLY), same = dup(fd), other = open("/dev/null", O_RDONLY);
+	struct file_handle handle = { .handle_bytes = 0 };
+	struct stat file;
+	char facts[64];
+	int mount;
+
+	CHECK(syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, fd, same) == 0);
+	CHECK(syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, fd, other) > 0);
+	CHECK(close(fd) == 0 && close(same) == 0 && close(other) == 0);
+	CHECK(stat("/", &file) == 0 && syscall(SYS_ustat, file.st_dev, facts) == 0);
+	CHECK(syscall(SYS_sysfs, 3) > 0 && syscall(SYS_sysfs, 4) < 0 && errno == EINVAL);
+	CHECK(name_to_handle_at(AT_FDCWD, "/", &handle, &mount, 0) < 0 &&
+	      (errno == EOVERFLOW || errno == EOPNOTSUPP));
+	return 0;
+}
+
+/* vmsplice(2) waits for room or data as on Linux, and then takes what it can. */
+static int memory_in_pipes(void)
+{
+	int ends[2], file = open("/dev/zero", O_RDWR);
+	static char from[1 << 20], to[1 << 20];
+	struct iovec out[2] = { { from, 100 }, { from + 100, sizeof(from) - 100 } };
+	struct iovec in = { to, sizeof(to) };
+	ssize_t n;
+
+	for (size_t i = 0; i < sizeof(from); i++)
+		from[i] = i / 3;
+	CHECK(file >= 0 && pipe(ends) == 0);
+	CHECK(vmsplice(ends[0], &in, 1, SPLICE_F_NONBLOCK) < 0 && errno == EAGAIN);
+	n = vmsplice(ends[1], out, 2, 0);
+	CHECK(n > 100 && n < (ssize_t)sizeof(from));
+	CHECK(vmsplice(ends[1], out, 2, SPLICE_F_NONBLOCK) < 0 && errno == EAGAIN);
+	CHECK(vmsplice(ends[0], &in, 1, 0) == n && memcmp(from, to, n) == 0);
+	CHECK(vmsplice(file, out, 1, 0) < 0 && errno == EBADF);
+	CHECK(vmsplice(ends[1], out, 5000, 0) < 0 && errno == EINVAL);
+	CHECK(vmsplice(ends[1], out, 1, 16) < 0 && errno == EINVAL);
+	CHECK(close(ends[1]) == 0 && vmsplice(ends[0], &in, 1, 0) == 0);
+	return close(ends[0]) | close(file);
 }
 
 static int direct_transfers(void)
@@ -255,6 +426,44 @@ static int scheduling(void)
 	return 0;
 }
 
+/* ---- memory ---- */
+
+static int advice(void)
+{
+	char *memory =
+		mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char present[4];
+	int status;
+	pid_t child;
+
+	CHECK(memory != MAP_FAILED);
+	memset(memory, 'a', 4 * PAGE);
+	CHECK(madvise(memory + PAGE, PAGE, MADV_WIPEONFORK) == 0);
+	CHECK(madvise(memory + 2 * PAGE, PAGE, MADV_DONTFORK) == 0);
+	/* A child hands it down. */
+	child = fork();
+	if (child == 0)
+		child = fork();
+	if (child == 0)
+		_exit(memory[0] != 'a' || memory[PAGE] || memory[4 * PAGE - 1] != 'a' ||
+		      mincore(memory + 2 * PAGE, PAGE, present) != -1 || errno != ENOMEM);
+	CHECK(child > 0 && waitpid(child, &status, 0) == child);
+	if (memory[PAGE] == 0)
+		_exit(status != 0);
+	CHECK(status == 0 && memory[PAGE] == 'a' && memory[2 * PAGE] == 'a');
+	CHECK(madvise(memory, 4 * PAGE, MADV_KEEPONFORK) == 0);
+	CHECK(madvise(memory, 4 * PAGE, MADV_DOFORK) == 0);
+	child = fork();
+	if (child == 0)
+		_exit(memory[PAGE] != 'a' || memory[2 * PAGE] != 'a');
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	CHECK(madvise(memory, PAGE, 77) == -1 && errno == EINVAL);
+	CHECK(madvise(memory + 1, PAGE, MADV_NORMAL) == -1 && errno == EINVAL);
+	CHECK(munmap(memory + PAGE, PAGE) == 0);
+	CHECK(madvise(memory, 2 * PAGE, MADV_SEQUENTIAL) == -1 && errno == ENOMEM);
+	return munmap(memory, 4 * PAGE);
+}
+
 /* ---- limits ---- */
 
 static bool has_room_for(size_t size)
@@ -296,7 +505,9 @@ static int address_space(void)
 
 int main(int argc, char **argv)
 {
-	if (identity() || process_descriptors() || command_line(argc, argv) || all_descriptors() ||
+	if (identity() || keys() || personalities() || capabilities() || clock_of_the_node() ||
+	    comparisons() || memory_in_pipes() || advice() || process_descriptors() ||
+	    signal_descriptors() || command_line(argc, argv) || all_descriptors() ||
 	    direct_transfers() || barriers() || protection_keys() || places() || scheduling() ||
 	    address_space())
 		return 1;

@@ -296,7 +296,6 @@ static int memory_is_copied(void)
 	return 0;
 }
 
-/* With a parent that has such memory, the child of vfork() need not have all of it. */
 static int memory_is_shared(void)
 {
 	char *shared =
@@ -305,6 +304,7 @@ static int memory_is_shared(void)
 	pid_t pid;
 
 	CHECK(shared != MAP_FAILED);
+	in_data[5] = 'a';
 	shared[0] = 'a';
 	pid = fork();
 	if (pid == 0) {
@@ -316,10 +316,14 @@ static int memory_is_shared(void)
 	CHECK(ends_with(pid, 2) && shared[0] == 'b' && shared[60 * KB] == 'b');
 	pid = vfork();
 	if (pid == 0) {
-		shared[1] = 'c';
+		in_data[5] = 'c';
+		shared[1] = shared[20 * KB] = 'c';
 		_exit(3);
 	}
-	CHECK(ends_with(pid, 3) && shared[1] == 'c');
+	CHECK(ends_with(pid, 3) && shared[1] == 'c' && shared[20 * KB] == 'c');
+	/* The private memory is the parent's, too. */
+	CHECK(in_data[5] == 'c');
+	CHECK(posix_spawn(&pid, "/nowhere/at all", NULL, NULL, argv, environ) == ENOENT);
 	CHECK(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ) == 0);
 	CHECK(ends_with(pid, 0) && shared[1] == 'c');
 	pid = fork();
