@@ -201,7 +201,7 @@ bool space_find_shared(struct space *space, u64 *start, u64 *stop, u64 end)
 	area = area_from(space, *start);
 	while (area && !area->shared && area->start < end)
 		area = area->next;
-	found = area && area->start < end;
+	found = area && MAX(*start, area->start) < end;
 	if (found) {
 		*start = MAX(*start, area->start);
 		*stop = MIN(end, area->end);

@@ -151,7 +151,7 @@ static int protections(void)
 	CHECK(mprotect(map, 4 * PAGE, PROT_READ | PROT_WRITE) == 0 && map[PAGE] == 'w');
 	CHECK(touch(map + 3 * PAGE, true) == 0);
 	CHECK(madvise(map, 4 * PAGE, MADV_DONTNEED) == 0 && map[3 * PAGE] == 'w');
-	CHECK(msync(map, 4 * PAGE, MS_SYNC) == 0);
+	CHECK(msync(map, 4 * PAGE, MS_SYNC) == 0 && msync(map + PAGE, PAGE, MS_SYNC) == 0);
 	/* A hole, and private memory in it. */
 	CHECK(munmap(map + PAGE, PAGE) == 0 && touch(map + PAGE, false) == SIGSEGV);
 	CHECK(map[3 * PAGE] == 'w');
