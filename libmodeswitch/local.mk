@@ -169,6 +169,9 @@ endif
 # All of lwkctl but its main(), for the unit tests too.
 noinst_LTLIBRARIES += libmodeswitch/liblwkctl.la
 libmodeswitch_liblwkctl_la_SOURCES = \
+	libmodeswitch/lwkctl/bench/bench.c \
+	libmodeswitch/lwkctl/bench/measure.c libmodeswitch/lwkctl/bench/measure.h \
+	libmodeswitch/lwkctl/bench/show.c libmodeswitch/lwkctl/bench/show.h \
 	libmodeswitch/lwkctl/check.c \
 	libmodeswitch/lwkctl/common.c libmodeswitch/lwkctl/common.h \
 	libmodeswitch/lwkctl/confine.c libmodeswitch/lwkctl/confine.h \
@@ -212,6 +215,14 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/top.c \
 	libmodeswitch/lwkctl/verb.h libmodeswitch/lwkctl/verbs.c
 libmodeswitch_liblwkctl_la_LIBADD = $(NCURSES_LIBS) $(NUMA_LIBS) $(SECCOMP_LIBS) -lm
+
+libmodeswitch_liblwkctl_la_CPPFLAGS = $(AM_CPPFLAGS) -DLWKEXEC_PATH='"$(bindir)/lwkexec"' \
+	-DLWK_PROBE_PATH='"$(lwkimagedir)/lwk-probe"'
+
+# The program of lwkctl bench.
+lwkimage_PROGRAMS = libmodeswitch/lwkctl/bench/lwk-probe
+libmodeswitch_lwkctl_bench_lwk_probe_SOURCES = libmodeswitch/lwkctl/bench/probe.c
+libmodeswitch_lwkctl_bench_lwk_probe_CFLAGS = $(AM_CFLAGS) $(PIE_FLAGS)
 
 bin_PROGRAMS += lwkctl
 lwkctl_SOURCES = libmodeswitch/lwkctl/main.c \

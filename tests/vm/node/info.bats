@@ -97,3 +97,23 @@ node()
 	[[ $output == *'/nonexistent: No such file'* ]]
 	run -2 bed lwkctl node 4
 }
+
+@test "lwkctl bench has all of its figures from an idle node, and leaves it idle" {
+	refused 'lwkctl: expected --cpus and --mem, found "no --mem"' -- bed lwkctl bench --cpus 2-3
+	refused 'this machine has only 0-7' -- bed lwkctl bench --cpus 2-99 --mem 256M
+	job=$(submit user1 -n1 --mem=100 --wrap 'sleep 300')
+	wait_for 60 job_is "$job" JobState=RUNNING
+	refused 'expected an idle node, found a Slurm job on it; drain the node' -- \
+		bed lwkctl bench --cpus 2-3 --mem 256M
+	bed scancel "$job"
+	wait_for_job "$job"
+	run -0 bed sh -c 'lwkctl bench --cpus 1-3 --mem 300M --count 2 --seconds 0.1 --svg /root/bench.svg --json 2>/dev/null'
+	echo "$output"
+	[[ $(jq -c '[.linux, .lwk | .[] > 0] | unique' <<<"$output") == '[true]' ]]
+	[[ $(jq '[.switch_on, .switch_off | .us[] > 0 | select(.)] | length' <<<"$output") == 4 ]]
+	bed xmllint --noout /root/bench.svg || bed grep -q '</svg>' /root/bench.svg
+	# A signal while a program runs on the LWK, which computes for long.
+	run ! bed timeout --signal=INT --foreground 25 lwkctl bench --cpus 1-3 --mem 300M --count 1 --seconds 600
+	wait_for 60 bed sh -c '! ls /run/slurm-lwk/jobs/*.json'
+	node_is_clean
+}
