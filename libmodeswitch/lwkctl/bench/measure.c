@@ -285,7 +285,7 @@ static int measure_round(const struct ms_config *config, struct bench *bench, in
 		ret = take(bench, &job, round, err);
 		ms_job_release(&job);
 	}
-	/* It also forgets a job that was refused. */
+	/* A job that was refused is forgotten, too. */
 	if (switch_off(bench, round, &stuck) < 0) {
 		*err = stuck;
 		return -1;

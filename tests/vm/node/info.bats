@@ -101,8 +101,8 @@ node()
 @test "lwkctl bench has all of its figures from an idle node, and leaves it idle" {
 	refused 'lwkctl: expected --cpus and --mem, found "no --mem"' -- bed lwkctl bench --cpus 2-3
 	refused 'this machine has only 0-7' -- bed lwkctl bench --cpus 2-99 --mem 256M
-	job=$(submit user1 -n1 --mem=100 --wrap 'sleep 300')
-	wait_for 60 job_is "$job" JobState=RUNNING
+	job=$(submit user1 -n1 --mem=100 --wrap 'echo runs; sleep 300')
+	wait_for 60 has_printed user1 "$job" runs
 	refused 'expected an idle node, found a Slurm job on it; drain the node' -- \
 		bed lwkctl bench --cpus 2-3 --mem 256M
 	bed scancel "$job"
