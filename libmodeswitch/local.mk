@@ -157,11 +157,15 @@ if HAVE_SLURM
 pkglib_LTLIBRARIES += libmodeswitch/mpi/liblwkmpi.la
 libmodeswitch_mpi_liblwkmpi_la_SOURCES = \
 	libmodeswitch/mpi/calls.c libmodeswitch/mpi/wrapper.h \
+	libmodeswitch/mpi/collectives.c libmodeswitch/mpi/collectives.h \
 	libmodeswitch/mpi/count.c libmodeswitch/mpi/count.h \
 	libmodeswitch/mpi/groups.c libmodeswitch/mpi/groups.h \
 	libmodeswitch/mpi/library.c libmodeswitch/mpi/library.h \
+	libmodeswitch/mpi/messages.c libmodeswitch/mpi/messages.h \
+	libmodeswitch/mpi/model.c libmodeswitch/mpi/model.h \
 	libmodeswitch/mpi/print.c libmodeswitch/mpi/page.h \
-	libmodeswitch/mpi/session.c libmodeswitch/mpi/session.h
+	libmodeswitch/mpi/session.c libmodeswitch/mpi/session.h \
+	libmodeswitch/mpi/sites.c libmodeswitch/mpi/sites.h
 libmodeswitch_mpi_liblwkmpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^P?MPI_'
 libmodeswitch_mpi_liblwkmpi_la_LIBADD = -ldl
 endif

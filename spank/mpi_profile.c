@@ -101,11 +101,23 @@ static void profile_path(spank_t sp, const struct step *step, const char *direct
 		 file);
 }
 
+/* The library learns the ranks' sites from the variable that Slurm sets, SLURM_TOPOLOGY_ADDR. */
+static void prepare_collectives(spank_t sp)
+{
+	const char *wanted = options_mpi_collectives(sp);
+
+	if (!wanted)
+		return;
+	append_library(sp);
+	spank_setenv(sp, "LWK_MPI_COLLECTIVES", wanted, 1);
+}
+
 void mpi_profile_prepare(spank_t sp)
 {
 	char directory[2048], path[4096];
 	struct step step;
 
+	prepare_collectives(sp);
 	if (!options_mpi_profile(sp) || !get_step(sp, &step) ||
 	    !getcwd(directory, sizeof(directory)))
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --mpi-profile: puts liblwkmpi.so in front of a step's programs, and saves what killed ranks have
- * counted.
+ * --mpi-profile and --mpi-collectives: put liblwkmpi.so in front of a step's programs. What killed ranks
+ * have counted is saved.
  */
 #ifndef SPANK_MPI_PROFILE_H
 #define SPANK_MPI_PROFILE_H

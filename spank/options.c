@@ -21,6 +21,7 @@ enum option_id {
 	OPTION_REPORT,
 	OPTION_QUIET,
 	OPTION_MPI_PROFILE,
+	OPTION_MPI_COLLECTIVES,
 	OPTION_COUNT
 };
 
@@ -86,6 +87,18 @@ static int check_mpi_profile(const char *arg, struct ms_error *err)
 		return 0;
 	return ms_fail(err, "expected a path of less than %d characters, found %zu of them",
 		       MPI_PROFILE_MAX, strlen(arg));
+}
+
+static bool is_collectives(const char *arg)
+{
+	return !strcmp(arg, "sites") || !strcmp(arg, "sites,reproducible");
+}
+
+static int check_mpi_collectives(const char *arg, struct ms_error *err)
+{
+	if (is_collectives(arg))
+		return 0;
+	return ms_fail(err, "expected \"sites\" or \"sites,reproducible\", found \"%s\"", arg);
 }
 
 static struct plugin_option {
@@ -176,6 +189,17 @@ static struct plugin_option {
 			.has_arg = optional_argument,
 		},
 		.check = check_mpi_profile,
+	},
+	[OPTION_MPI_COLLECTIVES] = {
+		.spank = {
+			.name = "mpi-collectives",
+			.arginfo = "sites[,reproducible]",
+			.usage = "have MPI's collective operations cross seldom between the switches of "
+				 "Slurm's topology, where that is faster; with \"reproducible\" only "
+				 "those that compute nothing",
+			.has_arg = required_argument,
+		},
+		.check = check_mpi_collectives,
 	},
 };
 
@@ -395,6 +419,13 @@ const char *options_mpi_profile(spank_t sp)
 	if (spank_option_getopt(sp, &options[OPTION_MPI_PROFILE].spank, &arg) != ESPANK_SUCCESS)
 		return NULL;
 	return has_argument(arg) && strlen(arg) < MPI_PROFILE_MAX ? arg : "";
+}
+
+const char *options_mpi_collectives(spank_t sp)
+{
+	const char *arg = argument(sp, OPTION_MPI_COLLECTIVES);
+
+	return arg && is_collectives(arg) ? arg : NULL;
 }
 
 bool options_quiet(spank_t sp)

@@ -47,6 +47,11 @@ bool options_quiet(spank_t sp);
 /* The file that --mpi-profile names, "" when it names none; NULL: no profile is wanted. */
 const char *options_mpi_profile(spank_t sp);
 
+/*
+ * What --mpi-collectives names, "sites" or "sites,reproducible"; NULL: nothing.
+ */
+const char *options_mpi_collectives(spank_t sp);
+
 /* True when --lwk-report was given. */
 bool options_report(spank_t sp);
 

@@ -18,20 +18,23 @@ tests_vm_driver_ihk_calls_LDADD = contrib/ihk-compat/libihk.la
 include $(srcdir)/tests/vm/programs/local.mk
 
 # ---- programs of the benches: parts/BENCH has what a bench consists of ----
-noinst_PROGRAMS += tests/bench/parts/migrate/load tests/bench/parts/switch/raw
+noinst_PROGRAMS += contrib/testbed/relay tests/bench/parts/migrate/load tests/bench/parts/switch/raw
+contrib_testbed_relay_LDADD =
 tests_bench_parts_migrate_load_LDADD = $(NUMA_LIBS) -lm
 tests_bench_parts_switch_raw_LDADD =
 # Programs that run on the LWK, as its users' programs do, or beside it.
 bench_programs = $(addprefix tests/bench/parts/,counts/load delegation/load \
 	disturbance/kernels first-touch/load irq-noise/job noise/fwq proxies/load)
 if HAVE_MPICH
-bench_mpi_programs = tests/bench/parts/sites/calls
+bench_mpi_programs = tests/bench/parts/sites/calls tests/bench/parts/sites/collectives.mpich
 endif
 all-local: $(bench_programs) $(bench_mpi_programs)
 $(bench_programs): %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -pthread -static $< -o $@ -lm
 CLEANFILES += $(bench_programs)
 tests/bench/parts/sites/calls: $(srcdir)/tests/bench/parts/sites/calls.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) $(MPICH_CFLAGS) $< -lmpich -o $@
+tests/bench/parts/sites/collectives.mpich: $(srcdir)/tests/bench/parts/sites/collectives.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) $(MPICH_CFLAGS) $< -lmpich -o $@
 CLEANFILES += $(bench_mpi_programs)
 # QEMU loads it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The functions of MPI that are wrapped: a row for each, or for each family. */
+#include "mpi/collectives.h"
 #include "mpi/count.h"
 #include "mpi/session.h"
 #include "mpi/wrapper.h"
@@ -155,5 +156,14 @@ TIMED(Comm_spawn, 8);
 TIMED(Comm_spawn_multiple, 9);
 TIMED(Comm_accept, 5);
 TIMED(Comm_connect, 5);
-CALL(Comm_free, 1, .before = count_free);
-CALL(Comm_disconnect, 1, .before = count_free);
+CALL(Comm_free, 1, .before = session_forget);
+CALL(Comm_disconnect, 1, .before = session_forget);
+
+void call_with_sites(void)
+{
+	call_Barrier.instead = collectives_barrier;
+	call_Bcast.instead = collectives_bcast;
+	call_Reduce.instead = collectives_reduce;
+	call_Allreduce.instead = collectives_allreduce;
+	call_Allgather.instead = collectives_allgather;
+}

@@ -15,6 +15,18 @@ __thread bool call_inside;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void take_lock(void)
+{
+	if (count_threads)
+		pthread_mutex_lock(&lock);
+}
+
+static void release_lock(void)
+{
+	if (count_threads)
+		pthread_mutex_unlock(&lock);
+}
+
 /* Persistent requests by handle; a power of two. */
 #define REQUESTS 65536
 static struct request {
@@ -281,39 +293,29 @@ void count_start_all(struct call *call, const uint64_t *a, uint64_t ticks)
 
 void count_free(const struct call *call, const uint64_t *a)
 {
+	take_lock();
 	groups_forget(library_handle_at(a[1]));
+	release_lock();
 }
 
 void count_free_request(const struct call *call, const uint64_t *a)
 {
-	struct request *slot = request_slot(library_handle_at(a[1]), false);
+	struct request *slot;
 
+	take_lock();
+	slot = request_slot(library_handle_at(a[1]), false);
 	if (slot)
 		slot->handle = 1;
+	release_lock();
 }
 
 /* ---- the frame of each call ---- */
 
-static void take_lock(void)
-{
-	if (count_threads)
-		pthread_mutex_lock(&lock);
-}
-
-static void release_lock(void)
-{
-	if (count_threads)
-		pthread_mutex_unlock(&lock);
-}
-
 bool call_enter(struct call *call, const uint64_t *a)
 {
 	call_inside = true;
-	if (call->before) {
-		take_lock();
+	if (call->before)
 		call->before(call, a);
-		release_lock();
-	}
 	return true;
 }
 

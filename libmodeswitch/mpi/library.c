@@ -10,6 +10,8 @@ struct library library;
 
 static const char *const names[N_FUNCTIONS] = {
 	[TYPE_SIZE] = "PMPI_Type_size",
+	[TYPE_GET_EXTENT] = "PMPI_Type_get_extent",
+	[TYPE_GET_TRUE_EXTENT] = "PMPI_Type_get_true_extent",
 	[COMM_GROUP] = "PMPI_Comm_group",
 	[COMM_REMOTE_GROUP] = "PMPI_Comm_remote_group",
 	[COMM_TEST_INTER] = "PMPI_Comm_test_inter",
@@ -17,6 +19,7 @@ static const char *const names[N_FUNCTIONS] = {
 	[COMM_RANK] = "PMPI_Comm_rank",
 	[COMM_DUP] = "PMPI_Comm_dup",
 	[COMM_FREE] = "PMPI_Comm_free",
+	[COMM_SPLIT] = "PMPI_Comm_split",
 	[GROUP_SIZE] = "PMPI_Group_size",
 	[GROUP_TRANSLATE_RANKS] = "PMPI_Group_translate_ranks",
 	[GROUP_FREE] = "PMPI_Group_free",
@@ -24,9 +27,24 @@ static const char *const names[N_FUNCTIONS] = {
 	[TOPO_TEST] = "PMPI_Topo_test",
 	[CARTDIM_GET] = "PMPI_Cartdim_get",
 	[DIST_GRAPH_NEIGHBORS_COUNT] = "PMPI_Dist_graph_neighbors_count",
-	[GATHER] = "PMPI_Gather",
 	[SEND] = "PMPI_Send",
 	[RECV] = "PMPI_Recv",
+	[ISEND] = "PMPI_Isend",
+	[IRECV] = "PMPI_Irecv",
+	[WAITALL] = "PMPI_Waitall",
+	[BARRIER] = "PMPI_Barrier",
+	[BCAST] = "PMPI_Bcast",
+	[REDUCE] = "PMPI_Reduce",
+	[ALLREDUCE] = "PMPI_Allreduce",
+	[REDUCE_SCATTER] = "PMPI_Reduce_scatter",
+	[REDUCE_LOCAL] = "PMPI_Reduce_local",
+	[OP_COMMUTATIVE] = "PMPI_Op_commutative",
+	[GATHER] = "PMPI_Gather",
+	[GATHERV] = "PMPI_Gatherv",
+	[ALLGATHER] = "PMPI_Allgather",
+	[ALLGATHERV] = "PMPI_Allgatherv",
+	[PACK] = "PMPI_Pack",
+	[UNPACK] = "PMPI_Unpack",
 };
 static void *functions[N_FUNCTIONS];
 
@@ -89,17 +107,18 @@ bool library_find(void)
 		.byte = world ? variable("ompi_mpi_byte") : 0x4c00010d,
 		.integer = world ? variable("ompi_mpi_int") : 0x4c000405,
 		.ignore_status = world ? 0 : 1,
+		.least = world ? variable("ompi_mpi_op_min") : 0x58000002,
 	};
 	return true;
 }
 
-int library_call(enum library_function function, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
-		 uint64_t e, uint64_t f, uint64_t g, uint64_t h)
+int library_call(enum library_function function, const uint64_t *a)
 {
-	int (*call)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-		    uint64_t) = functions[function];
+	int (*call)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+		    uint64_t, uint64_t, uint64_t, uint64_t) = functions[function];
 
-	return call ? call(a, b, c, d, e, f, g, h) : -1;
+	return call ? call(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11])
+		    : -1;
 }
 
 int64_t library_type_size(uint64_t type)
@@ -111,4 +130,15 @@ int64_t library_type_size(uint64_t type)
 	if (library.mpich && (type & 0xffff0000) == 0x4c000000)
 		return type >> 8 & 0xff;
 	return LIBRARY_CALL(TYPE_SIZE, type, &size) == 0 && size >= 0 ? size : -1;
+}
+
+bool library_type_is_dense(uint64_t type)
+{
+	int64_t size = library_type_size(type), least = 0, extent = 0;
+
+	if (size <= 0 || LIBRARY_CALL(TYPE_GET_EXTENT, type, &least, &extent) != 0 || least ||
+	    extent != size)
+		return false;
+	return LIBRARY_CALL(TYPE_GET_TRUE_EXTENT, type, &least, &extent) == 0 && !least &&
+	       extent == size;
 }

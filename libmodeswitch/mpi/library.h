@@ -13,6 +13,7 @@
 struct library {
 	bool mpich;
 	uint64_t world, in_place, byte, integer, ignore_status;
+	uint64_t least; /* MPI_MIN */
 };
 extern struct library library;
 
@@ -46,6 +47,8 @@ static inline uint64_t library_handle_in(uint64_t array, int64_t i)
  */
 enum library_function {
 	TYPE_SIZE,
+	TYPE_GET_EXTENT,
+	TYPE_GET_TRUE_EXTENT,
 	COMM_GROUP,
 	COMM_REMOTE_GROUP,
 	COMM_TEST_INTER,
@@ -53,6 +56,7 @@ enum library_function {
 	COMM_RANK,
 	COMM_DUP,
 	COMM_FREE,
+	COMM_SPLIT,
 	GROUP_SIZE,
 	GROUP_TRANSLATE_RANKS,
 	GROUP_FREE,
@@ -60,19 +64,40 @@ enum library_function {
 	TOPO_TEST,
 	CARTDIM_GET,
 	DIST_GRAPH_NEIGHBORS_COUNT,
-	GATHER,
 	SEND,
 	RECV,
+	ISEND,
+	IRECV,
+	WAITALL,
+	BARRIER,
+	BCAST,
+	REDUCE,
+	ALLREDUCE,
+	REDUCE_SCATTER,
+	REDUCE_LOCAL,
+	OP_COMMUTATIVE,
+	GATHER,
+	GATHERV,
+	ALLGATHER,
+	ALLGATHERV,
+	PACK,
+	UNPACK,
 	N_FUNCTIONS
 };
-int library_call(enum library_function function, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
-		 uint64_t e, uint64_t f, uint64_t g, uint64_t h);
-#define LIBRARY_CALL(function, ...) LIBRARY_CALL_(function, __VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0)
-#define LIBRARY_CALL_(function, a, b, c, d, e, f, g, h, ...)                                       \
-	library_call(function, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d),         \
-		     (uint64_t)(e), (uint64_t)(f), (uint64_t)(g), (uint64_t)(h))
+int library_call(enum library_function function, const uint64_t *arguments);
+#define LIBRARY_ARGUMENTS 12
+#define LIBRARY_CALL(function, ...)                                                                \
+	LIBRARY_CALL_(function, __VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+#define LIBRARY_CALL_(function, a, b, c, d, e, f, g, h, i, j, k, l, ...)                           \
+	library_call(function,                                                                     \
+		     (const uint64_t[LIBRARY_ARGUMENTS]){                                          \
+			     (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d),           \
+			     (uint64_t)(e), (uint64_t)(f), (uint64_t)(g), (uint64_t)(h),           \
+			     (uint64_t)(i), (uint64_t)(j), (uint64_t)(k), (uint64_t)(l) })
 
 /* Bytes of a datatype; -1 when it is unknown. */
 int64_t library_type_size(uint64_t type);
+/* True for a type whose elements lie side by side in memory, without gaps. */
+bool library_type_is_dense(uint64_t type);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "mpi/count.h"
 #include "mpi/library.h"
+#include "mpi/sites.h"
 
 #define TAG 2 /* of the communicator that only session_end() uses */
 
@@ -65,13 +66,13 @@ static void read_clocks(uint64_t *ticks, uint64_t *ns)
 	*ns = now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-static void begin(bool threads)
+static void begin_profile(bool threads)
 {
 	struct page *page;
 	int rank, ranks;
 	ssize_t length;
 
-	if (!getenv("LWK_MPI_PROFILE") || count_page || !library_find() ||
+	if (!getenv("LWK_MPI_PROFILE") || count_page ||
 	    LIBRARY_CALL(COMM_RANK, library.world, &rank) != 0 ||
 	    LIBRARY_CALL(COMM_SIZE, library.world, &ranks) != 0 || ranks > PAGE_RANKS_MAX)
 		return;
@@ -90,6 +91,16 @@ static void begin(bool threads)
 	page->magic = PAGE_MAGIC;
 	count_threads = threads;
 	count_page = page;
+}
+
+static void begin(bool threads)
+{
+	if (!library_find())
+		return;
+	begin_profile(threads);
+	sites_begin(threads);
+	if (sites_enabled)
+		call_with_sites();
 }
 
 void session_begin(struct call *call, const uint64_t *a, uint64_t ticks)
@@ -199,4 +210,10 @@ void session_end(const struct call *call, const uint64_t *a)
 		close(fd);
 		fd = -1;
 	}
+}
+
+void session_forget(const struct call *call, const uint64_t *a)
+{
+	count_free(call, a);
+	sites_forget(library_handle_at(a[1]));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The profile of a rank from MPI_Init to MPI_Finalize. */
+/* The profile of a rank, and what it knows of sites, from MPI_Init to MPI_Finalize. */
 #ifndef MPI_SESSION_H
 #define MPI_SESSION_H
 
@@ -10,5 +10,7 @@ void session_begin(struct call *call, const uint64_t *a, uint64_t ticks);
 void session_begin_threads(struct call *call, const uint64_t *a, uint64_t ticks);
 /* Before MPI_Finalize: rank 0 collects what the ranks have counted, and writes the file. */
 void session_end(const struct call *call, const uint64_t *a);
+/* Before a communicator goes. */
+void session_forget(const struct call *call, const uint64_t *a);
 
 #endif

@@ -20,6 +20,8 @@ struct call {
 	struct page_call *counter; /* NULL: not called yet */
 	/* Does what must happen while the program's handles are valid; may be NULL. */
 	void (*before)(const struct call *call, const uint64_t *a);
+	/* Makes the call in another way, or returns -1 for the library's; may be NULL. */
+	int (*instead)(const uint64_t *a);
 	/* Counts a call that succeeded; may be NULL. */
 	void (*after)(struct call *call, const uint64_t *a, uint64_t ticks);
 	uint8_t count, type, peer, communicator, window, buffer, request, partitions;
@@ -33,6 +35,9 @@ struct call {
 
 /* Every thread has a call that it is in; what MPI calls inside of it is not counted. */
 extern __thread bool call_inside __attribute__((tls_model("initial-exec")));
+
+/* From now on calls that can be made with regard to sites are. */
+void call_with_sites(void);
 
 /* True when the call is to be counted; then call_leave() must follow. */
 bool call_enter(struct call *call, const uint64_t *a);
@@ -52,13 +57,16 @@ static inline uint64_t call_ticks(void)
 		const uint64_t a[] = { 0, ARGUMENTS_##n };                                         \
 		uint64_t start;                                                                    \
 		bool counted;                                                                      \
-		int result;                                                                        \
+		int result = -1;                                                                   \
                                                                                                    \
 		if (__builtin_expect(!call.next[name], 0))                                         \
 			call_find(&call, name);                                                    \
 		counted = !call_inside && call_enter(&call, a);                                    \
 		start = call_ticks();                                                              \
-		result = ((int (*)(TYPES_##n))call.next[name])(ARGUMENTS_##n);                     \
+		if (__builtin_expect(counted && call.instead, 0))                                  \
+			result = call.instead(a);                                                  \
+		if (__builtin_expect(result == -1, 1))                                             \
+			result = ((int (*)(TYPES_##n))call.next[name])(ARGUMENTS_##n);             \
 		if (counted)                                                                       \
 			call_leave(&call, a, call_ticks() - start, result);                        \
 		return result;                                                                     \

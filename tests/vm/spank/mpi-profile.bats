@@ -112,3 +112,14 @@ expected='[0,1,122,122,11535224]
 	run -0 as user1 env LD_PRELOAD=libm.so.6 srun -Q -n1 --mem=100 --mpi-profile sh -c 'echo "$LD_PRELOAD"'
 	[[ $output == *'libm.so.6:/usr/'*'/slurm-lwk/liblwkmpi.so'* ]]
 }
+
+@test "collective operations that know of sites have the same results" {
+	run -0 as user1 timeout 300 srun -Q -n4 -c1 --mem=900 --mpi=pmi2 --mpi-collectives=sites sh -c '
+		[ "$LWK_MPI_COLLECTIVES" = sites ] || exit 2
+		case $LD_PRELOAD in *liblwkmpi.so*) ;; *) exit 3 ;; esac
+		export SLURM_TOPOLOGY_ADDR=site$((SLURM_PROCID / 3)).node LWK_MPI_COLLECTIVES=sites,always
+		exec '"$programs"'/mpi-collectives 60'
+	[[ $output == *done* ]]
+	run ! as user1 srun -Q -n1 --mem=100 --mpi-collectives=fast true
+	[[ $output == *'expected "sites"'* ]]
+}

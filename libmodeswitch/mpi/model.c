@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "mpi/model.h"
+
+#include <stdlib.h>
+
+#include "mpi/library.h"
+
+#define CLASSES 48 /* of sizes: powers of two */
+/* What must be gained before the library's own way is left. */
+#define MARGIN 0.9
+
+enum { UNKNOWN, OWN, ONE_LANE, ALL_LANES };
+
+int8_t *model_plans(void)
+{
+	return calloc(N_OPERATIONS * CLASSES, 1);
+}
+
+static int rounds_of(int n)
+{
+	return n > 1 ? 32 - __builtin_clz(n - 1) : 0;
+}
+
+/* ---- what crosses ---- */
+
+/* Seconds for the library's messages of so many bytes that cross at the same time, one way. */
+static double across(double messages, double bytes)
+{
+	double rate = messages * sites_across.rate, most = sites_lanes.rate;
+
+	if (most < sites_across.rate)
+		most = sites_across.rate;
+	return sites_across.delay + messages * bytes / (rate < most ? rate : most);
+}
+
+/* The same for ours, of so many bytes together. */
+static double in_lanes(double bytes, int lanes)
+{
+	return sites_across.delay + bytes / (lanes > 1 ? sites_lanes.rate : sites_pieces.rate);
+}
+
+static double inside(double messages, double bytes)
+{
+	return messages * sites_inside.delay + bytes / sites_inside.rate;
+}
+
+/* ---- the library's own algorithms ---- */
+
+/* A round in which rank a sends to rank b(a) as many bytes; -1: it does not. */
+static double round_seconds(const struct team *team, int (*to)(int a, int step, int n), int step,
+			    double bytes)
+{
+	int crossing = 0;
+
+	for (int a = 0; a < team->size; a++) {
+		int b = to(a, step, team->size);
+
+		crossing += b >= 0 && team->site_of[a] < team->site_of[b];
+	}
+	return crossing ? across(crossing, bytes) : inside(1, bytes);
+}
+
+static int partner(int a, int step, int n)
+{
+	return (a ^ step) < n ? a ^ step : -1;
+}
+
+static int child(int a, int step, int n)
+{
+	return a % (2 * step) == 0 && a + step < n ? a + step : -1;
+}
+
+static int around(int a, int step, int n)
+{
+	return (a + step) % n;
+}
+
+/* Recursive doubling; the k-th round sends bytes * growth^k. Ranks beyond a power of two go first and last. */
+static double doubling(const struct team *team, double bytes, double growth)
+{
+	double time = 0;
+	int step;
+
+	for (step = 1; 2 * step <= team->size; step *= 2) {
+		time += round_seconds(team, partner, step, bytes);
+		bytes *= growth;
+	}
+	return step < team->size ? time + 2 * round_seconds(team, around, 1, bytes) : time;
+}
+
+static double tree(const struct team *team, double bytes)
+{
+	double time = 0;
+
+	for (int step = 1; step < team->size; step *= 2)
+		time += round_seconds(team, child, step, bytes);
+	return time;
+}
+
+static double ring(const struct team *team, double bytes)
+{
+	return (team->size - 1) * round_seconds(team, around, 1, bytes);
+}
+
+/* Dissemination, and with growth Bruck's algorithm. */
+static double dissemination(const struct team *team, double bytes, double growth)
+{
+	double time = 0;
+
+	for (int step = 1; step < team->size; step *= 2) {
+		time += round_seconds(team, around, step, bytes);
+		bytes *= growth;
+	}
+	return time;
+}
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* The fastest of those that MPI libraries take for such a size. */
+static double own_seconds(const struct team *team, enum operation operation, double n)
+{
+	double share = n / team->size;
+
+	switch (operation) {
+	case BARRIER_OF:
+		return least(dissemination(team, 0, 1), doubling(team, 0, 1));
+	case BCAST_OF:
+		/* A pipeline along the ranks crosses as often as the ring does. */
+		return least(tree(team, n), round_seconds(team, around, 1, n));
+	case REDUCE_OF:
+		return least(tree(team, n), round_seconds(team, around, 1, n));
+	case ALLREDUCE_OF:
+		if (n <= 2048)
+			return doubling(team, n, 1);
+		return least(least(doubling(team, n, 1), 2 * doubling(team, n / 2, 0.5)),
+			     2 * ring(team, share));
+	case ALLGATHER_OF:
+		return least(least(doubling(team, share, 2), dissemination(team, share, 2)),
+			     ring(team, share));
+	default:
+		return 0;
+	}
+}
+
+/* ---- ours ---- */
+
+static double our_seconds(const struct team *team, enum operation operation, double n, int lanes)
+{
+	/* A site sends to each other one by itself. */
+	int most = 0, hops, others = team->n_sites - 1;
+	double tree_inside, spread, cross;
+
+	for (int i = 0; i < team->n_sites; i++) {
+		if (team->site_sizes[i] > most)
+			most = team->site_sizes[i];
+	}
+	hops = rounds_of(most);
+	tree_inside = hops * inside(1, n);
+	spread = inside(most, n);
+	cross = in_lanes(others * n, lanes);
+	switch (operation) {
+	case BARRIER_OF:
+		return 2 * hops * inside(1, 0) + sites_across.delay;
+	case BCAST_OF:
+		return cross + (lanes > 1 ? spread : tree_inside);
+	case REDUCE_OF:
+		return cross + (lanes > 1 ? 2 * spread : tree_inside);
+	case ALLREDUCE_OF:
+		return cross + (lanes > 1 ? 2 * spread : 2 * tree_inside);
+	case ALLGATHER_OF:
+		return 2 * spread + in_lanes(others * n * most / team->size, lanes);
+	default:
+		return 0;
+	}
+}
+
+static int8_t choose(const struct team *team, enum operation operation, double n)
+{
+	double own = own_seconds(team, operation, n);
+	double one = our_seconds(team, operation, n, 1);
+	double all = team->lanes > 1 ? our_seconds(team, operation, n, team->lanes) : one;
+
+	if (least(one, all) >= own * MARGIN)
+		return OWN;
+	return all < one ? ALL_LANES : ONE_LANE;
+}
+
+int model_lanes(const struct team *team, enum operation operation, uint64_t bytes)
+{
+	int class = bytes ? 64 - __builtin_clzll(bytes) : 0;
+	int8_t *plan;
+
+	if (sites_always)
+		return bytes % 3 ? team->lanes : 1;
+	if (class >= CLASSES)
+		class = CLASSES - 1;
+	plan = &team->plans[operation * CLASSES + class];
+	if (*plan == UNKNOWN)
+		*plan = choose(team, operation, class ? 1ULL << (class - 1) : 0);
+	return *plan == OWN ? 0 : *plan == ONE_LANE ? 1 : team->lanes;
+}

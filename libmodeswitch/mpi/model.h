@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which way a collective operation is faster: the MPI library's own, which takes no notice of sites, or one
+ * that crosses between sites as seldom as can be. All ranks of a communicator come to the same answer,
+ * because it depends on nothing but the communicator, the measured links, and sizes that are the same on each.
+ */
+#ifndef MPI_MODEL_H
+#define MPI_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpi/sites.h"
+
+enum operation { BARRIER_OF, BCAST_OF, REDUCE_OF, ALLREDUCE_OF, ALLGATHER_OF, N_OPERATIONS };
+
+/* Returns memory for the answers of a team, to be freed with free(); NULL without memory. */
+int8_t *model_plans(void);
+/*
+ * Returns the number of lanes in which an operation with so many bytes should cross; 0: the library's own
+ * way. 'bytes' are what the operation gives to a rank.
+ */
+int model_lanes(const struct team *team, enum operation operation, uint64_t bytes);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * collectives ROUNDS OPERATION:BYTES...: prints for each a line "OPERATION BYTES SECONDS", the median of what the
+ * slowest rank took in each of ROUNDS rounds.
+ */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int rank, ranks;
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void operate(const char *name, double *in, double *out, int n)
+{
+	if (!strcmp(name, "bcast"))
+		MPI_Bcast(in, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	else if (!strcmp(name, "allreduce"))
+		MPI_Allreduce(in, out, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	else if (!strcmp(name, "reduce"))
+		MPI_Reduce(in, out, n, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+	else if (!strcmp(name, "allgather"))
+		MPI_Allgather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, MPI_COMM_WORLD);
+	else if (!strcmp(name, "gather"))
+		MPI_Gather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	else if (!strcmp(name, "barrier"))
+		MPI_Barrier(MPI_COMM_WORLD);
+	else
+		MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
+}
+
+/*
+ * All ranks are on one host and have one clock: they begin at the same time, which a barrier over a slow link
+ * cannot have them do, and the slowest one's end is the end.
+ */
+static double measure(const char *name, double *in, double *out, int n)
+{
+	double start, rest, seconds, slowest;
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	start = now() + 0.5;
+	MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	rest = start - now();
+	if (rest > 0)
+		usleep(rest * 1e6);
+	operate(name, in, out, n);
+	seconds = now() - start;
+	MPI_Allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	return slowest;
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 1;
+	double *seconds = calloc(rounds, sizeof(*seconds));
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	for (int i = 2; i < argc; i++) {
+		char name[32] = "";
+		int bytes = 0, n;
+		double *in, *out;
+
+		if (sscanf(argv[i], "%31[a-z]:%d", name, &bytes) != 2)
+			MPI_Abort(MPI_COMM_WORLD, 2);
+		n = bytes / sizeof(double);
+		in = calloc(n + 1, sizeof(double));
+		out = calloc((size_t)n * ranks + 1, sizeof(double));
+		/* The first round makes the connections. */
+		measure(name, in, out, n);
+		for (int round = 0; round < rounds; round++)
+			seconds[round] = measure(name, in, out, n);
+		qsort(seconds, rounds, sizeof(*seconds), ascending);
+		if (rank == 0) {
+			printf("%s %d %.6f\n", name, bytes, seconds[rounds / 2]);
+			fflush(stdout);
+		}
+		free(in);
+		free(out);
+	}
+	free(seconds);
+#ifdef MPICH
+	/* Over a slow link MPI_Finalize of MPICH 4.0 may wait forever for ranks that have gone. */
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Barrier(MPI_COMM_WORLD);
+	_exit(0);
+#endif
+	MPI_Finalize();
+	return 0;
+}

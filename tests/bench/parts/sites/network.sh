@@ -1,0 +1,125 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Sites on this host: each machine is a network namespace with a host name of its own, each site a bridge, and
+# contrib/testbed/relay is the slow link between two sites. MPI programs run in them over TCP. Needs root; source it
+# after contrib/progress.sh.
+#
+#	network_up DIRECTORY RELAY 3,3	two sites with three machines each; they go when the script ends
+#	network_link 'delay=50 rate=100'	sets the link: milliseconds, and million bits a second each way
+#	network_crossed			prints the bytes that have crossed, both ways
+#	network_run mpich|openmpi block|cyclic PROGRAM ARG...	a rank on each machine
+#
+# The machines' memory is one, so MPI libraries are told to use TCP within a site, too.
+
+network_up()
+{
+	local site machine name i=0
+
+	network=sites$$
+	network_directory=$1
+	IFS=, read -ra network_sites <<<"$3"
+	[[ ${network_up-} ]] || at_exit network_down
+	network_up=yes
+	ip netns add "$network"
+	for ((site = 0; site < 2; site++)); do
+		ip -n "$network" link add "site$site" type bridge
+		ip -n "$network" link set "site$site" up
+		ip -n "$network" tuntap add "tap$site" mode tap
+		ip -n "$network" link set "tap$site" master "site$site" up
+		for ((machine = 0; machine < network_sites[site]; machine++)); do
+			network_add_machine "$site" "$machine"
+		done
+	done
+	# mpirun runs on a machine of its own, without ranks.
+	network_add_machine 0 99
+	ip netns exec "$network" "$2" tap:tap0 tap:tap1 --control "$1/relay" &
+	network_relay=$!
+	until [[ -S $1/relay ]]; do
+		kill -0 "$network_relay"
+		((i++ < 100))
+		sleep 0.1
+	done
+	cat >"$1/enter" <<'ENTER'
+#!/bin/bash
+# enter [-x] ADDRESS COMMAND...: ssh's place in mpirun: runs the command on the machine of that address.
+[[ $1 != -x ]] || shift
+IFS=. read -r _ _ site machine <<<"$1"
+shift
+host=s$site-$((machine - 1))
+export SLURM_TOPOLOGY_ADDR=site$site.$host
+# shellcheck disable=SC2016  # the inner shell expands them
+exec ip netns exec "$network-$site-$((machine - 1))" unshare --uts \
+	sh -c 'hostname "$1" && exec sh -c "$2"' sh "$host" "$*"
+ENTER
+	chmod +x "$1/enter"
+	export network
+}
+
+# network_add_machine SITE MACHINE: its address is 10.201.SITE.MACHINE+1.
+network_add_machine()
+{
+	local name=$network-$1-$2
+
+	ip netns add "$name"
+	ip -n "$network" link add "m$1-$2" type veth peer name eth0 netns "$name"
+	ip -n "$network" link set "m$1-$2" master "site$1" up
+	ip -n "$name" address add "10.201.$1.$(($2 + 1))/16" dev eth0
+	ip -n "$name" link set eth0 up
+	ip -n "$name" link set lo up
+}
+
+network_down()
+{
+	local name
+
+	if [[ ${network_relay-} ]]; then
+		kill "$network_relay"
+		wait "$network_relay" || true
+		network_relay=''
+	fi
+	for name in $(ip netns list | awk -v name="$network" '$1 == name || index($1, name "-") == 1 { print $1 }'); do
+		ip netns delete "$name"
+	done
+}
+
+network_link()
+{
+	socat -t5 - "UNIX-CONNECT:$network_directory/relay" <<<"$1"
+}
+
+network_crossed()
+{
+	network_link '' | jq '[.ways[].bytes] | add'
+}
+
+# network_hosts block|cyclic: prints the addresses of the machines in the order of the ranks.
+network_hosts()
+{
+	local site machine
+
+	for site in 0 1; do
+		for ((machine = 0; machine < network_sites[site]; machine++)); do
+			echo "$machine $site 10.201.$site.$((machine + 1))"
+		done
+	done | if [[ $1 == cyclic ]]; then sort -n -k1,1 -k2,2; else cat; fi | awk '{ print $3 }'
+}
+
+network_run()
+{
+	local library=$1 order=$2 hosts enter=$network_directory/enter head=$network-0-99
+	local -a command
+	shift 2
+
+	hosts=$(network_hosts "$order" | paste -sd,)
+	# shellcheck disable=SC2054  # the commas are mpirun's
+	if [[ $library == mpich ]]; then
+		command=(env UCX_TLS=tcp,self UCX_NET_DEVICES=eth0
+			mpirun.mpich -launcher ssh -launcher-exec "$enter" -iface eth0 -hosts "$hosts")
+	else
+		command=(mpirun.openmpi --allow-run-as-root --host "$hosts" --mca plm_rsh_agent "$enter"
+			--mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0
+			--mca orte_keep_fqdn_hostnames 1 --bind-to none)
+	fi
+	timeout -k 5 "${network_patience:-120}" ip netns exec "$head" "${command[@]}" "$@" </dev/null
+}
