@@ -264,8 +264,8 @@ int ihk_find_instance(const struct owned *owned, int os, struct owned_instance *
 	}
 	for (size_t i = 0; i < owned->n_cpus; i++)
 		ours += owned->cpus[i].instance == os;
-	/* The last one may be on its way. */
-	return n == ours || n == ours - 1 ? 0 : -ENOENT;
+	/* The last one may be on its way; IHK takes all CPUs from an instance that it ends. */
+	return n == ours || n == ours - 1 || (!n && (*instance)->ending) ? 0 : -ENOENT;
 }
 
 /* Lets the job's user, and nobody else, run programs there. */
@@ -304,6 +304,25 @@ struct end {
 	bool booted;
 };
 
+/*
+ * Takes its CPUs and memory from an instance: what one has that was never booted is lost with it, so
+ * that nobody can have these CPUs again.
+ */
+static void empty(int os)
+{
+	struct ihk_mem_chunk *chunks;
+	int cpus[IHK_MAX_NUM_CPUS], n;
+
+	n = ihk_count(ihk->os_get_num_assigned_cpus(os), IHK_MAX_NUM_CPUS);
+	if (n > 0 && ihk->os_query_cpu(os, cpus, n) == 0)
+		ihk->os_release_cpu(os, cpus, n);
+	n = ihk_count(ihk->os_get_num_assigned_mem_chunks(os), IHK_MAX_CHUNKS);
+	chunks = n > 0 ? calloc(n, sizeof(*chunks)) : NULL;
+	if (chunks && ihk->os_query_mem(os, chunks, n) == 0)
+		ihk->os_release_mem(os, chunks, n);
+	free(chunks);
+}
+
 /* In a child: with programs still there, IHK may wait for ever. */
 static int end_os(void *context)
 {
@@ -311,12 +330,14 @@ static int end_os(void *context)
 	int64_t deadline = clock_ms() + ihk_end_ms / 2;
 	int error = 0;
 
-	if (end->booted) {
-		error = ihk->os_shutdown(end->os);
-		while (!error && ihk->os_get_status(end->os) != IHK_STATUS_INACTIVE &&
-		       clock_ms() < deadline)
-			usleep(20000);
+	if (!end->booted) {
+		empty(end->os);
+		return 0;
 	}
+	error = ihk->os_shutdown(end->os);
+	while (!error && ihk->os_get_status(end->os) != IHK_STATUS_INACTIVE &&
+	       clock_ms() < deadline)
+		usleep(20000);
 	return error > 0 ? -EPROTO : error;
 }
 
@@ -328,6 +349,13 @@ static int destroy_os(void *context)
 	return error > 0 ? -EPROTO : error;
 }
 
+static int begin_end(const struct owned *owned, struct owned_instance *instance, struct end *end)
+{
+	end->booted = instance->booted;
+	instance->ending = true;
+	return owned_save(owned);
+}
+
 static int shut_down(int dev, unsigned instance)
 {
 	struct owned_instance *found;
@@ -337,7 +365,8 @@ static int shut_down(int dev, unsigned instance)
 
 	if (!error)
 		error = ihk_find_instance(&owned, instance, &found);
-	end.booted = !error && found->booted;
+	if (!error)
+		error = begin_end(&owned, found, &end);
 	owned_release(&owned);
 	return error ? error : child_call_alone(end_os, &end, -1, clock_ms() + ihk_end_ms);
 }
@@ -352,8 +381,9 @@ static int destroy(int dev, unsigned instance)
 	if (error)
 		return error;
 	error = ihk_find_instance(&owned, instance, &found);
+	if (!error)
+		error = begin_end(&owned, found, &end);
 	if (!error) {
-		end.booted = found->booted;
 		/* Removing it also ends it, so a failure here does not matter. */
 		child_call_alone(end_os, &end, -1, clock_ms() + ihk_end_ms);
 		error = child_call_alone(destroy_os, &end, -1, clock_ms() + ihk_end_ms);
@@ -456,6 +486,16 @@ static int boot_os(void *context)
 	return error > 0 ? -EPROTO : error;
 }
 
+/* IHK gives up after 10 s, and has an answer of its own for it; a busy machine boots an LWK later. */
+static int await_boot(const struct owned_instance *instance, int error, int64_t deadline)
+{
+	enum ms_instance_state state;
+
+	while ((state = ihk_state(instance)) == MS_INSTANCE_BOOTING && clock_ms() < deadline)
+		usleep(50000);
+	return state == MS_INSTANCE_RUNNING ? 0 : error ? error : -EPROTO;
+}
+
 static int boot(int dev, unsigned instance, const char *args, unsigned timeout_ms)
 {
 	struct owned_instance *found;
@@ -477,9 +517,7 @@ static int boot(int dev, unsigned instance, const char *args, unsigned timeout_m
 		error = owned_save(&owned);
 	}
 	if (!error)
-		error = child_call_alone(boot_os, &os, -1, deadline);
-	if (!error && ihk_state(found) != MS_INSTANCE_RUNNING)
-		error = -EPROTO;
+		error = await_boot(found, child_call_alone(boot_os, &os, -1, deadline), deadline);
 	owned_release(&owned);
 	return error > 0 ? -EPROTO : error;
 }

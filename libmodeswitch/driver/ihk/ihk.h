@@ -13,6 +13,7 @@
 /* Bytes; IHK takes memory in multiples of it. */
 #define IHK_GRAIN (4UL << 20)
 #define IHK_MAX_OS 64
+#define IHK_MAX_CHUNKS 65536
 
 /* The library of ihk_open(); there is none before. */
 extern const struct ihk_library *ihk;

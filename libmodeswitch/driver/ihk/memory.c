@@ -4,7 +4,6 @@
  * the size that was asked for; in any other shape it is given back.
  */
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +11,10 @@
 
 #include "driver/ihk/ihk.h"
 
-#define MAX_CHUNKS 65536
-
 /* Lists the chunks that are reserved and in no instance. The caller frees *chunks. */
 static int list_chunks(struct ihk_mem_chunk **chunks, size_t *n)
 {
-	int count = ihk_count(ihk->get_num_reserved_mem_chunks(0), MAX_CHUNKS), error = 0;
+	int count = ihk_count(ihk->get_num_reserved_mem_chunks(0), IHK_MAX_CHUNKS), error = 0;
 
 	*n = 0;
 	*chunks = NULL;
@@ -100,7 +97,7 @@ int ihk_settle(struct owned *owned)
 static int seek(struct owned *owned, uint64_t bytes, unsigned node)
 {
 	struct ihk_mem_chunk chunk = { bytes, node };
-	int least = bytes < INT_MAX ? bytes : INT_MAX, error;
+	int least = IHK_GRAIN, error;
 
 	free(owned->before);
 	error = list_chunks(&owned->before, &owned->n_before);
@@ -112,7 +109,10 @@ static int seek(struct owned *owned, uint64_t bytes, unsigned node)
 	error = owned_save(owned);
 	if (error)
 		return error;
-	/* A library that does not know the key takes what there is, which is looked at afterwards. */
+	/*
+	 * IHK takes no pages below this size, and refuses a size above Linux's largest page. What
+	 * shape it has got is looked at afterwards.
+	 */
 	ihk->reserve_mem_conf(0, IHK_RESERVE_MEM_MIN_CHUNK_SIZE, &least);
 	/* An error may leave a part of it reserved. */
 	error = ihk->reserve_mem(0, &chunk, 1);
@@ -178,7 +178,8 @@ int ihk_return_memory(int dev, uint64_t start, uint64_t bytes)
 /* Counts the instance's chunks of that shape. */
 static int count_assigned(int os, const struct ihk_mem_chunk *wanted)
 {
-	int n = ihk_count(ihk->os_get_num_assigned_mem_chunks(os), MAX_CHUNKS), found = 0, error;
+	int n = ihk_count(ihk->os_get_num_assigned_mem_chunks(os), IHK_MAX_CHUNKS), found = 0,
+	    error;
 	struct ihk_mem_chunk *chunks;
 
 	if (n < 0)

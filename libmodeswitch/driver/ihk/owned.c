@@ -61,7 +61,8 @@ static int read_lists(struct json_object *file, struct owned *owned)
 		item = json_object_array_get_idx(list, i);
 		owned->instances[i] =
 			(struct owned_instance){ number(item, "os"), number(item, "job"),
-						 number(item, "uid"), number(item, "booted") };
+						 number(item, "uid"), number(item, "booted"),
+						 number(item, "ending") };
 	}
 	if (make_array(file, "before", sizeof(*owned->before), &owned->before, &owned->n_before,
 		       &list))
@@ -145,6 +146,7 @@ int owned_save(const struct owned *owned)
 		json_add_number(item, "job", owned->instances[i].job_id);
 		json_add_number(item, "uid", owned->instances[i].uid);
 		json_add_number(item, "booted", owned->instances[i].booted);
+		json_add_number(item, "ending", owned->instances[i].ending);
 	}
 	list = add_list(file, "before");
 	for (size_t i = 0; i < owned->n_before; i++) {
@@ -231,7 +233,8 @@ int owned_add_instance(struct owned *owned, int os, uint32_t job_id, uid_t uid)
 	if (!more)
 		return -ENOMEM;
 	owned->instances = more;
-	owned->instances[owned->n_instances++] = (struct owned_instance){ os, job_id, uid, false };
+	owned->instances[owned->n_instances++] =
+		(struct owned_instance){ .os = os, .job_id = job_id, .uid = uid };
 	return 0;
 }
 

@@ -32,6 +32,7 @@ struct owned_instance {
 	uint32_t job_id;
 	uid_t uid;
 	bool booted; /* its status can be asked: before, that may be Linux's end */
+	bool ending; /* IHK has been asked to end it, and takes what it has from it then */
 };
 
 struct owned {

@@ -100,7 +100,10 @@ static void a_whole_life(void **state)
 	assert_int_equal(driver->kmsg(dev, os, &position, text, 5), 0);
 	assert_int_equal(driver->return_cpu(dev, 4), -EBUSY);
 	assert_int_equal(driver->shutdown(dev, os), 0);
+	/* IHK has taken the CPUs from the instance, which is the job's still. */
+	assert_int_equal(driver->info(dev, os, &info), 0);
 	assert_int_equal(driver->destroy(dev, os), 0);
+	assert_false(stub->os[os].exists);
 	assert_int_equal(driver->info(dev, os, &info), -ENOENT);
 	assert_int_equal(driver->destroy(dev, os), -ENOENT);
 	give_all_back();
@@ -226,6 +229,26 @@ static void lwks_that_do_not_boot(void **state)
 	give_all_back();
 }
 
+static void lwks_that_boot_late(void **state)
+{
+	int os = make_instance();
+
+	assert_int_equal(driver->load(dev, os, "kernel", 6), 0);
+	stub->boot_late = 3;
+	assert_int_equal(driver->boot(dev, os, "", 5000), 0);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+}
+
+static void lwks_that_nobody_boots(void **state)
+{
+	int os = make_instance();
+
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+	assert_int_equal(stub->n_cpus + stub->n_chunks, 0);
+}
+
 static void shutdowns_that_hang(void **state)
 {
 	int os = make_instance();
@@ -254,6 +277,7 @@ static void what_is_not_the_jobs(void **state)
 	assert_int_equal(driver->return_cpu(dev, other), -ENOENT);
 	assert_int_equal(driver->lend_cpu(dev, other), -EALREADY);
 	assert_true(stub->os[stranger].exists);
+	assert_int_equal(driver->boot(dev, os, "", 1000), 0);
 	/* mcreboot.sh removes all instances, and makes its own of the same number. */
 	ihk_destroy_os(0, os);
 	assert_int_equal(ihk_create_os(0), os);
@@ -302,6 +326,8 @@ int main(void)
 		TEST(memory_that_comes_in_parts),
 		TEST(memory_of_the_dead),
 		TEST(lwks_that_do_not_boot),
+		TEST(lwks_that_boot_late),
+		TEST(lwks_that_nobody_boots),
 		TEST(shutdowns_that_hang),
 		TEST(what_is_not_the_jobs),
 		TEST(freezing),

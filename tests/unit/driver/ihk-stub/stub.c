@@ -96,6 +96,8 @@ int ihk_release_cpu(int index, int *cpus, int n)
 
 int ihk_reserve_mem_conf(int index, int key, void *value)
 {
+	if (key == IHK_RESERVE_MEM_MIN_CHUNK_SIZE)
+		stub->least = *(int *)value;
 	return 0;
 }
 
@@ -107,6 +109,9 @@ static void add_chunk(unsigned long size, int node)
 
 int ihk_reserve_mem(int index, struct ihk_mem_chunk *chunks, int n)
 {
+	/* The largest page of Linux that IHK asks for. */
+	if (stub->least > 8 << 20)
+		return -EINVAL;
 	for (int i = 0; i < n; i++) {
 		unsigned long size = chunks[i].size;
 		int node = chunks[i].numa_node_number;
@@ -204,10 +209,8 @@ int ihk_get_os_instances(int index, int *list, int n)
 	return 0;
 }
 
-int ihk_destroy_os(int index, int os)
+static void strip(int os)
 {
-	if (instance(os))
-		return -EINVAL;
 	for (int i = 0; i < stub->n_cpus; i++) {
 		if (stub->cpus[i].os == os)
 			stub->cpus[i].os = -1;
@@ -216,6 +219,15 @@ int ihk_destroy_os(int index, int os)
 		if (stub->chunks[i].os == os)
 			stub->chunks[i].os = -1;
 	}
+}
+
+/* As with IHK, what an instance has that was never booted is lost with it. */
+int ihk_destroy_os(int index, int os)
+{
+	if (instance(os))
+		return -EINVAL;
+	if (stub->os[os].booted)
+		strip(os);
 	stub->os[os].exists = false;
 	return 0;
 }
@@ -238,6 +250,15 @@ int ihk_os_get_num_assigned_cpus(int os)
 int ihk_os_query_cpu(int os, int *cpus, int n)
 {
 	return copy_cpus(os, cpus, n);
+}
+
+int ihk_os_release_cpu(int os, int *cpus, int n)
+{
+	if (n != count_cpus(os) || stub->os[os].booted)
+		return -EINVAL;
+	for (int i = 0; i < n; i++)
+		stub->cpus[find_cpu(cpus[i])].os = -1;
+	return 0;
 }
 
 int ihk_os_set_ikc_map(int os, struct ihk_ikc_cpu_map *map, int n)
@@ -269,6 +290,20 @@ int ihk_os_query_mem(int os, struct ihk_mem_chunk *chunks, int n)
 	return copy_chunks(os, chunks, n);
 }
 
+int ihk_os_release_mem(int os, struct ihk_mem_chunk *chunks, int n)
+{
+	if (stub->os[os].booted)
+		return -EBUSY;
+	for (int i = 0; i < n; i++) {
+		int at = find_chunk(&chunks[i], os);
+
+		if (at < 0)
+			return -EINVAL;
+		stub->chunks[at].os = -1;
+	}
+	return 0;
+}
+
 int ihk_os_get_eventfd(int os, int type)
 {
 	return -ENOSYS;
@@ -296,8 +331,10 @@ int ihk_os_boot(int os)
 {
 	while (stub->boot_hangs)
 		pause();
-	stub->os[os].status = stub->boot_false ? IHK_STATUS_BOOTING : IHK_STATUS_RUNNING;
-	return 0;
+	stub->os[os].booted = true;
+	stub->os[os].status =
+		stub->boot_false || stub->boot_late ? IHK_STATUS_BOOTING : IHK_STATUS_RUNNING;
+	return stub->boot_late ? -EINVAL : 0;
 }
 
 int ihk_os_shutdown(int os)
@@ -305,12 +342,15 @@ int ihk_os_shutdown(int os)
 	while (stub->shutdown_hangs)
 		pause();
 	stub->os[os].status = IHK_STATUS_INACTIVE;
+	strip(os);
 	return 0;
 }
 
 int ihk_os_get_status(int os)
 {
 	stub->status_asked_before_boot += !*stub->os[os].kargs;
+	if (stub->boot_late && --stub->boot_late == 0)
+		stub->os[os].status = IHK_STATUS_RUNNING;
 	return instance(os) ? instance(os) : stub->os[os].status;
 }
 

@@ -21,8 +21,9 @@ struct stub {
 		int os;
 	} chunks[64];
 	int n_cpus, n_chunks;
+	int least; /* bytes of the smallest chunk, from ihk_reserve_mem_conf() */
 	struct {
-		bool exists, loaded;
+		bool exists, loaded, booted;
 		int status;
 		unsigned owner;
 		int map_n, map_to;
@@ -37,6 +38,7 @@ struct stub {
 	bool dies;	     /* the caller is killed when memory is reserved */
 	bool boot_hangs;     /* for ever */
 	bool boot_false;     /* says it runs, but its status is BOOTING */
+	int boot_late;	     /* gives up, and runs when the status has been asked so often */
 	bool shutdown_hangs; /* for ever */
 	bool freeze_lies;    /* says it froze what goes on */
 };
