@@ -180,15 +180,14 @@ int ihk_reserve_mem_conf(int index, int key, void *value)
 	return 0;
 }
 
-/* The part of a node's free memory that a size of -1UL means; -EINVAL: there is no such node. */
-static int64_t all_of_node(int node)
+/* Bytes of a node's memory; -EINVAL: there is no such node. */
+static int64_t memory_of_node(int node, const char *key)
 {
 	char text[8192];
 
 	if (kernel_read(text, sizeof(text), "/sys/devices/system/node/node%d/meminfo", node) < 0)
 		return -EINVAL;
-	return meminfo_bytes(text, "MemFree") / 100 *
-	       memory_settings[IHK_RESERVE_MEM_MAX_SIZE_RATIO_ALL] / GRAIN * GRAIN;
+	return meminfo_bytes(text, key);
 }
 
 /* Lends the bytes in runs that are as large as Linux has them. */
@@ -223,16 +222,22 @@ static int lend_runs(struct compat *compat, uint64_t left, unsigned node, bool a
 
 static int lend_chunk(struct compat *compat, const struct ihk_mem_chunk *chunk)
 {
-	int64_t bytes = all_of_node(chunk->numa_node_number);
 	bool all = chunk->size == ALL;
+	int64_t bytes = memory_of_node(chunk->numa_node_number, all ? "MemFree" : "MemTotal");
 
 	if (bytes < 0 || chunk->numa_node_number < 0)
 		return -EINVAL;
+	if (!all && (!chunk->size || chunk->size % GRAIN))
+		return -EINVAL;
+	/* Else all memory would be taken before the first piece is missing. */
+	if (!all && chunk->size > (uint64_t)bytes)
+		return -ENOMEM;
 	if (!all)
 		bytes = chunk->size;
-	if (bytes <= 0 || bytes % GRAIN)
-		return -EINVAL;
-	return lend_runs(compat, bytes, chunk->numa_node_number, all);
+	else
+		bytes = bytes / 100 * memory_settings[IHK_RESERVE_MEM_MAX_SIZE_RATIO_ALL] /
+			(int64_t)GRAIN * (int64_t)GRAIN;
+	return bytes ? lend_runs(compat, bytes, chunk->numa_node_number, all) : -EINVAL;
 }
 
 int ihk_reserve_mem(int index, struct ihk_mem_chunk *mem_chunks, int num_mem_chunks)
