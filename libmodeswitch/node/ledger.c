@@ -10,6 +10,21 @@
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
 
+/*
+ * A driver can work by another one, as ihk does with the library of contrib/ihk-compat. The other one
+ * then lists all that it has lent, CPUs among it.
+ */
+static bool is_listed(const struct ms_lent *lent, size_t n, const struct ms_lent *own, size_t n_own)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < n_own; j++) {
+			if (lent[i].is_cpu && own[j].is_cpu && lent[i].cpu == own[j].cpu)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Appends what one driver has lent; nothing when its module is not loaded. */
 static int append(const struct driver *driver, struct ms_lent **lent, size_t *n,
 		  struct ms_error *err)
@@ -25,6 +40,8 @@ static int append(const struct driver *driver, struct ms_lent **lent, size_t *n,
 	if (error)
 		return ms_fail(err, "the ledger of %s cannot be read: %s", driver->name,
 			       strerror(-error));
+	if (is_listed(*lent, *n, own, n_own))
+		n_own = 0;
 	all = n_own ? realloc(*lent, (*n + n_own) * sizeof(**lent)) : *lent;
 	if (n_own && all)
 		memcpy(all + *n, own, n_own * sizeof(*own));
