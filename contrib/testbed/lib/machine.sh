@@ -337,10 +337,10 @@ verb_up()
 {
 	local lock project=yes cpus=8 nodes=2 mem=4096
 
-	release='' kernel='' built_kernel='' packages='' cgroup='' init=tiny append='' machines=1 threads=1 icount='' plugin='' net_queues=0
+	release='' kernel='' built_kernel='' packages='' modules='' cgroup='' init=tiny append='' machines=1 threads=1 icount='' plugin='' net_queues=0
 	while (($#)); do
 		case $1 in
-		--cpus | --nodes | --mem | --release | --kernel | --cgroup | --init | --append | --plugin | --machines | --threads | --name | --packages)
+		--cpus | --nodes | --mem | --release | --kernel | --modules | --cgroup | --init | --append | --plugin | --machines | --threads | --name | --packages)
 			take_option "$@"; shift 2 ;;
 		--net-queues)
 			(($# >= 2)) || die_usage 'a value after --net-queues' nothing 'see testbed --help'

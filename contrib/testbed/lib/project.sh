@@ -9,6 +9,7 @@ find_build()
 {
 	built=$top/build
 	host_builds || built=$top/build/on-$release-$kernel_version
+	[[ ! $modules ]] || built=$top/build/on-$release-without-module
 	stage=$built/stage
 }
 
@@ -25,7 +26,11 @@ where_built()
 # configure_options: prints the options for configure.
 configure_options()
 {
-	echo "--prefix=/usr --sysconfdir=/etc --enable-werror --with-kernel=$kernel_build"
+	local headers=$kernel_build
+
+	# lwkpart.ko is not made for every kernel that other modules are made for.
+	[[ ! $modules ]] || headers=no
+	echo "--prefix=/usr --sysconfdir=/etc --enable-werror --with-kernel=$headers"
 }
 
 project_is_configured()

@@ -10,7 +10,8 @@ releases=(bullseye bookworm trixie forky)
 # release is "" (the default) or "host" until take_release; kernel is "" (the release's own), a package (NAME or
 # NAME/SUITE) or the directory of a built kernel, which built_kernel names if the test bed builds it.
 # packages is "" or a file with the names of more packages for the machines, one a line.
-release='' kernel='' built_kernel='' packages=''
+# modules is "" or the directory of kernel modules that stand for the project's.
+release='' kernel='' built_kernel='' packages='' modules=''
 
 host_release()
 {
@@ -25,6 +26,11 @@ take_release()
 	require_one_of --release "$release" "${releases[@]}"
 	[[ ! $packages || -r $packages ]] ||
 		die_usage '--packages FILE with names of packages' "$packages" 'name a file that can be read'
+	if [[ $modules ]]; then
+		compgen -G "$modules/*.ko" >/dev/null ||
+			die_usage '--modules DIR with kernel modules (*.ko)' "$modules" 'name a directory that has them'
+		modules=$(realpath -- "$modules")
+	fi
 	case $kernel in
 	debug | kcsan)
 		built_kernel=$kernel

@@ -146,6 +146,7 @@ make_common_tree()
 		tar -c -C "$stage" . | tar -x --keep-directory-symlink --no-same-owner -C "$tree"
 		exec {lock}>&-
 		rm "$tree"/{lib,bin,sbin}
+		[[ ! $modules ]] || install -D -m 0644 -t "$tree/usr/lib/modules/$kernel_version/updates" "$modules"/*.ko
 		index_modules "$tree" "$state/depmod"
 		[[ ! -e $tree/$slurm_plugins/lwk.so ]] || echo 'required lwk.so' >"$tree/etc/slurm/plugstack.conf"
 		example=$tree/usr/share/doc/slurm-lwk/lwk.conf.example
