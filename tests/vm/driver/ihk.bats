@@ -3,20 +3,40 @@
 # bed: second
 #
 # IHK's interface: libihk.so over lwkpart.ko (contrib/ihk-compat), its tools, and the driver ihk, which
-# uses the library for jobs.
+# uses the library for jobs. contrib/mckernel/check runs the tests with the tag "real" on McKernel.
 
 load ../helpers
+
+# What is tested: library, launcher, kernel and its arguments, and what a program there prints for sign.
+ihk=/usr/lib/slurm-lwk/ihk
+library=${IHK_LIBRARY:-$ihk/libihk.so}
+launcher=${IHK_LAUNCHER:-$ihk/mcexec}
+kernel=${IHK_KERNEL:-/usr/lib/slurm-lwk/lwk.elf}
+kernel_args=${IHK_KERNEL_ARGS-}
+sign=${IHK_SIGN:-uname -r}
+signature=${IHK_SIGNATURE:-+lwk}
 
 setup_file()
 {
 	prepare
+	bed cp -p /etc/slurm/lwk.conf /root/lwk.conf.before
+	bed sh -c 'cat >>/etc/slurm/lwk.conf' <<-EOF
+
+	[image mck]
+	Driver=ihk
+	Path=$kernel
+	Library=$library
+	Launcher=$launcher
+	Args=$kernel_args
+
+	[image none]
+	Driver=ihk
+	Path=$kernel
+	Library=/usr/lib/none/libihk.so
+	EOF
+	[[ ! ${IHK_LIBRARY-} ]] || return 0
 	testbed put "$(built)/tests/vm/driver/.libs/ihk-calls" /root/ihk-calls
-	bed modprobe lwkpart
-	bed sh -c 'cp -p /etc/slurm/lwk.conf /root/lwk.conf.before
-		lib=/usr/lib/slurm-lwk
-		printf "\n[image mck]\nDriver=ihk\nPath=$lib/lwk.elf\nLibrary=$lib/ihk/libihk.so\nLauncher=$lib/ihk/mcexec\n
-			[image none]\nDriver=ihk\nPath=$lib/lwk.elf\nLibrary=/usr/lib/none/libihk.so\n" >>/etc/slurm/lwk.conf
-		echo "alias ihk-smp-x86_64 lwkpart" >/etc/modprobe.d/ihk-compat.conf'
+	bed sh -c 'modprobe lwkpart; echo "alias ihk-smp-x86_64 lwkpart" >/etc/modprobe.d/ihk-compat.conf'
 }
 
 teardown_file()
@@ -60,17 +80,28 @@ teardown_file()
 	[[ $output == *RUNNING*'2 CPUs'*'LWK'*'exit 42'*'4:0+5:1'*INACTIVE* ]]
 }
 
+# bats test_tags=real
 @test "a job's LWK is booted by the driver ihk, its program starts by Launcher=, and all comes back" {
-	# shellcheck disable=SC2016  # the task's shell expands it
-	run -0 as user1 timeout 200 srun --lwk=mck --ntasks=1 --cpus-per-task=2 --mem=320M \
-		sh -c 'echo "$LWK_DEVICE $(uname -r)"'
+	# shellcheck disable=SC2016  # the machine's shell expands it, and the task's
+	run -0 bed bash -euc 'cd /home/user1; touch waits; chown user1 waits
+		runuser -u user1 -- timeout 200 srun --lwk=mck --ntasks=1 --cpus-per-task=2 --mem=320M sh -c "
+			echo \"\$LWK_DEVICE \$($1)\"; touch runs; while [ -e waits ]; do sleep 0.3; done" &
+		job=$!
+		until [ -e runs ] || ! kill -0 $job; do sleep 0.3; done
+		lwkctl status
+		lwkctl metrics | grep ^lwk_lent_
+		rm -f waits runs
+		wait $job' - "$sign"
 	echo "$output"
-	[[ $output == *'/dev/mcos0 '*+lwk* ]]
+	[[ $output == *'/dev/mcos0 '*"$signature"* ]]
+	# The ledger of lwkpart.ko has what the library below the driver has lent, too.
+	[[ $output == *'lent in all: 2 CPUs, 256 MB'*'lwk_lent_cpus 2'*'lwk_lent_memory_bytes'*' 268435456'* ]]
 	node_is_clean
 	run -0 bed grep -o '"driver":"ihk".*"memory":[0-9]*' /var/log/slurm-lwk/jobs.json
-	[[ $output == *ihk/mcexec*'"memory":268435456'* ]]
+	[[ $output == *"$launcher"*'"memory":268435456'* ]]
 }
 
+# bats test_tags=real
 @test "Driver=ihk without its library is refused at once, and lwkctl check says what to install" {
 	refused 'expected IHK'"'"'s library /usr/lib/none/libihk.so, found none' 'install McKernel' -- \
 		as user1 timeout 100 srun --lwk=none --ntasks=1 --cpus-per-task=2 --mem=320M true
