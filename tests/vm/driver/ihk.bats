@@ -7,7 +7,7 @@
 
 load ../helpers
 
-# What is tested: library, launcher, kernel and its arguments, and what a program there prints for sign.
+# These are tested: a library, a launcher, a kernel and its arguments. A program there prints the signature.
 ihk=/usr/lib/slurm-lwk/ihk
 library=${IHK_LIBRARY:-$ihk/libihk.so}
 launcher=${IHK_LAUNCHER:-$ihk/mcexec}
