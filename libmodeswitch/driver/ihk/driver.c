@@ -305,8 +305,8 @@ struct end {
 };
 
 /*
- * Takes its CPUs and memory from an instance: what one has that was never booted is lost with it, so
- * that nobody can have these CPUs again.
+ * Takes its CPUs and memory from an instance that does not run: what one has that was never booted is
+ * lost with it, so that nobody can have these CPUs again. IHK refuses it for one that runs.
  */
 static void empty(int os)
 {
@@ -330,14 +330,14 @@ static int end_os(void *context)
 	int64_t deadline = clock_ms() + ihk_end_ms / 2;
 	int error = 0;
 
-	if (!end->booted) {
-		empty(end->os);
-		return 0;
+	if (end->booted) {
+		error = ihk->os_shutdown(end->os);
+		while (!error && ihk->os_get_status(end->os) != IHK_STATUS_INACTIVE &&
+		       clock_ms() < deadline)
+			usleep(20000);
 	}
-	error = ihk->os_shutdown(end->os);
-	while (!error && ihk->os_get_status(end->os) != IHK_STATUS_INACTIVE &&
-	       clock_ms() < deadline)
-		usleep(20000);
+	/* Booting may have failed before IHK began with it. */
+	empty(end->os);
 	return error > 0 ? -EPROTO : error;
 }
 

@@ -240,6 +240,18 @@ static void lwks_that_boot_late(void **state)
 	give_all_back();
 }
 
+static void lwks_that_linux_cannot_boot(void **state)
+{
+	int os = make_instance();
+
+	assert_int_equal(driver->load(dev, os, "kernel", 6), 0);
+	stub->boot_oopses = true;
+	assert_true(driver->boot(dev, os, "", 5000) < 0);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+	assert_int_equal(stub->n_cpus + stub->n_chunks, 0);
+}
+
 static void lwks_that_nobody_boots(void **state)
 {
 	int os = make_instance();
@@ -320,17 +332,12 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_whole_life),
-		TEST(libraries_that_will_not_do),
-		TEST(nonsense_in_the_middle),
-		TEST(memory_that_comes_in_parts),
-		TEST(memory_of_the_dead),
-		TEST(lwks_that_do_not_boot),
-		TEST(lwks_that_boot_late),
-		TEST(lwks_that_nobody_boots),
-		TEST(shutdowns_that_hang),
-		TEST(what_is_not_the_jobs),
-		TEST(freezing),
+		TEST(a_whole_life),	      TEST(libraries_that_will_not_do),
+		TEST(nonsense_in_the_middle), TEST(memory_that_comes_in_parts),
+		TEST(memory_of_the_dead),     TEST(lwks_that_do_not_boot),
+		TEST(lwks_that_boot_late),    TEST(lwks_that_linux_cannot_boot),
+		TEST(lwks_that_nobody_boots), TEST(shutdowns_that_hang),
+		TEST(what_is_not_the_jobs),   TEST(freezing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,7 +95,7 @@ teardown_file()
 	echo "$output"
 	[[ $output == *'/dev/mcos0 '*"$signature"* ]]
 	# The ledger of lwkpart.ko has what the library below the driver has lent, too.
-	[[ $output == *'lent in all: 2 CPUs, 256 MB'*'lwk_lent_cpus 2'*'lwk_lent_memory_bytes'*' 268435456'* ]]
+	[[ $output == *'lent in all: 1 CPUs, 256 MB'*'lwk_lent_cpus 1'*'lwk_lent_memory_bytes'*' 268435456'* ]]
 	node_is_clean
 	run -0 bed grep -o '"driver":"ihk".*"memory":[0-9]*' /var/log/slurm-lwk/jobs.json
 	[[ $output == *"$launcher"*'"memory":268435456'* ]]

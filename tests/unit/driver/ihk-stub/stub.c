@@ -331,6 +331,8 @@ int ihk_os_boot(int os)
 {
 	while (stub->boot_hangs)
 		pause();
+	if (stub->boot_oopses)
+		raise(SIGKILL);
 	stub->os[os].booted = true;
 	stub->os[os].status =
 		stub->boot_false || stub->boot_late ? IHK_STATUS_BOOTING : IHK_STATUS_RUNNING;

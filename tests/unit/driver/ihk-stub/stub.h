@@ -37,6 +37,7 @@ struct stub {
 	bool fragments;	     /* reserves memory in two chunks */
 	bool dies;	     /* the caller is killed when memory is reserved */
 	bool boot_hangs;     /* for ever */
+	bool boot_oopses;    /* Linux kills the process that asks for it */
 	bool boot_false;     /* says it runs, but its status is BOOTING */
 	int boot_late;	     /* gives up, and runs when the status has been asked so often */
 	bool shutdown_hangs; /* for ever */
