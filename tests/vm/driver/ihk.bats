@@ -101,6 +101,17 @@ teardown_file()
 	[[ $output == *"$launcher"*'"memory":268435456'* ]]
 }
 
+@test "mcexec-task tells mcexec the instance, and how many tasks and threads share it" {
+	run -0 bed sh -c 'export LWK_MCEXEC=/bin/echo OMP_NUM_THREADS=4 LWK_DEVICE=/dev/mcos3
+		export "SLURM_STEP_TASKS_PER_NODE=2(x3),1"
+		task=/usr/lib/slurm-lwk/mcexec-task
+		SLURM_NODEID=2 $task -- prog -x
+		SLURM_NODEID=3 LWK_ARGV0=prog $task -x
+		LWK_DEVICE=/dev/lwk/0 $task -- prog || echo "exit $?"'
+	echo "$output"
+	[[ $output == *'-t 4 -n 2 3 prog -x'*'-t 4 3 prog -x'*'expected LWK_DEVICE=/dev/mcosN'*'exit 125'* ]]
+}
+
 # bats test_tags=real
 @test "Driver=ihk without its library is refused at once, and lwkctl check says what to install" {
 	refused 'expected IHK'"'"'s library /usr/lib/none/libihk.so, found none' 'install McKernel' -- \
