@@ -305,8 +305,9 @@ struct end {
 };
 
 /*
- * Takes its CPUs and memory from an instance that does not run: what one has that was never booted is
- * lost with it, so that nobody can have these CPUs again. IHK refuses it for one that runs.
+ * Takes its CPUs and memory from an instance that does not run: what one has that was never
+ * booted is lost with it, so that nobody can have these CPUs again. IHK refuses it for one that
+ * runs.
  */
 static void empty(int os)
 {
@@ -486,7 +487,7 @@ static int boot_os(void *context)
 	return error > 0 ? -EPROTO : error;
 }
 
-/* IHK gives up after 10 s, and has an answer of its own for it; a busy machine boots an LWK later. */
+/* IHK gives up after 10 s; a busy machine boots an LWK later. */
 static int await_boot(const struct owned_instance *instance, int error, int64_t deadline)
 {
 	enum ms_instance_state state;
