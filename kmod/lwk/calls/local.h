@@ -20,9 +20,9 @@
 	X(set_tid_address) X(setitimer) X(sigaltstack) X(tgkill) X(timer_create) X(timer_delete) \
 	X(timer_getoverrun) X(timer_gettime) X(timer_settime) X(times) X(tkill) X(vfork)
 #define LONG_CALLS(X) \
-	X(brk) X(get_mempolicy) X(madvise) X(mbind) X(membarrier) X(mincore) X(mmap) \
-	X(move_pages) X(mprotect) X(mremap) X(munmap) X(pkey_mprotect) X(process_vm_readv) \
-	X(process_vm_writev) X(shmat) X(shmdt)
+	X(brk) X(get_mempolicy) X(madvise) X(mbind) X(membarrier) X(mincore) X(mlock) \
+	X(mlock2) X(mmap) X(move_pages) X(mprotect) X(mremap) X(munmap) X(pkey_mprotect) \
+	X(process_vm_readv) X(process_vm_writev) X(shmat) X(shmdt)
 /* clang-format on */
 
 #define DECLARE_CALL(name) s64 sys_##name(struct frame *frame);

@@ -216,6 +216,24 @@ s64 sys_mincore(struct frame *frame)
 	return 0;
 }
 
+/* Nothing is ever paged out, but what is locked must be there. */
+s64 sys_mlock2(struct frame *frame)
+{
+	struct space *space = &this_process()->space;
+	bool now = frame->error == __NR_mlock || !(frame->rdx & MLOCK_ONFAULT);
+	u64 addr = ALIGN_DOWN(frame->rdi, PAGE_SIZE);
+	u64 size = ALIGN_UP(frame->rdi - addr + frame->rsi, PAGE_SIZE);
+
+	if (size && !space_is_mapped(space, addr, size))
+		return -ENOMEM;
+	return now && space_populate(space, addr, size) ? -ENOMEM : 0;
+}
+
+s64 sys_mlock(struct frame *frame)
+{
+	return sys_mlock2(frame);
+}
+
 /* Linux writes shared pages to their file when it likes; only MS_SYNC waits for that. */
 s64 sys_msync(struct frame *frame)
 {

@@ -104,7 +104,7 @@ static const struct group groups[] = {
 	      __NR_epoll_wait, __NR_epoll_pwait, __NR_nanosleep, __NR_epoll_pwait2, __NR_semop,
 	      __NR_semtimedop, __NR_msgsnd, __NR_msgrcv),
 	/* Nothing is ever paged out. */
-	GROUP(DONE, 0, NULL, __NR_mlock, __NR_mlock2, __NR_munlock, __NR_mlockall, __NR_munlockall),
+	GROUP(DONE, 0, NULL, __NR_munlock, __NR_mlockall, __NR_munlockall),
 	/* After clone3(2), glibc takes clone(2). */
 	GROUP(ABSENT, 0, NULL, __NR_clone3, __NR_rseq),
 	REFUSES("for administrators", __NR_acct, __NR_chroot, __NR_delete_module,

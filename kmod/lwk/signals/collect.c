@@ -120,6 +120,7 @@ void signal_hand_down(u64 set)
 	}
 }
 
+/* Such signals stay with Linux, where signalfd(2) finds them. */
 void signal_hold(void)
 {
 	struct slot *slot = this_slot();

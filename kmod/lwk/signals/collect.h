@@ -29,10 +29,7 @@ u64 signal_all_pending(void);
 bool signal_take(int signal, struct lwk_signal *taken);
 /* Gives pending signals of the set to the proxy, whose thread leaves them with Linux. */
 void signal_hand_down(u64 set);
-/*
- * Signals that this thread blocks stay with Linux if a descriptor is to tell of them (signalfd(2)).
- * To be called when either has changed.
- */
+/* To be called when signals that the thread blocks, and a descriptor tells of, may be others. */
 void signal_hold(void);
 /* Does a signal wait that is not blocked? */
 bool signal_waiting(void);

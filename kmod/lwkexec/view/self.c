@@ -81,6 +81,11 @@ static void release_print(FILE *out)
 		fprintf(out, "%s\n", names.release);
 }
 
+static void version_print(FILE *out)
+{
+	fprintf(out, "%s\n", session.status->version);
+}
+
 bool self_open(const char *path, int flags, int64_t *result)
 {
 	const char *name = below_self(path);
@@ -88,6 +93,10 @@ bool self_open(const char *path, int flags, int64_t *result)
 
 	if (strcmp(path, "/proc/sys/kernel/osrelease") == 0) {
 		*result = text_file_printed(release_print, flags);
+		return true;
+	}
+	if (strcmp(path, "/proc/sys/kernel/version") == 0) {
+		*result = text_file_printed(version_print, flags);
 		return true;
 	}
 	if (!name)
