@@ -8,6 +8,9 @@
 #define CLASSES 48 /* of sizes: powers of two */
 /* What must be gained before the library's own way is left. */
 #define MARGIN 0.9
+/* Of a link whose delay hardly differs from that within a site, only long messages have a use. */
+#define DELAYS 3
+#define LONG 65536
 
 enum { UNKNOWN, OWN, ONE_LANE, ALL_LANES };
 
@@ -183,6 +186,8 @@ static int8_t choose(const struct team *team, enum operation operation, double n
 	double one = our_seconds(team, operation, n, 1);
 	double all = team->lanes > 1 ? our_seconds(team, operation, n, team->lanes) : one;
 
+	if (sites_across.delay < DELAYS * sites_inside.delay && n < LONG)
+		return OWN;
 	if (least(one, all) >= own * MARGIN)
 		return OWN;
 	return all < one ? ALL_LANES : ONE_LANE;

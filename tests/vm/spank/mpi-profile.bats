@@ -118,7 +118,7 @@ expected='[0,1,122,122,11535224]
 		[ "$LWK_MPI_COLLECTIVES" = sites ] || exit 2
 		case $LD_PRELOAD in *liblwkmpi.so*) ;; *) exit 3 ;; esac
 		export SLURM_TOPOLOGY_ADDR=site$((SLURM_PROCID / 3)).node LWK_MPI_COLLECTIVES=sites,always
-		exec '"$programs"'/mpi-collectives 60'
+		exec '"$programs"'/mpi-collectives 30'
 	[[ $output == *done* ]]
 	run ! as user1 srun -Q -n1 --mem=100 --mpi-collectives=fast true
 	[[ $output == *'expected "sites"'* ]]

@@ -74,7 +74,8 @@ network_down()
 	local name
 
 	if [[ ${network_relay-} ]]; then
-		kill "$network_relay"
+		# A signal to the script may have ended it already.
+		kill "$network_relay" 2>/dev/null || true
 		wait "$network_relay" || true
 		network_relay=''
 	fi
