@@ -48,7 +48,7 @@ bool options_quiet(spank_t sp);
 const char *options_mpi_profile(spank_t sp);
 
 /*
- * What --mpi-collectives names, "sites" or "sites,reproducible"; NULL: nothing.
+ * The word of --mpi-collectives, "sites" or "sites,reproducible"; NULL: nothing.
  */
 const char *options_mpi_collectives(spank_t sp);
 

@@ -42,7 +42,7 @@ struct frame {
 	char bytes[];
 };
 
-/* What enters at an end, on its way to the other end. */
+/* Data that enters at an end, on its way to the other end. */
 struct way {
 	int from, to;
 	struct frame *first, **last;

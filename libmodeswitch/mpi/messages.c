@@ -8,7 +8,7 @@
 #define TAG 4
 /* Both libraries send so much at once, over TCP. */
 #define PIECE 8192
-/* Of a message that has more pieces, each is longer. */
+/* A message that would have more pieces has longer ones. */
 #define PIECES_MAX 1024
 
 struct messages messages_open(uint64_t communicator)

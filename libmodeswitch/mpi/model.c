@@ -6,7 +6,7 @@
 #include "mpi/library.h"
 
 #define CLASSES 48 /* of sizes: powers of two */
-/* What must be gained before the library's own way is left. */
+/* So much must be gained before the library's own way is left. */
 #define MARGIN 0.9
 /* Of a link whose delay hardly differs from that within a site, only long messages have a use. */
 #define DELAYS 3

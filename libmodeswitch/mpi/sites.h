@@ -33,11 +33,11 @@ static inline int sites_member(const struct team *team, int site, int index)
 	return team->members[team->firsts[site] + index];
 }
 
-/* What calls are tried, and where they go, is known after sites_begin(). */
+/* After sites_begin() it is known which calls are tried, and where they go. */
 extern bool sites_enabled;
 /* Reductions whose result depends on the order of the ranks are left alone. */
 extern bool sites_reproducible;
-/* Whatever can cross by lanes does, in one of them or in all in turns, also where that is slower. */
+/* All that can cross by lanes does, in one of them or in all in turns, also where that is slower. */
 extern bool sites_always;
 /*
  * Between ranks of one site; between two sites by one message, as MPI libraries send it; the same in

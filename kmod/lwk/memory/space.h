@@ -25,7 +25,7 @@
 
 struct area;
 
-/* What a child of fork(2) has of an area: a copy, zeros, or nothing. */
+/* A child of fork(2) has a copy of an area, zeros, or nothing. */
 enum at_fork { FORK_COPIES, FORK_WIPES, FORK_LEAVES };
 
 struct space {

@@ -220,7 +220,7 @@ static s64 make_poll(struct lwk_process *process, struct transfer *transfer, con
 	return ready;
 }
 
-/* Of calls that wait on a set of events only those that need not wait and find nothing. */
+/* Calls that wait on a set of events are served only if they need not wait and find nothing. */
 static s64 make_epoll(struct transfer *transfer, const u64 *args)
 {
 	const u64 address = args[1], most = args[2];

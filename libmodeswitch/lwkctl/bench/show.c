@@ -197,7 +197,8 @@ static void draw(const struct bench *bench, FILE *out)
 
 int bench_write_svg(const struct bench *bench, const char *path, struct ms_error *err)
 {
-	FILE *out = fopen(path, "we");
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 	bool failed;
 
 	if (!out)

@@ -132,7 +132,7 @@ server_calls()
 	job=$(submit user1 -n2 --mem=256 --lwk --wrap \
 		'srun -n1 busybox dd if=/run/watched/file of=/dev/null bs=1')
 	wait_for 60 bed pgrep -f '^/usr/bin/lwkexec dd'
-	# It listens to the mount that the job sees, of which Linux 6.1 does not tell.
+	# The listener listens to the mount that the job sees, of which Linux 6.1 does not tell.
 	# shellcheck disable=SC2016
 	bed sh -c 'sleep 1; nsenter -m -t "$(pgrep -f "^/usr/bin/lwkexec dd")" "$1/mute-listener" /run/watched \
 		>/run/listener.out 2>&1 &' - "$programs"

@@ -371,7 +371,7 @@ static void repeated_vectors(int fd)
 	REPEAT("lseek in the wrong way", other, lseek(fd, 0, 77));
 }
 
-/* What poll(2) says about the files, as one number. */
+/* The answer of poll(2) about the files, as one number. */
 static long polled(struct pollfd *files, unsigned n, int timeout)
 {
 	long result = poll(files, n, timeout);

@@ -31,7 +31,7 @@ static void wrong(const char *what, int at)
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* What a rank gives as its i-th element; small, so that sums fit each type. */
+/* The i-th element of a rank; small, so that sums fit each type. */
 static int given(int rank, int i)
 {
 	return (rank * 7 + i * 3 + round_number) % 11;
