@@ -36,6 +36,13 @@
 #include <linux/panic_notifier.h>
 #endif
 
+/* A large variable that is written before it is read: clearing it would cost more than the rest. */
+#if __has_attribute(__uninitialized__)
+#define COMPAT_NOT_CLEARED __attribute__((__uninitialized__))
+#else
+#define COMPAT_NOT_CLEARED
+#endif
+
 static inline bool compat_memory_is_encrypted(void)
 {
 #ifdef HAVE_CC_PLATFORM

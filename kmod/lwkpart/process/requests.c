@@ -9,6 +9,7 @@
 #include <linux/uio.h>
 #include <asm/unistd.h>
 
+#include "compat/compat.h"
 #include "process/view.h"
 #include "server/poll.h"
 #include "server/socket.h"
@@ -21,28 +22,61 @@
 
 /* Memory of the LWK process that a call names. */
 struct memory {
-	struct kvec pieces[MOST_PIECES];
 	unsigned int n;
 	size_t size;
+	u64 page; /* the number of the last piece's last page, at ... */
+	void *at; /* ... this address of Linux */
+	struct kvec pieces[MOST_PIECES];
 };
 
+static void clear(struct memory *memory)
+{
+	memory->n = 0;
+	memory->size = 0;
+}
+
 /* The functions that look at the process's memory are called with 'shown' held. */
+
+/* Adds what lies in the page of the last piece, as the elements of a vector often do. */
+static bool take_near(struct memory *memory, u64 address, u64 size)
+{
+	struct kvec *last = &memory->pieces[memory->n - 1];
+	void *at = memory->at + offset_in_page(address);
+
+	if (last->iov_base + last->iov_len == at) {
+		last->iov_len += size;
+		return true;
+	}
+	if (memory->n == MOST_PIECES)
+		return false;
+	memory->pieces[memory->n++] = (struct kvec){ at, size };
+	return true;
+}
 
 /* Adds [address, address + size). False: it is not there, or too much. */
 static bool take_memory(struct lwk_process *process, struct memory *memory, u64 address, u64 size,
 			bool write)
 {
+	const struct kvec *last;
 	unsigned int n;
 
 	if (size > MOST_BYTES - memory->size)
 		return false;
 	if (!size)
 		return true;
+	memory->size += size;
+	if (memory->n && address >> PAGE_SHIFT == memory->page &&
+	    size <= PAGE_SIZE - offset_in_page(address))
+		return take_near(memory, address, size);
 	n = view_map(process, address, size, write, memory->pieces + memory->n,
 		     MOST_PIECES - memory->n);
+	if (!n)
+		return false;
 	memory->n += n;
-	memory->size += size;
-	return n;
+	last = &memory->pieces[memory->n - 1];
+	memory->page = (address + size - 1) >> PAGE_SHIFT;
+	memory->at = (void *)((unsigned long)(last->iov_base + last->iov_len - 1) & PAGE_MASK);
+	return true;
 }
 
 static void copy_from(const struct memory *memory, void *to)
@@ -55,8 +89,9 @@ static void copy_from(const struct memory *memory, void *to)
 
 static bool read_memory(struct lwk_process *process, u64 address, void *to, size_t size)
 {
-	struct memory memory = { .n = 0 };
+	struct memory memory COMPAT_NOT_CLEARED;
 
+	clear(&memory);
 	if (!take_memory(process, &memory, address, size, false))
 		return false;
 	copy_from(&memory, to);
@@ -76,7 +111,7 @@ static u8 *byte_at(const struct memory *memory, size_t offset)
 static bool take_vector(struct lwk_process *process, struct memory *memory, u64 address, u64 count,
 			bool write)
 {
-	struct iovec vector[MOST_ELEMENTS];
+	struct iovec vector[MOST_ELEMENTS] COMPAT_NOT_CLEARED;
 	unsigned int i;
 
 	if (!count || count > MOST_ELEMENTS ||
@@ -149,10 +184,9 @@ static bool read_request(const struct lwk_packet *packet, struct request *reques
 static s64 move(struct lwk_process *process, struct transfer *transfer,
 		const struct request *request, const u64 *args)
 {
-	struct memory memory;
+	struct memory memory COMPAT_NOT_CLEARED;
 
-	memory.n = 0;
-	memory.size = 0;
+	clear(&memory);
 	if (!(request->vector
 		      ? take_vector(process, &memory, args[1], args[2], !transfer->write)
 		      : take_memory(process, &memory, args[1], args[2], !transfer->write)) ||
@@ -160,9 +194,7 @@ static s64 move(struct lwk_process *process, struct transfer *transfer,
 		return NOT_DONE;
 	if (request->message)
 		return socket_run(transfer, memory.pieces, memory.n, memory.size, request->flags);
-	return transfer_suits(transfer, memory.size)
-		       ? transfer_run(transfer, memory.pieces, memory.n, memory.size)
-		       : NOT_DONE;
+	return transfer_run(transfer, memory.pieces, memory.n, memory.size);
 }
 
 static s64 make_transfer(struct lwk_process *process, struct transfer *transfer,
@@ -173,7 +205,7 @@ static s64 make_transfer(struct lwk_process *process, struct transfer *transfer,
 
 	if (!read_request(packet, &request, transfer) || !transfer_begin(transfer, packet->args[0]))
 		return NOT_DONE;
-	if (request.message ? socket_suits(transfer, request.flags) : transfer_suits(transfer, 0))
+	if (request.message ? socket_suits(transfer, request.flags) : transfer_suits(transfer))
 		result = move(process, transfer, &request, packet->args);
 	transfer_end(transfer);
 	return result;
@@ -194,12 +226,13 @@ static s64 make_seek(struct transfer *transfer, const u64 *args)
 static s64 make_poll(struct lwk_process *process, struct transfer *transfer, const u64 *args,
 		     bool at_once)
 {
-	struct pollfd elements[MOST_ELEMENTS];
-	struct memory memory = { .n = 0 };
+	struct pollfd elements[MOST_ELEMENTS] COMPAT_NOT_CLEARED;
+	struct memory memory COMPAT_NOT_CLEARED;
 	unsigned int i, count = args[1];
 	size_t revents = offsetof(struct pollfd, revents);
 	s64 ready = 0;
 
+	clear(&memory);
 	if (!count || args[1] > MOST_ELEMENTS ||
 	    count > task_rlimit(transfer->task, RLIMIT_NOFILE) ||
 	    !take_memory(process, &memory, args[0], count * sizeof(*elements), true))

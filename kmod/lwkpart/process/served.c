@@ -38,7 +38,7 @@ static bool has_more_to_do(struct task_struct *task)
 static bool serve_one(struct server_client *client)
 {
 	struct served *served = container_of(client, struct served, client);
-	struct lwk_packet packet, answer = { .kind = LWK_PACKET_REPLY };
+	struct lwk_packet packet COMPAT_NOT_CLEARED, answer = { .kind = LWK_PACKET_REPLY };
 	struct lwk_thread *thread = served->thread;
 	struct transfer transfer = { .task = served->task,
 				     .files = served->files,

@@ -6,20 +6,29 @@
 
 #include "abi/shared/orders.h"
 
-static bool in_partition(const struct instance *instance, u64 phys, u64 size)
+static bool has_all(const struct lwk_boot_mem *range, u64 phys, u64 size)
+{
+	return phys >= range->start && size <= range->size &&
+	       phys - range->start <= range->size - size;
+}
+
+/* The range of the partition's memory that has all of this, or NULL; 'near' is a guess, or NULL. */
+static const struct lwk_boot_mem *find_range(const struct instance *instance, u64 phys, u64 size,
+					     const struct lwk_boot_mem *near)
 {
 	unsigned int i;
 
+	if (near && has_all(near, phys, size))
+		return near;
 	for (i = 0; i < instance->n_mem; i++)
-		if (phys >= instance->mem[i].start && size <= instance->mem[i].size &&
-		    phys - instance->mem[i].start <= instance->mem[i].size - size)
-			return true;
-	return false;
+		if (has_all(&instance->mem[i], phys, size))
+			return &instance->mem[i];
+	return NULL;
 }
 
 bool view_in_user_pool(const struct instance *instance, u64 phys, u64 size)
 {
-	return in_partition(instance, phys, size) &&
+	return find_range(instance, phys, size, NULL) &&
 	       (phys + size <= instance->reserve_start ||
 		phys >= instance->reserve_start + instance->reserve_size);
 }
@@ -28,11 +37,13 @@ bool view_find(const struct instance *instance, int slot, unsigned long addr, st
 {
 	u64 table = READ_ONCE(instance->controls[slot].page_root);
 	unsigned int level = pgtable_l5_enabled() ? 5 : 4;
+	const struct lwk_boot_mem *range = NULL;
 
 	for (;; level--) {
 		unsigned int shift = PAGE_SHIFT + 9 * (level - 1);
 
-		if (table % PAGE_SIZE || !in_partition(instance, table, PAGE_SIZE))
+		range = find_range(instance, table, PAGE_SIZE, range);
+		if (table % PAGE_SIZE || !range)
 			return false;
 		view->entry = (u64 *)phys_to_virt(table) + (addr >> shift & 511);
 		view->value = READ_ONCE(*view->entry);

@@ -43,7 +43,6 @@ static bool is_memory_device(const struct inode *inode)
 	       (iminor(inode) == NULL_MINOR || iminor(inode) == ZERO_MINOR);
 }
 
-/* A pipe(2) with at most a page: a write of so much is done in full or not at all. */
 static bool is_pipe(const struct inode *inode)
 {
 	return S_ISFIFO(inode->i_mode) && inode->i_sb->s_magic == PIPEFS_MAGIC;
@@ -63,7 +62,7 @@ static bool is_anonymous(const struct inode *inode)
 }
 
 /* Does the file system promise that a read or write with IOCB_NOWAIT does not wait? */
-bool transfer_suits(const struct transfer *transfer, size_t size)
+bool transfer_suits(const struct transfer *transfer)
 {
 	const struct file *file = transfer->file;
 	struct inode *inode = file_inode(file);
@@ -85,7 +84,7 @@ bool transfer_suits(const struct transfer *transfer, size_t size)
 	if (!(file->f_mode & FMODE_NOWAIT))
 		return false;
 	if (transfer->write)
-		return is_pipe(inode) && size <= PAGE_SIZE;
+		return is_pipe(inode);
 	return is_pipe(inode) || is_anonymous(inode) || S_ISREG(inode->i_mode);
 }
 
@@ -202,6 +201,9 @@ ssize_t transfer_run(struct transfer *transfer, const struct kvec *memory, unsig
 	struct kiocb kiocb;
 	ssize_t result;
 
+	/* A write of so much to a pipe is done in full or not at all. */
+	if (transfer->write && is_pipe(file_inode(file)) && size > PAGE_SIZE)
+		return NOT_DONE;
 	if (!lock_position(transfer))
 		return NOT_DONE;
 	init_sync_kiocb(&kiocb, file);

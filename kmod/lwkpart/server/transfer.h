@@ -28,9 +28,9 @@ struct transfer {
 /* Finds the file of a descriptor, and holds it. False: the task must make the call itself. */
 bool transfer_begin(struct transfer *transfer, unsigned int fd);
 void transfer_end(struct transfer *transfer);
-/* May transfer_run() try so many bytes? */
-bool transfer_suits(const struct transfer *transfer, size_t size);
-/* Reads or writes: the call's result, or NOT_DONE. */
+/* May transfer_run() try it? */
+bool transfer_suits(const struct transfer *transfer);
+/* Reads or writes: the call's result, or NOT_DONE. The transfer suits. */
 ssize_t transfer_run(struct transfer *transfer, const struct kvec *memory, unsigned int pieces,
 		     size_t size);
 /* lseek(2): its result, or NOT_DONE. */
