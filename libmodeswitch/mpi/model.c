@@ -8,7 +8,7 @@
 #define CLASSES 48 /* of sizes: powers of two */
 /* So much must be gained before the library's own way is left. */
 #define MARGIN 0.9
-/* Of a link whose delay hardly differs from that within a site, only long messages have a use. */
+/* Only long messages have a use of a link whose delay hardly differs from that within a site. */
 #define DELAYS 3
 #define LONG 65536
 

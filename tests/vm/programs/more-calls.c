@@ -457,7 +457,7 @@ static int advice(void)
 	if (child == 0)
 		_exit(memory[PAGE] != 'a' || memory[2 * PAGE] != 'a');
 	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
-	/* What is locked is there. */
+	/* Locked pages are there. */
 	CHECK(madvise(memory, 4 * PAGE, MADV_DONTNEED) == 0 && mlock(memory, 2 * PAGE) == 0);
 	CHECK(mincore(memory, 4 * PAGE, present) == 0 && present[1] & 1 && !(present[2] & 1));
 	CHECK(madvise(memory, PAGE, 77) == -1 && errno == EINVAL);
