@@ -324,29 +324,27 @@ static void empty(int os)
 	free(chunks);
 }
 
-/* In a child: with programs still there, IHK may wait for ever. */
+/*
+ * The next two run in a child: with programs still there, IHK may wait for ever. Nobody may ask for
+ * the state of an instance that IHK has shut down: that is Linux's end, too.
+ */
 static int end_os(void *context)
 {
 	const struct end *end = context;
-	int64_t deadline = clock_ms() + ihk_end_ms / 2;
-	int error = 0;
+	int error = end->booted ? ihk->os_shutdown(end->os) : 0;
 
-	if (end->booted) {
-		error = ihk->os_shutdown(end->os);
-		while (!error && ihk->os_get_status(end->os) != IHK_STATUS_INACTIVE &&
-		       clock_ms() < deadline)
-			usleep(20000);
-	}
-	/* Booting may have failed before IHK began with it. */
-	empty(end->os);
 	return error > 0 ? -EPROTO : error;
 }
 
+/* Removing an instance that runs also ends it. */
 static int destroy_os(void *context)
 {
 	const struct end *end = context;
-	int error = ihk->destroy_os(0, end->os);
+	int error;
 
+	/* Booting may have failed before IHK began with it, so this does not ask whether it did. */
+	empty(end->os);
+	error = ihk->destroy_os(0, end->os);
 	return error > 0 ? -EPROTO : error;
 }
 
@@ -385,8 +383,6 @@ static int destroy(int dev, unsigned instance)
 	if (!error)
 		error = begin_end(&owned, found, &end);
 	if (!error) {
-		/* Removing it also ends it, so a failure here does not matter. */
-		child_call_alone(end_os, &end, -1, clock_ms() + ihk_end_ms);
 		error = child_call_alone(destroy_os, &end, -1, clock_ms() + ihk_end_ms);
 		if (error && !is_listed(instance))
 			error = 0;
@@ -525,7 +521,8 @@ static int boot(int dev, unsigned instance, const char *args, unsigned timeout_m
 
 enum ms_instance_state ihk_state(const struct owned_instance *instance)
 {
-	int status = instance->booted ? ihk->os_get_status(instance->os) : IHK_STATUS_INACTIVE;
+	bool asks = instance->booted && !instance->ending;
+	int status = asks ? ihk->os_get_status(instance->os) : IHK_STATUS_INACTIVE;
 
 	_Static_assert((int)IHK_STATUS_FROZEN == (int)MS_INSTANCE_FROZEN, "the same states");
 	/* An LWK that was booted and of which IHK says nothing sensible is of no use. */

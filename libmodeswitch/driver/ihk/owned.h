@@ -31,7 +31,7 @@ struct owned_instance {
 	int os;
 	uint32_t job_id;
 	uid_t uid;
-	bool booted; /* its status can be asked: before, that may be Linux's end */
+	bool booted; /* its status can be asked: before, and after the end, that may be Linux's */
 	bool ending; /* IHK has been asked to end it, and takes what it has from it then */
 };
 

@@ -344,13 +344,14 @@ int ihk_os_shutdown(int os)
 	while (stub->shutdown_hangs)
 		pause();
 	stub->os[os].status = IHK_STATUS_INACTIVE;
+	stub->os[os].ended = true;
 	strip(os);
 	return 0;
 }
 
 int ihk_os_get_status(int os)
 {
-	stub->status_asked_before_boot += !*stub->os[os].kargs;
+	stub->status_asked_before_boot += !*stub->os[os].kargs || stub->os[os].ended;
 	if (stub->boot_late && --stub->boot_late == 0)
 		stub->os[os].status = IHK_STATUS_RUNNING;
 	return instance(os) ? instance(os) : stub->os[os].status;

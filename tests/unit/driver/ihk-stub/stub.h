@@ -23,12 +23,13 @@ struct stub {
 	int n_cpus, n_chunks;
 	int least; /* bytes of the smallest chunk, from ihk_reserve_mem_conf() */
 	struct {
-		bool exists, loaded, booted;
+		bool exists, loaded, booted, ended;
 		int status;
 		unsigned owner;
 		int map_n, map_to;
 		char kargs[256];
 	} os[STUB_OS];
+	/* How often it was asked when it may not be: before boot, and after the end. */
 	int status_asked_before_boot;
 	bool not_loaded;     /* there is no device */
 	bool garbage;	     /* counts are nonsense */
