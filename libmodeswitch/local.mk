@@ -227,6 +227,7 @@ libmodeswitch_liblwkctl_la_CPPFLAGS = $(AM_CPPFLAGS) -DLWKEXEC_PATH='"$(bindir)/
 lwkimage_PROGRAMS = libmodeswitch/lwkctl/bench/lwk-probe
 libmodeswitch_lwkctl_bench_lwk_probe_SOURCES = libmodeswitch/lwkctl/bench/probe.c
 libmodeswitch_lwkctl_bench_lwk_probe_CFLAGS = $(AM_CFLAGS) $(PIE_FLAGS)
+libmodeswitch_lwkctl_bench_lwk_probe_LDADD =
 
 bin_PROGRAMS += lwkctl
 lwkctl_SOURCES = libmodeswitch/lwkctl/main.c \
