@@ -12,7 +12,6 @@
 #include "compat/compat.h"
 #include "process/view.h"
 #include "server/poll.h"
-#include "server/socket.h"
 
 /* Larger transfers would keep the other clients waiting; the proxy makes them. */
 #define MOST_BYTES (4UL << 20)
@@ -118,16 +117,14 @@ static bool take_vector(struct lwk_process *process, struct memory *memory, u64 
 	    !read_memory(process, address, vector, count * sizeof(*vector)))
 		return false;
 	for (i = 0; i < count; i++)
-		if (!take_memory(process, memory, (u64)vector[i].iov_base, vector[i].iov_len,
-				 write))
+		if (!take_memory(process, memory, (__force u64)vector[i].iov_base,
+				 vector[i].iov_len, write))
 			return false;
 	return true;
 }
 
 struct request {
 	bool vector;
-	bool message; /* of a socket */
-	unsigned int flags;
 };
 
 /* False: the call does not transfer bytes, or in a way that only the task can. */
@@ -142,7 +139,6 @@ static bool read_request(const struct lwk_packet *packet, struct request *reques
 	case __NR_writev:
 	case __NR_pwritev:
 	case __NR_pwritev2:
-	case __NR_sendto:
 		transfer->write = true;
 	}
 	switch (packet->nr) {
@@ -168,11 +164,6 @@ static bool read_request(const struct lwk_packet *packet, struct request *reques
 		if (args[5])
 			return false;
 		break;
-	case __NR_recvfrom:
-	case __NR_sendto:
-		request->message = true;
-		request->flags = args[3];
-		return !args[4];
 	default:
 		return false;
 	}
@@ -192,20 +183,18 @@ static s64 move(struct lwk_process *process, struct transfer *transfer,
 		      : take_memory(process, &memory, args[1], args[2], !transfer->write)) ||
 	    !memory.size)
 		return NOT_DONE;
-	if (request->message)
-		return socket_run(transfer, memory.pieces, memory.n, memory.size, request->flags);
 	return transfer_run(transfer, memory.pieces, memory.n, memory.size);
 }
 
 static s64 make_transfer(struct lwk_process *process, struct transfer *transfer,
 			 const struct lwk_packet *packet)
 {
-	struct request request = { .flags = 0 };
+	struct request request = { .vector = false };
 	s64 result = NOT_DONE;
 
 	if (!read_request(packet, &request, transfer) || !transfer_begin(transfer, packet->args[0]))
 		return NOT_DONE;
-	if (request.message ? socket_suits(transfer, request.flags) : transfer_suits(transfer))
+	if (transfer_suits(transfer))
 		result = move(process, transfer, &request, packet->args);
 	transfer_end(transfer);
 	return result;

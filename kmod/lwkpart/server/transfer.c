@@ -10,14 +10,11 @@
 #include <linux/file.h>
 #include <linux/magic.h>
 #include <linux/major.h>
-#include <linux/memcontrol.h>
 #include <linux/nospec.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/mm.h>
 #include <linux/shmem_fs.h>
 
 #include "compat/compat.h"
-#include "server/socket.h"
 
 /* The minor numbers of devices whose reads can be repeated, and whose writes never end early. */
 #define NULL_MINOR 3
@@ -43,11 +40,6 @@ static bool is_memory_device(const struct inode *inode)
 	       (iminor(inode) == NULL_MINOR || iminor(inode) == ZERO_MINOR);
 }
 
-static bool is_pipe(const struct inode *inode)
-{
-	return S_ISFIFO(inode->i_mode) && inode->i_sb->s_magic == PIPEFS_MAGIC;
-}
-
 /* A file in memory of which no page must be read from a swap device. */
 static bool is_in_memory(struct inode *inode)
 {
@@ -61,7 +53,11 @@ static bool is_anonymous(const struct inode *inode)
 	return inode->i_sb->s_magic == ANON_INODE_FS_MAGIC;
 }
 
-/* Does the file system promise that a read or write with IOCB_NOWAIT does not wait? */
+/*
+ * Does the file system promise that a read or write with IOCB_NOWAIT does not wait? Pipes and sockets
+ * do not suit: they copy with a lock held for which the server would wait. A thread that has the lock may
+ * wait for the caller, because it copies from or to the LWK's memory, too.
+ */
 bool transfer_suits(const struct transfer *transfer)
 {
 	const struct file *file = transfer->file;
@@ -77,15 +73,12 @@ bool transfer_suits(const struct transfer *transfer)
 		return false;
 	if (compat_asks_listener(file))
 		return false;
-	if (S_ISSOCK(inode->i_mode))
-		return file->f_flags & O_NONBLOCK && socket_suits(transfer, 0);
-	if (is_memory_device(inode) || (!transfer->write && is_in_memory(inode)))
+	if (is_memory_device(inode))
 		return true;
-	if (!(file->f_mode & FMODE_NOWAIT))
-		return false;
 	if (transfer->write)
-		return is_pipe(inode);
-	return is_pipe(inode) || is_anonymous(inode) || S_ISREG(inode->i_mode);
+		return false;
+	return is_in_memory(inode) ||
+	       (file->f_mode & FMODE_NOWAIT && (is_anonymous(inode) || S_ISREG(inode->i_mode)));
 }
 
 bool transfer_begin(struct transfer *transfer, unsigned int fd)
@@ -104,34 +97,7 @@ void transfer_end(struct transfer *transfer)
 	fput(transfer->file);
 }
 
-/*
- * From now on Linux charges memory that it takes for this thread to the group; returns the former one.
- * Linux's own function for it also serves interrupts, by a variable that 5.10 does not export.
- */
-static struct mem_cgroup *charge_to(struct mem_cgroup *group)
-{
-	struct mem_cgroup *former = NULL;
-
-#ifdef CONFIG_MEMCG
-	former = current->active_memcg;
-	current->active_memcg = group;
-#endif
-	return former;
-}
-
-/* Memory that Linux takes for the write is charged to the task's memory cgroup. */
-static ssize_t write_charged(struct transfer *transfer, struct kiocb *kiocb, struct iov_iter *iter)
-{
-	struct mem_cgroup *group = get_mem_cgroup_from_mm(transfer->task->mm);
-	struct mem_cgroup *former = charge_to(group);
-	ssize_t result = vfs_iocb_iter_write(transfer->file, kiocb, iter);
-
-	charge_to(former);
-	mem_cgroup_put(group);
-	return result;
-}
-
-/* Reads at kiocb->ki_pos only what is in memory, writes only what has room. */
+/* Reads at kiocb->ki_pos only what is in memory. */
 static ssize_t run(struct transfer *transfer, struct kiocb *kiocb, const struct kvec *memory,
 		   unsigned int pieces, size_t size)
 {
@@ -142,7 +108,7 @@ static ssize_t run(struct transfer *transfer, struct kiocb *kiocb, const struct 
 	if (S_ISREG(file_inode(transfer->file)->i_mode))
 		kiocb->ki_flags |= IOCB_NOIO;
 	iov_iter_kvec(&iter, transfer->write ? WRITE : READ, memory, pieces, size);
-	return transfer->write ? write_charged(transfer, kiocb, &iter)
+	return transfer->write ? vfs_iocb_iter_write(transfer->file, kiocb, &iter)
 			       : vfs_iocb_iter_read(transfer->file, kiocb, &iter);
 }
 
@@ -152,11 +118,9 @@ static bool is_certain(const struct transfer *transfer, const struct kiocb *kioc
 {
 	const struct inode *inode = file_inode(transfer->file);
 
-	if (S_ISSOCK(inode->i_mode))
-		return socket_is_certain(result, true);
 	if (result < 0)
 		return false;
-	return result == size || is_pipe(inode) || is_anonymous(inode) ||
+	return result == size || is_anonymous(inode) ||
 	       (S_ISREG(inode->i_mode) ? kiocb->ki_pos >= i_size_read(inode)
 				       : iminor(inode) == NULL_MINOR);
 }
@@ -201,9 +165,6 @@ ssize_t transfer_run(struct transfer *transfer, const struct kvec *memory, unsig
 	struct kiocb kiocb;
 	ssize_t result;
 
-	/* A write of so much to a pipe is done in full or not at all. */
-	if (transfer->write && is_pipe(file_inode(file)) && size > PAGE_SIZE)
-		return NOT_DONE;
 	if (!lock_position(transfer))
 		return NOT_DONE;
 	init_sync_kiocb(&kiocb, file);
