@@ -137,7 +137,7 @@ void print(const char *format, ...)
 {
 }
 
-int space_fault_here(struct space *space, u64 addr, bool write)
+int space_fault(struct space *space, u64 addr, bool write, bool exec, bool asks)
 {
 	static const int results[] = { 0, -EAGAIN, -EFAULT, -ENOMEM };
 
@@ -206,7 +206,7 @@ static void use_channel(void)
 		break;
 	case 6:
 		if (take_byte(&input) < 16)
-			signal_hand_down();
+			signal_hand_down(take_number(&input, 8));
 		signal_effective();
 		break;
 	case 7:

@@ -194,7 +194,7 @@ static void ask_for_page(u64 addr, bool write)
 {
 	struct space *space = space_of(here());
 
-	if (space_fault_here(space, addr, write) != -EAGAIN)
+	if (space_fault(space, addr, write, false, false) != -EAGAIN)
 		return;
 	forget_views(here(), ALIGN_DOWN(addr, LARGE_SIZE),
 		     ALIGN_DOWN(addr, LARGE_SIZE) + LARGE_SIZE);
@@ -206,7 +206,7 @@ static void ask_for_page(u64 addr, bool write)
 		if (entry && *entry & PTE_P)
 			*entry &= ~LWK_PTE_SEEN_BY_LINUX;
 	}
-	space_fault_here(space, addr, write);
+	space_fault(space, addr, write, false, false);
 }
 
 /* Other threads, and lwkpart.ko for the proxy, while the lock is free. */
@@ -491,7 +491,7 @@ static void write_mark(u64 addr)
 	u64 mark = next_mark++ * SLOTS + here(), *at;
 
 	addr = ALIGN_DOWN(addr, PAGE_SIZE);
-	at = space_hold(space_of(here()), addr, true);
+	at = space_hold(space_of(here()), addr, true, true);
 	if (!at)
 		return;
 	if (at != linux_page) {
@@ -547,7 +547,8 @@ static void lend_or_return(void)
 {
 	struct slot *slot = this_slot();
 
-	if (!lent && !space_has_shared(&slot->own.space)) {
+	if (!lent) {
+		space_revoke_all(&slot->own.space);
 		forget_views(slot->index, 0, LWK_USER_END);
 		space_move(&slot->offer.space, &slot->own.space);
 		lent = true;
@@ -610,7 +611,8 @@ static void call(u8 number)
 		space_set_brk(space, 64 * LARGE_SIZE + take_size());
 		break;
 	case 9:
-		space_fault(space, take_address(), take_byte(&input) & 1, take_byte(&input) & 1);
+		space_fault(space, take_address(), take_byte(&input) & 1, take_byte(&input) & 1,
+			    true);
 		break;
 	case 10 ... 12:
 		write_mark(take_address());

@@ -91,6 +91,15 @@ bool signal_take(int signal, struct lwk_signal *taken)
 	return false;
 }
 
+void signal_hold(void)
+{
+}
+
+void signal_unsuspend(void)
+{
+	this_thread()->suspended = false;
+}
+
 bool signal_ignored(const struct process *process, int signal)
 {
 	return false;
