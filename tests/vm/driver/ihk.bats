@@ -109,7 +109,7 @@ teardown_file()
 		SLURM_NODEID=3 LWK_ARGV0=prog $task -x
 		LWK_DEVICE=/dev/lwk/0 $task -- prog || echo "exit $?"'
 	echo "$output"
-	[[ $output == *'-t 4 -n 2 3 prog -x'*'-t 4 3 prog -x'*'expected LWK_DEVICE=/dev/mcosN'*'exit 125'* ]]
+	[[ $output == *'-t 4 -n 2 3 prog -x'*'-t 4 3 prog -x'*'exit 125'* && $output == *'expected LWK_DEVICE=/dev/mcosN'* ]]
 }
 
 # bats test_tags=real
