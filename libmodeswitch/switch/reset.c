@@ -208,8 +208,12 @@ int ms_reset(uint32_t job_id, enum ms_reset_mode mode, ms_say say, void *context
 {
 	struct switching all = { .say = say, .say_context = context };
 	bool force = mode == MS_RESET_FORCE;
-	int lock, ret;
+	int jobs = state_open_jobs(err), lock, ret;
 
+	/* A caller without root's rights, in a name space of his own perhaps, is told nothing. */
+	if (jobs < 0)
+		return -1;
+	close(jobs);
 	ret = reset_look(&all, job_id, err);
 	if (mode == MS_RESET_DRY_RUN)
 		return ret;
