@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --mpi-profile and --mpi-collectives: put liblwkmpi.so in front of a step's programs. What killed ranks
- * have counted is saved.
+ * --mpi-profile and --mpi-collectives put liblwkmpi.so in front of a step's programs. When ranks
+ * were killed, the plugin saves what they have counted.
  */
 #ifndef SPANK_MPI_PROFILE_H
 #define SPANK_MPI_PROFILE_H

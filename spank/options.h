@@ -47,9 +47,7 @@ bool options_quiet(spank_t sp);
 /* The file that --mpi-profile names, "" when it names none; NULL: no profile is wanted. */
 const char *options_mpi_profile(spank_t sp);
 
-/*
- * The word of --mpi-collectives, "sites" or "sites,reproducible"; NULL: nothing.
- */
+/* The word of --mpi-collectives, "sites" or "sites,reproducible"; NULL: not given. */
 const char *options_mpi_collectives(spank_t sp);
 
 /* True when --lwk-report was given. */

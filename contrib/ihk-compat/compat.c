@@ -113,7 +113,7 @@ int compat_end_lending(void)
 	return state_keep(LENDING, "{}", &ignored) < 0 ? -EIO : 0;
 }
 
-/* Gives the pool what a process has lent that was killed before it could. */
+/* Gives the pool what a killed process had lent and not given to the pool itself. */
 static int adopt(struct compat *compat)
 {
 	struct json_object *others = read_others();

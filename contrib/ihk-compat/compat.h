@@ -39,8 +39,9 @@ void compat_leave(struct compat *compat);
 /* Checks that the instance is there and that the caller may read it. */
 int compat_may_read(int os);
 /*
- * Stand around lending and giving it to the pool; compat_rearrange() calls both. When a process is
- * killed between them, the next compat_enter() gives the pool what is nobody's and was not others'.
+ * A caller that lends calls the first before, and the second once the pool has what was lent;
+ * compat_rearrange() calls both. When a process is killed between them, the next compat_enter()
+ * gives the pool what is in no instance and was not lent before.
  */
 int compat_begin_lending(const struct compat *compat);
 int compat_end_lending(void);

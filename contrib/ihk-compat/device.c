@@ -19,7 +19,7 @@
 
 static const struct driver *const lwkpart = &driver_lwkpart;
 
-/* For this process only. */
+/* The settings of ihk_reserve_mem_conf(), which last as long as the process. */
 static int memory_settings[] = {
 	[IHK_RESERVE_MEM_BALANCED_ENABLE] = 0,		[IHK_RESERVE_MEM_BALANCED_BEST_EFFORT] = 0,
 	[IHK_RESERVE_MEM_BALANCED_VARIANCE_LIMIT] = 10, [IHK_RESERVE_MEM_MIN_CHUNK_SIZE] = GRAIN,
@@ -50,14 +50,14 @@ static int give_back(struct compat *compat, const struct ms_lent *lent)
 	return lwkpart->return_memory(compat->dev, lent->start, lent->bytes);
 }
 
-/* Gives back what has been added since there were 'n', because not all could be had. */
+/* Gives Linux back all elements of 'lent' from the n-th on, because one more was not to be had. */
 static void give_back_new(struct compat *compat, size_t n)
 {
 	while (compat->n > n)
 		give_back(compat, &compat->lent[--compat->n]);
 }
 
-/* Gives the pool what was lent since there were 'n'; if not all could be had, gives it back. */
+/* Gives the elements of 'lent' from the n-th on to the pool, or after an error back to Linux. */
 static int finish_lending(struct compat *compat, size_t n, int error)
 {
 	if (!error)
@@ -229,7 +229,7 @@ static int lend_chunk(struct compat *compat, const struct ihk_mem_chunk *chunk)
 		return -EINVAL;
 	if (!all && (!chunk->size || chunk->size % GRAIN))
 		return -EINVAL;
-	/* Else all memory would be taken before the first piece is missing. */
+	/* Without this check the loop would take all memory before it finds that it lacks some. */
 	if (!all && chunk->size > (uint64_t)bytes)
 		return -ENOMEM;
 	if (!all)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The owners of lent CPUs and memory. Marks change 'owner' of what compat_enter() has read, all that
- * is named or nothing.
+ * The owners of lent CPUs and memory. mark_cpus() and mark_memory() change 'owner' of struct
+ * compat, for all that the caller names or for nothing.
  */
 #ifndef HOLDINGS_H
 #define HOLDINGS_H
@@ -19,7 +19,7 @@ int copy_memory(const struct compat *compat, int owner, struct ihk_mem_chunk *ch
 /* Checks an array that a caller has passed: its count, and that it is there if the count is not 0. */
 int check_array(const void *array, int n);
 
-/* Each CPU must be 'from''s: -EINVAL. */
+/* Gives CPUs of the owner 'from' to 'to'. 0; -EINVAL: one is not 'from''s. */
 int mark_cpus(struct compat *compat, const int *cpus, int n, int from, int to);
 /*
  * Gives each chunk's bytes of that NUMA node, in whole ranges, to 'to': -ENOMEM when no ranges of

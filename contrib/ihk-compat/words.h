@@ -7,7 +7,7 @@
 
 #define MAX_ITEMS 1024
 
-/* These end the program, with a message, if the text is none of what they read. */
+/* The functions that read end the program with a message when the text has another form. */
 int read_number(const char *text);
 /* "1-3,5" */
 int read_cpus(const char *text, int cpus[MAX_ITEMS]);
@@ -19,7 +19,7 @@ int read_map(const char *text, struct ihk_ikc_cpu_map map[MAX_ITEMS]);
 void print_cpus(const int *cpus, int n);
 void print_memory(const struct ihk_mem_chunk *chunks, int n);
 
-/* Says what libihk's call has not done, if it failed. The exit status. */
+/* Prints an error if libihk's result is one; 'what' was not done. Returns the exit status. */
 int told(const char *what, int result);
 
 #endif

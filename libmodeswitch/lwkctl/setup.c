@@ -75,7 +75,7 @@ static int run(const struct options *options)
 	if (!print)
 		return usage_error("--print", "nothing");
 	ms_check(options->config, collect, &missing);
-	/* The only finding then is that it does not answer. */
+	/* When Slurm does not answer, there is one finding about Slurm, which says so. */
 	slurm_is_silent = missing.n_slurm <= 1;
 	if (slurm_is_silent)
 		fprintf(stderr,

@@ -21,7 +21,7 @@ static struct json_object *lent_to_json(const struct ms_lent *lent)
 	if (lent->is_cpu) {
 		json_add_number(object, "cpu", lent->cpu);
 	} else {
-		/* A driver that knows no addresses has other names above. */
+		/* A driver that knows no addresses uses larger numbers as names of memory. */
 		json_object_object_add(
 			object, "start",
 			lent->start > INT64_MAX ? NULL : json_object_new_int64(lent->start));

@@ -16,13 +16,13 @@ void count_types_vector(struct call *call, const uint64_t *a, uint64_t ticks);
 /* A persistent request, or an array of them, begins. */
 void count_start(struct call *call, const uint64_t *a, uint64_t ticks);
 void count_start_all(struct call *call, const uint64_t *a, uint64_t ticks);
-/* A handle goes. */
+/* Call these before the program frees a handle. */
 void count_free(const struct call *call, const uint64_t *a);
 void count_free_request(const struct call *call, const uint64_t *a);
 
 /* The page of this rank while it is counted into; NULL: nothing is. */
 extern struct page *count_page;
-/* Threads may call MPI at the same time. */
+/* True when several threads may call MPI at the same time. */
 extern bool count_threads;
 
 #endif

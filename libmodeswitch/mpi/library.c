@@ -85,7 +85,7 @@ void *library_next(const char *name)
 	return search_from(RTLD_NEXT, name);
 }
 
-/* A variable may have been copied into the program, which stands before us. */
+/* The linker may have put a copy of a variable into the program, where a search begins. */
 static uint64_t variable(const char *name)
 {
 	return (uint64_t)search_from(RTLD_DEFAULT, name);

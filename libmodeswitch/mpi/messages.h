@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages that cross between sites, several at a time. MPI libraries send long messages when the receiver has
- * answered, which costs another round trip of the slow link; so these are sent in pieces that are short enough to go
- * at once.
+ * Messages that cross between sites, several at a time. MPI libraries send a long message after the
+ * receiver has answered, which costs another round trip of the slow link; so these are sent in
+ * pieces that are short enough to go at once.
  */
 #ifndef MPI_MESSAGES_H
 #define MPI_MESSAGES_H
@@ -19,8 +19,8 @@ struct messages {
 
 struct messages messages_open(uint64_t communicator);
 /*
- * Begins to receive or send 'n' elements of 'type', which has 'size' bytes, without gaps. The peer names the same
- * numbers.
+ * Begins to receive or send 'n' elements of 'type', each of 'size' bytes without gaps. The peer must
+ * call the other function with the same numbers.
  */
 void messages_receive(struct messages *messages, void *buffer, int n, uint64_t type, int64_t size,
 		      int peer);

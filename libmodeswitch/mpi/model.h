@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which way a collective operation is faster: the MPI library's own, which takes no notice of sites, or one
- * that crosses between sites as seldom as can be. All ranks of a communicator come to the same answer,
- * because it depends on nothing but the communicator, the measured links, and sizes that are the same on each.
+ * Predicts which way a collective operation is faster: the MPI library's own, which takes no notice
+ * of sites, or one that crosses between sites as seldom as can be. All ranks of a communicator come
+ * to the same answer, because it depends on nothing but the communicator, the measured links, and
+ * sizes that are the same on each.
  */
 #ifndef MPI_MODEL_H
 #define MPI_MODEL_H

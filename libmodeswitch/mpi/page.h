@@ -54,7 +54,7 @@ struct page {
 	/* Ticks of the time stamp counter, and nanoseconds of CLOCK_MONOTONIC at the same time. */
 	uint64_t first_ticks, first_ns, last_ticks, last_ns;
 	uint64_t mpi_ticks; /* in MPI, all functions */
-	/* Events whose place in the tables below is unknown: a size, no room. */
+	/* Messages of unknown size, and events for which the tables below had no room. */
 	uint64_t unknown_sizes, lost;
 	char host[64], program[256];
 	struct page_call calls[PAGE_CALLS];

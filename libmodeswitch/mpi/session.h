@@ -10,7 +10,7 @@ void session_begin(struct call *call, const uint64_t *a, uint64_t ticks);
 void session_begin_threads(struct call *call, const uint64_t *a, uint64_t ticks);
 /* Before MPI_Finalize: rank 0 collects what the ranks have counted, and writes the file. */
 void session_end(const struct call *call, const uint64_t *a);
-/* Before a communicator goes. */
+/* Before the program frees a communicator. */
 void session_forget(const struct call *call, const uint64_t *a);
 
 #endif

@@ -33,15 +33,15 @@ static inline int sites_member(const struct team *team, int site, int index)
 	return team->members[team->firsts[site] + index];
 }
 
-/* After sites_begin() it is known which calls are tried, and where they go. */
+/* sites_begin() sets the variables below. True: some ranks may be on other sites than this one. */
 extern bool sites_enabled;
-/* Reductions whose result depends on the order of the ranks are left alone. */
+/* True: reductions whose result depends on the order of the ranks go the MPI library's own way. */
 extern bool sites_reproducible;
-/* All that can cross by lanes does, in one of them or in all in turns, also where that is slower. */
+/* True: all operations that can use lanes do, with one and all of them in turns; for tests. */
 extern bool sites_always;
 /*
- * Between ranks of one site; between two sites by one message, as MPI libraries send it; the same in
- * pieces; and in pieces in all lanes at once.
+ * Measured paths: between ranks of one site; between two sites by one message, as MPI libraries send
+ * it; the same in pieces; and in pieces in all lanes at once.
  */
 extern struct path sites_inside, sites_across, sites_pieces, sites_lanes;
 

@@ -24,7 +24,7 @@
 /* The flags of mmap(2) that MAP_SHARED_VALIDATE accepts. */
 #define MAP_KNOWN 0x17f93fUL
 
-/* Is the file open for reading or writing? One that cannot be read is open for writing only. */
+/* Is the file open for reading or writing, and not by O_PATH only? */
 static bool is_open(u64 fd)
 {
 	s64 flags = channel_call(MEMORY, __NR_fcntl, fd, F_GETFL);
@@ -128,7 +128,7 @@ s64 sys_mprotect(struct frame *frame)
 	return space_protect(&this_process()->space, frame->rdi, frame->rsi, frame->rdx);
 }
 
-/* The protection keys are those of a CPU that has none. */
+/* The calls about protection keys do what Linux does on a CPU without keys. */
 s64 sys_pkey_alloc(struct frame *frame)
 {
 	return frame->rdi || frame->rsi & ~(u64)(PKEY_DISABLE_ACCESS | PKEY_DISABLE_WRITE)
@@ -252,7 +252,7 @@ s64 sys_msync(struct frame *frame)
 #define MADV_DONTNEED_LOCKED 24
 #endif
 
-/* Other advice, which may be ignored, a bit for each: MADV_NORMAL to MADV_COLLAPSE. */
+/* Bit n: the LWK may ignore the advice n, from MADV_NORMAL to MADV_COLLAPSE. */
 #define ADVICE_IGNORED 0x2f3f00fUL
 
 s64 sys_madvise(struct frame *frame)

@@ -70,7 +70,7 @@ s64 sys_getrusage(struct frame *frame)
 	return copy_to_user(frame->rsi, &usage, sizeof(usage));
 }
 
-/* Linux has charged the proxies of children that have ended, and knows the time. */
+/* Linux knows the result, and the times of ended children, with which it charged their proxies. */
 s64 sys_times(struct frame *frame)
 {
 	s64 result = call_delegate(frame, LWK_CALLS_TIME, true);
@@ -107,7 +107,7 @@ s64 sys_clock_nanosleep(struct frame *frame)
 		until = NO_DEADLINE;
 	account(LWK_CPU_WAITING);
 	while (!result && cpu_clock_read(&clock, &now) && now < until) {
-		/* Other threads move the clock on, not faster than all CPUs can. */
+		/* The process's clock goes at most n_cpus times as fast as time does. */
 		u64 pause = MAX((until - now) / boot->n_cpus, LEAST_SLEEP_NS);
 
 		signal_collect();

@@ -254,7 +254,7 @@ void before_user(struct frame *frame)
 		account(LWK_CPU_STOPPED);
 		halt_forever();
 	}
-	/* Each of these may wait, and the CPU may have more to look at then, or be another one. */
+	/* Each call here may wait; afterwards the CPU may have more to do, or be another one. */
 	do {
 		affinity_follow();
 		if (slot->cpu->look)

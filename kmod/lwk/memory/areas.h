@@ -19,7 +19,7 @@ struct area {
 	u64 room; /* the greatest gap below an area of this part of the tree */
 	u8 prot;
 	u8 level;	      /* in the tree */
-	bool sparse;	      /* it is more than there will ever be: no large pages */
+	bool sparse;	      /* larger than the partition's memory: no large pages */
 	bool reserved;	      /* the proxy has something else here: it stays empty */
 	bool shared;	      /* its pages are Linux's (share.c), and so is what is in them */
 	u8 at_fork;	      /* enum at_fork */

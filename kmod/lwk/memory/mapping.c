@@ -74,7 +74,7 @@ static s64 unmap(struct space *space, u64 addr, u64 size)
 	return 0;
 }
 
-/* May the memory be touched, and 'size' bytes of it be more than there will ever be? */
+/* May the program touch the memory, and is 'size' more than the partition has? */
 static bool never_fits(u64 size, u32 prot)
 {
 	return prot && size > status->user_bytes;

@@ -29,7 +29,7 @@ s64 space_unmap(struct space *space, u64 addr, u64 size);
 s64 space_protect(struct space *space, u64 addr, u64 size, u32 prot);
 /* Gives the pages back and keeps the mapping (madvise MADV_DONTNEED). */
 s64 space_discard(struct space *space, u64 addr, u64 size);
-/* Says what children have of the range. 0; -EINVAL: zeros of shared memory; -ENOMEM. */
+/* Sets what children get of the range. 0; -EINVAL: FORK_WIPES for shared memory; -ENOMEM. */
 s64 space_set_fork(struct space *space, u64 addr, u64 size, enum at_fork how);
 /* mremap(2), with flags that go together: the new address, or -ENOMEM, -EFAULT, -EINVAL. */
 s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32 flags, u64 place);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Page tables. The functions want the space's lock held. */
+/* Page tables. Callers hold the space's lock. */
 #ifndef LWK_MEMORY_TABLES_H
 #define LWK_MEMORY_TABLES_H
 

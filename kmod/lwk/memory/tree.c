@@ -66,7 +66,7 @@ static struct area *insert(struct area *top, struct area *area)
 	return split(skew(top));
 }
 
-/* Restores the rules after a child of 'top' has lost an area. */
+/* Restores the rules of the tree below 'top' after a child of it has lost an area. */
 static struct area *restore(struct area *top)
 {
 	u32 left = top->left ? top->left->level : 0, right = top->right ? top->right->level : 0;

@@ -6,13 +6,13 @@
 #include "lwk/memory/areas.h"
 #include "lwk/memory/space.h"
 
-/* The functions want the space's lock held. */
+/* Callers hold the space's lock. */
 
 /* Returns the last area, or NULL. */
 struct area *tree_last(const struct space *space);
 /* Adds an area, which no other one overlaps. */
 void tree_add(struct space *space, struct area *area);
-/* Takes an area out; the caller has it. */
+/* Takes an area out, which is the caller's then. */
 void tree_remove(struct space *space, struct area *area);
 /* Sets the edges of an area, which overlaps no other one before or after. */
 void tree_set_edges(struct space *space, struct area *area, u64 start, u64 end);

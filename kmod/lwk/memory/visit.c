@@ -26,7 +26,7 @@
 
 #define PART 2048
 
-/* A list of the caller's, and the rest of its present element. */
+/* The caller's or the other process's list of memory: 'left' bytes at 'at', then 'n' elements. */
 struct side {
 	u64 next, n;
 	u64 at, left;

@@ -6,8 +6,8 @@
 #include "lwk/base/types.h"
 
 /*
- * From now on others may copy memory of the process of this slot, its first, or no longer: then
- * nobody is at it when the call returns. The caller holds no lock.
+ * Lets others copy memory of this slot's process, or forbids it: then no copy is under way when the
+ * call returns. The slot is the process's first. The caller holds no lock.
  */
 void visit_allow(bool allowed);
 

@@ -17,7 +17,7 @@
 #define WEIGHT_READY 3
 #define WEIGHT_WAITING 1
 
-/* Protects the sets of all threads. */
+/* The lock protects the sets of all threads. */
 static struct spinlock lock;
 
 struct scene {
@@ -25,7 +25,7 @@ struct scene {
 	u32 weight[LWK_MAX_CPUS];
 };
 
-/* Looks what the CPUs have, except for one slot. All of it may change at once. */
+/* Counts the threads of each CPU, without the slot 'but'. The counts may be wrong at once. */
 static void look_around(struct scene *scene, const struct process *process, const struct slot *but)
 {
 	memset(scene, 0, sizeof(*scene));
@@ -124,7 +124,7 @@ void affinity_set(struct slot *slot, const struct cpu_set *set)
 	bool stays = cpu && (is_empty(set) || cpu_set_has(set, cpu->index));
 
 	store(slot, set);
-	/* Also a thread that stays is told so, because it may be about to leave. */
+	/* A thread that may stay gets a destination, too, because it may be about to leave. */
 	WRITE_ONCE(slot->destination, (stays ? cpu->index : choose(slot, set)) + 1);
 	memory_barrier();
 	if (!stays && cpu && cpu != this_slot()->cpu)

@@ -85,7 +85,7 @@ static bool close_offer(u64 how)
 					   __ATOMIC_RELAXED);
 }
 
-/* If there is memory in the offer, takes it back if it was lent, else gives it up. */
+/* Ends this slot's offer: memory that it lent comes back, memory that nobody took is freed. */
 static void take_back(void)
 {
 	struct slot *slot = this_slot();

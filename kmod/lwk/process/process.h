@@ -48,8 +48,8 @@ struct process {
 /* Makes a process in this slot, loads it as its proxy says and runs it. */
 void process_run(void) __attribute__((noreturn));
 /*
- * Has the process the same user as the caller's? lwkpart.ko says who their proxies are; a proxy itself
- * may say anything.
+ * Do the process and the caller belong to the same user? lwkpart.ko tells the users of their
+ * proxies, because a proxy itself may say anything.
  */
 bool process_is_of_same_user(const struct process *process);
 /* Ends the process, all threads of it, with a status of wait(2). */

@@ -412,8 +412,8 @@ void slot_take_turns(void)
 
 	do {
 		/*
-		 * Two slots would give the turn to each other for ever if each left what it has to
-		 * do itself. before_user() does it, and comes back.
+		 * A slot with urgent work returns to before_user(), which does it and calls again:
+		 * two such slots would give the turn to each other for ever.
 		 */
 		cpu->look = true;
 		if (is_urgent(slot))

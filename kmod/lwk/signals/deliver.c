@@ -140,7 +140,7 @@ void signal_fault(struct frame *frame, int signal, int code, u64 addr)
 	if (action->handler <= HANDLER_IGNORE || thread->blocked & SIGNAL_BIT(signal)) {
 		action->handler = HANDLER_DEFAULT;
 		process->cause = (struct lwk_cause){
-			/* Without an exception the frame of another signal's handler had no room. */
+			/* Without an exception, the stack had no room for a handler's frame. */
 			.kind = frame->vector < X86_EXCEPTIONS ? LWK_CAUSE_EXCEPTION
 							       : LWK_CAUSE_STACK,
 			.exception = frame->vector | frame->error << 8,

@@ -11,7 +11,7 @@
 #include "lwk/signals/collect.h"
 #include "lwk/time/cpu_timers.h"
 
-/* Does Linux keep the signal, or stop the proxy by it, and the process with it? */
+/* Does the signal stay with Linux, or stop the proxy and with it the process? */
 static bool is_for_linux(u64 signal)
 {
 	u64 bit = signal ? SIGNAL_BIT(signal) : 0;

@@ -27,7 +27,7 @@ static struct cpu_time spent(const struct slot *slot)
 		all.user = READ_ONCE(times->tsc[LWK_CPU_USER]);
 		all.system = READ_ONCE(times->tsc[LWK_CPU_SYSTEM]);
 		now = rdtsc();
-		/* During the turns of others 'since' is later than any time. */
+		/* LWK_TIME_STANDS, during the turns of other slots, is later than any time. */
 		if (now > since && state == LWK_CPU_USER)
 			all.user += now - since;
 		if (now > since && state == LWK_CPU_SYSTEM)
@@ -125,11 +125,11 @@ u32 cpu_time_users(void)
 	return n;
 }
 
-/* A negative id has these bits, and in the others the complement of a pid or tid; 0: its own. */
+/* The low bits of a clock's negative id; the others are the complement of a pid or tid, 0: own. */
 #define PART 3
 #define OF_THREAD 4
 #define NUMBER_SHIFT 3
-/* Another clock than one of CPU time. */
+/* The part of a clock that does not show CPU time. */
 #define PART_NONE 3
 
 bool cpu_clock_is(s32 id)

@@ -40,7 +40,7 @@ static void set_due(struct cpu_timers *timers, struct cpu_timer *timer, u64 due)
 	timer->due = due;
 }
 
-/* Stores how long the timer runs on, 0: it has run out. False: this thread does not move it on. */
+/* Stores how many ns the timer runs on; 0: it has run out. False: not for this thread. */
 static bool time_left(const struct cpu_timer *timer, u64 *left)
 {
 	u64 now;
@@ -151,7 +151,7 @@ struct setting {
 	} interval, left;
 };
 
-/* Stores a time in ns; the time's part is in units of 'unit' ns. False: it is none. */
+/* Stores sec seconds and part * unit ns as ns. False: the two are no valid time. */
 static bool to_ns(s64 sec, s64 part, s64 unit, u64 *ns)
 {
 	if (sec < 0 || part < 0 || part >= NS_PER_SEC / unit)
@@ -170,7 +170,7 @@ static s64 exchange(struct cpu_timers *timers, struct cpu_timer *timer, const st
 
 	if (!timer->exists || !cpu_clock_read(&timer->clock, &now))
 		return -EINVAL;
-	/* A timer counts as running until its signal is sent, and that may be a little late. */
+	/* Until a timer's signal is sent, perhaps a little late, the timer has some time left. */
 	left = timer->due > now ? timer->due - now : 0;
 	if (timer->due && left < (u64)unit)
 		left = unit;
@@ -236,7 +236,7 @@ s64 sys_getitimer(struct frame *frame)
 	return change(index, 0, frame->rsi, false, 1000);
 }
 
-/* Returns the index of a timer of this process; the bit of LWK_TIMER_OF_THREAD says no more. */
+/* Returns the index of a timer of this process, whether or not it is for one thread. */
 static u32 index_of(u32 id)
 {
 	return (id & ~LWK_TIMER_OF_THREAD) - LWK_TIMER_BASE;

@@ -69,7 +69,7 @@ static bool keeps_ids(const struct lwk_packet *request)
 	return true;
 }
 
-/* May Linux decide? It refuses every list of a user, so that only root's needs a look. */
+/* May Linux make the call? Linux refuses every list of a user, so only root's is compared. */
 static bool keeps_groups(const struct lwk_packet *request)
 {
 	uint32_t n = request->args[0];
@@ -85,7 +85,7 @@ static bool keeps_groups(const struct lwk_packet *request)
 	return same;
 }
 
-/* May Linux decide? A process without capabilities cannot get any. */
+/* May Linux make the call? A process without capabilities cannot get any. */
 static bool keeps_capabilities(const struct lwk_packet *request)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -112,7 +112,7 @@ static int64_t personality_call(const struct lwk_packet *request)
 		       : linux_call(request);
 }
 
-/* Does the proxy have the attribute for its program? Others change how the proxy works. */
+/* Is it an attribute of the program that its proxy has? Others change how the proxy works. */
 static bool is_attribute(int32_t option)
 {
 	switch (option) {
@@ -158,7 +158,7 @@ int64_t identity_call(const struct lwk_packet *request)
 		return keeps_capabilities(request) ? linux_call(request) : -EPERM;
 	case SYS_setfsuid:
 	case SYS_setfsgid:
-		/* These report the ID that was in force, and no error; -1 changes nothing. */
+		/* The two calls return the previous ID and no error; UNCHANGED changes nothing. */
 		return syscall(request->nr, UNCHANGED);
 	case SYS_setgroups:
 		return keeps_groups(request) ? linux_call(request) : -EPERM;

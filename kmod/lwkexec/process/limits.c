@@ -9,7 +9,7 @@
 #include "lwkexec/instance/copy.h"
 #include "lwkexec/instance/session.h"
 
-/* The threads of the proxy change it without a lock: so do those of a program on Linux. */
+/* Threads of a program that set limits at once race on Linux, too: no lock is needed. */
 static struct rlimit address_space = { RLIM_INFINITY, RLIM_INFINITY };
 
 void limits_take(void)

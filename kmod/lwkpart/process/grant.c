@@ -389,8 +389,8 @@ static void unpin_for(struct lwk_process *process, const struct grant_request *r
 }
 
 /*
- * Tells a thread's slot, which waits for this request. Returns how many pages the LWK has, 0 or a
- * negative error; -EAGAIN: they must be pinned anew. With rwsem and grants_mutex held.
+ * Grants the pages to the slot that waits for this request. Returns how many pages the LWK has, 0
+ * or a negative error; -EAGAIN: they must be pinned anew. With rwsem and grants_mutex held.
  */
 static long carry_out(struct lwk_process *process, struct lwk_grant *grant,
 		      const struct grant_request *request, struct page **pages, long n)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Arguments are the user's: what is wrong with them the task finds out when it makes the call itself.
+ * The user chose the arguments. If one is wrong, the task makes the call itself and gets the error.
  */
 #include "process/requests.h"
 
@@ -23,8 +23,8 @@
 struct memory {
 	unsigned int n;
 	size_t size;
-	u64 page; /* the number of the last piece's last page, at ... */
-	void *at; /* ... this address of Linux */
+	u64 page; /* the number of the last piece's last page in the LWK process */
+	void *at; /* the address of that page in Linux */
 	struct kvec pieces[MOST_PIECES];
 };
 

@@ -219,7 +219,7 @@ static int run(void *argument)
 	if (confine_current(&server->instance->confinement))
 		pr_warn("expected to put the server of job %u on CPU %u into the cgroups of its proxies, which failed: their limits do not bind it\n",
 			server->instance->job_id, server->cpu);
-	/* hurry() sends this: Linux's waits that a signal could end, it ends. */
+	/* hurry() sends SIGKILL, which ends those waits in Linux that a signal can end. */
 	allow_kernel_signal(SIGKILL);
 	while (!kthread_should_stop()) {
 		WRITE_ONCE(server->bell->rung, false);

@@ -44,7 +44,7 @@ void server_remove(struct server *server, struct server_client *client);
  * against all expectation. *turn is 0 at first, and the function's own.
  */
 void server_watch(struct server *server, unsigned int *turn);
-/* Has calls end that wait for anything, before the instance stops; its 'stopping' is set. */
+/* Ends the calls that wait, before the instance stops. The caller has set its 'stopping'. */
 void servers_hurry(struct instance *instance);
 /* Ends all servers, after the state has changed to one that has no processes. */
 void servers_stop(struct instance *instance);

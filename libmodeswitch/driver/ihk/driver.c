@@ -151,7 +151,7 @@ static int reserve_cpu(struct owned *owned, int cpu)
 	if (error)
 		return error;
 	error = ihk->reserve_cpu(0, &cpu, 1);
-	/* Success is believed when it is seen. */
+	/* The library may report success when the CPU is not reserved, so this asks. */
 	if (is_reserved(cpu) == 1)
 		return 0;
 	owned_drop_cpu(owned, owned_find_cpu(owned, cpu));
@@ -186,7 +186,7 @@ static int return_cpu(int dev, unsigned cpu)
 			: reserved   ? ihk->release_cpu(0, &number, 1)
 				     : -ENOENT;
 	}
-	/* Somebody else has given it back, if it is not reserved. */
+	/* A CPU that is not reserved any more was given back by somebody else. */
 	if (found && (!error || error == -ENOENT)) {
 		owned_drop_cpu(&owned, found);
 		if (owned_save(&owned))

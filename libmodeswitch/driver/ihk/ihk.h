@@ -18,23 +18,23 @@
 /* The library of ihk_open(); there is none before. */
 extern const struct ihk_library *ihk;
 
-/* Milliseconds that IHK gets to end an instance; not changed but for tests. */
+/* Milliseconds that IHK gets to end an instance; only tests change it. */
 extern unsigned ihk_end_ms;
 
 extern const struct watching watching_ihk;
 
-/* Answers of the library that cannot be, from a count for example, become -EPROTO. */
+/* Returns the library's answer, or -EPROTO when it is more than 'most', and so no valid one. */
 int ihk_count(int answer, int most);
 
 /*
- * Finds the instance, which must be the job's: IHK still has it, with the CPUs that it was given.
- * Another program may have removed it and made another of its number. -ENOENT.
+ * Finds the instance in 'owned', and checks that IHK still has it with the CPUs that it was given:
+ * another program may have removed it and made another of its number. 0; -ENOENT.
  */
 int ihk_find_instance(const struct owned *owned, int os, struct owned_instance **instance);
-/* The state; an instance that was never booted is not asked for it. */
+/* Returns the instance's state. IHK is not asked about an instance that was never booted. */
 enum ms_instance_state ihk_state(const struct owned_instance *instance);
 
-/* memory.c: see struct driver */
+/* memory.c: the operations of struct driver with these names */
 int ihk_lend_run(int dev, uint64_t bytes, unsigned node, uint64_t *start);
 int ihk_return_memory(int dev, uint64_t start, uint64_t bytes);
 int ihk_assign_memory(int dev, unsigned instance, uint64_t start, uint64_t bytes);

@@ -31,8 +31,8 @@ struct owned_instance {
 	int os;
 	uint32_t job_id;
 	uid_t uid;
-	bool booted; /* its status can be asked: before, and after the end, that may be Linux's */
-	bool ending; /* IHK has been asked to end it, and takes what it has from it then */
+	bool booted; /* IHK may be asked for its status, which can end Linux before and afterwards */
+	bool ending; /* IHK has been asked to end it, and takes its CPUs and memory */
 };
 
 struct owned {
@@ -62,13 +62,13 @@ struct owned_cpu *owned_find_cpu(const struct owned *owned, int cpu);
 struct owned_chunk *owned_find_chunk(const struct owned *owned, uint64_t key);
 struct owned_instance *owned_find_instance(const struct owned *owned, int os);
 
-/* These append and remove; 0 or -ENOMEM. */
+/* Append and remove an element. The first three return 0 or -ENOMEM. */
 int owned_add_cpu(struct owned *owned, int cpu, int node);
 int owned_add_chunk(struct owned *owned, uint64_t bytes, int node);
 int owned_add_instance(struct owned *owned, int os, uint32_t job_id, uid_t uid);
 void owned_drop_cpu(struct owned *owned, struct owned_cpu *cpu);
 void owned_drop_chunk(struct owned *owned, struct owned_chunk *chunk);
-/* Nobody owns then what the instance had. */
+/* The CPUs and chunks of the instance stay, in no instance. */
 void owned_drop_instance(struct owned *owned, struct owned_instance *instance);
 
 #endif

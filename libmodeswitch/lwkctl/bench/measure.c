@@ -190,8 +190,8 @@ static int start(const char *const argv[], int output, pid_t *pid)
 }
 
 /*
- * Waits for the end of the process and returns its status. A signal that asks us to end ends the process,
- * too, and waits again. What the process prints must have room in a pipe.
+ * Waits for the end of the process and returns its status. SIGINT, SIGTERM or SIGHUP meanwhile kills
+ * the process and stays pending. The process may print no more than a pipe holds.
  */
 static int await_end(pid_t pid)
 {
@@ -309,7 +309,7 @@ int bench_measure(const struct ms_config *config, struct bench *bench, struct ms
 
 	hold_signals();
 	ret = measure(config, bench, err);
-	/* A signal that waits ends us now, when all is as before. */
+	/* A pending signal ends this process now, when the node is as before. */
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 	return ret;
 }

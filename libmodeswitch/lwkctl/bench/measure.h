@@ -27,14 +27,14 @@ enum bench_figure {
 extern const char *const bench_figure_names[BENCH_FIGURES];
 
 struct bench {
-	/* The question. */
+	/* The caller sets these. */
 	hwloc_bitmap_t cpus; /* as a job's allocation */
 	uint64_t memory;     /* of that job, bytes */
 	const char *image;   /* "": the default image */
 	int rounds;	     /* switches, at most BENCH_MOST_ROUNDS */
 	double seconds;	     /* for which disturbances are counted, on each side */
-	/* The answer. */
-	hwloc_bitmap_t lwk_cpus; /* that the LWK got */
+	/* bench_measure() sets these. */
+	hwloc_bitmap_t lwk_cpus; /* the CPUs that the LWK got */
 	uint64_t lwk_memory;	 /* bytes */
 	uint64_t on_us[BENCH_MOST_ROUNDS], off_us[BENCH_MOST_ROUNDS];
 	struct ms_times on, off; /* the parts of the last switch */
@@ -42,7 +42,7 @@ struct bench {
 };
 
 /*
- * Answers bench's question. The caller provides both bitmaps. 0; -1 with err when the node is not idle,
+ * Switches and measures. The caller provides both bitmaps. 0; -1 with err when the node is not idle,
  * a switch is refused, or SIGINT, SIGTERM or SIGHUP comes: the node is back in Linux-only mode then,
  * unless err says otherwise. Root.
  */

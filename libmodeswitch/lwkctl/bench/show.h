@@ -9,7 +9,7 @@
 int bench_show_text(const struct bench *bench);
 int bench_show_json(const struct bench *bench);
 
-/* Draws the LWK's times by Linux's, as bars. 0; -1 with err. */
+/* Draws each time on the LWK, divided by that on Linux, as a bar. 0; -1 with err. */
 int bench_write_svg(const struct bench *bench, const char *path, struct ms_error *err);
 
 #endif

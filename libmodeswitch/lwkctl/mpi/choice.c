@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A program whose predicted time is more than that times the measured one is network-intensive. */
+/* A program is network-intensive whose predicted time is more than so many times the measured one. */
 #define TOLERABLE 1.1
-/* The rule of the paper: bytes a second between two halves. */
+/* The bound of --rule threshold, as in the paper: bytes a second between the two halves. */
 #define THRESHOLD 10e6
 
 bool choice_split(struct choice *choice, const char *text, int ranks)

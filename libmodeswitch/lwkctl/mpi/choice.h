@@ -33,7 +33,7 @@ bool choice_split(struct choice *choice, const char *text, int ranks);
 bool choice_nodes(struct choice *choice, const char *text, int ranks);
 /* Places the ranks and predicts their time. 0 or -1; the caller releases the choice in both cases. */
 int choice_make(struct choice *choice, const struct profile *profile, struct ms_error *err);
-/* The choice is calloc()'s. */
+/* Frees the choice, which the caller has from calloc(), and its arrays. */
 void choice_release(struct choice *choice);
 
 /* How much less the best placement costs than block; 1: nothing to win. */

@@ -7,9 +7,9 @@
 
 #include "lwkctl/mpi/profile.h"
 
-/* With letters; a cell stands for several ranks when there are many. */
+/* Draws in letters; a cell stands for several ranks when there are many. */
 void heat_print(const struct profile *profile, FILE *out);
-/* As a picture. 0 or -1. */
+/* Draws an SVG picture. 0; -1 with err. */
 int heat_write_svg(const struct profile *profile, const char *path, struct ms_error *err);
 
 #endif

@@ -224,7 +224,7 @@ static double cost_on(const struct placing *placing, int i, int node, int withou
 	return cost;
 }
 
-/* Swaps two ranks of different nodes wherever that is cheaper, until it is nowhere. */
+/* Swaps two ranks of different nodes wherever that is cheaper, for at most ten rounds. */
 static void polish(struct placing *placing)
 {
 	bool changed = true;
@@ -263,7 +263,7 @@ void place_block(int n, const struct place_node *nodes, size_t n_nodes, int *nod
 /* Swapping costs n³: only small programs are polished, and tried from many starts. */
 #define POLISHED_RANKS 128
 
-/* Puts the ranks anywhere. */
+/* Places the ranks at random. */
 static void scatter(struct placing *placing)
 {
 	place_block(placing->n, placing->nodes, placing->n_nodes, placing->scratch);
@@ -287,7 +287,7 @@ static void search(struct placing *placing, int *best)
 
 		for (int i = 0; i < n; i++)
 			placing->ranks[i] = i;
-		/* The first start is block itself. */
+		/* The first try starts from the block distribution. */
 		if (try < 0)
 			memcpy(placing->node, best, n * sizeof(int));
 		else if (try % 2 && n <= POLISHED_RANKS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where to put the ranks of an MPI program: those that talk much with each other, close together. */
+/* Places the ranks of an MPI program: those that talk much with each other, close together. */
 #ifndef LWKCTL_MPI_PLACE_H
 #define LWKCTL_MPI_PLACE_H
 

@@ -13,7 +13,7 @@
 
 #include "mpi/page.h"
 
-/* A page of 160000 ranks: more than that is none. */
+/* The size of a page of 160000 ranks. Larger files are no pages. */
 #define PAGE_BYTES_MAX (64 << 20)
 #define PAGES_MAX 4096
 
@@ -109,7 +109,7 @@ static int write_part(const char *path, const char *text, size_t length, struct 
 	int fd;
 	ssize_t written;
 
-	/* A part of an earlier run of the same name goes; a link goes, and not what it leads to. */
+	/* Removes the part of an earlier run with this name; of a link, the link only. */
 	unlink(path);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)

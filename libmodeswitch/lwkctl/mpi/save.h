@@ -22,10 +22,10 @@ int pages_print(const char *directory, const char *job, FILE *out, struct pages 
 		struct ms_error *err);
 
 /*
- * Saves the pages in the directory as a part of the profile 'path', in a file that has this node's
- * name in its own, and removes them. Prints what the user must know, one line; with 'quiet' not that
- * there was no page at all. 'as' is NULL, or "UID:GID", whose rights the process takes on first, for
- * good: the pages are theirs. 0 or -1.
+ * Saves the pages in the directory as a part of the profile 'path', in a file whose name has this
+ * node's name in it, and removes them. Prints one line for the user; with 'quiet' none if there was
+ * no page at all. 'as' is NULL or "UID:GID", the pages' owners, whose rights the process takes on
+ * for good. 0; -1 with err.
  */
 int pages_save(const char *directory, const char *path, const char *as, bool quiet,
 	       struct ms_error *err);

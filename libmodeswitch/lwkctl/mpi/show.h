@@ -10,7 +10,7 @@
 void show_text(const struct profile *profile, const struct choice *choice);
 /* Returns the exit status. */
 int show_json(const struct profile *profile, const struct choice *choice);
-/* Returns a new object, the caller's. */
+/* Returns a new object, which the caller frees with json_object_put(). */
 struct json_object *show_prediction(const struct prediction *prediction);
 
 #endif
