@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The entry points of the namespace plugin, which Slurm before 25.11 calls the job_container plugin.
- * slurmd and slurmstepd look them up by their names.
+ * The entry points of the namespace plugin, which Slurm before 25.11 calls the job_container
+ * plugin. slurmd and slurmstepd look them up by their names.
  */
 #include <stdint.h>
 

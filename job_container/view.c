@@ -21,7 +21,9 @@ static int fail(const struct ms_job *job, const char *what)
 	return -1;
 }
 
-/* Shows the device, and no other, in the directory of all of them. 'node' is a path of the device. */
+/*
+ * Shows the device, and no other, in the directory of all of them. 'node' is a path of the device.
+ */
 static int cover(const struct ms_job *job, const char *node)
 {
 	int file;

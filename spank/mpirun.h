@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Settings with which Open MPI's mpirun starts its ranks on the LWK. It forks those of its own node by
- * itself, where srun and the SPANK plugin do not see them.
+ * Settings with which Open MPI's mpirun starts its ranks on the LWK. It forks those of its own node
+ * by itself, where srun and the SPANK plugin do not see them.
  */
 #ifndef SPANK_MPIRUN_H
 #define SPANK_MPIRUN_H

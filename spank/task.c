@@ -146,7 +146,9 @@ int task_refuse(void)
 	return refused ? -1 : 0;
 }
 
-/* With srun --bcast to a directory slurmstepd adds the file's name, but only to what it executes. */
+/*
+ * With srun --bcast to a directory slurmstepd adds the file's name, but only to what it executes.
+ */
 static int complete_program(spank_t sp)
 {
 	char **argv, *path, node[256];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * memory-runs PID...: prints how contiguous the anonymous memory of these Linux processes is, taken
- * together: "BYTES RUNS LARGEST", where a run is neighbouring page frames. Only root may see page frame
- * numbers in /proc/PID/pagemap.
+ * together: "BYTES RUNS LARGEST", where a run is neighbouring page frames. Only root may see page
+ * frame numbers in /proc/PID/pagemap.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * triad MEGABYTES: computes a triad like that of STREAM (McCalpin), verifies every element, and writes a
- * file and reads it back. It is an ordinary static program of the distribution's gcc and runs the same on
- * Linux and on the LWK, where it also prints facts of /proc/self/lwk.
+ * triad MEGABYTES: computes a triad like that of STREAM (McCalpin), verifies every element, and
+ * writes a file and reads it back. It is an ordinary static program of the distribution's gcc and
+ * runs the same on Linux and on the LWK, where it also prints facts of /proc/self/lwk.
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -208,7 +208,10 @@ int compat_enter_os(struct compat *compat, int os, bool idle)
 	return idle && info.state > LWK_STATE_LOADED ? -EBUSY : 0;
 }
 
-/* The Linux CPU for the doorbells of the instance's CPU: 0, which always stays with Linux, or as set. */
+/*
+ * The Linux CPU for the doorbells of the instance's CPU: 0, which always stays with Linux, or as
+ * set.
+ */
 static unsigned doorbell_of(struct json_object *settings, unsigned cpu)
 {
 	struct json_object *map, *target;

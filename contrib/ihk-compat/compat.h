@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of libihk.so. lwkpart.ko's ledger is what the library remembers: each OS instance of IHK
- * is an instance of lwkpart.ko, recognized by its job id, and one more, which is never booted, holds
- * what is reserved and not assigned. So what Slurm's jobs have of lwkpart.ko stays apart. lwkpart.ko
- * takes nothing away from an instance, so every change makes these instances anew.
+ * The parts of libihk.so. lwkpart.ko's ledger is what the library remembers: each OS instance of
+ * IHK is an instance of lwkpart.ko, recognized by its job id, and one more, which is never booted,
+ * holds what is reserved and not assigned. So what Slurm's jobs have of lwkpart.ko stays apart.
+ * lwkpart.ko takes nothing away from an instance, so every change makes these instances anew.
  */
 #ifndef COMPAT_H
 #define COMPAT_H

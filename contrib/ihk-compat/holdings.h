@@ -16,7 +16,9 @@ int count_memory(const struct compat *compat, int owner);
 int copy_cpus(const struct compat *compat, int owner, int *cpus, int n);
 int copy_memory(const struct compat *compat, int owner, struct ihk_mem_chunk *chunks, int n);
 
-/* Checks an array that a caller has passed: its count, and that it is there if the count is not 0. */
+/*
+ * Checks an array that a caller has passed: its count, and that it is there if the count is not 0.
+ */
 int check_array(const void *array, int n);
 
 /* Gives CPUs of the owner 'from' to 'to'. 0; -EINVAL: one is not 'from''s. */

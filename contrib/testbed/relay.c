@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * relay END END --control SOCKET [--delay MS] [--rate MBIT]: a link between two networks. It carries
- * Ethernet frames from each end to the other one, delays each by MS milliseconds, and lets at most MBIT
- * million bits a second pass each way, whichever machines send them. 0, the default, is no limit.
+ * relay END END --control SOCKET [--delay MS] [--rate MBIT]: a link between two networks. It
+ * carries Ethernet frames from each end to the other one, delays each by MS milliseconds, and lets
+ * at most MBIT million bits a second pass each way, whichever machines send them. 0, the default,
+ * is no limit.
  *
- * An end is tap:NAME, a tap device that is there, or dgram:OWN,PEER, two sockets of QEMU's -netdev dgram.
+ * An end is tap:NAME, a tap device that is there, or dgram:OWN,PEER, two sockets of QEMU's -netdev
+ * dgram.
  *
- * Whoever connects to SOCKET and writes a line "delay=MS rate=MBIT", with both words, one or none, gets the
- * link's settings and what has crossed so far as a line of JSON.
+ * Whoever connects to SOCKET and writes a line "delay=MS rate=MBIT", with both words, one or none,
+ * gets the link's settings and what has crossed so far as a line of JSON.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -32,7 +34,9 @@
 #include <unistd.h>
 
 #define FRAME_MAX 65600
-/* Frames that would wait longer for their turn are dropped, as a router with so much memory does. */
+/*
+ * Frames that would wait longer for their turn are dropped, as a router with so much memory does.
+ */
 #define QUEUE_NS 250000000ULL
 
 struct frame {
@@ -313,7 +317,9 @@ int main(int argc, char **argv)
 					  .args_doc = "END END",
 					  .doc = "Links two networks; an END is tap:NAME or "
 						 "dgram:OWN,PEER." };
-	/* On a busy host frames would wait for the relay, not for the link; without root they do. */
+	/*
+	 * On a busy host frames would wait for the relay, not for the link; without root they do.
+	 */
 	struct sched_param first = { .sched_priority = 10 };
 	int fds[2];
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lwkexec starts a program on an LWK instance and is its proxy: it carries out the program's delegated
- * system calls and passes signals on to it. This file: options, and the process from start to end.
+ * lwkexec starts a program on an LWK instance and is its proxy: it carries out the program's
+ * delegated system calls and passes signals on to it. This file: options, and the process from
+ * start to end.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -47,8 +48,8 @@ static const char usage[] =
 	"cannot be run, 127 when it is not found. See lwkexec(1).\n";
 
 /*
- * With an unlimited stack Linux maps libraries upwards from low addresses, where the window must be.
- * lwkexec then starts again with a limit, and restores the program's limit afterwards.
+ * With an unlimited stack Linux maps libraries upwards from low addresses, where the window must
+ * be. lwkexec then starts again with a limit, and restores the program's limit afterwards.
  */
 static void leave_low_addresses(char **argv)
 {

@@ -38,8 +38,8 @@ static struct instance *find(u32 id)
 }
 
 /*
- * Chooses a number for a new instance, or LWKPART_MAX_INSTANCES: none is free. The numbers go round,
- * so that a device's name and minor do not soon mean another job's instance.
+ * Chooses a number for a new instance, or LWKPART_MAX_INSTANCES: none is free. The numbers go
+ * round, so that a device's name and minor do not soon mean another job's instance.
  */
 static u32 choose_id(void)
 {

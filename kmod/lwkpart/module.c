@@ -2,9 +2,9 @@
 /*
  * Loads and unloads the module: sets its parts up, in order, and takes them down.
  *
- * For some purposes Linux exports no interface: tricks/tricks.c reaches for its internals, no other file.
- * lending/cpu.c, without which no CPU could run an LWK, programs the CPU: a CPU that goes down gets an IDT
- * of its own, INITs and NMIs stop and start it.
+ * For some purposes Linux exports no interface: tricks/tricks.c reaches for its internals, no other
+ * file. lending/cpu.c, without which no CPU could run an LWK, programs the CPU: a CPU that goes
+ * down gets an IDT of its own, INITs and NMIs stop and start it.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -29,7 +29,9 @@ static int __init lwkpart_init(void)
 
 	if (error)
 		goto fail_tricks;
-	/* User space may put memory blocks off-line, a node's last one too, before the first LEND. */
+	/*
+	 * User space may put memory blocks off-line, a node's last one too, before the first LEND.
+	 */
 	trick_keep_cpusets();
 	error = cpus_init();
 	if (error)

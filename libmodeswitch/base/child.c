@@ -212,8 +212,9 @@ struct entry {
 };
 
 /*
- * Closes our files from first to last, one by one. It uses no memory of malloc(3): another thread may
- * have held its lock when this process was forked. false: /proc does not tell which files are open.
+ * Closes our files from first to last, one by one. It uses no memory of malloc(3): another thread
+ * may have held its lock when this process was forked. false: /proc does not tell which files are
+ * open.
  */
 static bool close_each(unsigned first, unsigned last)
 {

@@ -94,9 +94,9 @@ struct driver {
 	const char *device_prefix; /* the path of an instance's device, but for its number */
 
 	/*
-	 * Says which library a switch wants: Library= of lwk.conf, "" when it names none. 0, or -1 with
-	 * *err, for example because the library is not there. open() knows without it which one is
-	 * in use. NULL: the driver needs none.
+	 * Says which library a switch wants: Library= of lwk.conf, "" when it names none. 0, or -1
+	 * with *err, for example because the library is not there. open() knows without it which
+	 * one is in use. NULL: the driver needs none.
 	 */
 	int (*use_library)(const char *path, struct ms_error *err);
 	/* -ENOENT: the module is not loaded. Other failures set *err. */
@@ -107,8 +107,8 @@ struct driver {
 	int (*lend_cpu)(int dev, unsigned cpu);
 	int (*return_cpu)(int dev, unsigned cpu);
 	/*
-	 * Enters memory blocks that are off-line in the ledger; 'start' and 'bytes' name them. NULL:
-	 * all of its memory comes as runs, in multiples of 'memory_grain'.
+	 * Enters memory blocks that are off-line in the ledger; 'start' and 'bytes' name them.
+	 * NULL: all of its memory comes as runs, in multiples of 'memory_grain'.
 	 */
 	int (*lend_blocks)(int dev, uint64_t start, uint64_t bytes, unsigned node);
 	uint64_t memory_grain; /* bytes; 0: a large page, 2 MB */
@@ -142,7 +142,9 @@ struct driver {
 	int (*hang_limit)(int dev, unsigned instance, unsigned limit_ms);
 	/* An instance can hold a partition for the next job (KeepWarm=) without running. */
 	bool keeps_warm;
-	/* Looks for what keeps jobs from running here, and changes nothing. NULL: there is nothing. */
+	/*
+	 * Looks for what keeps jobs from running here, and changes nothing. NULL: there is nothing.
+	 */
 	void (*check)(driver_tell tell, void *context);
 
 	const struct watching *watching;

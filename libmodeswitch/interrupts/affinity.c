@@ -197,8 +197,8 @@ bool interrupt_is_used(const char *irq)
 }
 
 /*
- * Writes an interrupt's CPUs: 0 or a negative errno. A managed interrupt has -EIO, as Linux 6.1 says;
- * Linux 6.12 says EPERM, and the mode of the file gives no right to write.
+ * Writes an interrupt's CPUs: 0 or a negative errno. A managed interrupt has -EIO, as Linux 6.1
+ * says; Linux 6.12 says EPERM, and the mode of the file gives no right to write.
  */
 static int write_affinity(const char *irq, const char *text)
 {

@@ -117,7 +117,10 @@ static int make_parents(const char *controller, const char *mount, const struct 
 	return ret;
 }
 
-/* lwkpart.ko's servers, at most one on each CPU of the proxies, take nothing of what proxies may have. */
+/*
+ * lwkpart.ko's servers, at most one on each CPU of the proxies, take nothing of what proxies may
+ * have.
+ */
 static unsigned with_servers(const struct ms_limits *limits)
 {
 	int servers = hwloc_bitmap_weight(limits->cpus);

@@ -28,14 +28,17 @@ int print_json(struct json_object *object);
 /* Prints the line; 'context' is a bool, which becomes true. A ms_say(). */
 void print_line(const char *line, void *context);
 
-/* Reads a decimal number of 32 bits and nothing beside it; false when the text is no such number. */
+/*
+ * Reads a decimal number of 32 bits and nothing beside it; false when the text is no such number.
+ */
 bool parse_id(const char *text, uint32_t *id);
 
 /* Reads the job that the first argument names; false after a message. */
 bool job_argument(const struct options *options, uint32_t *job_id);
 
 /*
- * Reads --interval, in seconds; leaves *interval alone when it was not given. False after a message.
+ * Reads --interval, in seconds; leaves *interval alone when it was not given. False after a
+ * message.
  */
 bool interval_argument(const struct options *options, double *interval);
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * Files, memory, time, local sockets, ending. There are three more with conditions: mmap and mprotect
- * without PROT_EXEC, socket for AF_UNIX.
+ * Files, memory, time, local sockets, ending. There are three more with conditions: mmap and
+ * mprotect without PROT_EXEC, socket for AF_UNIX.
  */
 static const char common_calls[] =
 	"access brk chmod clock_gettime clock_nanosleep close connect exit exit_group faccessat "

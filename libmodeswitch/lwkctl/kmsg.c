@@ -45,7 +45,10 @@ static int print_console(struct ms_watch *watch, bool follow, struct ms_error *e
 	ssize_t got;
 
 	for (;;) {
-		/* The state is read before the text, so that the LWK's last text is printed as well. */
+		/*
+		 * The state is read before the text, so that the LWK's last text is printed as
+		 * well.
+		 */
 		if (ms_watch_info(watch, &info, err) < 0)
 			return -1;
 		while ((got = ms_watch_console(watch, &position, text, sizeof(text), err)) > 0)

@@ -27,7 +27,9 @@ static const struct argp_option help_options[] = {
 static const struct argp help_argp = { .options = help_options, .parser = read_help };
 static const struct argp_child children[] = { { &help_argp, 0, NULL, 0 }, { 0 } };
 
-/* 'found' is an unknown option, or a known one without its value or with one that it does not take. */
+/*
+ * 'found' is an unknown option, or a known one without its value or with one that it does not take.
+ */
 static void __attribute__((noreturn)) refuse_option(const char *found)
 {
 	const struct argp_option *option = running_verb->options;

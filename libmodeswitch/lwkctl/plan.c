@@ -143,7 +143,9 @@ static struct json_object *plan_to_json(const struct ms_plan *plan)
 	return object;
 }
 
-/* The CPUs that are lent to LWK jobs now; none on a machine from a file. The caller frees the set. */
+/*
+ * The CPUs that are lent to LWK jobs now; none on a machine from a file. The caller frees the set.
+ */
 static hwloc_bitmap_t find_lent(void)
 {
 	hwloc_bitmap_t lent = hwloc_bitmap_alloc();

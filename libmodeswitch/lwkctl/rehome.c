@@ -9,7 +9,9 @@
 #include "modeswitch/error.h"
 #include "modeswitch/migrate.h"
 
-/* lwkctl rehome moves pages of all users' processes, by lwkpart.ko too, and writes their cpusets. */
+/*
+ * lwkctl rehome moves pages of all users' processes, by lwkpart.ko too, and writes their cpusets.
+ */
 #define CAPABILITIES                                                                               \
 	(CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_SYS_PTRACE) |       \
 	 CAPABILITY(CAP_DAC_OVERRIDE))

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* lwkctl setup: the lines that this node's configuration lacks for LWK jobs, as lwkctl check finds them. */
+/*
+ * lwkctl setup: the lines that this node's configuration lacks for LWK jobs, as lwkctl check finds
+ * them.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

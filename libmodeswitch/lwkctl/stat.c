@@ -79,8 +79,8 @@ static void sleep_until(struct timespec *next, double interval)
 }
 
 /*
- * Prints 'count' samples, 'interval' seconds apart; count 0: until the job ends. Interval 0 is for a
- * single sample, whose JSON is printed over several lines.
+ * Prints 'count' samples, 'interval' seconds apart; count 0: until the job ends. Interval 0 is for
+ * a single sample, whose JSON is printed over several lines.
  */
 static int sample(struct ms_watch *watch, const struct options *options, double interval,
 		  uint32_t count)

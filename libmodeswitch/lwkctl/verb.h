@@ -12,7 +12,9 @@
 
 #include "modeswitch/config.h"
 
-/* The exit status of lwkctl. When a signal stops lwkctl migrate, it is 128 and the signal's number. */
+/*
+ * The exit status of lwkctl. When a signal stops lwkctl migrate, it is 128 and the signal's number.
+ */
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
 /* Keys of the options that several verbs take. A verb numbers its own from OPTION_OWN. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The method Adaptive: pages move in the order of their use, which is looked at again as it changes.
+ * The method Adaptive: pages move in the order of their use, which is looked at again as it
+ * changes.
  */
 #ifndef ADAPTIVE_H
 #define ADAPTIVE_H

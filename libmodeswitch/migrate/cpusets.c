@@ -4,9 +4,9 @@
  * Only cpusets without other processes change. Memory policies that name nodes follow their cpuset
  * as far as the kernel lets them; a policy itself can be changed by its process only.
  *
- * A cpuset of version 2 moves all pages at once when it loses nodes. So it gets the new nodes before
- * the pages move and loses the others after. With version 1 that can be switched off, and new
- * pages come from the right nodes from the start.
+ * A cpuset of version 2 moves all pages at once when it loses nodes. So it gets the new nodes
+ * before the pages move and loses the others after. With version 1 that can be switched off, and
+ * new pages come from the right nodes from the start.
  */
 #include "migrate/cpusets.h"
 

@@ -2,8 +2,8 @@
 /*
  * Moves pages by lwkpart.ko where that can, else by move_pages(2), and finds out what became of
  * each. move_pages() itself tells little: when one page of a list cannot be moved, it stops without
- * a status for that list and for all that follow. And it does not find pages to which NUMA balancing
- * has closed access in order to notice their use.
+ * a status for that list and for all that follow. And it does not find pages to which NUMA
+ * balancing has closed access in order to notice their use.
  */
 #include "migrate/move.h"
 
@@ -118,7 +118,10 @@ static void touch(const struct migrate_process *process, const struct batch *bat
 			remote[n++] = (struct iovec){ batch->addresses[i], 1 };
 		if (n < IOV_MAX && i + 1 < batch->n)
 			continue;
-		/* process_vm_readv() ends at a page that cannot be read: the next call begins behind it. */
+		/*
+		 * process_vm_readv() ends at a page that cannot be read: the next call begins
+		 * behind it.
+		 */
 		for (size_t at = 0; at < n;) {
 			ssize_t got;
 
@@ -210,7 +213,10 @@ static void sort_out(struct migration *migration, const struct migrate_process *
 	batch->n = open;
 }
 
-/* The kernel refused the whole call or broke it off. 0: the pages left in the batch can be tried again. */
+/*
+ * The kernel refused the whole call or broke it off. 0: the pages left in the batch can be tried
+ * again.
+ */
 static int refused(struct migration *migration, struct migrate_process *process,
 		   struct batch *batch, int error, struct ms_error *err)
 {

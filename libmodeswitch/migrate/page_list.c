@@ -51,7 +51,9 @@ struct migrate_page *page_list_add(struct migration *migration, struct migrate_p
 {
 	struct migrate_page *page;
 
-	/* A huge page that has formed since the last scan can begin before pages that are listed. */
+	/*
+	 * A huge page that has formed since the last scan can begin before pages that are listed.
+	 */
 	if (process->n &&
 	    (word & ~(PAGE_BYTES - 1)) <= page_address(&process->pages[process->n - 1]))
 		return NULL;
@@ -171,7 +173,9 @@ int page_list_update(struct migration *migration, bool clear, unsigned window_ms
 		struct migrate_process *process = &migration->processes[i];
 
 		ret = scan_process(migration, process, clear, &words, &room, &n);
-		/* After a scan that was broken off, a page that was not found may still be there. */
+		/*
+		 * After a scan that was broken off, a page that was not found may still be there.
+		 */
 		if (ret == 0 && !migration_stopped(migration))
 			ret = merge(migration, process, words, n, window_ms);
 	}

@@ -55,8 +55,8 @@ int ms_quiet_refuse(uint32_t job_id, uid_t uid, const char *reason, struct ms_er
 int ms_quiet_resume(struct ms_error *err);
 
 /*
- * Does the work of that process: looks at the interrupts every 'interval' seconds. Returns when there
- * are no such jobs any more, and at once when the process runs already.
+ * Does the work of that process: looks at the interrupts every 'interval' seconds. Returns when
+ * there are no such jobs any more, and at once when the process runs already.
  */
 int ms_quiet_watch(double interval, struct ms_error *err);
 

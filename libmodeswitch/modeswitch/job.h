@@ -142,8 +142,8 @@ int ms_reconcile(bool (*alive)(uint32_t job_id, void *context), void *context,
 
 /*
  * Switches the job off, running or not. With MS_ALL_JOBS switches all jobs off and then gives back
- * whatever else is lent, in whatever state a crash left it. Tells say() each thing that it finds, then
- * each that it does. Root.
+ * whatever else is lent, in whatever state a crash left it. Tells say() each thing that it finds,
+ * then each that it does. Root.
  */
 #define MS_ALL_JOBS UINT32_MAX
 enum ms_reset_mode {
@@ -160,8 +160,9 @@ int ms_reset(uint32_t job_id, enum ms_reset_mode mode, ms_say say, void *context
 
 /*
  * Repairs what crashes have left and no running job needs: jobs that are stuck, switches that were
- * broken off, a warm partition whose time is over and, when the node knows no other job, whatever is
- * lent. Leaves all else alone, and everything while a switch goes on. Tells say() what it does. Root.
+ * broken off, a warm partition whose time is over and, when the node knows no other job, whatever
+ * is lent. Leaves all else alone, and everything while a switch goes on. Tells say() what it does.
+ * Root.
  */
 int ms_repair(ms_say say, void *context, struct ms_error *err);
 

@@ -93,8 +93,9 @@ struct ms_migrate_request {
  * on, within the limits, in the order of 'method' (Urushida and Hirotsu, Improvement of Memory
  * Migration in Docker container scheduling on NUMA systems). Moves no page twice. Changes cpusets
  * that hold only these processes, so that new pages come from 'to'. Users may move memory of their
- * own processes, root that of all. A caller whose own cpuset lacks nodes of 'to' leaves it. Fills *state also on failure; then the cpusets are as they were,
- * and every page is whole on one node or the other.
+ * own processes, root that of all. A caller whose own cpuset lacks nodes of 'to' leaves it. Fills
+ * *state also on failure; then the cpusets are as they were, and every page is whole on one node or
+ * the other.
  */
 int ms_migrate(const struct ms_migrate_request *request, struct ms_migrate_state *state,
 	       struct ms_error *err);

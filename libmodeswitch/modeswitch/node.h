@@ -97,7 +97,9 @@ struct ms_finding {
 	const char *subject; /* a stable name, "module" */
 	const char *text;    /* what was found */
 	const char *to_do;   /* what to do about it; NULL with MS_FINE */
-	/* Where that is to write something: what, and the name or the path of the file; else NULL. */
+	/*
+	 * Where that is to write something: what, and the name or the path of the file; else NULL.
+	 */
 	const char *lines;
 	const char *file;
 };

@@ -12,7 +12,10 @@
 
 #define LIBRARY_S_WAY (-1)
 
-/* MPI reports want of memory by an error, which by default ends all ranks; a rank alone cannot go back. */
+/*
+ * MPI reports want of memory by an error, which by default ends all ranks; a rank alone cannot go
+ * back.
+ */
 static void *room(size_t bytes)
 {
 	void *memory = malloc(bytes ? bytes : 1);
@@ -48,8 +51,8 @@ static struct parts share(const struct team *team, int n, int lanes)
 }
 
 /*
- * Within a small site each rank sends to each other one at once, in pieces: fewer messages follow one another than in
- * the library's algorithms, and none waits for an answer.
+ * Within a small site each rank sends to each other one at once, in pieces: fewer messages follow
+ * one another than in the library's algorithms, and none waits for an answer.
  */
 #define SMALL_SITE 8
 
@@ -270,8 +273,9 @@ static void end(struct reduction *reduction)
 }
 
 /*
- * Each rank in a lane gets the parts of its counterparts on the other sites, if it is to have the result, and
- * reduces them in the order of the sites, which is the same everywhere. Site 'only' gets the result; < 0: all.
+ * Each rank in a lane gets the parts of its counterparts on the other sites, if it is to have the
+ * result, and reduces them in the order of the sites, which is the same everywhere. Site 'only'
+ * gets the result; < 0: all.
  */
 static int exchange(struct reduction *r, const struct team *team, int only)
 {
@@ -350,8 +354,8 @@ int collectives_reduce(const uint64_t *a)
 /* ---- allgather ---- */
 
 /*
- * 'blocks' has the sites' blocks one after another, of each site the bytes of its ranks in their order.
- * Each site's block is in its ranks already; the lanes bring parts of it to the other sites.
+ * 'blocks' has the sites' blocks one after another, of each site the bytes of its ranks in their
+ * order. Each site's block is in its ranks already; the lanes bring parts of it to the other sites.
  */
 static int gather_sites(const struct team *team, char *blocks, int each, int lanes)
 {

@@ -339,7 +339,10 @@ void call_leave(struct call *call, const uint64_t *a, uint64_t ticks, int result
 		if (counter) {
 			counter->n++;
 			counter->ticks += ticks;
-			/* Both clocks are read at times, so that a killed rank's page has times too. */
+			/*
+			 * Both clocks are read at times, so that a killed rank's page has times
+			 * too.
+			 */
 			if ((counter->n & 1023) == 1) {
 				count_page->last_ns = nanoseconds();
 				count_page->last_ticks = call_ticks();

@@ -48,7 +48,9 @@ static const char *const names[N_FUNCTIONS] = {
 };
 static void *functions[N_FUNCTIONS];
 
-/* A search of the libraries that only part of the program sees, such as those of a Python module. */
+/*
+ * A search of the libraries that only part of the program sees, such as those of a Python module.
+ */
 struct search {
 	const char *name;
 	void *found;

@@ -19,8 +19,8 @@ struct messages {
 
 struct messages messages_open(uint64_t communicator);
 /*
- * Begins to receive or send 'n' elements of 'type', each of 'size' bytes without gaps. The peer must
- * call the other function with the same numbers.
+ * Begins to receive or send 'n' elements of 'type', each of 'size' bytes without gaps. The peer
+ * must call the other function with the same numbers.
  */
 void messages_receive(struct messages *messages, void *buffer, int n, uint64_t type, int64_t size,
 		      int peer);

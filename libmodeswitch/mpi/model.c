@@ -78,7 +78,10 @@ static int around(int a, int step, int n)
 	return (a + step) % n;
 }
 
-/* Recursive doubling; the k-th round sends bytes * growth^k. Ranks beyond a power of two go first and last. */
+/*
+ * Recursive doubling; the k-th round sends bytes * growth^k. Ranks beyond a power of two go first
+ * and last.
+ */
 static double doubling(const struct team *team, double bytes, double growth)
 {
 	double time = 0;

@@ -18,8 +18,8 @@ enum operation { BARRIER_OF, BCAST_OF, REDUCE_OF, ALLREDUCE_OF, ALLGATHER_OF, N_
 /* Returns memory for the answers of a team, to be freed with free(); NULL without memory. */
 int8_t *model_plans(void);
 /*
- * Returns the number of lanes in which an operation with so many bytes should cross; 0: the library's own
- * way. 'bytes' are what the operation gives to a rank.
+ * Returns the number of lanes in which an operation with so many bytes should cross; 0: the
+ * library's own way. 'bytes' are what the operation gives to a rank.
  */
 int model_lanes(const struct team *team, enum operation operation, uint64_t bytes);
 

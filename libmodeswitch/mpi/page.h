@@ -61,7 +61,10 @@ struct page {
 	struct page_group groups[PAGE_GROUPS];
 	uint32_t members[PAGE_MEMBERS];
 	struct page_collective collectives[PAGE_COLLECTIVES];
-	/* Traffic that this rank sent to each rank and to unknown ones, then what it fetched from them. */
+	/*
+	 * Traffic that this rank sent to each rank and to unknown ones, then what it fetched from
+	 * them.
+	 */
 	struct page_peer peers[][PAGE_CLASSES];
 };
 

@@ -32,7 +32,9 @@ void call_find(struct call *call, int name)
 	abort();
 }
 
-/* A page file below $LWK_MPI_PAGES outlives the rank; without it the memory is the process's own. */
+/*
+ * A page file below $LWK_MPI_PAGES outlives the rank; without it the memory is the process's own.
+ */
 static struct page *map(uint32_t rank)
 {
 	const char *directory = getenv("LWK_MPI_PAGES");

@@ -124,8 +124,8 @@ static bool split(struct team *team)
 }
 
 /*
- * Collective: a rank that has no memory, or has many teams of other communicators already, has all ranks do
- * without. Ranks that agree on one site do not talk.
+ * Collective: a rank that has no memory, or has many teams of other communicators already, has all
+ * ranks do without. Ranks that agree on one site do not talk.
  */
 static void make(struct team *team)
 {

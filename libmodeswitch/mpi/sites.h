@@ -40,16 +40,16 @@ extern bool sites_reproducible;
 /* True: all operations that can use lanes do, with one and all of them in turns; for tests. */
 extern bool sites_always;
 /*
- * Measured paths: between ranks of one site; between two sites by one message, as MPI libraries send
- * it; the same in pieces; and in pieces in all lanes at once.
+ * Measured paths: between ranks of one site; between two sites by one message, as MPI libraries
+ * send it; the same in pieces; and in pieces in all lanes at once.
  */
 extern struct path sites_inside, sites_across, sites_pieces, sites_lanes;
 
 /* After MPI_Init, on all ranks: learns their sites when the environment asks for it. */
 void sites_begin(bool threads);
 /*
- * Returns the team of a communicator; NULL when its ranks are not on several sites. The first call for
- * a communicator is collective. The result is valid until sites_forget().
+ * Returns the team of a communicator; NULL when its ranks are not on several sites. The first call
+ * for a communicator is collective. The result is valid until sites_forget().
  */
 struct team *sites_team(uint64_t handle);
 /* Before a communicator is freed, on all its ranks. */

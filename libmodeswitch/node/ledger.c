@@ -11,8 +11,8 @@
 #include "modeswitch/node.h"
 
 /*
- * A driver can work by another one, as ihk does with the library of contrib/ihk-compat. The other one
- * then lists all that it has lent, CPUs among it.
+ * A driver can work by another one, as ihk does with the library of contrib/ihk-compat. The other
+ * one then lists all that it has lent, CPUs among it.
  */
 static bool is_listed(const struct ms_lent *lent, size_t n, const struct ms_lent *own, size_t n_own)
 {

@@ -234,8 +234,8 @@ int ms_reset(uint32_t job_id, enum ms_reset_mode mode, ms_say say, void *context
 }
 
 /*
- * True when no process looks after the job any more, because its switch was broken off or got stuck.
- * The caller has the lock, so no switch goes on.
+ * True when no process looks after the job any more, because its switch was broken off or got
+ * stuck. The caller has the lock, so no switch goes on.
  */
 static bool is_left_behind(uint32_t job_id)
 {

@@ -11,7 +11,9 @@
 
 #define MAX_TEXT (1UL << 20)
 
-/* Reads the console of the driver's instance of that number. 1: done, 0: it has none, -1: failed. */
+/*
+ * Reads the console of the driver's instance of that number. 1: done, 0: it has none, -1: failed.
+ */
 static int read_console(const struct driver *driver, unsigned instance, char **text,
 			struct ms_error *err)
 {

@@ -55,8 +55,9 @@ static int open_directory(const char *path)
 }
 
 /*
- * Leaves the cgroups of the job, if slurmstepd has started this process. A file system that does not
- * answer can hold the process for ever; Slurm would wait for it with the job, and drain the node.
+ * Leaves the cgroups of the job, if slurmstepd has started this process. A file system that does
+ * not answer can hold the process for ever; Slurm would wait for it with the job, and drain the
+ * node.
  */
 static void leave_job(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hides what differs between releases of Slurm in the interface of its namespace plugins, which were
- * job_container plugins before 25.11: job_container/ defines the newest release's entry points that
- * it has a use for, and namespace_compat.c gives them the names and arguments of older releases, and
- * defines all others. Only headers in Slurm's own source declare them.
+ * Hides what differs between releases of Slurm in the interface of its namespace plugins, which
+ * were job_container plugins before 25.11: job_container/ defines the newest release's entry points
+ * that it has a use for, and namespace_compat.c gives them the names and arguments of older
+ * releases, and defines all others. Only headers in Slurm's own source declare them.
  */
 #ifndef SPANK_COMPAT_NAMESPACE_COMPAT_H
 #define SPANK_COMPAT_NAMESPACE_COMPAT_H

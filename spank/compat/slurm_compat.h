@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hides what differs between releases of Slurm in the functions and structures of its public
- * headers: the plugins use the newest release's interface, or a function of this header. The release
- * decides, because nobody but SchedMD changes these interfaces. "How to add a Slurm release" in
- * HACKING.md tells what to look at.
+ * headers: the plugins use the newest release's interface, or a function of this header. The
+ * release decides, because nobody but SchedMD changes these interfaces. "How to add a Slurm
+ * release" in HACKING.md tells what to look at.
  */
 #ifndef SPANK_COMPAT_SLURM_COMPAT_H
 #define SPANK_COMPAT_SLURM_COMPAT_H

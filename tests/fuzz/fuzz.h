@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All fuzzers use this header. Each defines LLVMFuzzerTestOneInput(), which takes one input and must
- * neither crash nor break an invariant.
+ * All fuzzers use this header. Each defines LLVMFuzzerTestOneInput(), which takes one input and
+ * must neither crash nor break an invariant.
  */
 #ifndef FUZZ_H
 #define FUZZ_H

@@ -12,8 +12,9 @@
  * that its proxy has mapped at the same addresses. lwkpart.ko pins them there and tells the LWK
  * where they are. It unpins them when the LWK says that none of its CPUs can reach them any
  * more, or at the end of the process. It asks for pages of files on disks back when Linux wants to
- * write them to the disk, to move them or to drop them (LWK_FAULT_REVOKE). A proxy must neither name a page nor have one unpinned, so
- * all of this is where it cannot reach; it only calls LWK_GRANT for the LWK.
+ * write them to the disk, to move them or to drop them (LWK_FAULT_REVOKE). A proxy must neither
+ * name a page nor have one unpinned, so all of this is where it cannot reach; it only calls
+ * LWK_GRANT for the LWK.
  *
  * There is one element per slot. The LWK fills in order, writable, start and count, then sets the
  * state ASKED and sends its proxy a request. lwkpart.ko takes the order (BUSY), writes result and

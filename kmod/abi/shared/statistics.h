@@ -71,8 +71,8 @@ struct lwk_cpu_times {
 } LWK_LINE_ALIGNED;
 
 /*
- * Memory of one NUMA node that is taken and not given back. Only the sum of all slots means something:
- * a page that processes share may be given back by another one than has taken it.
+ * Memory of one NUMA node that is taken and not given back. Only the sum of all slots means
+ * something: a page that processes share may be given back by another one than has taken it.
  */
 struct lwk_node_pages {
 	__u64 pages_4k;

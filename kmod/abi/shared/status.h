@@ -20,8 +20,8 @@ struct lwk_registers {
 };
 
 /*
- * The LWK writes the status area; Linux reads it and must not trust a word of it. Users read it, too:
- * it holds no physical addresses.
+ * The LWK writes the status area; Linux reads it and must not trust a word of it. Users read it,
+ * too: it holds no physical addresses.
  */
 struct lwk_status {
 	__u32 magic; /* LWK_SHARED_MAGIC */
@@ -46,7 +46,10 @@ struct lwk_status {
 	__u32 pmu_missing; /* bit i: the CPUs lack architectural event i (SDM, table 20-1) */
 	__u32 n_slots;	   /* elements of cpu */
 	__u64 kernel_node; /* NUMA node of the reserve */
-	/* Slots that CPUs have begun, and ended, to take or to leave: differ while the sums are wrong. */
+	/*
+	 * Slots that CPUs have begun, and ended, to take or to leave: differ while the sums are
+	 * wrong.
+	 */
 	__u32 moves_begun;
 	__u32 moves_ended;
 	__u64 reserved[2];

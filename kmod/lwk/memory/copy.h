@@ -8,8 +8,8 @@
 
 /*
  * Fills an empty space with what is in 'from', the space of this process, which is kept
- * (space_keep()). Both have the same pages until one of them writes. 0, or -ENOMEM, after which 'to'
- * has some of it.
+ * (space_keep()). Both have the same pages until one of them writes. 0; -ENOMEM: 'to' may have some
+ * of it.
  */
 int space_copy(struct space *to, struct space *from);
 

@@ -23,8 +23,8 @@ bool space_revoke_all(struct space *space);
 int space_populate(struct space *space, u64 addr, u64 size);
 /*
  * Returns the kernel's address of addr, faulting its page in; the page stays there until
- * space_release(). NULL, and no release, when it is not allowed. A caller with another lock must not
- * ask Linux, and gets NULL for pages of Linux's.
+ * space_release(). NULL, and no release, when it is not allowed. A caller with another lock must
+ * not ask Linux, and gets NULL for pages of Linux's.
  */
 void *space_hold(struct space *space, u64 addr, bool write, bool asks);
 void space_release(struct space *space);

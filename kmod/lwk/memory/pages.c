@@ -27,7 +27,7 @@ struct chunk {
 	bool clear;			/* its free pages are zero */
 	bool split;			/* some process has, or could have, single pages of it */
 	u64 free_map[CHUNK_PAGES / 64]; /* split: bit set: the page is free */
-	/* The owners that each page has besides one; until it is split, the first counts for all. */
+	/* The owners of each page besides one; until it is split, the first count is for all. */
 	u16 others[CHUNK_PAGES];
 };
 

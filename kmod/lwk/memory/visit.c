@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * process_vm_readv(2) and process_vm_writev(2) between processes of this LWK. Linux cannot do them:
- * it does not find the pages of another proxy's WINDOW. The visited process keeps its memory as long
- * as a visitor has the lock, which is for a part of a page: no visitor waits with it for anything but
+ * it does not find the pages of another proxy's WINDOW. The visited process keeps its memory while
+ * a visitor has the lock, which is for a part of a page: no visitor waits with it for anything but
  * the space's lock. The data go through a buffer, because the caller's own page may have to be
  * fetched from Linux. A visitor cannot have the other's proxy fetch or hide pages, so EFAULT is for
  * shared memory that the other process has not touched, and for writing to a page that it has in

@@ -2,12 +2,12 @@
 /*
  * Processes that a process makes. Its proxy makes a child, which becomes the proxy of a new LWK
  * process, on a free CPU as any other. The thread that calls fork(2) makes a second space with the
- * same pages, and waits while the new process's slot takes its offer: that space, registers, signals.
+ * same pages, and waits until the new process's slot takes its offer: space, registers, signals.
  *
  * The child of vfork(2) borrows the memory itself, and the parent has none until the child has
- * another program or ends. Pages of others (memory/share.h) are granted to one process, so each of the
- * two has them granted anew. The child gets a copy if the parent has other threads, or has borrowed
- * its memory.
+ * another program or ends. Pages of others (memory/share.h) are granted to one process, so each of
+ * the two has them granted anew. The child gets a copy if the parent has other threads, or has
+ * borrowed its memory.
  *
  * Another program in a process (execve(2)) is a new LWK process with the same proxy.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of its threads a CPU runs. In the kernel only a thread that waits lets another one go on, so
+ * How CPUs choose among threads. In the kernel only a thread that waits lets another one go on, so
  * a thread that holds a lock must not wait, and a loop that looks for what another thread does must
  * yield. In user mode a thread's turn ends after a while.
  */

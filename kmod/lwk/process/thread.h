@@ -38,8 +38,8 @@ struct thread_start {
 
 void thread_init(struct thread *thread, u32 tid);
 /*
- * Returns the slot of the thread with this number, of any process of the LWK; NULL: there is none. The
- * thread can end at any time.
+ * Returns the slot of the thread with this number, of any process of the LWK; NULL: there is none.
+ * The thread can end at any time.
  */
 struct slot *thread_find(u32 tid);
 /* Gives this slot to a process that other slots run. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Timers that run out after some CPU time of a process or a thread: ITIMER_VIRTUAL and ITIMER_PROF of
- * setitimer(2), and those of timer_create(2) with such a clock. All other timers are Linux's.
+ * Timers that run out after some CPU time of a process or a thread: ITIMER_VIRTUAL and ITIMER_PROF
+ * of setitimer(2), and those of timer_create(2) with such a clock. All other timers are Linux's.
  *
  * A CPU that runs a thread of a process with such a timer is interrupted when the first of them may
  * run out, and looks then. No other process is interrupted.

@@ -14,7 +14,9 @@
 
 /* The functions that handle packets from the LWK. */
 struct channel_server {
-	/* Carries out a request; returns its result or a negative errno, which becomes the reply. */
+	/*
+	 * Carries out a request; returns its result or a negative errno, which becomes the reply.
+	 */
 	int64_t (*request)(const struct lwk_packet *request);
 	void (*notice)(const struct lwk_packet *notice);
 };
@@ -33,9 +35,9 @@ uint64_t channel_served(void);
 uint64_t channel_served_by_server(void);
 
 /*
- * Passes on a signal. Async-signal-safe; all signals must be blocked. False: it was the last one for
- * which there was room, and signals must stay blocked until the LWK says that there is room again
- * (LWK_CALL_SIGNALS_TAKEN).
+ * Passes on a signal. Async-signal-safe; all signals must be blocked. False: it was the last one
+ * for which there was room, and signals must stay blocked until the LWK says that there is room
+ * again (LWK_CALL_SIGNALS_TAKEN).
  */
 bool channel_signal(const struct lwk_signal *signal);
 /* True while signals must stay blocked for want of room. */

@@ -32,7 +32,10 @@ int copy_renew(void)
 	return 0;
 }
 
-/* Linux before 5.16 copies nothing from a range whose end does not exist: then the rest of the page. */
+/*
+ * Linux before 5.16 copies nothing from a range whose end does not exist: then the rest of the
+ * page.
+ */
 static ssize_t take(uint64_t address, size_t size)
 {
 	size_t in_page = 4096 - address % 4096;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * int64_t interruptible_syscall(nr, args, signals): a system call that a signal interrupts even when
- * the signal comes just before it.
+ * int64_t interruptible_syscall(nr, args, signals): a system call that a signal interrupts even
+ * when the signal comes just before it.
  * A signal between the look at *signals and the system call would be missed; its handler therefore
  * moves an instruction pointer between start and end to give_up (process/signals.c).
  */
 #ifdef __CET__
-#include <cet.h> /* says of this file, too, that it goes with CET; without that the program would not */
+#include <cet.h> /* marks this file as fit for CET; without the mark the program would not be */
 #endif
 	.text
 	.globl interruptible_syscall, interruptible_start, interruptible_end

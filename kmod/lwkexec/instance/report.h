@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The line about the LWK in the job's output (--lwk-report), when the last of its processes ends. */
+/*
+ * The line about the LWK in the job's output (--lwk-report), when the last of its processes ends.
+ */
 #ifndef LWKEXEC_REPORT_H
 #define LWKEXEC_REPORT_H
 

@@ -47,8 +47,8 @@ void session_gone(void)
 }
 
 /*
- * Makes an LWK process, with so many retries while no CPU is free and without end while the instance
- * is frozen. With 'say_frozen' the user is told of the latter.
+ * Makes an LWK process, with so many retries while no CPU is free and without end while the
+ * instance is frozen. With 'say_frozen' the user is told of the latter.
  */
 static int create_process(uint32_t flags, unsigned retries, bool say_frozen)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The connection to an LWK instance: its device, the LWK process there that this process stands for,
- * and the slots of its threads.
+ * The connection to an LWK instance: its device, the LWK process there that this process stands
+ * for, and the slots of its threads.
  */
 #ifndef LWKEXEC_SESSION_H
 #define LWKEXEC_SESSION_H

@@ -98,8 +98,8 @@ static size_t total(const struct iovec *pieces, int n)
 }
 
 /*
- * These copy between 'bounce' and the program's memory; Linux checks the addresses. It looks the pages
- * of the "other process" up as a device does, so that this must be the side of 'bounce'.
+ * These copy between 'bounce' and the program's memory; Linux checks the addresses. It looks the
+ * pages of the "other process" up as a device does, so that this must be the side of 'bounce'.
  */
 static bool copy_to_program(const struct iovec *pieces, int n, void *bounce, size_t size)
 {

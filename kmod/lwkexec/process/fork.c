@@ -23,8 +23,8 @@
 #include "lwkexec/program/mapped_files.h"
 
 /*
- * Through a pipe the child tells its parent once whether it could begin: 0 or a negative errno. With
- * vfork(2) the child keeps its end open until it becomes another program or ends.
+ * Through a pipe the child tells its parent once whether it could begin: 0 or a negative errno.
+ * With vfork(2) the child keeps its end open until it becomes another program or ends.
  *
  * The lock is held while the parent has an end that only this child should have.
  */
@@ -69,7 +69,10 @@ static void become_proxy(const int ends[2], uint64_t slot, uint64_t number, bool
 {
 	int error;
 
-	/* The parent, and its other threads, wait for the end of pipes that the child has inherited. */
+	/*
+	 * The parent, and its other threads, wait for the end of pipes that the child has
+	 * inherited.
+	 */
 	descriptor_drop(ends[0]);
 	if (parent_waits >= 0)
 		descriptor_drop(parent_waits);

@@ -100,8 +100,8 @@ static bool keeps_capabilities(const struct lwk_packet *request)
 }
 
 /*
- * Linux keeps what the program sets, and runs the calls of it that it has a meaning for. With the two
- * exceptions Linux would give the proxy other mappings than it needs.
+ * Linux keeps what the program sets, and runs the calls of it that it has a meaning for. With the
+ * two exceptions Linux would give the proxy other mappings than it needs.
  */
 static int64_t personality_call(const struct lwk_packet *request)
 {

@@ -19,7 +19,9 @@
 #include "lwkexec/instance/session.h"
 #include "lwkexec/instance/window.h"
 
-/* Delegated calls can write anywhere in the proxy, also to the channel: its addresses are checked. */
+/*
+ * Delegated calls can write anywhere in the proxy, also to the channel: its addresses are checked.
+ */
 static bool is_process_memory(uint64_t start, uint64_t size)
 {
 	return start >= LWK_USER_START && start < LWK_USER_END && size <= LWK_USER_END - start;

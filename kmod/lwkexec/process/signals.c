@@ -266,7 +266,10 @@ uint64_t signals_init(uint64_t ignored)
 	struct rlimit core;
 	struct sigaction old;
 
-	/* A core of the proxy says nothing about the program. A program that raises the limit gets one. */
+	/*
+	 * A core of the proxy says nothing about the program. A program that raises the limit gets
+	 * one.
+	 */
 	if (getrlimit(RLIMIT_CORE, &core) == 0) {
 		core.rlim_cur = 0;
 		setrlimit(RLIMIT_CORE, &core);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signals that reach the proxy are meant for the LWK process: they are passed on, and the LWK decides
- * what they do. Only signals that stop and continue act on the proxy, unless the process handles them.
- * A set of signals is a word: bit s-1 is signal s.
+ * Signals that reach the proxy are meant for the LWK process: they are passed on, and the LWK
+ * decides what they do. Only signals that stop and continue act on the proxy, unless the process
+ * handles them. A set of signals is a word: bit s-1 is signal s.
  */
 #ifndef LWKEXEC_SIGNALS_H
 #define LWKEXEC_SIGNALS_H
@@ -28,13 +28,15 @@ int64_t signals_send(const uint64_t args[6]);
  */
 void signals_keep(void);
 /*
- * Unblocks all signals of the calling thread, unless its channel has no room for one, and except for
- * those that stay with Linux.
+ * Unblocks all signals of the calling thread, unless its channel has no room for one, and except
+ * for those that stay with Linux.
  */
 void signals_unblock(void);
 /* LWK_CALL_SIGNALS_TAKEN */
 void signals_taken(void);
-/* signalfd(2): Linux's result. What the descriptor tells of stays with Linux while it is blocked. */
+/*
+ * signalfd(2): Linux's result. What the descriptor tells of stays with Linux while it is blocked.
+ */
 int64_t signals_describe(const struct lwk_packet *request);
 /* LWK_CALL_SIGNALS_HELD */
 int64_t signals_hold(uint64_t set);

@@ -16,8 +16,8 @@
 #define FLAGS_KNOWN (SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT)
 
 /*
- * Opens the pipe once more, without waits: what is copied into it in part must not wait for room for
- * the rest. A negative errno.
+ * Opens the pipe once more, without waits: what is copied into it in part must not wait for room
+ * for the rest. A negative errno.
  */
 static int open_again(int fd, bool *writes)
 {

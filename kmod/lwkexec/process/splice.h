@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vmsplice(2), as a copy: Linux has no pages of the program's memory that it could put into a pipe. */
+/*
+ * vmsplice(2), as a copy: Linux has no pages of the program's memory that it could put into a pipe.
+ */
 #ifndef LWKEXEC_SPLICE_H
 #define LWKEXEC_SPLICE_H
 

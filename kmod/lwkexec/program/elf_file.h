@@ -28,9 +28,9 @@ struct elf_file {
 
 /*
  * Reads the headers of file->fd into the other fields but 'name'; 'base' becomes the bias if the
- * file is position-independent. *interpreter gets the path of the dynamic linker that the file names,
- * if it names one; the caller frees it. Returns 0, or a negative errno as execve(2) has it, after
- * refuse(). elf_file_close() in any case.
+ * file is position-independent. *interpreter gets the path of the dynamic linker that the file
+ * names, if it names one; the caller frees it. Returns 0, or a negative errno as execve(2) has it,
+ * after refuse(). elf_file_close() in any case.
  */
 int elf_file_read(struct elf_file *file, uint64_t base, char **interpreter);
 /* Closes file->fd, unless it is -1, and frees the segments. */

@@ -8,8 +8,9 @@
 #include "lwkexec/program/program.h"
 
 /*
- * Loads the program, with its arguments and the environment, and starts it with these signals blocked
- * and ignored (bit s-1: signal s). Closes the program's files. Fails the proxy on any error.
+ * Loads the program, with its arguments and the environment, and starts it with these signals
+ * blocked and ignored (bit s-1: signal s). Closes the program's files. Fails the proxy on any
+ * error.
  */
 void load_and_start(const struct program *program, char **envp, uint64_t blocked, uint64_t ignored);
 

@@ -19,8 +19,8 @@ struct program {
 char *program_find(const char *name);
 /*
  * Reads the headers of the files that are loaded to run 'path', which may be a script, with 'argv'.
- * Messages call it 'name'. The strings must stay. Returns 0, or a negative errno as execve(2) has it,
- * after refuse(). program_close() in any case.
+ * Messages call it 'name'. The strings must stay. Returns 0, or a negative errno as execve(2) has
+ * it, after refuse(). program_close() in any case.
  */
 int program_open(struct program *program, const char *name, char *path, char **argv);
 /* Closes the files; the arguments that scripts have added stay. */

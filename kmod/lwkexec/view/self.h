@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /proc/self, as the LWK process sees itself. Linux's shows the proxy: name, ids and descriptors are
- * the process's too, memory and CPUs are not. uname(2) names the LWK.
+ * /proc/self, as the LWK process sees itself. Linux's shows the proxy: name, ids and descriptors
+ * are the process's too, memory and CPUs are not. uname(2) names the LWK.
  */
 #ifndef LWKEXEC_SELF_H
 #define LWKEXEC_SELF_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * /sys/devices/system/cpu and node, and /proc/cpuinfo, as the LWK process sees them. Linux does not
- * have these CPUs while the LWK has them; the switch to the LWK has kept what Linux said of them in a
- * tree of files for each job (libmodeswitch/machine/sysview.h).
+ * have these CPUs while the LWK has them; the switch to the LWK has kept what Linux said of them in
+ * a tree of files for each job (libmodeswitch/machine/sysview.h).
  */
 #ifndef LWKEXEC_SYS_H
 #define LWKEXEC_SYS_H

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * A file with this text, for a program that has called open(2) with these flags. Returns a descriptor
- * or a negative errno.
+ * A file with this text, for a program that has called open(2) with these flags. Returns a
+ * descriptor or a negative errno.
  */
 int64_t text_file(const char *text, size_t length, int flags);
 /* Does text_file() with the text that 'print' prints. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * This header hides what differs between kernels: the module's sources use the newest kernel's
- * interface, or a function of this header. Each HAVE_ says that this kernel compiles the file of that
- * name in kmod/tries: versions tell nothing, because vendors backport.
+ * interface, or a function of this header. Each HAVE_ says that this kernel compiles the file of
+ * that name in kmod/tries: versions tell nothing, because vendors backport.
  */
 #ifndef COMPAT_H
 #define COMPAT_H
@@ -65,7 +65,9 @@ static inline void compat_let_move_at_once(unsigned int irq)
 #endif
 }
 
-/* Kernels without the function that sets both export none that sets the affinity but by the hint. */
+/*
+ * Kernels without the function that sets both export none that sets the affinity but by the hint.
+ */
 static inline int compat_irq_set_affinity(unsigned int irq, const struct cpumask *mask)
 {
 #ifdef HAVE_IRQ_SET_AFFINITY_AND_HINT
@@ -88,7 +90,10 @@ static inline unsigned long compat_syscall_work(struct task_struct *task)
 #endif
 }
 
-/* Returns the file in an entry of a table of descriptors, with a reference; or NULL. With rcu_read_lock(). */
+/*
+ * Returns the file in an entry of a table of descriptors, with a reference; or NULL. With
+ * rcu_read_lock().
+ */
 static inline struct file *compat_get_file(struct file __rcu **entry)
 {
 #ifdef HAVE_GET_FILE_RCU_OF_ENTRY
@@ -108,8 +113,8 @@ static inline struct file *compat_get_file(struct file __rcu **entry)
 }
 
 /*
- * Does a program that listens by fanotify(7) decide whether the file may be read? Kernels without the
- * function do not tell about programs that listen to a whole mount.
+ * Does a program that listens by fanotify(7) decide whether the file may be read? Kernels without
+ * the function do not tell about programs that listen to a whole mount.
  */
 static inline bool compat_asks_listener(const struct file *file)
 {

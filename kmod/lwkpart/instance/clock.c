@@ -43,7 +43,9 @@ static u64 rate(const struct clock_reading *last, const struct clock_reading *no
 	u64 ns = now->ns - last->ns;
 	s64 cycles = now->tsc - last->tsc;
 
-	/* Over a short time the readings are too inexact, and a TSC that stood still tells nothing. */
+	/*
+	 * Over a short time the readings are too inexact, and a TSC that stood still tells nothing.
+	 */
 	if (!last->tsc || ns < NSEC_PER_SEC / 2 || cycles <= (s64)(ns >> 8))
 		return nominal;
 	return clamp(mul_u64_u64_div_u64(ns, 1ULL << 32, cycles), nominal - nominal / RATE_SHARE,

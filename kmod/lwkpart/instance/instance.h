@@ -2,9 +2,9 @@
 /*
  * An LWK instance, its reference count, and wake-ups of those who serve it.
  *
- * Locks, outermost first: lwkpart_mutex (lending/ledger.h); instance->life; instance->rwsem protects the
- * state against the users of /dev/lwk/N, who hold it for reading while they rely on RUNNING;
- * instance->process_mutex protects what processes and slots have of each other;
+ * Locks, outermost first: lwkpart_mutex (lending/ledger.h); instance->life; instance->rwsem
+ * protects the state against the users of /dev/lwk/N, who hold it for reading while they rely on
+ * RUNNING; instance->process_mutex protects what processes and slots have of each other;
  * instance->files_mutex.
  */
 #ifndef LWKPART_INSTANCE_H
@@ -135,8 +135,8 @@ struct instance {
 	wait_queue_head_t wait[LWK_MAX_SLOTS]; /* the proxy of each slot */
 
 	/*
-	 * server/: an element for each LWK CPU; those with the same doorbell target use the first one's.
-	 * A server is NULL until it is needed, and exists as long as the instance.
+	 * server/: an element for each LWK CPU; those with the same doorbell target use the first
+	 * one's. A server is NULL until it is needed, and exists as long as the instance.
 	 */
 	struct mutex servers_mutex;
 	struct server *servers[LWK_MAX_CPUS];

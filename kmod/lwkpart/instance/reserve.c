@@ -30,7 +30,9 @@
 #define RESERVE_MIN (8UL << 20)
 /* A slot needs this much for shared areas, a stack and registers; 16 slots take under 1 MB. */
 #define RESERVE_SLOT (44UL << 10)
-/* An LWK has so many slots for threads at least for each CPU; more take a 128th of the partition. */
+/*
+ * An LWK has so many slots for threads at least for each CPU; more take a 128th of the partition.
+ */
 #define SLOTS_PER_CPU 16
 #define SLOTS_SHARE 128
 /* The direct map ends at LWK_LAPIC_VADDR: it has room for 64 TB. */
@@ -65,8 +67,8 @@ static unsigned int count_slots(const struct instance *instance)
 }
 
 /*
- * Bytes of the reserve: a 64th of the partition, at least a minimum, and what the slots take; at most
- * the largest range.
+ * Bytes of the reserve: a 64th of the partition, at least a minimum, and what the slots take; at
+ * most the largest range.
  */
 static u64 reserve_size(const struct instance *instance)
 {

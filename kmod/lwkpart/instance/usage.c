@@ -183,7 +183,9 @@ int usage_copy(struct instance *instance, struct lwk_usage *request)
 	request->tsc_khz = tsc_khz;
 	if (request->capacity < request->length)
 		return -ENOSPC;
-	/* Not directly to the user: a page fault may wait for a lock whose holder waits for rwsem. */
+	/*
+	 * Not directly to the user: a page fault may wait for a lock whose holder waits for rwsem.
+	 */
 	copy = kvzalloc(request->length + sizeof(*copy->cpu), GFP_KERNEL);
 	if (!copy)
 		return -ENOMEM;

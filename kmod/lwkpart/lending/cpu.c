@@ -3,9 +3,9 @@
  * Takes CPUs from Linux, parks them, starts an LWK on them and stops it again.
  *
  * Linux's own hot-unplug takes a CPU down. On the way our hotplug callback gives the CPU a
- * private copy of the IDT with our NMI handler in it; then Linux's play_dead() goes on, so that Linux
- * sees an ordinary dead CPU. An NMI makes the CPU run an LWK (park.S). An INIT IPI
- * stops it: after an INIT a processor executes nothing until a start-up IPI comes (SDM vol. 3,
+ * private copy of the IDT with our NMI handler in it; then Linux's play_dead() goes on, so that
+ * Linux sees an ordinary dead CPU. An NMI makes the CPU run an LWK (park.S). An INIT IPI stops it:
+ * after an INIT a processor executes nothing until a start-up IPI comes (SDM vol. 3,
  * "Multiple-Processor (MP) Initialization"), and Linux's add_cpu() sends that one.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
@@ -68,11 +68,11 @@ static int coming_back = -1;
 static enum cpuhp_state veto_state, forget_state;
 
 /*
- * CPU hotplug callback: makes the calling CPU, which goes down, wake up in park_nmi(), if it is being
- * lent. It runs on that CPU, which nothing can stop any more on its way to play_dead().
+ * CPU hotplug callback: makes the calling CPU, which goes down, wake up in park_nmi(), if it is
+ * being lent. It runs on that CPU, which nothing can stop any more on its way to play_dead().
  *
- * Linux gives modules no state of their own for callbacks on that CPU itself. The one of ARM's timer is
- * always free here; should it not be, then the module does not load.
+ * Linux gives modules no state of their own for callbacks on that CPU itself. The one of ARM's
+ * timer is always free here; should it not be, then the module does not load.
  */
 #define PARKING CPUHP_AP_ARM_ARCH_TIMER_STARTING
 
@@ -172,7 +172,9 @@ static int veto_sleep(struct notifier_block *nb, unsigned long event, void *data
 
 static struct notifier_block sleep_notifier = { .notifier_call = veto_sleep };
 
-/* Linux ends, by a reboot, a kexec or a panic: an LWK that went on would write into others' memory. */
+/*
+ * Linux ends, by a reboot, a kexec or a panic: an LWK that went on would write into others' memory.
+ */
 static int stop_with_linux(struct notifier_block *nb, unsigned long event, void *data)
 {
 	cpus_stop_all();

@@ -96,7 +96,9 @@ static int check_block(u64 start, u64 size, int node)
 				return -EINVAL;
 		}
 		page = pfn_to_page(pfn);
-		/* A kernel with CONFIG_DEBUG_VM fills the structures of off-line pages with ones. */
+		/*
+		 * A kernel with CONFIG_DEBUG_VM fills the structures of off-line pages with ones.
+		 */
 		if (!PagePoisoned(page) && PageHWPoison(page)) {
 			pr_warn("memory %#llx-%#llx was to be lent, but its page %#llx is marked as broken; use another block (a block that was never on-line must be put on-line once)\n",
 				start, start + size - 1, PFN_PHYS(pfn));
@@ -107,8 +109,8 @@ static int check_block(u64 start, u64 size, int node)
 }
 
 /*
- * KASAN takes the pages of an off-line block for free ones, and would report each use of them. Linux marks
- * them as free again when they go on-line.
+ * KASAN takes the pages of an off-line block for free ones, and would report each use of them.
+ * Linux marks them as free again when they go on-line.
  */
 static void announce_use(u64 start, u64 size)
 {

@@ -72,7 +72,9 @@ static s32 look_at(struct mover *mover, unsigned long address)
 	if (!pte_present(pte) || pte_special(pte) || !pfn_valid(pte_pfn(pte)))
 		return -EAGAIN;
 	page = pte_page(pte);
-	/* A page that is not in an LRU list yet would make the kernel drain the lists of all CPUs. */
+	/*
+	 * A page that is not in an LRU list yet would make the kernel drain the lists of all CPUs.
+	 */
 	if (PageReserved(page) || PageCompound(page) || !PageLRU(page) || !PageAnon(page) ||
 	    folio_test_ksm(page_folio(page)) || folio_test_mlocked(page_folio(page)) ||
 	    !folio_mapped(page_folio(page)) || compat_is_mapped_by_several(page) ||

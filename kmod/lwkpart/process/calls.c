@@ -98,8 +98,9 @@ static bool restarts(s64 result)
 }
 
 /*
- * Devices cannot reach the program's memory, so that a transfer with O_DIRECT fails; the proxy makes it
- * in another way. With another call a wrong guess does no harm, as the proxy repeats what failed.
+ * Devices cannot reach the program's memory, so that a transfer with O_DIRECT fails; the proxy
+ * makes it in another way. With another call a wrong guess does no harm, as the proxy repeats what
+ * failed.
  */
 static bool failed_direct(const struct lwk_packet *packet, s64 result)
 {

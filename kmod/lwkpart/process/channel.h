@@ -23,8 +23,8 @@ enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int 
  */
 bool channel_peek(struct lwk_thread *thread, struct lwk_packet *packet);
 /*
- * Removes the first packet and sends the reply; NULL: the proxy sends it. Returns true when the LWK needs a
- * doorbell.
+ * Removes the first packet and sends the reply; NULL: the proxy sends it. Returns true when the LWK
+ * needs a doorbell.
  */
 bool channel_finish(struct lwk_thread *thread, const struct lwk_packet *reply);
 /* LWK_DOORBELL: 0 or -EIO. Takes rwsem. */

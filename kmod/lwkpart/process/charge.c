@@ -115,7 +115,10 @@ void charge_cpu_time(struct instance *instance, unsigned int slot, struct charge
 
 	if (!read_spent(instance, slot, &spent))
 		return;
-	/* Read after the times, so that the time the LWK has spent fits into the time that has passed. */
+	/*
+	 * Read after the times, so that the time the LWK has spent fits into the time that has
+	 * passed.
+	 */
 	now = ktime_get_ns();
 	room = now - charge->when_ns;
 	user = take_delta(spent.user, &charge->user, &room);

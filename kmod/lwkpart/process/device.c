@@ -230,8 +230,8 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 }
 
 /*
- * May the caller open the instance? The node's mode alone does not tell: a descriptor that names the
- * node of an earlier instance leads to the one that has its number now.
+ * May the caller open the instance? The node's mode alone does not tell: a descriptor that names
+ * the node of an earlier instance leads to the one that has its number now.
  */
 static int check_opener(const struct instance *instance)
 {

@@ -27,7 +27,10 @@ struct file_pages {
 	struct mmu_interval_notifier notifier;
 	struct kref references;
 	struct lwk_process *process;
-	/* "run" counts the last pages to write that followed each other, "next" is the index behind. */
+	/*
+	 * "run" counts the last pages to write that followed each other, "next" is the index
+	 * behind.
+	 */
 	unsigned long run, next;
 	/*
 	 * Protects the rest. The notifier takes it while Linux looks for memory, so that nothing is

@@ -15,7 +15,9 @@
 
 struct file_pages;
 
-/* For the mappings of the caller, who holds no lock. NULL: no memory. The caller has a reference. */
+/*
+ * For the mappings of the caller, who holds no lock. NULL: no memory. The caller has a reference.
+ */
 struct file_pages *file_pages_create(struct lwk_process *process);
 struct file_pages *file_pages_get(struct file_pages *files);
 /* For a caller that holds none of Linux's locks of memory; NULL does nothing. */
@@ -28,8 +30,8 @@ unsigned long file_pages_ahead(struct file_pages *files, unsigned long index, un
 /* Pages that are pinned after this can be added, unless Linux wants pages back meanwhile. */
 unsigned long file_pages_begin(struct file_pages *files);
 /*
- * Takes over n pages that are pinned at address index * PAGE_SIZE, and has 'publish' tell the LWK of
- * the first ones. Returns how many those are, with the caller's pins; -EAGAIN: pin them anew;
+ * Takes over n pages that are pinned at address index * PAGE_SIZE, and has 'publish' tell the LWK
+ * of the first ones. Returns how many those are, with the caller's pins; -EAGAIN: pin them anew;
  * -ENOMEM; -EFAULT.
  */
 long file_pages_add(struct file_pages *files, unsigned long begun, unsigned long index,

@@ -3,14 +3,15 @@
  * Pages that LWK processes share with others (struct lwk_grant): an LWK process gets the pages that
  * its proxy has mapped shared at the same address, with the proxy's rights.
  *
- * Pages of tmpfs are pinned for long (shm_open(3), memfd_create(2), shared anonymous memory): they are
- * nothing but memory, charged to the cgroup that made them. Other file systems must know when a
- * page is written to; they get theirs back whenever they want (file_pages.h), so that the pages count
- * as no pinned ones, and are writable only once the LWK writes to them.
+ * Pages of tmpfs are pinned for long (shm_open(3), memfd_create(2), shared anonymous memory): they
+ * are nothing but memory, charged to the cgroup that made them. Other file systems must know when a
+ * page is written to; they get theirs back whenever they want (file_pages.h), so that the pages
+ * count as no pinned ones, and are writable only once the LWK writes to them.
  *
- * Pages that are pinned for long count in the pinned_vm of the proxy's memory map. RLIMIT_MEMLOCK bounds them, as those
- * of other drivers, but not below the size of the partition: programs that share memory work with the
- * small limit that distributions set, and a job can pin about as much memory as it has got anyway.
+ * Pages that are pinned for long count in the pinned_vm of the proxy's memory map. RLIMIT_MEMLOCK
+ * bounds them, as those of other drivers, but not below the size of the partition: programs that
+ * share memory work with the small limit that distributions set, and a job can pin about as much
+ * memory as it has got anyway.
  *
  * A page stays pinned until the LWK says that it no longer uses it; at the end of the process,
  * until its slots have let go; and if they do not, until their CPUs have been stopped.

@@ -117,9 +117,9 @@ long process_create(struct lwk_process *process, struct lwk_proc_create *create)
 }
 
 /*
- * Finds a thread whose slot was given back, as LWK_PROC_AGAIN does, and whose Linux thread has ended.
- * Without its use again a process that begins again and again would have ever more threads. With
- * process_mutex held.
+ * Finds a thread whose slot was given back, as LWK_PROC_AGAIN does, and whose Linux thread has
+ * ended. Without its use again a process that begins again and again would have ever more threads.
+ * With process_mutex held.
  */
 static struct lwk_thread *find_ended(struct lwk_process *process)
 {

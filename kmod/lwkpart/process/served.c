@@ -15,8 +15,8 @@ MODULE_PARM_DESC(
 	"kernel threads read and write files for proxies that wait, where that needs no proxy (default: on)");
 
 /*
- * After a packet that the server could not serve the proxy's thread waits for so many packets itself: one
- * after a long success, twice as many each time that the success was short.
+ * After a packet that the server could not serve the proxy's thread waits for so many packets
+ * itself: one after a long success, twice as many each time that the success was short.
  */
 #define SUCCESS 16
 #define MOST_ALONE 32U

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread of a proxy that waits for packets leaves its channel to a server, which makes the calls that it
- * can and gives the channel back for the others.
+ * A thread of a proxy that waits for packets leaves its channel to a server, which makes the calls
+ * that it can and gives the channel back for the others.
  */
 #ifndef LWKPART_SERVED_H
 #define LWKPART_SERVED_H
@@ -21,13 +21,14 @@ struct served {
 };
 
 /*
- * Leaves the channel of the calling proxy's thread to a server. False: the thread waits for its packets
- * itself, because there is no server, or because servers had to give the channel back too often.
+ * Leaves the channel of the calling proxy's thread to a server. False: the thread waits for its
+ * packets itself, because there is no server, or because servers had to give the channel back too
+ * often.
  */
 bool served_begin(struct served *served, struct lwk_thread *thread);
 /*
- * Sleeps until the channel is given back, or no packet comes any more, at most for a time in jiffies.
- * Returns what is left of it; negative: a signal.
+ * Sleeps until the channel is given back, or no packet comes any more, at most for a time in
+ * jiffies. Returns what is left of it; negative: a signal.
  */
 long served_wait(struct served *served, long most);
 /* Takes the channel back. */

@@ -55,8 +55,8 @@ static u64 heartbeats(const struct instance *instance, unsigned int slot)
 }
 
 /*
- * Waits for a slot to obey. One whose CPU works has more time, because the LWK may have much to copy
- * or to free. An instance that is to be stopped needs nobody's obedience.
+ * Waits for a slot to obey. One whose CPU works has more time, because the LWK may have much to
+ * copy or to free. An instance that is to be stopped needs nobody's obedience.
  */
 static bool await_obedience(struct instance *instance, unsigned int slot, u32 order)
 {

@@ -10,8 +10,8 @@
  */
 int cpu_find_idle(struct instance *instance, int near);
 /*
- * The index of the CPU with the least to do, 'near' itself if no other has less. With a process only
- * CPUs on which that has threads.
+ * The index of the CPU with the least to do, 'near' itself if no other has less. With a process
+ * only CPUs on which that has threads.
  */
 unsigned int cpu_find_shared(struct instance *instance, unsigned int near,
 			     const struct lwk_process *process);

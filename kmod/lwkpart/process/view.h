@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory of an LWK process, as the LWK's page tables map it. Nothing that the LWK or the user wrote is
- * trusted: every table on the way lies in the instance's memory, and the memory itself outside the LWK
- * kernel's reserve (abi/shared/layout.h). With rwsem held, in a state that has processes.
+ * The memory of an LWK process, as the LWK's page tables map it. Nothing that the LWK or the user
+ * wrote is trusted: every table on the way lies in the instance's memory, and the memory itself
+ * outside the LWK kernel's reserve (abi/shared/layout.h). With rwsem held, in a state that has
+ * processes.
  */
 #ifndef LWKPART_VIEW_H
 #define LWKPART_VIEW_H
@@ -27,10 +28,10 @@ bool view_in_user_pool(const struct instance *instance, u64 phys, u64 size);
 /* Tells the LWK that Linux uses the page. False: the LWK has changed the entry meanwhile. */
 bool view_mark_seen(const struct view *view);
 /*
- * Fills 'memory' with the pieces of the direct map that are [addr, addr + size) of the process, and marks
- * the pages as seen. Returns the number of pieces; 0: a page is not there, is not the partition's own,
- * cannot be written to if 'write', or there are more than 'most' pieces. The pages stay the process's
- * while 'shown' is held, too.
+ * Fills 'memory' with the pieces of the direct map that are [addr, addr + size) of the process, and
+ * marks the pages as seen. Returns the number of pieces; 0: a page is not there, is not the
+ * partition's own, cannot be written to if 'write', or there are more than 'most' pieces. The pages
+ * stay the process's while 'shown' is held, too.
  */
 unsigned int view_map(struct lwk_process *process, u64 addr, u64 size, bool write,
 		      struct kvec *memory, unsigned int most);

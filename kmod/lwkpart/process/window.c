@@ -227,8 +227,8 @@ static vm_fault_t ask_and_show(struct lwk_process *process, struct vm_area_struc
 }
 
 /*
- * Asks without mmap_lock, which others need meanwhile; the fault is repeated afterwards. It must not
- * be repeated for ever: thread->asked counts for the page that was asked for last.
+ * Asks without mmap_lock, which others need meanwhile; the fault is repeated afterwards. It must
+ * not be repeated for ever: thread->asked counts for the page that was asked for last.
  */
 static vm_fault_t ask_unlocked(struct vm_fault *vmf, struct lwk_process *process,
 			       unsigned long addr, bool write)
@@ -269,8 +269,8 @@ static vm_fault_t window_fault(struct vm_fault *vmf)
 }
 
 /*
- * A write to a page that is mapped read-only, as it is or was in the LWK. If the process gets a copy
- * when it writes, the fault is repeated without the page, so that window_fault() asks the LWK.
+ * A write to a page that is mapped read-only, as it is or was in the LWK. If the process gets a
+ * copy when it writes, the fault is repeated without the page, so that window_fault() asks the LWK.
  */
 static vm_fault_t window_write(struct vm_fault *vmf)
 {

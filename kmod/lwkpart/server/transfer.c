@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Only results that are certain come from here. Whatever fails, waits or ends early the task does again
- * from the beginning, so that errors, signals and limits are those of its own call. So a transfer that
- * cannot be repeated must be done in full or not at all.
+ * Only results that are certain come from here. Whatever fails, waits or ends early the task does
+ * again from the beginning, so that errors, signals and limits are those of its own call. So a
+ * transfer that cannot be repeated must be done in full or not at all.
  */
 #include "server/transfer.h"
 
@@ -54,9 +54,9 @@ static bool is_anonymous(const struct inode *inode)
 }
 
 /*
- * Does the file system promise that a read or write with IOCB_NOWAIT does not wait? Pipes and sockets
- * do not suit: they copy with a lock held for which the server would wait. A thread that has the lock may
- * wait for the caller, because it copies from or to the LWK's memory, too.
+ * Does the file system promise that a read or write with IOCB_NOWAIT does not wait? Pipes and
+ * sockets do not suit: they copy with a lock held for which the server would wait. A thread that
+ * has the lock may wait for the caller, because it copies from or to the LWK's memory, too.
  */
 bool transfer_suits(const struct transfer *transfer)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads and writes a file for a task that waits in the kernel meanwhile: as its own call would, but with
- * memory of the caller's, and only what neither waits nor fails.
+ * Reads and writes a file for a task that waits in the kernel meanwhile: as its own call would, but
+ * with memory of the caller's, and only what neither waits nor fails.
  */
 #ifndef LWKPART_TRANSFER_H
 #define LWKPART_TRANSFER_H

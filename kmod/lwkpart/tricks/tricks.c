@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Each trick below says what it is for, which way upstream it stands for, and what is missing without it.
+ * Each trick below says what it is for, which way upstream it stands for, and what is missing
+ * without it.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -43,7 +44,9 @@ static struct {
 		     "Linux and Slurm's accounting do not see the memory of LWK programs" },
 };
 
-/* The administrator sets the names of tricks to turn off; tricks_init() makes it all that are off. */
+/*
+ * The administrator sets the names of tricks to turn off; tricks_init() makes it all that are off.
+ */
 static char tricks_off[128];
 module_param_string(tricks_off, tricks_off, sizeof(tricks_off), 0444);
 MODULE_PARM_DESC(
@@ -69,8 +72,9 @@ static void give_up(enum trick trick, const char *why)
 /* ---- calls ---- */
 
 /*
- * Returns where an indirect call of a function must arrive, or NULL. With IBT this is its ENDBR, behind
- * which a kprobe is put; Linux removes the ENDBR of a function that it never calls by a pointer.
+ * Returns where an indirect call of a function must arrive, or NULL. With IBT this is its ENDBR,
+ * behind which a kprobe is put; Linux removes the ENDBR of a function that it never calls by a
+ * pointer.
  */
 static void *find_entry(void *probed)
 {
@@ -86,8 +90,8 @@ static void *find_entry(void *probed)
 }
 
 /*
- * The functions of system calls, to carry them out for a proxy without a return to user space. Modules
- * cannot link with them; a kprobe that is never enabled finds each by its name.
+ * The functions of system calls, to carry them out for a proxy without a return to user space.
+ * Modules cannot link with them; a kprobe that is never enabled finds each by its name.
  */
 trick_call trick_find_call(const char *symbol)
 {
@@ -108,7 +112,9 @@ trick_call trick_find_call(const char *symbol)
 
 static void check_calls(void)
 {
-	/* An indirect call would arrive at a check of its type, which this module is not built for. */
+	/*
+	 * An indirect call would arrive at a check of its type, which this module is not built for.
+	 */
 	if (IS_ENABLED(CONFIG_FINEIBT))
 		give_up(CALLS, "this kernel uses FineIBT");
 	else if (!IS_ENABLED(CONFIG_KPROBES))
@@ -118,10 +124,11 @@ static void check_calls(void)
 /* ---- crash-stop, broadcasts ---- */
 
 /*
- * Two functions of smp_ops, the table of what a hypervisor may do differently. Each one does our part,
- * then Linux's:
- *   crash_stop_other_cpus  Before a crash dump lent CPUs stop first: an LWK that went on would write
- *                          into memory that the next kernel uses. No notifier runs that early.
+ * Two functions of smp_ops, the table of what a hypervisor may do differently. Each one does our
+ * part, then Linux's:
+ *   crash_stop_other_cpus  Before a crash dump lent CPUs stop first: an LWK that went on would
+ *                          write into memory that the next kernel uses. No notifier runs that
+ *                          early.
  *   send_call_func_ipi     Keeps Linux's broadcasts away from lent CPUs.
  */
 static struct smp_ops linux_ops; /* as they were before hook_smp_ops() */
@@ -183,8 +190,9 @@ static void unhook_smp_ops(void)
  * The mode is one flag of the hierarchy, which the kernel reads wherever it matters
  * (is_in_v2_mode() in kernel/cgroup/cpuset.c). A mount with the option sets the flag and calls
  * the controller's bind(), which opens the root cpuset to all possible CPUs and nodes. This
- * does the same with a hierarchy that is mounted already. A mount holds cgroup_mutex meanwhile, which
- * modules cannot take: bind() itself takes the locks of cpusets, and get_hierarchy() a reference.
+ * does the same with a hierarchy that is mounted already. A mount holds cgroup_mutex meanwhile,
+ * which modules cannot take: bind() itself takes the locks of cpusets, and get_hierarchy() a
+ * reference.
  *
  * The mode stays until the hierarchy is unmounted, also after the module has left. Cpusets in
  * this mode may hold CPUs that are off-line, which the other mode treats as a bug (WARN_ON() in
@@ -248,8 +256,8 @@ void trick_keep_cpusets(void)
 
 /*
  * A CPU does not set an Accessed bit again while it has the translation in its TLB. Linux's
- * flush_tlb_mm() and, in newer kernels, __flush_tlb_all() are not for modules; this does the same, as
- * long as all CPUs compare tlb_gen.
+ * flush_tlb_mm() and, in newer kernels, __flush_tlb_all() are not for modules; this does the same,
+ * as long as all CPUs compare tlb_gen.
  */
 static void flush_this_cpu(void *unused)
 {

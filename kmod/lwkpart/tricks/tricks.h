@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Tricks do what Linux exports no interface for: only tricks.c reaches for Linux's internals. The
- * module's parameter tricks_off= turns each trick off by its name; one that this kernel does not allow
- * is off by itself. Everything but the feature of a trick goes on without it.
+ * module's parameter tricks_off= turns each trick off by its name; one that this kernel does not
+ * allow is off by itself. Everything but the feature of a trick goes on without it.
  */
 #ifndef LWKPART_TRICKS_H
 #define LWKPART_TRICKS_H
@@ -22,13 +22,15 @@ struct tricks_hooks {
 int tricks_init(const struct tricks_hooks *hooks);
 void tricks_exit(void);
 
-/* "calls": the function of a system call, like "__x64_sys_read"; NULL: make the call another way. */
+/*
+ * "calls": the function of a system call, like "__x64_sys_read"; NULL: make the call another way.
+ */
 typedef long (*trick_call)(const struct pt_regs *regs);
 trick_call trick_find_call(const char *symbol);
 
 /*
- * "cpusets": makes version 1 cpusets keep the CPUs and memory nodes that go off-line. Call it before
- * anything leaves Linux that a cpuset may name.
+ * "cpusets": makes version 1 cpusets keep the CPUs and memory nodes that go off-line. Call it
+ * before anything leaves Linux that a cpuset may name.
  */
 void trick_keep_cpusets(void);
 
@@ -38,7 +40,10 @@ void trick_flush_tlb(struct mm_struct *mm);
 /* "cpu-time": adds nanoseconds to the times of the calling thread. */
 void trick_add_cpu_time(u64 user, u64 system);
 
-/* "memory": adds pages of 4 KB, or takes them, to what a process is said to use; 'peak': the most so far. */
+/*
+ * "memory": adds pages of 4 KB, or takes them, to what a process is said to use; 'peak': the most
+ * so far.
+ */
 void trick_add_memory(struct mm_struct *mm, long pages, unsigned long peak);
 
 #endif

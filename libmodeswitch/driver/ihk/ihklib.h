@@ -4,14 +4,14 @@
  * operation tools drive an LWK. The driver ihk uses it, and contrib/ihk-compat offers it for the
  * LWKs of lwkpart.ko.
  *
- * There is one device, number 0. Reserving takes CPUs and memory from Linux; assigning gives what is
- * reserved to an OS instance. Calls return 0, a count or a number, or a negative errno:
+ * There is one device, number 0. Reserving takes CPUs and memory from Linux; assigning gives what
+ * is reserved to an OS instance. Calls return 0, a count or a number, or a negative errno:
  *   -ENOENT  there is no such device or instance, or lwkpart.ko is not loaded
  *   -EACCES  the caller may not use the device or the instance; -EPERM: only root may do this
  *   -EFAULT  an array is NULL; -EINVAL: a count is not the exact one, or a value is not possible
  *   -EBUSY   the state of the instance does not allow it
- * Each call is done whole or not at all. Sizes of memory are in bytes, multiples of 4 MiB; memory is
- * handed on and given back in the chunks in which it was reserved.
+ * Each call is done whole or not at all. Sizes of memory are in bytes, multiples of 4 MiB; memory
+ * is handed on and given back in the chunks in which it was reserved.
  */
 #ifndef IHKLIB_H
 #define IHKLIB_H

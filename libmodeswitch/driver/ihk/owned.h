@@ -31,7 +31,7 @@ struct owned_instance {
 	int os;
 	uint32_t job_id;
 	uid_t uid;
-	bool booted; /* IHK may be asked for its status, which can end Linux before and afterwards */
+	bool booted; /* IHK may be asked for its status, which before and afterwards ends Linux */
 	bool ending; /* IHK has been asked to end it, and takes its CPUs and memory */
 };
 
@@ -42,8 +42,8 @@ struct owned {
 	struct owned_instance *instances;
 	size_t n_cpus, n_chunks, n_instances;
 	/*
-	 * The process that is reserving memory, or 0; how much, and what was reserved before. When it
-	 * has died on the way, what is new is the job's.
+	 * The process that is reserving memory, or 0; how much, and what was reserved before. When
+	 * it has died on the way, what is new is the job's.
 	 */
 	pid_t seeker;
 	uint64_t sought;

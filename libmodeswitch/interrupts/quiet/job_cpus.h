@@ -6,8 +6,8 @@
 #include <hwloc.h>
 
 /*
- * Sets 'cpus' to the CPUs of all jobs, as Slurm's cgroups tell; a job has none before the end of its
- * prolog. Sets it to all CPUs when Slurm does not constrain some job to its CPUs.
+ * Sets 'cpus' to the CPUs of all jobs, as Slurm's cgroups tell; a job has none before the end of
+ * its prolog. Sets it to all CPUs when Slurm does not constrain some job to its CPUs.
  */
 void job_cpus(hwloc_bitmap_t cpus);
 

@@ -190,8 +190,8 @@ static int start(const char *const argv[], int output, pid_t *pid)
 }
 
 /*
- * Waits for the end of the process and returns its status. SIGINT, SIGTERM or SIGHUP meanwhile kills
- * the process and stays pending. The process may print no more than a pipe holds.
+ * Waits for the end of the process and returns its status. SIGINT, SIGTERM or SIGHUP meanwhile
+ * kills the process and stays pending. The process may print no more than a pipe holds.
  */
 static int await_end(pid_t pid)
 {

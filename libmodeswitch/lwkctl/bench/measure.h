@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lwkctl bench: switches this node's CPUs and memory several times, and runs the probe on Linux and on
- * the LWK.
+ * lwkctl bench: switches this node's CPUs and memory several times, and runs the probe on Linux and
+ * on the LWK.
  */
 #ifndef LWKCTL_BENCH_MEASURE_H
 #define LWKCTL_BENCH_MEASURE_H
@@ -42,9 +42,9 @@ struct bench {
 };
 
 /*
- * Switches and measures. The caller provides both bitmaps. 0; -1 with err when the node is not idle,
- * a switch is refused, or SIGINT, SIGTERM or SIGHUP comes: the node is back in Linux-only mode then,
- * unless err says otherwise. Root.
+ * Switches and measures. The caller provides both bitmaps. 0; -1 with err when the node is not
+ * idle, a switch is refused, or SIGINT, SIGTERM or SIGHUP comes: the node is back in Linux-only
+ * mode then, unless err says otherwise. Root.
  */
 int bench_measure(const struct ms_config *config, struct bench *bench, struct ms_error *err);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lwk-probe SECONDS [CPU]: the program of lwkctl bench, which runs on the LWK and on a CPU of Linux.
- * Prints a line "NAME NANOSECONDS" for each operation, the median of some batches; then the share of
- * SECONDS that disturbances took, and the longest one, by fixed work quanta (Sottile and Minnich,
- * Analysis of microbenchmarks for performance tuning of clusters, 2004).
+ * lwk-probe SECONDS [CPU]: the program of lwkctl bench, which runs on the LWK and on a CPU of
+ * Linux. Prints a line "NAME NANOSECONDS" for each operation, the median of some batches; then the
+ * share of SECONDS that disturbances took, and the longest one, by fixed work quanta (Sottile and
+ * Minnich, Analysis of microbenchmarks for performance tuning of clusters, 2004).
  */
 #include <err.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * lwkctl migrate --calibrate: migrates memory of its own with several settings, the pages of a round
- * (n) and the sleep after it (t), and measures which share of a CPU each setting takes.
+ * lwkctl migrate --calibrate: migrates memory of its own with several settings, the pages of a
+ * round (n) and the sleep after it (t), and measures which share of a CPU each setting takes.
  */
 #include <errno.h>
 #include <numa.h>
@@ -254,7 +254,9 @@ static bool ends_with(const char *text, const char *end)
 
 static int check_picture(const char *path, struct ms_error *err)
 {
-	/* gnuplot's script has the name between single quotes, inside which nothing can be escaped. */
+	/*
+	 * gnuplot's script has the name between single quotes, inside which nothing can be escaped.
+	 */
 	if (strpbrk(path, "'\n") || (!ends_with(path, ".svg") && !ends_with(path, ".png")))
 		return ms_fail(err,
 			       "expected a file name that ends with .svg or .png, without quotes, "

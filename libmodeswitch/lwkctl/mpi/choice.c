@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A program is network-intensive whose predicted time is more than so many times the measured one. */
+/*
+ * A program is network-intensive whose predicted time is more than so many times the measured one.
+ */
 #define TOLERABLE 1.1
 /* The bound of --rule threshold, as in the paper: bytes a second between the two halves. */
 #define THRESHOLD 10e6

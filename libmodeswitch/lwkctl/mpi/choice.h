@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the ranks of a profile could be, and what a link between the sites would cost them there. */
+/*
+ * Where the ranks of a profile could be, and what a link between the sites would cost them there.
+ */
 #ifndef LWKCTL_MPI_CHOICE_H
 #define LWKCTL_MPI_CHOICE_H
 
@@ -22,16 +24,18 @@ struct choice {
 };
 
 /*
- * Reads "3,1", ranks of each site, as a node for each site; NULL: two halves. False after a message on
- * standard error.
+ * Reads "3,1", ranks of each site, as a node for each site; NULL: two halves. False after a message
+ * on standard error.
  */
 bool choice_split(struct choice *choice, const char *text, int ranks);
 /*
- * Reads "a:4,b:4;c:4", nodes with their slots and ';' between sites; nodes without a number share the
- * rest evenly. False after a message on standard error.
+ * Reads "a:4,b:4;c:4", nodes with their slots and ';' between sites; nodes without a number share
+ * the rest evenly. False after a message on standard error.
  */
 bool choice_nodes(struct choice *choice, const char *text, int ranks);
-/* Places the ranks and predicts their time. 0 or -1; the caller releases the choice in both cases. */
+/*
+ * Places the ranks and predicts their time. 0 or -1; the caller releases the choice in both cases.
+ */
 int choice_make(struct choice *choice, const struct profile *profile, struct ms_error *err);
 /* Frees the choice, which the caller has from calloc(), and its arrays. */
 void choice_release(struct choice *choice);

@@ -6,14 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A choice that is being made: the ranks of 'side' false go to the left, the others to the right. */
+/*
+ * A choice that is being made: the ranks of 'side' false go to the left, the others to the right.
+ */
 struct cut {
 	const double *weights;
 	int n;		  /* of all ranks: a row of 'weights' */
 	const int *ranks; /* those that are divided */
 	int count;
 	bool *side;
-	double *gain; /* of a rank that changes sides: what it sends across, less what it does not */
+	double *gain; /* of a rank that changes sides: what it sends across less what it does not */
 	bool *locked;
 	int *first, *second; /* the ranks that a pass has swapped, in order */
 };

@@ -13,8 +13,8 @@ struct place_node {
 };
 
 /*
- * Weights of what pairs of ranks send to each other, n × n and symmetric; the diagonal is 0. Between
- * sites a unit costs PLACE_SITE_COST times what it costs between nodes of one site.
+ * Weights of what pairs of ranks send to each other, n × n and symmetric; the diagonal is 0.
+ * Between sites a unit costs PLACE_SITE_COST times what it costs between nodes of one site.
  */
 #define PLACE_SITE_COST 1000.0
 

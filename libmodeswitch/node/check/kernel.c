@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks for what this kernel does not offer: cgroup controllers for the limits of proxies, interrupts
- * that can be moved, and the internals that lwkpart.ko uses; and for what it does about the CPUs'
- * vulnerabilities.
+ * Looks for what this kernel does not offer: cgroup controllers for the limits of proxies,
+ * interrupts that can be moved, and the internals that lwkpart.ko uses; and for what it does about
+ * the CPUs' vulnerabilities.
  */
 #include <hwloc.h>
 #include <stdio.h>

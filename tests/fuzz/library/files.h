@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files in memory for the library to read, in a directory that a fuzzer's process makes for itself. */
+/*
+ * Files in memory for the library to read, in a directory that a fuzzer's process makes for itself.
+ */
 #ifndef FUZZ_FILES_H
 #define FUZZ_FILES_H
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The texts of /proc, /sys and cgroups that the library reads; users choose some of the names in them. */
+/*
+ * The texts of /proc, /sys and cgroups that the library reads; users choose some of the names in
+ * them.
+ */
 #include <string.h>
 
 #include "base/cgroup.h"

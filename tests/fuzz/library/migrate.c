@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The fuzzer reads the options of `lwkctl migrate`, and the files of /proc in which it looks for processes. */
+/*
+ * The fuzzer reads the options of `lwkctl migrate`, and the files of /proc in which it looks for
+ * processes.
+ */
 #include <setjmp.h>
 #include <stdlib.h>
 

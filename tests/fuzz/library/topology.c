@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `lwkctl plan --topology`: a machine that an XML file describes, a plan for it and its drawing. The
- * inputs are numbers of machines, because hwloc itself does not survive every text.
+ * `lwkctl plan --topology`: a machine that an XML file describes, a plan for it and its drawing.
+ * The inputs are numbers of machines, because hwloc itself does not survive every text.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -32,8 +32,8 @@ static struct view {
 } views[SLOTS][USER_PAGES];
 
 /*
- * A mark in a page tells when and in which slot it was written. A process may find its own from 'from'
- * on, and those of the other slot, its parent, before 'until', the time of its fork.
+ * A mark in a page tells when and in which slot it was written. A process may find its own from
+ * 'from' on, and those of the other slot, its parent, before 'until', the time of its fork.
  */
 static u64 next_mark, from[SLOTS], until[SLOTS];
 static bool lent;

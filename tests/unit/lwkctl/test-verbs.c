@@ -17,7 +17,9 @@ static char *read_all(FILE *file)
 	return text;
 }
 
-/* The words that bash offers after "lwkctl VERB", each between newlines; valid until the next call. */
+/*
+ * The words that bash offers after "lwkctl VERB", each between newlines; valid until the next call.
+ */
 static const char *complete(const char *verb)
 {
 	/* The dot keeps the newline before it: child_run() takes off those at the end. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests reading a job's cores and memory from scontrol's JSON, which only Slurm 24.11 and later need:
- * the tested source is compiled for the newest release that tests/slurm declares.
+ * Tests reading a job's cores and memory from scontrol's JSON, which only Slurm 24.11 and later
+ * need: the tested source is compiled for the newest release that tests/slurm declares.
  */
 #include "unit/unit.h"
 

@@ -601,7 +601,9 @@ static void a_crash_anywhere_gives_all_back(void **state)
 		make_machine();
 		ledger->stop_at = at;
 		ledger->how = CRASH;
-		/* When the process that searches a run crashes, the switch fails and undoes itself. */
+		/*
+		 * When the process that searches a run crashes, the switch fails and undoes itself.
+		 */
 		if (in_child(switch_on) != 99 && ledger->booted)
 			break;
 		crashes++;

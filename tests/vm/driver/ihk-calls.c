@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls libihk in good and bad ways, as root of a machine with nothing reserved, and checks what its
- * calls return. Links only libihk, so that it can judge any.
+ * Calls libihk in good and bad ways, as root of a machine with nothing reserved, and checks what
+ * its calls return. Links only libihk, so that it can judge any.
  *
  *	ihk-calls IMAGE CPU,CPU,CPU NODE UID
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * across [PID]: process_vm_readv(2) and process_vm_writev(2) between a parent and its child, also while
- * the child changes its mappings and ends. With PID prints whether that process can be read. Prints
- * the same on Linux and on the LWK.
+ * across [PID]: process_vm_readv(2) and process_vm_writev(2) between a parent and its child, also
+ * while the child changes its mappings and ends. With PID prints whether that process can be read.
+ * Prints the same on Linux and on the LWK.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * affinity: checks sched_setaffinity(2) and its like on at least two CPUs. Linux promises the same.
- * affinity list: prints the CPUs that it may use, as sched_getaffinity(2) and /proc/self/status have
- * them, and the one that it is on.
+ * affinity list: prints the CPUs that it may use, as sched_getaffinity(2) and /proc/self/status
+ * have them, and the one that it is on.
  */
 #define _GNU_SOURCE
 #include <errno.h>

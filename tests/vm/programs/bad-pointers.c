@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Makes every call that the LWK delegates with bad pointers in all of its arguments at once, and
- * prints the errors. The text must be the same on Linux, and whether the module or the proxy carries
- * the calls out. The calls may open, close and change anything, so the program uses nothing afterwards
- * but a copy of its standard output.
+ * prints the errors. The text must be the same on Linux, and whether the module or the proxy
+ * carries the calls out. The calls may open, close and change anything, so the program uses nothing
+ * afterwards but a copy of its standard output.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares the LWK's clocks as programs read them by the vDSO and by the system call with the clocks
- * of Linux. Needs two CPUs.
+ * Compares the LWK's clocks as programs read them by the vDSO and by the system call with the
+ * clocks of Linux. Needs two CPUs.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -227,8 +227,8 @@ static void handle(int signal)
 }
 
 /*
- * An emulated machine may interrupt its CPU late, and what comes while it stands still is one signal;
- * so there is no least number for a time.
+ * An emulated machine may interrupt its CPU late, and what comes while it stands still is one
+ * signal; so there is no least number for a time.
  */
 static void compute_until_signals(int n)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dgemm: computes matrix products by the C interface of the BLAS, C = 1.5 op(A) op(B) - 0.5 C, plain
- * and transposed, and compares each with the result of three loops. Prints rates to standard error.
+ * dgemm: computes matrix products by the C interface of the BLAS, C = 1.5 op(A) op(B) - 0.5 C,
+ * plain and transposed, and compares each with the result of three loops. Prints rates to standard
+ * error.
  */
 #include <cblas.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes every system call of x86-64 Linux with all bits set in all of its arguments, which is an error
- * for each of them, and prints its number and whether the LWK handled it: local, delegated or refused (with
- * ENOSYS; any other result of a call that nobody counted is printed).
- * The LWK's own counts tell, so the program runs there only.
+ * Makes every system call of x86-64 Linux with all bits set in all of its arguments, which is an
+ * error for each of them, and prints its number and whether the LWK handled it: local, delegated or
+ * refused (with ENOSYS; any other result of a call that nobody counted is printed). The LWK's own
+ * counts tell, so the program runs there only.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,8 +47,8 @@ static struct counts count(void)
 }
 
 /*
- * Without a function around it that the child of vfork(2) would return from, on its parent's stack. A
- * child has nothing to tell.
+ * Without a function around it that the child of vfork(2) would return from, on its parent's stack.
+ * A child has nothing to tell.
  */
 static inline long call(long nr)
 {

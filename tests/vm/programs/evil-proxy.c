@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * evil-proxy DEVICE: a proxy that writes nonsense to its channel. It runs on the Linux side of an LWK
- * job and may harm itself only; the LWK, lwkpart.ko and other programs must go on.
+ * evil-proxy DEVICE: a proxy that writes nonsense to its channel. It runs on the Linux side of an
+ * LWK job and may harm itself only; the LWK, lwkpart.ko and other programs must go on.
  */
 #include <signal.h>
 #include <stdint.h>

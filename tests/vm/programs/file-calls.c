@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes good and bad calls on files and prints for each its result and its effect, and for each signal
- * when it came. The text must be the same on Linux, and whether a server, the module or the proxy
- * carries the calls out. Works in a directory of its own below the current one. With an argument it prints
- * instead who has carried out calls that are made often.
+ * Makes good and bad calls on files and prints for each its result and its effect, and for each
+ * signal when it came. The text must be the same on Linux, and whether a server, the module or the
+ * proxy carries the calls out. Works in a directory of its own below the current one. With an
+ * argument it prints instead who has carried out calls that are made often.
  */
 #define _GNU_SOURCE
 #include <errno.h>

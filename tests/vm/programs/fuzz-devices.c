@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz-devices SEED SECONDS DEVICE...: two processes of two threads each make random requests of the
- * devices, map them, scribble over their channels, and send the LWK random packets. The machine must
- * go on, and so must LWKs of others.
+ * fuzz-devices SEED SECONDS DEVICE...: two processes of two threads each make random requests of
+ * the devices, map them, scribble over their channels, and send the LWK random packets. The machine
+ * must go on, and so must LWKs of others.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* hold MB SECONDS [FILE]: takes so much memory and computes for so long, and until FILE is there. */
+/*
+ * hold MB SECONDS [FILE]: takes so much memory and computes for so long, and until FILE is there.
+ */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * keep-device DEVICE: holds the device of an instance open, once by its name only, and for each line
- * of its input prints what it can do with both: "NAME: ok" or the error.
- * keep-device --next N: makes and destroys instances until N is the number of the next one (root).
+ * keep-device DEVICE: holds the device of an instance open, once by its name only, and for each
+ * line of its input prints what it can do with both: "NAME: ok" or the error. keep-device --next N:
+ * makes and destroys instances until N is the number of the next one (root).
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * keep-memory MEGABYTES NODE: fills small pages on a NUMA node of Linux and computes with all of them
- * until SIGTERM. Prints "ready PID" first, and at the end whether all of its data was always right.
+ * keep-memory MEGABYTES NODE: fills small pages on a NUMA node of Linux and computes with all of
+ * them until SIGTERM. Prints "ready PID" first, and at the end whether all of its data was always
+ * right.
  */
 #include <err.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mpi-collectives [ROUNDS [SEED]]: makes collective operations at random, in communicators at random, and
- * compares each result with what every rank can work out alone. Sums are of small whole numbers: their order
- * does not matter, and they fit into a byte. Rank 0 prints "done".
+ * mpi-collectives [ROUNDS [SEED]]: makes collective operations at random, in communicators at
+ * random, and compares each result with what every rank can work out alone. Sums are of small whole
+ * numbers: their order does not matter, and they fit into a byte. Rank 0 prints "done".
  */
 #include <mpi.h>
 #include <stdbool.h>

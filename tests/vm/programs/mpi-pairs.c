@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mpi-pairs [ROUNDS]: pairs of MPI ranks exchange messages, as the OSU micro-benchmarks do: half the
- * time of a round trip of 8 bytes, and, in a tenth of the rounds, what 1 MB messages make of a second. All that is sent is
- * looked at, and sums over all ranks too. Rank 0 prints how many ranks there are; times, which differ
- * from run to run, go to standard error.
+ * mpi-pairs [ROUNDS]: pairs of MPI ranks exchange messages, as the OSU micro-benchmarks do: half
+ * the time of a round trip of 8 bytes, and, in a tenth of the rounds, what 1 MB messages make of a
+ * second. All that is sent is looked at, and sums over all ranks too. Rank 0 prints how many ranks
+ * there are; times, which differ from run to run, go to standard error.
  */
 #include <mpi.h>
 #include <stdio.h>

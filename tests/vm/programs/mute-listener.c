@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mute-listener DIRECTORY: is asked whether files of the directory's mount may be read, and never answers.
- * Prints who asks.
+ * mute-listener DIRECTORY: is asked whether files of the directory's mount may be read, and never
+ * answers. Prints who asks.
  */
 #include <err.h>
 #include <fcntl.h>

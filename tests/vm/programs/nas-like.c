@@ -2,7 +2,8 @@
 /*
  * nas-like ep|cg: two small kernels written from the specification of the NAS Parallel Benchmarks
  * (Bailey et al., RNR-94-007): pairs of Gaussian deviates, and the smallest eigenvalue of a sparse
- * symmetric matrix by conjugate gradients. The numbers that they print do not depend on the machine.
+ * symmetric matrix by conjugate gradients. The numbers that they print do not depend on the
+ * machine.
  */
 #include <math.h>
 #include <stdint.h>
@@ -111,7 +112,10 @@ static void cg(void)
 		filled[i] = 1;
 		x[i] = 1;
 	}
-	/* Entries go only where both rows have room, so that the matrix stays symmetric and definite. */
+	/*
+	 * Entries go only where both rows have room, so that the matrix stays symmetric and
+	 * definite.
+	 */
 	for (int i = 0; i < ROWS * PER_ROW / 2; i++) {
 		int a = next() * ROWS, b = next() * ROWS;
 		double value = next();

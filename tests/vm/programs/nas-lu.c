@@ -2,9 +2,9 @@
 /*
  * nas-lu: symmetric successive over-relaxation as the LU application of the NAS Parallel Benchmarks
  * has it (Bailey et al., RNR-94-007, section 4.7): five unknowns in each cell of a grid, coupled by
- * 5x5 blocks with the six neighbours; a sweep in the order of the cells solves with the lower blocks,
- * one back with the upper ones, each over-relaxed by 1.2. The system is linear here, and made for a
- * solution that is known: residuals must shrink, and the solution must be found.
+ * 5x5 blocks with the six neighbours; a sweep in the order of the cells solves with the lower
+ * blocks, one back with the upper ones, each over-relaxed by 1.2. The system is linear here, and
+ * made for a solution that is known: residuals must shrink, and the solution must be found.
  */
 #include <math.h>
 #include <stdio.h>

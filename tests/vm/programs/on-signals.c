@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * on-signals SIGNAL...: waits, and prints which of these signals come. The last of them ends the program
- * with exit status 5; when the last is 0, none does.
+ * on-signals SIGNAL...: waits, and prints which of these signals come. The last of them ends the
+ * program with exit status 5; when the last is 0, none does.
  */
 #include <signal.h>
 #include <stdio.h>

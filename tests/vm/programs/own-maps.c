@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * own-maps: checks that /proc/self/maps lists text, heap, stacks, files with their offsets, shared and
- * protected areas, for the first thread, another one, and a child; and that glibc finds the bounds of
- * the first thread's stack there.
+ * own-maps: checks that /proc/self/maps lists text, heap, stacks, files with their offsets, shared
+ * and protected areas, for the first thread, another one, and a child; and that glibc finds the
+ * bounds of the first thread's stack there.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

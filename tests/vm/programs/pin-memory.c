@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pin-memory PIPES: pins pages until it is killed. A page that vmsplice(2) has put into a pipe can be
- * neither moved nor dropped. Each pipe has a page of a different piece of 16 MB, so that several memory
- * blocks have one.
+ * pin-memory PIPES: pins pages until it is killed. A page that vmsplice(2) has put into a pipe can
+ * be neither moved nor dropped. Each pipe has a page of a different piece of 16 MB, so that several
+ * memory blocks have one.
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pin-shared MB [FILE]: shares so much memory and writes to each page of it; prints "shared" and waits
- * until FILE is there. With 0 it calls clone(2) with a flag that the LWK does not have, over and over,
- * about each of which the LWK prints a line.
+ * pin-shared MB [FILE]: shares so much memory and writes to each page of it; prints "shared" and
+ * waits until FILE is there. With 0 it calls clone(2) with a flag that the LWK does not have, over
+ * and over, about each of which the LWK prints a line.
  */
 #define _GNU_SOURCE
 #include <sched.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ping-pong: two processes, a parent and its child, exchange messages of growing size through memory
- * that they share, as the OSU micro-benchmarks measure latency. They check all data; half the time of
- * a round trip goes to standard error.
+ * ping-pong: two processes, a parent and its child, exchange messages of growing size through
+ * memory that they share, as the OSU micro-benchmarks measure latency. They check all data; half
+ * the time of a round trip goes to standard error.
  */
 #include <sched.h>
 #include <stdatomic.h>

@@ -216,7 +216,10 @@ static void end_thread_with(uint64_t address)
 {
 	pthread_t thread;
 
-	/* The LWK writes 0 there when the thread has ended; joining would wait for glibc's own word. */
+	/*
+	 * The LWK writes 0 there when the thread has ended; joining would wait for glibc's own
+	 * word.
+	 */
 	if (pthread_create(&thread, NULL, end_with, (void *)address) == 0)
 		usleep(20000);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rounds NUMBER FILE: computes so many rounds, or, with 0, until FILE is there. Each round needs the
- * data of all earlier ones in memory and, by system calls, in a pipe; the sum that is printed at the
- * end differs if any data was lost.
+ * rounds NUMBER FILE: computes so many rounds, or, with 0, until FILE is there. Each round needs
+ * the data of all earlier ones in memory and, by system calls, in a pipe; the sum that is printed
+ * at the end differs if any data was lost.
  */
 #include <err.h>
 #include <stdint.h>

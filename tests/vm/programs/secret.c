@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* secret leave MB: fills so much memory; secret look MB: counts such bytes in so much new memory. */
+/*
+ * secret leave MB: fills so much memory; secret look MB: counts such bytes in so much new memory.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * set-quota DEVICE UID KILOBYTES: limits a user on a file system that is mounted with usrquota. It does
- * what setquota(8) does, whose package the test bed lacks.
+ * set-quota DEVICE UID KILOBYTES: limits a user on a file system that is mounted with usrquota. It
+ * does what setquota(8) does, whose package the test bed lacks.
  */
 #include <stdio.h>
 #include <stdlib.h>

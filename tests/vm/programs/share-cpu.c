@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * share-cpu N: checks what N threads besides the first may expect when they share CPUs. Linux promises
- * the same, but for "alone": there a thread that computes is interrupted.
- * share-cpu N endless: starts threads until there can be no more.
- * share-cpu N hold: prints "all wait", and waits for its end, with one of its threads at work.
+ * share-cpu N: checks what N threads besides the first may expect when they share CPUs. Linux
+ * promises the same, but for "alone": there a thread that computes is interrupted. share-cpu N
+ * endless: starts threads until there can be no more. share-cpu N hold: prints "all wait", and
+ * waits for its end, with one of its threads at work.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -244,7 +244,10 @@ static unsigned long long fact(const char *name)
 
 static void *read_late(void *argument)
 {
-	/* The page is not there yet: the proxy must ask the CPU for it while another thread computes. */
+	/*
+	 * The page is not there yet: the proxy must ask the CPU for it while another thread
+	 * computes.
+	 */
 	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	waiting++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stream: the four loops of the STREAM benchmark, written from its published definition (J. McCalpin,
- * "Memory Bandwidth and Machine Balance in Current High Performance Computers", 1995), and its check
- * of their results. The rates, which differ from run to run, go to standard error.
+ * stream: the four loops of the STREAM benchmark, written from its published definition (J.
+ * McCalpin, "Memory Bandwidth and Machine Balance in Current High Performance Computers", 1995),
+ * and its check of their results. The rates, which differ from run to run, go to standard error.
  */
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * thread-calls N: checks the promises of pthreads with at most N threads at a time, counting the first.
- * On the LWK N is the number of its CPUs.
+ * thread-calls N: checks the promises of pthreads with at most N threads at a time, counting the
+ * first. On the LWK N is the number of its CPUs.
  */
 #define _GNU_SOURCE
 #include <errno.h>

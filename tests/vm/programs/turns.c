@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * turns N: checks that N threads besides the first, which look at memory again and again, have turns
- * on the CPUs that they share. On Linux all of it holds, too, but for "undisturbed".
+ * turns N: checks that N threads besides the first, which look at memory again and again, have
+ * turns on the CPUs that they share. On Linux all of it holds, too, but for "undisturbed".
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Computes for two seconds and prints how many interrupts came in this time. Runs on the LWK only. */
+/*
+ * Computes for two seconds and prints how many interrupts came in this time. Runs on the LWK only.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

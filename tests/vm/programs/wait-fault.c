@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wait-fault DEVICE: a proxy that touches a page of its process's memory that the LWK does not make,
- * because its CPU hangs (inject=hang). Prints "touches PID" before.
+ * wait-fault DEVICE: a proxy that touches a page of its process's memory that the LWK does not
+ * make, because its CPU hangs (inject=hang). Prints "touches PID" before.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * without-grants COMMAND [ARGUMENT]...: runs a command for which ioctl LWK_GRANT does nothing and returns
- * 0, so that a proxy lies to its LWK about every page that it shares.
+ * without-grants COMMAND [ARGUMENT]...: runs a command for which ioctl LWK_GRANT does nothing and
+ * returns 0, so that a proxy lies to its LWK about every page that it shares.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * counts-load PATH TIMES: takes a path of the kernel so often between two marks (mark.h), after it has taken it
- * some times for caches. On a machine without the plugin it does the same, and nobody counts.
+ * counts-load PATH TIMES: takes a path of the kernel so often between two marks (mark.h), after it
+ * has taken it some times for caches. On a machine without the plugin it does the same, and nobody
+ * counts.
  */
 #define _GNU_SOURCE
 #include "mark.h"

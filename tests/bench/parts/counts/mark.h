@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Marks in a program that runs in the emulated machine: plugin.c counts what the machine does between
- * MARK_BEGIN and MARK_END. A mark is a long NOP with an operand that no compiler makes, so on other machines it
- * does nothing, in user mode as in any other.
+ * Marks in a program that runs in the emulated machine: plugin.c counts what the machine does
+ * between MARK_BEGIN and MARK_END. A mark is a long NOP with an operand that no compiler makes, so
+ * on other machines it does nothing, in user mode as in any other.
  */
 #ifndef COUNTS_MARK_H
 #define COUNTS_MARK_H

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A plugin of QEMU's TCG that counts what an emulated machine does between two marks of a program in it
- * (mark.h): -plugin libcounts.so,out=FILE. FILE gets a line of JSON for each MARK_END:
+ * A plugin of QEMU's TCG that counts what an emulated machine does between two marks of a program
+ * in it (mark.h): -plugin libcounts.so,out=FILE. FILE gets a line of JSON for each MARK_END:
  *
  *   {"label": N, "vcpu": the one that marked, "vcpus": [{counts of each that did something}],
  *    "passes": [{"from": A, "to": B, "n": N}], "lines": [the 16 lines that passed most often]}
  *
- * Counts do not depend on the host when the machine's CPUs take turns (-icount). Until a program says MARK_ARM
- * the machine is slowed down little.
+ * Counts do not depend on the host when the machine's CPUs take turns (-icount). Until a program
+ * says MARK_ARM the machine is slowed down little.
  *
- * Cache lines: each CPU has a private cache without an end, and a directory knows who has which line (MSI: lines
- * are shared, or modified by one). A line passes when a CPU needs one that another has modified; an upgrade is a
- * store to a line that others only have read. A line that nobody has modified comes from memory ("fetched").
- * Page walks, fetches of instructions and what an interrupt pushes are not seen.
+ * Cache lines: each CPU has a private cache without an end, and a directory knows who has which
+ * line (MSI: lines are shared, or modified by one). A line passes when a CPU needs one that another
+ * has modified; an upgrade is a store to a line that others only have read. A line that nobody has
+ * modified comes from memory ("fetched"). Page walks, fetches of instructions and what an interrupt
+ * pushes are not seen.
  *
- * Instructions are "user", "kernel" or "module" by their address. Instructions that wait are among these,
- * and "waiting" says how many: those between two PAUSEs of a CPU that has stored nothing between them.
+ * Instructions are "user", "kernel" or "module" by their address. Instructions that wait are among
+ * these, and "waiting" says how many: those between two PAUSEs of a CPU that has stored nothing
+ * between them.
  */
 #include "mark.h"
 #include "qemu.h"
@@ -413,7 +415,10 @@ static void translate_idle(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	}
 }
 
-/* Returns what an instruction is by its bytes behind the prefixes; COUNTERS: nothing that is counted. */
+/*
+ * Returns what an instruction is by its bytes behind the prefixes; COUNTERS: nothing that is
+ * counted.
+ */
 static enum counter kind_of(const uint8_t *bytes, size_t size)
 {
 	if (size == 0)

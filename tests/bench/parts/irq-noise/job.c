@@ -4,8 +4,8 @@
  * comma-separated list); in each round every one does the same work, and then waits for the others.
  * One that is held up holds up all (interrupt noise in HPC clouds: GROMACS beside iperf3).
  *
- * Prints "seconds S", and "cpu N INTERRUPTS" for each CPU of the machine: those of devices that came
- * to it between the first round and the last, as /proc/interrupts counts them.
+ * Prints "seconds S", and "cpu N INTERRUPTS" for each CPU of the machine: those of devices that
+ * came to it between the first round and the last, as /proc/interrupts counts them.
  */
 #define _GNU_SOURCE
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls [ROUNDS]: a rank sends 8 bytes to itself, again and again. Prints the nanoseconds of CPU time
- * that a call of MPI takes in the fastest of 20 parts; a round has three calls.
+ * calls [ROUNDS]: a rank sends 8 bytes to itself, again and again. Prints the nanoseconds of CPU
+ * time that a call of MPI takes in the fastest of 20 parts; a round has three calls.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collectives ROUNDS OPERATION:BYTES...: prints for each a line "OPERATION BYTES SECONDS", the median of what the
- * slowest rank took in each of ROUNDS rounds.
+ * collectives ROUNDS OPERATION:BYTES...: prints for each a line "OPERATION BYTES SECONDS", the
+ * median of what the slowest rank took in each of ROUNDS rounds.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -47,8 +47,8 @@ static double now(void)
 }
 
 /*
- * All ranks are on one host and have one clock: they begin at the same time, which a barrier over a slow link
- * cannot have them do, and the slowest one's end is the end.
+ * All ranks are on one host and have one clock: they begin at the same time, which a barrier over a
+ * slow link cannot have them do, and the slowest one's end is the end.
  */
 static double measure(const char *name, double *in, double *out, int n)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Loops, a reduction, tasks and a critical section of OpenMP. Prints nothing that depends on their order. */
+/*
+ * Loops, a reduction, tasks and a critical section of OpenMP. Prints nothing that depends on their
+ * order.
+ */
 #include <omp.h>
 #include <stdio.h>
 
