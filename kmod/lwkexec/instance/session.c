@@ -67,7 +67,6 @@ static int create_process(uint32_t flags, unsigned retries, bool say_frozen)
 		nanosleep(&pause, NULL);
 	}
 	session.index = own.index = create.index;
-	own.cpu = create.cpu;
 	memset(ours, 0, sizeof(ours));
 	ours[own.index % LWK_MAX_SLOTS] = true;
 	return 0;
@@ -101,7 +100,6 @@ int session_add_thread(void)
 	if (ioctl(session.device, LWK_THREAD_CREATE, &create))
 		return -errno;
 	own.index = create.index;
-	own.cpu = create.cpu;
 	__atomic_store_n(&ours[own.index % LWK_MAX_SLOTS], true, __ATOMIC_RELAXED);
 	return map_channel();
 }
@@ -135,18 +133,42 @@ static bool may_use(uint32_t index)
 	return is_own_or_free(index);
 }
 
-void session_cpus(struct numbers *cpus)
+/* Returns a copy of the LWK's status with an element for each CPU; free() it. NULL: none. */
+static struct lwk_status *copy_by_cpu(void)
 {
 	struct lwk_usage usage = { .capacity = LWK_STATUS_BYTES(session.cpus) };
 	struct lwk_status *status = malloc(usage.capacity);
 
 	usage.buffer = (uintptr_t)status;
-	memset(cpus, 0, sizeof(*cpus));
 	if (status && ioctl(session.device, LWK_GET_USAGE, &usage) == 0)
-		for (uint32_t i = 0; i < session.cpus; i++)
-			if (may_use(i))
-				numbers_add(cpus, status->cpu[i].linux_cpu);
+		return status;
 	free(status);
+	return NULL;
+}
+
+void session_cpus(struct numbers *cpus)
+{
+	struct lwk_status *status = copy_by_cpu();
+
+	memset(cpus, 0, sizeof(*cpus));
+	for (uint32_t i = 0; status && i < session.cpus; i++)
+		if (may_use(i))
+			numbers_add(cpus, status->cpu[i].linux_cpu);
+	free(status);
+}
+
+bool session_own_cpu(uint32_t *index, uint32_t *linux_cpu)
+{
+	uint32_t home = session.status->cpu[own.index].home;
+	struct lwk_status *status = copy_by_cpu();
+	bool known = status && home && home <= session.cpus;
+
+	if (known) {
+		*index = home - 1;
+		*linux_cpu = status->cpu[home - 1].linux_cpu;
+	}
+	free(status);
+	return known;
 }
 
 /* Maps the status, the window and the channel of the session. */

@@ -29,7 +29,6 @@ extern struct session session;
 struct own {
 	struct lwk_channel *channel;
 	uint32_t index;	 /* its slot */
-	uint32_t cpu;	 /* Linux's number of its CPU */
 	int child_waits; /* -1, or a pipe that ends when the child of a vfork(2) frees its parent */
 	bool newborn;	 /* a child just forked: the request being served was its parent's */
 };
@@ -65,5 +64,10 @@ int session_add_thread(void);
 void session_path(char *path, size_t size);
 /* The CPUs that the LWK's sched_getaffinity(2) tells the process. */
 void session_cpus(struct numbers *cpus);
+/*
+ * The LWK CPU that the calling thread's LWK thread is on: *index is the LWK's number of it, and
+ * *linux_cpu is Linux's. False: no memory, or the LWK has ended.
+ */
+bool session_own_cpu(uint32_t *index, uint32_t *linux_cpu);
 
 #endif

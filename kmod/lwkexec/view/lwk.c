@@ -18,12 +18,11 @@ void lwk_print(FILE *out)
 {
 	const struct lwk_status *lwk = session.status;
 	const struct lwk_cpu_status *cpu = &lwk->cpu[own.index];
+	uint32_t index, linux_cpu;
 	const struct {
 		const char *name;
 		unsigned long long value;
 	} facts[] = {
-		{ "cpu", own.cpu },
-		{ "cpu_index", own.index },
 		{ "cpus", session.cpus },
 		{ "interrupts", sum(cpu->interrupts, LWK_INTERRUPTS) },
 		{ "doorbells", cpu->interrupts[LWK_INTERRUPT_DOORBELL] },
@@ -43,6 +42,8 @@ void lwk_print(FILE *out)
 	};
 
 	fprintf(out, "version %.*s\n", (int)sizeof(lwk->version), lwk->version);
+	if (session_own_cpu(&index, &linux_cpu))
+		fprintf(out, "cpu %u\ncpu_index %u\n", linux_cpu, index);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		fprintf(out, "%s %llu\n", facts[i].name, facts[i].value);
 }

@@ -11,6 +11,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,29 @@ static int read_list(char text[256])
 	return *text ? 0 : -1;
 }
 
+/* Is the thread on this CPU by /proc/self/lwk, too? Linux does not have the file. */
+static bool lwk_agrees(int cpu)
+{
+	FILE *file = fopen("/proc/self/lwk", "re");
+	long long number, on = -1, index = -1, count = 0;
+	char name[64];
+
+	if (!file)
+		return true;
+	while (fscanf(file, "%63s", name) == 1) {
+		if (fscanf(file, " %lld", &number) != 1)
+			continue;
+		if (strcmp(name, "cpu") == 0)
+			on = number;
+		if (strcmp(name, "cpu_index") == 0)
+			index = number;
+		if (strcmp(name, "cpus") == 0)
+			count = number;
+	}
+	fclose(file);
+	return on == cpu && index >= 0 && index < count;
+}
+
 /* ---- a thread for itself ---- */
 
 static int go(int cpu)
@@ -71,7 +95,7 @@ static int go(int cpu)
 	char list[256], wanted[16];
 
 	CHECK(sched_setaffinity(0, sizeof(set), &set) == 0);
-	CHECK(on_cpu() == cpu);
+	CHECK(on_cpu() == cpu && lwk_agrees(cpu));
 	CHECK(sched_getaffinity(0, sizeof(found), &found) == 0 && CPU_EQUAL(&set, &found));
 	snprintf(wanted, sizeof(wanted), "%d", cpu);
 	CHECK(own_tid() != getpid() || (read_list(list) == 0 && strcmp(list, wanted) == 0));
