@@ -7,7 +7,6 @@
 #
 #	network_up DIRECTORY RELAY 3,3	two sites with three machines each; they go when the script ends
 #	network_link 'delay=50 rate=100'	sets the link: milliseconds, and million bits a second each way
-#	network_crossed			prints the bytes that have crossed, both ways
 #	network_run mpich|openmpi block|cyclic PROGRAM ARG...	a rank on each machine
 #
 # The machines' memory is one, so MPI libraries are told to use TCP within a site, too.
@@ -87,11 +86,6 @@ network_down()
 network_link()
 {
 	socat -t5 - "UNIX-CONNECT:$network_directory/relay" <<<"$1"
-}
-
-network_crossed()
-{
-	network_link '' | jq '[.ways[].bytes] | add'
 }
 
 # network_hosts block|cyclic: prints the addresses of the machines in the order of the ranks.
