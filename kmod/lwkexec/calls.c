@@ -138,7 +138,7 @@ int64_t calls_execute(const struct lwk_packet *request)
 	case LWK_CALL_THREAD:
 		return threads_add();
 	case LWK_CALL_FORK:
-		return fork_process(args[0], args[1], args[2]);
+		return fork_process(args[0], args[1], args[2], args[3]);
 	case LWK_CALL_FORK_WAIT:
 		return fork_wait();
 	case LWK_CALL_EXEC:

@@ -24,6 +24,7 @@
 #include "lwkexec/instance/session.h"
 #include "lwkexec/process/cause.h"
 #include "lwkexec/process/exec.h"
+#include "lwkexec/process/fork.h"
 #include "lwkexec/process/limits.h"
 #include "lwkexec/process/signals.h"
 #include "lwkexec/program/load.h"
@@ -124,6 +125,7 @@ static void end(const struct lwk_packet *notice)
 	/* There is nobody left to pass a signal on to. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
+	fork_return();
 	/* lwkpart.ko charges the proxy with what the program has used, for whoever waits for it. */
 	if (session_close() == 0)
 		report_at_end();

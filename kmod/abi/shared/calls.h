@@ -15,9 +15,9 @@
  *   THREAD  request. The proxy makes a thread of its own, which gets one more slot
  *           (LWK_THREAD_CREATE) and serves its channel. Result: 0; -EAGAIN: no slot is free; or
  *           another negative error.
- *   FORK    request; args: the asking slot, number of its offer, 1 for vfork(2). The proxy
- *           makes a child, which makes an LWK process and sends it COPY. Result: the child's pid,
- *           or a negative error.
+ *   FORK    request; args: the asking slot, number of its offer, 1 for vfork(2), and then the
+ *           caller's stack pointer if the offer is a copy. The proxy makes a child, which makes an
+ *           LWK process and sends it COPY. Result: the child's pid, or a negative error.
  *   FORK_WAIT  request, after a FORK for vfork(2). The proxy replies when the child has another
  *           program or has ended.
  *   EXEC    request; args: as of execveat(2), then the signals that are blocked. The proxy starts

@@ -172,7 +172,7 @@ static s64 copy_out(struct frame *frame, u64 flags, u64 stack)
 		u64 number = offer_make(frame, flags, stack, false);
 
 		pid = channel_call(PROCESS, LWK_CALL_FORK, slot->index, number,
-				   !!(flags & CLONE_VFORK));
+				   !!(flags & CLONE_VFORK), frame->rsp);
 	}
 	fork_withdraw();
 	space_let_change(space);

@@ -17,6 +17,7 @@
 #include "lwkexec/instance/copy.h"
 #include "lwkexec/instance/report.h"
 #include "lwkexec/instance/session.h"
+#include "lwkexec/process/fork.h"
 #include "lwkexec/process/limits.h"
 #include "lwkexec/process/signals.h"
 #include "lwkexec/program/program.h"
@@ -183,6 +184,7 @@ static int change(struct strings *argv, char **envp, uint64_t blocked)
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	/* The new lwkexec gets them from Linux. */
 	signals_keep();
+	fork_return();
 	no_limit = limit_stack(&old_limit);
 	keep_open(true);
 	snprintf(state, sizeof(state), STATE_FORMAT, session.device, session.serve, no_limit,

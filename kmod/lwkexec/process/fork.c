@@ -32,6 +32,61 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* In a child of a vfork(2): its end of the pipe, else -1. */
 static int parent_waits = -1;
 
+/*
+ * The child of a vfork(2) that has a copy of its parent's memory gives words back through the pipe
+ * that it has changed just above the parent's stack pointer, where posix_spawn(3) waits for an error.
+ */
+#define WORDS (4096 / sizeof(uint32_t))
+struct word {
+	uint64_t address;
+	uint32_t value, reserved;
+};
+static struct {
+	uint64_t address;
+	size_t n; /* 0: the memory is the parent's own, or no parent waits */
+	uint32_t at[WORDS];
+} watched;
+
+static void watch(uint64_t stack)
+{
+	watched.address = stack & ~(sizeof(uint32_t) - 1);
+	watched.n =
+		stack ? copy_in(watched.at, watched.address, sizeof(watched.at)) / sizeof(uint32_t)
+		      : 0;
+}
+
+/* A parent that has been killed leaves no signal behind. */
+static void give_back(const struct word *words, size_t n)
+{
+	struct timespec now = { 0, 0 };
+	sigset_t set;
+
+	if (write(parent_waits, words, n * sizeof(*words)) >= 0)
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigtimedwait(&set, NULL, &now);
+}
+
+void fork_return(void)
+{
+	struct word words[WORDS];
+	uint32_t now[WORDS];
+	size_t n = 0, changed = 0;
+
+	if (watched.n)
+		n = copy_in(now, watched.address, watched.n * sizeof(now[0])) / sizeof(now[0]);
+	for (size_t i = 0; i < n; i++) {
+		if (now[i] != watched.at[i])
+			words[changed++] =
+				(struct word){ .address = watched.address + i * sizeof(now[0]),
+					       .value = now[i] };
+		watched.at[i] = now[i];
+	}
+	if (changed)
+		give_back(words, changed);
+}
+
 /* Returns 0 or -1. */
 static int open_pipe(int ends[2])
 {
@@ -65,7 +120,8 @@ static int begin(uint64_t slot, uint64_t number)
 	return error ? error : (int)channel_call(LWK_CALL_COPY, copy);
 }
 
-static void become_proxy(const int ends[2], uint64_t slot, uint64_t number, bool vfork)
+static void become_proxy(const int ends[2], uint64_t slot, uint64_t number, bool vfork,
+			 uint64_t stack)
 {
 	int error;
 
@@ -82,6 +138,7 @@ static void become_proxy(const int ends[2], uint64_t slot, uint64_t number, bool
 	pthread_mutex_init(&lock, NULL);
 
 	error = begin(slot, number);
+	watch(error || !vfork ? 0 : stack);
 	if (write(ends[1], &error, sizeof(error)) != sizeof(error) || error)
 		_exit(EXIT_LWK);
 	if (vfork)
@@ -125,7 +182,7 @@ static int64_t await(pid_t child, int end)
 }
 
 /* All signals must be blocked: the child cannot pass one on before it has its channel. */
-static int64_t make_child(uint64_t slot, uint64_t number, bool vfork)
+static int64_t make_child(uint64_t slot, uint64_t number, bool vfork, uint64_t stack)
 {
 	int64_t result;
 	int ends[2];
@@ -138,7 +195,7 @@ static int64_t make_child(uint64_t slot, uint64_t number, bool vfork)
 	}
 	child = fork();
 	if (child == 0) {
-		become_proxy(ends, slot, number, vfork);
+		become_proxy(ends, slot, number, vfork, stack);
 		return 0;
 	}
 	result = child < 0 ? -errno : child;
@@ -153,26 +210,28 @@ static int64_t make_child(uint64_t slot, uint64_t number, bool vfork)
 	return result;
 }
 
-int64_t fork_process(uint64_t slot, uint64_t number, bool vfork)
+int64_t fork_process(uint64_t slot, uint64_t number, bool vfork, uint64_t stack)
 {
 	int64_t result;
 	sigset_t all;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
-	result = make_child(slot, number, vfork);
+	result = make_child(slot, number, vfork, stack);
 	signals_unblock();
 	return result;
 }
 
 int64_t fork_wait(void)
 {
-	char byte;
+	struct word word;
+	ssize_t n;
 
 	if (own.child_waits < 0)
 		return 0;
-	while (read(own.child_waits, &byte, 1) < 0 && errno == EINTR)
-		;
+	while ((n = read(own.child_waits, &word, sizeof(word))) > 0 || (n < 0 && errno == EINTR))
+		if (n == sizeof(word))
+			copy_out(word.address, &word.value, sizeof(word.value));
 	descriptor_drop(own.child_waits);
 	own.child_waits = -1;
 	return 0;

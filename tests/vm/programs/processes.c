@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -720,6 +721,42 @@ static int spawn(void)
 	return 0;
 }
 
+static void *do_nothing(void *argument)
+{
+	return argument;
+}
+
+/* From the first thread on, such a child has a copy of the memory. */
+static int spawn_with_threads(void)
+{
+	char *argv[] = { "x", NULL };
+	volatile int error = 0;
+	pthread_t thread;
+	pid_t pid;
+
+	CHECK(pthread_create(&thread, NULL, do_nothing, NULL) == 0 &&
+	      pthread_join(thread, NULL) == 0);
+	CHECK(posix_spawn(&pid, "/nowhere/at all", NULL, NULL, argv, environ) == ENOENT);
+	CHECK(wait(NULL) == -1 && errno == ECHILD);
+	CHECK(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ) == 0 && ends_with(pid, 0));
+	pid = vfork();
+	if (pid == 0) {
+		execv("/nowhere/at all", argv);
+		error = errno;
+		_exit(127);
+	}
+	CHECK(ends_with(pid, 127) && error == ENOENT);
+	pid = vfork();
+	if (pid == 0) {
+		getppid();
+		error = EIO;
+		execv("/bin/true", argv);
+		_exit(126);
+	}
+	CHECK(ends_with(pid, 0) && error == EIO);
+	return 0;
+}
+
 static int shell(void)
 {
 	char line[32];
@@ -764,6 +801,7 @@ int main(int argc, char **argv)
 		{ "vfork", vfork_waits },
 		{ "posix_spawn", spawn },
 		{ "system and popen", shell },
+		{ "posix_spawn with threads", spawn_with_threads },
 	};
 	int failed = 0;
 
