@@ -2,17 +2,21 @@
 /*
  * Watches an instance while its CPUs run: notices panics and hangs, sends events, copies console
  * text to Linux's log, and sets the LWK's clock. The watch runs on the Linux CPU that gets the
- * first doorbells, and reads shared memory only: it never interrupts an LWK CPU.
+ * first doorbells, and reads shared memory only: it interrupts no LWK CPU that shows signs of life.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
 #include "watch.h"
+
+#include <linux/delay.h>
+#include <linux/ktime.h>
 
 #include "abi/device/watch.h"
 #include "abi/shared/console.h"
 #include "instance/console.h"
 #include "instance/doorbell.h"
 #include "instance/state.h"
+#include "lending/cpu.h"
 #include "process/follow.h"
 
 /* A panic must be noticed within a second, even when its doorbell is lost. */
@@ -28,6 +32,27 @@
 #define LOG_LINE 240
 
 /*
+ * A CPU that its hypervisor hardly runs, because the host is busy, looks as one that hangs. So it is
+ * asked by an NMI in each look: one that hangs in the LWK's kernel answers at once. Without an answer
+ * the time counts less.
+ */
+#define ANSWER_MS 5
+#define UNANSWERED 6
+
+/* An answer that comes so late that this CPU did not run either says nothing. */
+static bool answers_at_once(const struct instance *instance, unsigned int cpu)
+{
+	const u32 *nmis = &instance->status->cpu[cpu].nmis;
+	u64 start = ktime_get_ns(), limit = ANSWER_MS * NSEC_PER_MSEC;
+	u32 before = READ_ONCE(*nmis);
+
+	cpu_nmi(instance->cpus[cpu].linux_cpu);
+	while (READ_ONCE(*nmis) == before && ktime_get_ns() - start < limit)
+		usleep_range(50, 200);
+	return READ_ONCE(*nmis) != before && ktime_get_ns() - start < 2 * limit;
+}
+
+/*
  * Returns a CPU whose heartbeat has had the same odd value for too long, or -1. At most twice the
  * interval of the watch counts between two looks: a hypervisor or firmware that stopped the whole
  * machine has stopped the LWK as well as the watch.
@@ -37,21 +62,23 @@ static int find_hanging_cpu(struct instance *instance)
 	unsigned long limit = msecs_to_jiffies(READ_ONCE(instance->watch.hang_ms));
 	unsigned long since =
 		min_t(unsigned long, jiffies - instance->watch.looked, 2 * WATCH_INTERVAL);
-	unsigned int i;
+	unsigned int i, cpu;
 	int hanging = -1;
 
 	instance->watch.looked = jiffies;
 	for (i = 0; i < instance->n_slots; i++) {
 		u64 beat = READ_ONCE(instance->status->cpu[i].heartbeat);
 
-		if (beat != instance->watch.health[i].beat) {
+		if (beat != instance->watch.health[i].beat || !(beat & 1)) {
 			instance->watch.health[i].beat = beat;
 			instance->watch.health[i].silent = 0;
 			continue;
 		}
-		instance->watch.health[i].silent += since;
-		if ((beat & 1) && instance->watch.health[i].silent > limit)
-			hanging = doorbell_cpu(instance, i);
+		cpu = doorbell_cpu(instance, i);
+		instance->watch.health[i].silent +=
+			answers_at_once(instance, cpu) ? since : since / UNANSWERED;
+		if (instance->watch.health[i].silent > limit)
+			hanging = cpu;
 	}
 	return hanging;
 }
@@ -61,8 +88,10 @@ static void look_for_hang(struct instance *instance)
 	char why[80];
 	int index;
 
+	if (READ_ONCE(instance->state) != LWK_STATE_RUNNING)
+		return;
 	index = find_hanging_cpu(instance);
-	if (index < 0 || instance->state != LWK_STATE_RUNNING)
+	if (index < 0)
 		return;
 	scnprintf(why, sizeof(why), "its CPU %d (Linux's %u) shows no sign of life for %u s", index,
 		  instance->cpus[index].linux_cpu, READ_ONCE(instance->watch.hang_ms) / 1000);

@@ -128,7 +128,7 @@ struct lwk_cpu_status {
 	__u64 out_of_memory; /* processes killed because the partition had no memory left */
 	__u64 disturbances;  /* interrupts that came while its process computed */
 	__u32 home; /* the index of the slot's CPU, plus 1; 0: none, not with a CPU's own slot */
-	__u32 reserved32;
+	__u32 nmis; /* CPU's own slot: NMIs that the CPU has answered */
 	__u32 linux_cpu;  /* Linux's number of this CPU, filled in by lwkpart.ko in a copy */
 	__u32 linux_node; /* its NUMA node, likewise */
 	__u64 interrupts[8] LWK_LINE_ALIGNED; /* enum lwk_interrupt */

@@ -87,6 +87,7 @@ void emergency(const struct frame *frame)
 void nmi(const struct frame *frame, struct slot *slot);
 void nmi(const struct frame *frame, struct slot *slot)
 {
+	status->cpu[slot->cpu->index].nmis++;
 	if (READ_ONCE(boot->want_registers))
 		registers_save(slot, frame);
 }

@@ -96,7 +96,7 @@ void process_run(void)
 	struct slot *slot = this_slot();
 	struct process *process = &slot->own;
 	struct lwk_packet packet;
-	struct cpu_set cpus;
+	struct cpu_set cpus = { { 0 } };
 	s64 error;
 
 	memset(process, 0, sizeof(*process));
@@ -105,7 +105,6 @@ void process_run(void)
 	process->n_slots = 1;
 	process->n_threads = 1;
 	thread_init(&slot->thread, process->pid);
-	cpus = (struct cpu_set){ { 0 } };
 	if (slot->heritage.pid == process->pid) {
 		slot->thread.policy = slot->heritage.policy;
 		process->past_time = slot->heritage.time;
