@@ -50,6 +50,7 @@ kernel_calls()
 	sed -n 's/^kernel_calls //p' "$BATS_TEST_TMPDIR/report"
 }
 
+# bats test_tags=servers
 @test "calls on files return what they return on Linux, by a server, the module and the proxy" {
 	file_calls linux >"$BATS_TEST_TMPDIR/linux"
 	grep -q 'Broken pipe and Broken pipe' "$BATS_TEST_TMPDIR/linux"
@@ -96,6 +97,7 @@ kernel_calls()
 	[[ $output == 0 ]]
 }
 
+# With cgroup version 2 there are none: no kernel thread may be in Slurm's own cgroups, where the proxies are.
 # server_calls HOW: prints how many calls of a program that repeats calls a server made.
 server_calls()
 {
@@ -104,6 +106,7 @@ server_calls()
 	sed -n 's/^server_calls //p' "$BATS_TEST_TMPDIR/report"
 }
 
+# bats test_tags=servers,version-1
 @test "servers make calls, unless LWK_CALLS or servers= turns that off; an idle one uses no CPU time" {
 	run -0 --separate-stderr server_calls server
 	echo "server_calls: $output $stderr"
@@ -126,6 +129,7 @@ server_calls()
 	node_is_clean
 }
 
+# bats test_tags=servers
 @test "a listener that does not answer keeps waiting only whom it was asked about" {
 	bed sh -ec 'mkdir /run/watched; mount -t tmpfs watched /run/watched
 		head -c 16M /dev/zero >/run/watched/file'
