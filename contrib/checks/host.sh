@@ -145,9 +145,9 @@ check_counting()
 	[[ $(counted "${tests[@]}") == '2 passed, 0 failed, 2 skipped 0' ]] || return
 	[[ $(counted "${tests[@]:0:2}") == '2 passed, 0 failed 0' ]] || return
 	[[ $(counted "${tests[@]}" 'not ok - e') == '2 passed, 1 failed, 2 skipped 1' ]] || return
-	# Nothing but skipped tests is no success.
+	# A check whose tests were all skipped has not passed.
 	[[ $(counted "${tests[2]}") == '0 passed, 0 failed, 1 skipped 1' ]] || return
-	# In a test bed as it is there is no reason for a skip.
+	# In a test bed without options no test has a reason to be skipped.
 	[[ $(of_bats '!version-2' "${tests[@]}" | grep -c '^not ok .* # skip') == 1 ]] || return
 	[[ $(of_bats 'cgroups,!version-1' "${tests[@]}" | grep -c '^not ok') == 0 ]]
 }

@@ -218,7 +218,7 @@ static void print_state(int fd)
 static void obey(int control)
 {
 	int fd = accept4(control, NULL, NULL, SOCK_CLOEXEC);
-	/* The link does not wait for long for who connects and is silent. */
+	/* A program that connects and writes nothing must not hold up the link for long. */
 	struct timeval patience = { .tv_usec = 100000 };
 	char line[128];
 	ssize_t length;

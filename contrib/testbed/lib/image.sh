@@ -44,7 +44,7 @@ image_left_out=(
 image_boot_modules=(virtio_pci virtio_blk ext4 virtio_net)
 
 image_size=4G
-# Sparse: it takes what the packages take.
+# The file is sparse: it takes as much of the disk as the packages need.
 image_size_with_more=12G
 
 find_image()

@@ -77,7 +77,7 @@ choose_accelerator()
 		accelerator=tcg,thread=single
 		return
 	fi
-	# Plugins are of QEMU's TCG.
+	# KVM has no plugins.
 	if [[ -w /dev/kvm && ! $plugin ]]; then
 		[[ -e $answer ]] || step 'probed whether KVM works' probe_kvm "$answer"
 		[[ $(<"$answer") == no ]] || accelerator=kvm clock=''
@@ -249,7 +249,7 @@ await_boot()
 	local timeout=boot_timeout_$init machine deadline restarts=0
 
 	timeout=${!timeout}
-	# Each access of memory is a call there.
+	# The kernels that report errors make a call for each access of memory, and boot slowly.
 	[[ ! $built_kernel ]] || timeout=$((4 * timeout))
 	deadline=$((SECONDS + timeout))
 	for ((machine = 1; machine <= machines; machine++)); do
@@ -356,7 +356,7 @@ verb_up()
 	if [[ $plugin ]]; then
 		[[ -e ${plugin%%,*} ]] ||
 			die_usage 'a file of a plugin after --plugin' "no ${plugin%%,*}" 'build it, or check its name'
-		# QEMU starts elsewhere.
+		# QEMU starts in another directory, so the path must be absolute.
 		plugin=$(realpath -s "${plugin%%,*}")${plugin#"${plugin%%,*}"}
 	fi
 	require_number --machines "$machines" 1 8

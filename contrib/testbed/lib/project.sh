@@ -28,7 +28,7 @@ configure_options()
 {
 	local headers=$kernel_build
 
-	# lwkpart.ko is not made for every kernel that other modules are made for.
+	# Modules that stand for lwkpart.ko may be for a kernel for which lwkpart.ko cannot be built.
 	[[ ! $modules ]] || headers=no
 	echo "--prefix=/usr --sysconfdir=/etc --enable-werror --with-kernel=$headers"
 }

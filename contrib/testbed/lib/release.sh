@@ -150,7 +150,7 @@ find_builder()
 {
 	local inputs
 
-	# Not the whole file: a builder takes minutes to make.
+	# Other changes of this file make no new builder, which takes minutes.
 	inputs=$(declare -f package_sources install_root
 		"$top/contrib/install-dependencies" --list-build
 		printf '%s\n' "$release"

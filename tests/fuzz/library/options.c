@@ -37,7 +37,7 @@ spank_err_t spank_option_getopt(spank_t sp, struct spank_option *option, char **
 	return *argument ? ESPANK_SUCCESS : ESPANK_ERROR;
 }
 
-/* The environment is none of the options. */
+/* The fuzzer is about options, not about the environment. */
 void mpirun_forget(void)
 {
 }

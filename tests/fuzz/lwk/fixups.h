@@ -3,7 +3,7 @@
 #define FUZZ_LWK_FIXUPS_H
 
 /*
- * From now on a fault of this process's at a FIXUP() goes on there; any other one ends the fuzzer.
+ * Has faults of this process at a FIXUP() go on there from now on; any other fault ends the fuzzer.
  */
 void fixups_follow(void);
 

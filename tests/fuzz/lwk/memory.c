@@ -189,7 +189,7 @@ static u64 take_size(void)
 	}
 }
 
-/* As kmod/lwkpart/process/window.c asks for a page. */
+/* Asks for a page in the way that kmod/lwkpart/process/window.c does. */
 static void ask_for_page(u64 addr, bool write)
 {
 	struct space *space = space_of(here());
@@ -294,7 +294,7 @@ s64 signal_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6])
 	return channel_request(nr, args);
 }
 
-/* The lock is free. */
+/* The LWK must hold no lock of a space when it calls this. */
 void slot_run_urgent(void)
 {
 	must(!space_of(0)->lock.locked && !space_of(1)->lock.locked);

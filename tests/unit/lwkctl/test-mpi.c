@@ -36,11 +36,11 @@ static void reading(void **state)
 	assert_int_equal(profile.ranks, 4);
 	assert_int_equal(profile.present, 4);
 	assert_int_equal(profile.n_edges, 9);
-	/* Fetched bytes go from their owner. */
+	/* The sender of fetched bytes is their owner. */
 	assert_int_equal(profile.edges[0].from, 0);
 	assert_int_equal(profile.edges[0].to, 1);
 	assert_int_equal(profile.edges[0].bytes, 64);
-	/* Classes of a pair are one edge. */
+	/* All size classes of a pair are one edge. */
 	assert_int_equal(profile.edges[1].to, 2);
 	assert_int_equal(profile.edges[1].n, 10);
 	assert_int_equal(profile.edges[1].bytes, 10000);

@@ -452,7 +452,7 @@ static void ending(char *image)
 	expect(ihk_os_boot(0), -EINVAL);
 	expect(ihk_os_load(0, image), 0);
 	expect(ihk_os_boot(0), 0);
-	/* An instance that runs is ended. */
+	/* Removing an instance that runs ends it. */
 	expect(ihk_destroy_os(0, 0), 0);
 	expect(ihk_get_num_reserved_cpus(0), 3);
 	expect(sum(-1), BYTES);

@@ -287,7 +287,7 @@ threads_in_cgroups()
 	sed -i 's/^LinuxCpus *=.*/LinuxCpus = 0/' /etc/slurm/lwk.conf
 	EOF
 	restart_slurm
-	# None of six programs that do nothing but system calls is left far behind.
+	# Each of six programs that do nothing but system calls gets a fair share.
 	run as user1 srun -n6 --lwk --mem=512 "$programs/hammer" 20
 	echo "$output"
 	# shellcheck disable=SC2016  # awk's

@@ -104,7 +104,7 @@ right()
 		echo "$output"
 		right "$output"
 	done
-	# More than 16 for each CPU, as much as a 128th of the memory has room for.
+	# A 128th of this memory has room for more slots than the least number, 16 for each CPU.
 	run -0 inside lwkexec "$programs/share-cpu" 8 endless
 	[[ $output =~ ^([0-9]+)\ threads$ ]]
 	((BASH_REMATCH[1] > 90))
@@ -239,7 +239,7 @@ endings()
 	[[ $output == '7 threads of 3, sum '* ]]
 }
 
-# Their shadow memory is at addresses of their choice, and more than there will ever be.
+# Sanitizers choose the addresses of their shadow memory, which is larger than the partition.
 @test "sanitizers find what is wrong with a program, and only that" {
 	run -0 inside env ASAN_OPTIONS=detect_leaks=0 lwkexec "$programs/sanitized-address" clean
 	[[ $output == 'sum 299995, counted' ]]
@@ -591,7 +591,7 @@ field_value()
 	run -0 --separate-stderr as user1 srun --lwk --lwk-launch=none -n1 -c2 --mem=256 \
 		sh -c 'lwkexec "$0" "$1"; lwkctl kmsg "$SLURM_JOB_ID" >&2' "$programs/every-call" "$last"
 	# Calls 15, 60 and 231 leave the program and have no result.
-	# A refused one has failed with ENOSYS.
+	# every-call prints "refused" for calls that failed with ENOSYS only.
 	diff <(awk '$1 != 15 && $1 != 60 && $1 != 231 { print $1, $3 }' "$BATS_TEST_TMPDIR/table") \
 		<(awk 'NR == FNR { named[$1]; next } $1 in named' "$BATS_TEST_TMPDIR/table" - <<<"$output")
 	# Numbers that are not in the table are refused, and the console names refused calls.

@@ -262,7 +262,7 @@ static int interval_timer(int which, int signal)
 	return 0;
 }
 
-/* Reading a clock is no call, and a signal may come in its midst. */
+/* Programs read clocks by the vDSO, and a signal may come while they do. */
 static int signals_come_in_vdso(void)
 {
 	const struct itimerval every = { { 0, 1000 }, { 0, 1000 } }, never = { 0 };
@@ -297,7 +297,7 @@ static int threads_share_timer(void)
 	expected = (of_process() - process) / (10 * MS);
 	printf("threads: %d signals of %d\n", signals, expected);
 	CHECK(signals >= 10 && signals <= expected + 8);
-	/* The other one takes what this one blocks. */
+	/* The other thread takes the signals that this one blocks. */
 	CHECK(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0);
 	signals = taker = 0;
 	compute_until_signals(1);
@@ -406,7 +406,7 @@ static int can_sleep(void)
 	CHECK(of_process() - process >= 50 * MS);
 	stop = true;
 	CHECK(pthread_join(thread, NULL) == 0);
-	/* Nobody moves the clock on. */
+	/* No thread computes, so the clock stands still. */
 	handle(SIGALRM);
 	CHECK(setitimer(ITIMER_REAL, &soon, NULL) == 0);
 	time.tv_sec = 1000;

@@ -47,8 +47,8 @@ static struct counts count(void)
 }
 
 /*
- * Without a function around it that the child of vfork(2) would return from, on its parent's stack.
- * A child has nothing to tell.
+ * The code is inline: the child of vfork(2) would return from a function on its parent's stack.
+ * A child ends at once.
  */
 static inline long call(long nr)
 {

@@ -26,7 +26,7 @@ static int by_size(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* A median is not moved by the turns of others. */
+/* The turns of other threads disturb a few rounds only, so the median does not show them. */
 static uint64_t median(uint64_t *values)
 {
 	qsort(values, ROUNDS, sizeof(*values), by_size);
@@ -51,7 +51,7 @@ static int measure(const char *room, size_t count, uint64_t result[KINDS])
 	size_t at = 1;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		/* Any of them, not the one that was used last. */
+		/* A random one of the mappings, so that no cache of the last one helps. */
 		char *old = (char *)room + (at = at * 48271 % 2147483647) % (count / 2) * 2 * PAGE;
 		uint64_t start = __rdtsc();
 		char *page = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -157,7 +157,7 @@ static int limits(void)
 	return 0;
 }
 
-/* Room that nobody could fill costs what is touched of it, whatever its protection was first. */
+/* A mapping larger than the memory costs what is touched of it, whatever its first protection. */
 static int sparse(void)
 {
 	const size_t size = 8UL << 40, step = 1UL << 30;

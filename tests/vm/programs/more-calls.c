@@ -189,7 +189,7 @@ static int signal_descriptors(void)
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGCHLD);
 	CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
-	/* One that waits since before. */
+	/* A signal that has come before there is a descriptor. */
 	CHECK(kill(getpid(), SIGUSR1) == 0);
 	fd = signalfd(-1, &set, SFD_NONBLOCK);
 	CHECK(fd >= 0 && tells(fd, SIGUSR1, getpid()) && tells_nothing(fd));
@@ -200,7 +200,7 @@ static int signal_descriptors(void)
 		_exit(kill(getppid(), SIGUSR1) || raise(SIGUSR1) || !tells(fd, SIGUSR1, getpid()));
 	CHECK(child > 0 && tells(fd, SIGUSR1, child) && tells(fd, SIGCHLD, child));
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
-	/* Others take them, too. */
+	/* Other calls take signals of the descriptor's set, too. */
 	CHECK(kill(getpid(), SIGUSR1) == 0 && sigpending(&pending) == 0);
 	CHECK(sigismember(&pending, SIGUSR1) && !sigismember(&pending, SIGCHLD));
 	CHECK(sigtimedwait(&set, NULL, &at_once) == SIGUSR1 && tells_nothing(fd));
@@ -440,7 +440,7 @@ static int advice(void)
 	memset(memory, 'a', 4 * PAGE);
 	CHECK(madvise(memory + PAGE, PAGE, MADV_WIPEONFORK) == 0);
 	CHECK(madvise(memory + 2 * PAGE, PAGE, MADV_DONTFORK) == 0);
-	/* A child hands it down. */
+	/* A child's child inherits the advice. */
 	child = fork();
 	if (child == 0)
 		child = fork();

@@ -91,7 +91,7 @@ static void collectives(void)
 		types[i] = MPI_DOUBLE;
 		all[i] = i;
 	}
-	/* Types in places where they have no meaning are none. */
+	/* Arguments that have no meaning on a rank may be MPI_DATATYPE_NULL. */
 	if (rank == 0)
 		MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 1, MPI_DOUBLE, 0,
 			   MPI_COMM_WORLD);

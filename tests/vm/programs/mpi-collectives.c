@@ -17,7 +17,7 @@
 static int world_rank, world_ranks, round_number;
 static uint64_t state;
 
-/* The same numbers on all ranks. */
+/* All ranks get the same random numbers. */
 static unsigned random_below(unsigned n)
 {
 	state = state * 6364136223846793005ULL + 1442695040888963407ULL;

@@ -327,7 +327,7 @@ static int while_syncing(void)
 	atomic_store(&written, true);
 	CHECK(pthread_join(thread, &failed) == 0 && !failed);
 	CHECK(msync(map, PAGES * PAGE, MS_SYNC) == 0 && munmap(map, PAGES * PAGE) == 0);
-	/* Clean pages go, so that they come from the disk again. */
+	/* Linux drops clean pages here, so that they come from the disk again. */
 	CHECK(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0);
 	for (size_t page = 0; page < PAGES; page++) {
 		CHECK(pread(fd, &found[page], sizeof(last), page * PAGE) == sizeof(last));

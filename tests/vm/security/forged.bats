@@ -131,7 +131,7 @@ nothing_forged()
 	EOF
 	echo "$output"
 	[[ ${output%with --lwk:*} == *'a Linux-only job'* && ${output%with --lwk:*} != *'the script runs'* ]]
-	# In Slurm 24.11 the job's own option wins, so that the variable is nothing to anybody.
+	# In Slurm 24.11 the job's own option wins, so that the variable has no effect.
 	with_lwk=${output#*with --lwk:}
 	[[ $with_lwk == $'\nthe script runs' ]] ||
 		[[ $with_lwk == *'(--lwk=1M?[2026-01-01T00:00:00] error: FORGED)'* && $with_lwk != *'the script runs'* ]]

@@ -73,7 +73,7 @@ fuzz()
 	export LWK_DEVICE=$device
 	for ((end = SECONDS + $2; SECONDS < end; )); do
 		timeout -s KILL 60 $as_user1 lwkexec fuzz-calls "$((++run + $1))" 2 </dev/null >/dev/null 2>&1
-		# A child of the fuzzer keeps the CPU.
+		# A child of the fuzzer that lives on would keep the CPU.
 		while pkill -KILL -u user1; do sleep 0.1; done
 		$as_user1 lwkexec hello || exit
 	done

@@ -42,7 +42,7 @@ goes_on()
 	[[ $output == *ms*Killed* ]]
 	run -0 bed lwkctl stat "$job"
 	echo "$output"
-	# The program has made only some of the 500 MB.
+	# The program had touched only some of the 500 MB when it was killed.
 	(($(awk 'NR == 3 { print $7 }' <<<"$output") < 450))
 	goes_on
 }

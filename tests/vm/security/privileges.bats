@@ -52,7 +52,7 @@ setup_file()
 		print "$name was done: $result\n" if $result >= 0;
 		$n++;
 	}
-	# setfsuid tells the user before it, whatever it does.
+	# setfsuid returns the previous user, whether it changes anything or not.
 	syscall(122, 0);
 	print "$n calls, fsuid ", syscall(122, -1), "\n";
 	EOF

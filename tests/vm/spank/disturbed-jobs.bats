@@ -12,7 +12,7 @@ setup_file()
 	prepare
 }
 
-# runs_on_lwk JOB: its program does.
+# runs_on_lwk JOB: true when a program of the job runs on its LWK.
 runs_on_lwk()
 {
 	[[ $(bed lwkctl stat "$1" --json | jq .threads) -ge 1 ]]

@@ -67,7 +67,7 @@ static const char *const names[COUNTERS] = {
 
 struct counts {
 	uint64_t n[COUNTERS];
-	/* At the CPU's last PAUSE. */
+	/* The counts at the CPU's last PAUSE. */
 	uint64_t paused_instructions, paused_stores;
 };
 
@@ -114,7 +114,7 @@ static struct line *line_at(uint64_t number)
 	if (!*part) {
 		*part = calloc(PART_LINES, sizeof(**part));
 		if (!*part)
-			abort(); /* QEMU could do nothing else, either. */
+			abort(); /* QEMU itself ends without memory, too. */
 	}
 	return &(*part)[number % PART_LINES];
 }
@@ -175,7 +175,7 @@ static void on_access(unsigned translated_for, qemu_plugin_meminfo_t info, uint6
 	}
 	first = qemu_plugin_hwaddr_phys_addr(address);
 	last = first + (1U << qemu_plugin_mem_size_shift(info)) - 1;
-	/* An access that crosses into another page is somewhere else. */
+	/* The second page of an access may be anywhere in memory: only the first one counts. */
 	if (last >> 12 != first >> 12)
 		last = first;
 	pthread_mutex_lock(&lock);

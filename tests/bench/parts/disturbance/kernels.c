@@ -115,7 +115,7 @@ static struct facts read_facts(void)
 	return facts;
 }
 
-/* A count that could not be read is no count of 0. */
+/* Prints null for a count that could not be read. */
 static void print_count(long long first, long long count)
 {
 	if (first < 0)

@@ -7,7 +7,7 @@ def total($kind): [.[] | select(.kind == $kind) | to_entries[] | select(.key != 
 	| group_by(.key) | map({key: .[0].key, value: (map(.value) | add)}) | from_entries;
 
 . as $counts
-# A round that is not on the LWK has no count of this name.
+# Only rounds on the LWK have a count "disturbances".
 | result("noise"; [
 	goal_of("interrupts on an LWK CPU while it computes";
 		[$counts[] | select(.kind == "lwk").disturbances]; $rounds; add; "<="; 0)];

@@ -221,7 +221,7 @@ static void strip(int os)
 	}
 }
 
-/* As with IHK, what an instance has that was never booted is lost with it. */
+/* As with IHK, CPUs and memory of an instance that was never booted are lost with it. */
 int ihk_destroy_os(int index, int os)
 {
 	if (instance(os))

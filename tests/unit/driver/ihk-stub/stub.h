@@ -11,7 +11,7 @@
 
 #define STUB_OS 4
 
-/* Outlives the processes that call the library, as IHK's modules do. */
+/* This state outlives the processes that call the library, as that of IHK's modules does. */
 struct stub {
 	struct {
 		int cpu, os; /* -1: reserved only */
