@@ -10,16 +10,16 @@ endif
 
 namespace_sources = \
 	$(slurm_compat_sources) \
-	spank/compat/namespace_compat.c spank/compat/namespace_compat.h \
+	spank/compat/namespace_compat.c \
 	job_container/plugin.c \
-	libmodeswitch/base/cgroup.c libmodeswitch/base/cgroup.h \
-	libmodeswitch/base/files.c libmodeswitch/base/files.h \
-	job_container/os_cores.c job_container/os_cores.h \
-	job_container/view.c job_container/view.h \
-	job_container/restore.c job_container/restore.h \
-	job_container/alive.c job_container/alive.h \
-	job_container/lost.c job_container/lost.h \
-	job_container/restart.c job_container/restart.h
+	libmodeswitch/base/cgroup.c \
+	libmodeswitch/base/files.c \
+	job_container/os_cores.c \
+	job_container/view.c \
+	job_container/restore.c \
+	job_container/alive.c \
+	job_container/lost.c \
+	job_container/restart.c
 namespace_cppflags = $(AM_CPPFLAGS) $(slurm_compat_cppflags)
 # Slurm's programs export thousands of names: ours must not meet theirs.
 namespace_ldflags = $(AM_LDFLAGS) -module -avoid-version \

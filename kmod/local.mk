@@ -78,43 +78,42 @@ EXTRA_DIST += kmod/lwk
 
 bin_PROGRAMS += kmod/lwkexec/lwkexec
 kmod_lwkexec_lwkexec_SOURCES = \
-	kmod/lwkexec/calls.c kmod/lwkexec/calls.h \
+	kmod/lwkexec/calls.c \
 	kmod/lwkexec/main.c \
-	kmod/lwkexec/base/descriptors.c kmod/lwkexec/base/descriptors.h \
-	kmod/lwkexec/base/fail.c kmod/lwkexec/base/fail.h \
-	kmod/lwkexec/base/numbers.h \
-	kmod/lwkexec/instance/channel.c kmod/lwkexec/instance/channel.h \
-	kmod/lwkexec/instance/copy.c kmod/lwkexec/instance/copy.h \
-	kmod/lwkexec/instance/gone.c kmod/lwkexec/instance/gone.h \
+	kmod/lwkexec/base/descriptors.c \
+	kmod/lwkexec/base/fail.c \
+	kmod/lwkexec/instance/channel.c \
+	kmod/lwkexec/instance/copy.c \
+	kmod/lwkexec/instance/gone.c \
 	kmod/lwkexec/instance/interruptible.S \
-	kmod/lwkexec/instance/linux_call.c kmod/lwkexec/instance/linux_call.h \
-	kmod/lwkexec/instance/memory.c kmod/lwkexec/instance/memory.h \
-	kmod/lwkexec/instance/report.c kmod/lwkexec/instance/report.h \
-	kmod/lwkexec/instance/session.c kmod/lwkexec/instance/session.h \
-	kmod/lwkexec/instance/window.c kmod/lwkexec/instance/window.h \
-	kmod/lwkexec/process/cause.c kmod/lwkexec/process/cause.h \
-	kmod/lwkexec/process/direct.c kmod/lwkexec/process/direct.h \
-	kmod/lwkexec/process/exec.c kmod/lwkexec/process/exec.h \
-	kmod/lwkexec/process/fork.c kmod/lwkexec/process/fork.h \
-	kmod/lwkexec/process/identity.c kmod/lwkexec/process/identity.h \
-	kmod/lwkexec/process/limits.c kmod/lwkexec/process/limits.h \
-	kmod/lwkexec/process/share.c kmod/lwkexec/process/share.h \
-	kmod/lwkexec/process/signals.c kmod/lwkexec/process/signals.h \
-	kmod/lwkexec/process/splice.c kmod/lwkexec/process/splice.h \
-	kmod/lwkexec/process/threads.c kmod/lwkexec/process/threads.h \
-	kmod/lwkexec/process/timers.c kmod/lwkexec/process/timers.h \
-	kmod/lwkexec/program/elf_file.c kmod/lwkexec/program/elf_file.h \
-	kmod/lwkexec/program/load.c kmod/lwkexec/program/load.h \
-	kmod/lwkexec/program/mapped_files.c kmod/lwkexec/program/mapped_files.h \
-	kmod/lwkexec/program/program.c kmod/lwkexec/program/program.h \
-	kmod/lwkexec/program/script.c kmod/lwkexec/program/script.h \
-	kmod/lwkexec/program/stack.c kmod/lwkexec/program/stack.h \
-	kmod/lwkexec/view/lwk.c kmod/lwkexec/view/lwk.h \
-	kmod/lwkexec/view/maps.c kmod/lwkexec/view/maps.h \
-	kmod/lwkexec/view/meminfo.c kmod/lwkexec/view/meminfo.h \
-	kmod/lwkexec/view/self.c kmod/lwkexec/view/self.h \
-	kmod/lwkexec/view/status.c kmod/lwkexec/view/status.h \
-	kmod/lwkexec/view/sys.c kmod/lwkexec/view/sys.h \
-	kmod/lwkexec/view/text_file.c kmod/lwkexec/view/text_file.h
+	kmod/lwkexec/instance/linux_call.c \
+	kmod/lwkexec/instance/memory.c \
+	kmod/lwkexec/instance/report.c \
+	kmod/lwkexec/instance/session.c \
+	kmod/lwkexec/instance/window.c \
+	kmod/lwkexec/process/cause.c \
+	kmod/lwkexec/process/direct.c \
+	kmod/lwkexec/process/exec.c \
+	kmod/lwkexec/process/fork.c \
+	kmod/lwkexec/process/identity.c \
+	kmod/lwkexec/process/limits.c \
+	kmod/lwkexec/process/share.c \
+	kmod/lwkexec/process/signals.c \
+	kmod/lwkexec/process/splice.c \
+	kmod/lwkexec/process/threads.c \
+	kmod/lwkexec/process/timers.c \
+	kmod/lwkexec/program/elf_file.c \
+	kmod/lwkexec/program/load.c \
+	kmod/lwkexec/program/mapped_files.c \
+	kmod/lwkexec/program/program.c \
+	kmod/lwkexec/program/script.c \
+	kmod/lwkexec/program/stack.c \
+	kmod/lwkexec/view/lwk.c \
+	kmod/lwkexec/view/maps.c \
+	kmod/lwkexec/view/meminfo.c \
+	kmod/lwkexec/view/self.c \
+	kmod/lwkexec/view/status.c \
+	kmod/lwkexec/view/sys.c \
+	kmod/lwkexec/view/text_file.c
 kmod_lwkexec_lwkexec_CFLAGS = $(AM_CFLAGS) $(PIE_FLAGS)
 kmod_lwkexec_lwkexec_LDADD = $(ELF_LIBS)

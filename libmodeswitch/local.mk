@@ -9,125 +9,117 @@ modeswitch_HEADERS = $(wildcard $(srcdir)/libmodeswitch/modeswitch/*.h)
 # All of the library; the unit tests see what the shared library hides. HACKING.md has the rooms.
 noinst_LTLIBRARIES += libmodeswitch/libmodeswitch_all.la
 libmodeswitch_libmodeswitch_all_la_SOURCES = \
-	libmodeswitch/base/cgroup.c libmodeswitch/base/cgroup.h \
-	libmodeswitch/base/child.c libmodeswitch/base/child.h \
-	libmodeswitch/base/clock.c libmodeswitch/base/clock.h \
+	libmodeswitch/base/cgroup.c \
+	libmodeswitch/base/child.c \
+	libmodeswitch/base/clock.c \
 	libmodeswitch/base/error.c \
-	libmodeswitch/base/files.c libmodeswitch/base/files.h \
-	libmodeswitch/base/json.c libmodeswitch/base/json.h \
-	libmodeswitch/base/parse.c libmodeswitch/base/parse.h \
-	libmodeswitch/base/signals.c libmodeswitch/base/signals.h \
-	libmodeswitch/base/trust.c libmodeswitch/base/trust.h \
-	libmodeswitch/config/configuration.c libmodeswitch/config/configuration.h \
-	libmodeswitch/config/image.c libmodeswitch/config/image.h \
-	libmodeswitch/config/keys.c libmodeswitch/config/keys.h \
-	libmodeswitch/store/journal.c libmodeswitch/store/journal.h \
-	libmodeswitch/store/record.c libmodeswitch/store/record.h \
-	libmodeswitch/store/state.c libmodeswitch/store/state.h \
-	libmodeswitch/store/times.c libmodeswitch/store/times.h \
-	libmodeswitch/driver/counters.c libmodeswitch/driver/counters.h \
-	libmodeswitch/driver/driver.c libmodeswitch/driver/driver.h \
+	libmodeswitch/base/files.c \
+	libmodeswitch/base/json.c \
+	libmodeswitch/base/parse.c \
+	libmodeswitch/base/signals.c \
+	libmodeswitch/base/trust.c \
+	libmodeswitch/config/configuration.c \
+	libmodeswitch/config/image.c \
+	libmodeswitch/config/keys.c \
+	libmodeswitch/store/journal.c \
+	libmodeswitch/store/record.c \
+	libmodeswitch/store/state.c \
+	libmodeswitch/store/times.c \
+	libmodeswitch/driver/counters.c \
+	libmodeswitch/driver/driver.c \
 	libmodeswitch/driver/ihk/check.c \
 	libmodeswitch/driver/ihk/driver.c \
-	libmodeswitch/driver/ihk/ihk.h libmodeswitch/driver/ihk/ihklib.h \
-	libmodeswitch/driver/ihk/library.c libmodeswitch/driver/ihk/library.h \
+	libmodeswitch/driver/ihk/library.c \
 	libmodeswitch/driver/ihk/memory.c \
-	libmodeswitch/driver/ihk/owned.c libmodeswitch/driver/ihk/owned.h \
+	libmodeswitch/driver/ihk/owned.c \
 	libmodeswitch/driver/ihk/watch.c \
 	libmodeswitch/driver/lwkpart/driver.c \
 	libmodeswitch/driver/lwkpart/dump.c \
-	libmodeswitch/driver/lwkpart/lwkpart.h \
-	libmodeswitch/driver/lwkpart/usage.c libmodeswitch/driver/lwkpart/usage.h \
+	libmodeswitch/driver/lwkpart/usage.c \
 	libmodeswitch/driver/lwkpart/watch.c \
-	libmodeswitch/machine/memory.c libmodeswitch/machine/memory.h \
-	libmodeswitch/machine/signatures.c libmodeswitch/machine/signatures.h \
-	libmodeswitch/machine/sysview.h \
+	libmodeswitch/machine/memory.c \
+	libmodeswitch/machine/signatures.c \
 	libmodeswitch/machine/sysview/job.c \
 	libmodeswitch/machine/sysview/machine.c \
-	libmodeswitch/machine/sysview/tree.c libmodeswitch/machine/sysview/tree.h \
-	libmodeswitch/machine/topology.c libmodeswitch/machine/topology.h \
-	libmodeswitch/machine/vulnerabilities.c libmodeswitch/machine/vulnerabilities.h \
+	libmodeswitch/machine/sysview/tree.c \
+	libmodeswitch/machine/topology.c \
+	libmodeswitch/machine/vulnerabilities.c \
 	libmodeswitch/plan/cpus.c \
-	libmodeswitch/plan/make.c libmodeswitch/plan/make.h \
+	libmodeswitch/plan/make.c \
 	libmodeswitch/plan/memory.c \
-	libmodeswitch/plan/plan.c libmodeswitch/plan/plan.h \
-	libmodeswitch/plan/planning.h \
+	libmodeswitch/plan/plan.c \
 	libmodeswitch/plan/proxies.c \
-	libmodeswitch/plan/supply.c libmodeswitch/plan/supply.h \
-	libmodeswitch/migrate/adaptive.c libmodeswitch/migrate/adaptive.h \
-	libmodeswitch/migrate/away_list.c libmodeswitch/migrate/away_list.h \
-	libmodeswitch/migrate/context.c libmodeswitch/migrate/context.h \
-	libmodeswitch/migrate/cpusets.c libmodeswitch/migrate/cpusets.h \
-	libmodeswitch/migrate/destinations.c libmodeswitch/migrate/destinations.h \
-	libmodeswitch/migrate/methods.c libmodeswitch/migrate/methods.h \
-	libmodeswitch/migrate/migrate.c libmodeswitch/migrate/migrate.h \
-	libmodeswitch/migrate/move.c libmodeswitch/migrate/move.h \
-	libmodeswitch/migrate/page.h \
-	libmodeswitch/migrate/page_list.c libmodeswitch/migrate/page_list.h \
-	libmodeswitch/migrate/policies.c libmodeswitch/migrate/policies.h \
-	libmodeswitch/migrate/range.h \
-	libmodeswitch/migrate/rehome.c libmodeswitch/migrate/rehome.h \
-	libmodeswitch/migrate/request.c libmodeswitch/migrate/request.h \
-	libmodeswitch/migrate/rounds.c libmodeswitch/migrate/rounds.h \
-	libmodeswitch/migrate/scan.c libmodeswitch/migrate/scan.h \
+	libmodeswitch/plan/supply.c \
+	libmodeswitch/migrate/adaptive.c \
+	libmodeswitch/migrate/away_list.c \
+	libmodeswitch/migrate/context.c \
+	libmodeswitch/migrate/cpusets.c \
+	libmodeswitch/migrate/destinations.c \
+	libmodeswitch/migrate/methods.c \
+	libmodeswitch/migrate/migrate.c \
+	libmodeswitch/migrate/move.c \
+	libmodeswitch/migrate/page_list.c \
+	libmodeswitch/migrate/policies.c \
+	libmodeswitch/migrate/rehome.c \
+	libmodeswitch/migrate/request.c \
+	libmodeswitch/migrate/rounds.c \
+	libmodeswitch/migrate/scan.c \
 	libmodeswitch/migrate/state_json.c \
-	libmodeswitch/migrate/targets.c libmodeswitch/migrate/targets.h \
-	libmodeswitch/migrate/throttle.c libmodeswitch/migrate/throttle.h \
-	libmodeswitch/interrupts/affinity.c libmodeswitch/interrupts/affinity.h \
-	libmodeswitch/interrupts/counts.c libmodeswitch/interrupts/counts.h \
-	libmodeswitch/interrupts/irqbalance.c libmodeswitch/interrupts/irqbalance.h \
-	libmodeswitch/interrupts/steer.c libmodeswitch/interrupts/steer.h \
+	libmodeswitch/migrate/targets.c \
+	libmodeswitch/migrate/throttle.c \
+	libmodeswitch/interrupts/affinity.c \
+	libmodeswitch/interrupts/counts.c \
+	libmodeswitch/interrupts/irqbalance.c \
+	libmodeswitch/interrupts/steer.c \
 	libmodeswitch/interrupts/quiet/bans.c \
-	libmodeswitch/interrupts/quiet/job_cpus.c libmodeswitch/interrupts/quiet/job_cpus.h \
-	libmodeswitch/interrupts/quiet/pass.c libmodeswitch/interrupts/quiet/pass.h \
-	libmodeswitch/interrupts/quiet/quiet.h \
+	libmodeswitch/interrupts/quiet/job_cpus.c \
+	libmodeswitch/interrupts/quiet/pass.c \
 	libmodeswitch/interrupts/quiet/state.c \
 	libmodeswitch/interrupts/quiet/watch.c \
-	libmodeswitch/limits/cgroup_v1.c libmodeswitch/limits/cgroup_v1.h \
-	libmodeswitch/limits/cgroup_v2.c libmodeswitch/limits/cgroup_v2.h \
-	libmodeswitch/limits/controllers.c libmodeswitch/limits/controllers.h \
+	libmodeswitch/limits/cgroup_v1.c \
+	libmodeswitch/limits/cgroup_v2.c \
+	libmodeswitch/limits/controllers.c \
 	libmodeswitch/limits/kills.c \
-	libmodeswitch/limits/libcgroup.c libmodeswitch/limits/libcgroup.h \
-	libmodeswitch/limits/limits.h \
-	libmodeswitch/watch/core_file.c libmodeswitch/watch/core_file.h \
+	libmodeswitch/limits/libcgroup.c \
+	libmodeswitch/watch/core_file.c \
 	libmodeswitch/watch/dump.c \
 	libmodeswitch/watch/kmsg.c \
-	libmodeswitch/watch/panic_dump.c libmodeswitch/watch/panic_dump.h \
+	libmodeswitch/watch/panic_dump.c \
 	libmodeswitch/watch/usage_json.c \
 	libmodeswitch/watch/watch.c \
 	libmodeswitch/switch/quiet_job.c \
-	libmodeswitch/switch/report.c libmodeswitch/switch/report.h \
+	libmodeswitch/switch/report.c \
 	libmodeswitch/switch/reset.c \
-	libmodeswitch/switch/engine.c libmodeswitch/switch/engine.h \
-	libmodeswitch/switch/fault.c libmodeswitch/switch/fault.h \
-	libmodeswitch/switch/look.c libmodeswitch/switch/look.h \
+	libmodeswitch/switch/engine.c \
+	libmodeswitch/switch/fault.c \
+	libmodeswitch/switch/look.c \
 	libmodeswitch/switch/switch.c \
-	libmodeswitch/switch/undo.c libmodeswitch/switch/undo.h \
-	libmodeswitch/switch/warm.c libmodeswitch/switch/warm.h \
+	libmodeswitch/switch/undo.c \
+	libmodeswitch/switch/warm.c \
 	libmodeswitch/switch/steps/cpus.c \
 	libmodeswitch/switch/steps/instance.c \
 	libmodeswitch/switch/steps/interrupts.c \
 	libmodeswitch/switch/steps/limits.c \
-	libmodeswitch/switch/steps/memory/attempt.c libmodeswitch/switch/steps/memory/attempt.h \
-	libmodeswitch/switch/steps/memory/blocks.c libmodeswitch/switch/steps/memory/blocks.h \
-	libmodeswitch/switch/steps/memory/give_back.c libmodeswitch/switch/steps/memory/give_back.h \
+	libmodeswitch/switch/steps/memory/attempt.c \
+	libmodeswitch/switch/steps/memory/blocks.c \
+	libmodeswitch/switch/steps/memory/give_back.c \
 	libmodeswitch/switch/steps/memory/memory.c \
-	libmodeswitch/switch/steps/memory/runs.c libmodeswitch/switch/steps/memory/runs.h \
-	libmodeswitch/switch/steps/memory/vacate.c libmodeswitch/switch/steps/memory/vacate.h \
+	libmodeswitch/switch/steps/memory/runs.c \
+	libmodeswitch/switch/steps/memory/vacate.c \
 	libmodeswitch/switch/steps/module.c \
-	libmodeswitch/switch/steps/step.c libmodeswitch/switch/steps/step.h \
+	libmodeswitch/switch/steps/step.c \
 	libmodeswitch/switch/steps/sysview.c \
-	libmodeswitch/switch/steps/table.c libmodeswitch/switch/steps/table.h \
+	libmodeswitch/switch/steps/table.c \
 	libmodeswitch/node/info.c \
 	libmodeswitch/node/ledger.c \
-	libmodeswitch/node/prepare/cpuset.c libmodeswitch/node/prepare/cpuset.h \
+	libmodeswitch/node/prepare/cpuset.c \
 	libmodeswitch/node/prepare/interrupts.c \
 	libmodeswitch/node/prepare/memory.c \
-	libmodeswitch/node/prepare/prepare.c libmodeswitch/node/prepare/preparing.h \
-	libmodeswitch/node/prepare/services.c libmodeswitch/node/prepare/services.h \
+	libmodeswitch/node/prepare/prepare.c \
+	libmodeswitch/node/prepare/services.c \
 	libmodeswitch/node/prepare/state.c \
-	libmodeswitch/node/prepare/systemd.c libmodeswitch/node/prepare/systemd.h \
-	libmodeswitch/node/check/check.c libmodeswitch/node/check/check.h \
+	libmodeswitch/node/prepare/systemd.c \
+	libmodeswitch/node/check/check.c \
 	libmodeswitch/node/check/installation.c \
 	libmodeswitch/node/check/jobs.c \
 	libmodeswitch/node/check/kernel.c \
@@ -135,7 +127,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/node/check/slurm/node.c \
 	libmodeswitch/node/check/slurm/plugstack.c \
 	libmodeswitch/node/check/slurm/releases.c \
-	libmodeswitch/node/check/slurm/scontrol.c libmodeswitch/node/check/slurm/scontrol.h \
+	libmodeswitch/node/check/slurm/scontrol.c \
 	libmodeswitch/node/check/slurm/settings.c
 libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"' \
 	-DLWKCTL_PATH='"$(bindir)/lwkctl"' -DSCONTROL_PATH='"$(SCONTROL)"' -DLWK_IMAGE_PATH='"$(lwkimagedir)/lwk.elf"'
@@ -156,16 +148,16 @@ pkglib_LTLIBRARIES =
 if HAVE_SLURM
 pkglib_LTLIBRARIES += libmodeswitch/mpi/liblwkmpi.la
 libmodeswitch_mpi_liblwkmpi_la_SOURCES = \
-	libmodeswitch/mpi/calls.c libmodeswitch/mpi/wrapper.h \
-	libmodeswitch/mpi/collectives.c libmodeswitch/mpi/collectives.h \
-	libmodeswitch/mpi/count.c libmodeswitch/mpi/count.h \
-	libmodeswitch/mpi/groups.c libmodeswitch/mpi/groups.h \
-	libmodeswitch/mpi/library.c libmodeswitch/mpi/library.h \
-	libmodeswitch/mpi/messages.c libmodeswitch/mpi/messages.h \
-	libmodeswitch/mpi/model.c libmodeswitch/mpi/model.h \
-	libmodeswitch/mpi/print.c libmodeswitch/mpi/page.h \
-	libmodeswitch/mpi/session.c libmodeswitch/mpi/session.h \
-	libmodeswitch/mpi/sites.c libmodeswitch/mpi/sites.h
+	libmodeswitch/mpi/calls.c \
+	libmodeswitch/mpi/collectives.c \
+	libmodeswitch/mpi/count.c \
+	libmodeswitch/mpi/groups.c \
+	libmodeswitch/mpi/library.c \
+	libmodeswitch/mpi/messages.c \
+	libmodeswitch/mpi/model.c \
+	libmodeswitch/mpi/print.c \
+	libmodeswitch/mpi/session.c \
+	libmodeswitch/mpi/sites.c
 libmodeswitch_mpi_liblwkmpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^P?MPI_'
 libmodeswitch_mpi_liblwkmpi_la_LIBADD = -ldl
 endif
@@ -174,39 +166,38 @@ endif
 noinst_LTLIBRARIES += libmodeswitch/liblwkctl.la
 libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/bench/bench.c \
-	libmodeswitch/lwkctl/bench/measure.c libmodeswitch/lwkctl/bench/measure.h \
-	libmodeswitch/lwkctl/bench/show.c libmodeswitch/lwkctl/bench/show.h \
+	libmodeswitch/lwkctl/bench/measure.c \
+	libmodeswitch/lwkctl/bench/show.c \
 	libmodeswitch/lwkctl/check.c \
-	libmodeswitch/lwkctl/common.c libmodeswitch/lwkctl/common.h \
-	libmodeswitch/lwkctl/confine.c libmodeswitch/lwkctl/confine.h \
+	libmodeswitch/lwkctl/common.c \
+	libmodeswitch/lwkctl/confine.c \
 	libmodeswitch/lwkctl/cool.c \
 	libmodeswitch/lwkctl/counters.c \
-	libmodeswitch/lwkctl/drawing/drawing.h \
 	libmodeswitch/lwkctl/drawing/svg.c \
 	libmodeswitch/lwkctl/drawing/terminal.c \
 	libmodeswitch/lwkctl/dump.c \
 	libmodeswitch/lwkctl/events.c \
 	libmodeswitch/lwkctl/freeze.c \
 	libmodeswitch/lwkctl/info.c \
-	libmodeswitch/lwkctl/instance.c libmodeswitch/lwkctl/instance.h \
+	libmodeswitch/lwkctl/instance.c \
 	libmodeswitch/lwkctl/irqs/irqs.c \
-	libmodeswitch/lwkctl/irqs/rates.c libmodeswitch/lwkctl/irqs/rates.h \
-	libmodeswitch/lwkctl/irqs/report.c libmodeswitch/lwkctl/irqs/report.h \
+	libmodeswitch/lwkctl/irqs/rates.c \
+	libmodeswitch/lwkctl/irqs/report.c \
 	libmodeswitch/lwkctl/kmsg.c \
 	libmodeswitch/lwkctl/list.c \
 	libmodeswitch/lwkctl/metrics.c \
-	libmodeswitch/lwkctl/migrate/calibrate.c libmodeswitch/lwkctl/migrate/calibrate.h \
+	libmodeswitch/lwkctl/migrate/calibrate.c \
 	libmodeswitch/lwkctl/migrate/migrate.c \
-	libmodeswitch/lwkctl/migrate/summary.c libmodeswitch/lwkctl/migrate/summary.h \
-	libmodeswitch/lwkctl/mpi/choice.c libmodeswitch/lwkctl/mpi/choice.h \
-	libmodeswitch/lwkctl/mpi/heat.c libmodeswitch/lwkctl/mpi/heat.h \
+	libmodeswitch/lwkctl/migrate/summary.c \
+	libmodeswitch/lwkctl/mpi/choice.c \
+	libmodeswitch/lwkctl/mpi/heat.c \
 	libmodeswitch/lwkctl/mpi/mpi.c \
-	libmodeswitch/lwkctl/mpi/place.c libmodeswitch/lwkctl/mpi/place.h \
-	libmodeswitch/lwkctl/mpi/predict.c libmodeswitch/lwkctl/mpi/predict.h \
-	libmodeswitch/lwkctl/mpi/profile.c libmodeswitch/lwkctl/mpi/profile.h \
-	libmodeswitch/lwkctl/mpi/save.c libmodeswitch/lwkctl/mpi/save.h \
-	libmodeswitch/lwkctl/mpi/show.c libmodeswitch/lwkctl/mpi/show.h \
-	libmodeswitch/mpi/print.c libmodeswitch/mpi/page.h \
+	libmodeswitch/lwkctl/mpi/place.c \
+	libmodeswitch/lwkctl/mpi/predict.c \
+	libmodeswitch/lwkctl/mpi/profile.c \
+	libmodeswitch/lwkctl/mpi/save.c \
+	libmodeswitch/lwkctl/mpi/show.c \
+	libmodeswitch/mpi/print.c \
 	libmodeswitch/lwkctl/node.c \
 	libmodeswitch/lwkctl/plan.c \
 	libmodeswitch/lwkctl/prepare.c \
@@ -217,7 +208,7 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/stat.c \
 	libmodeswitch/lwkctl/status.c \
 	libmodeswitch/lwkctl/top.c \
-	libmodeswitch/lwkctl/verb.h libmodeswitch/lwkctl/verbs.c
+	libmodeswitch/lwkctl/verbs.c
 libmodeswitch_liblwkctl_la_LIBADD = $(NCURSES_LIBS) $(NUMA_LIBS) $(SECCOMP_LIBS) -lm
 
 libmodeswitch_liblwkctl_la_CPPFLAGS = $(AM_CPPFLAGS) -DLWKEXEC_PATH='"$(bindir)/lwkexec"' \
@@ -230,8 +221,7 @@ libmodeswitch_lwkctl_bench_lwk_probe_CFLAGS = $(AM_CFLAGS) $(PIE_FLAGS)
 libmodeswitch_lwkctl_bench_lwk_probe_LDADD =
 
 bin_PROGRAMS += lwkctl
-lwkctl_SOURCES = libmodeswitch/lwkctl/main.c \
-	libmodeswitch/base/json.c libmodeswitch/base/json.h
+lwkctl_SOURCES = libmodeswitch/lwkctl/main.c libmodeswitch/base/json.c
 lwkctl_CFLAGS = $(AM_CFLAGS) $(PIE_FLAGS)
 lwkctl_LDADD = libmodeswitch/liblwkctl.la libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) \
 	$(JSONC_LIBS)

@@ -7,28 +7,28 @@ endif
 
 # Both plugins need this of each release of Slurm.
 slurm_compat_sources = \
-	spank/compat/slurm_compat.c spank/compat/slurm_compat.h \
-	libmodeswitch/base/child.c libmodeswitch/base/child.h \
-	libmodeswitch/base/clock.c libmodeswitch/base/clock.h \
-	libmodeswitch/base/signals.c libmodeswitch/base/signals.h
+	spank/compat/slurm_compat.c \
+	libmodeswitch/base/child.c \
+	libmodeswitch/base/clock.c \
+	libmodeswitch/base/signals.c
 slurm_compat_cppflags = -I$(top_srcdir)/spank -DSCONTROL_PATH='"$(SCONTROL)"'
 
 spank_lwk_la_SOURCES = \
 	$(slurm_compat_sources) \
 	spank/plugin.c \
-	spank/cgroups.c spank/cgroups.h \
-	spank/command_option.c spank/command_option.h \
-	libmodeswitch/base/cgroup.c libmodeswitch/base/cgroup.h \
-	libmodeswitch/base/files.c libmodeswitch/base/files.h \
-	spank/cpu_binding.c spank/cpu_binding.h \
-	spank/memory_binding.c spank/memory_binding.h \
-	spank/mpi_profile.c spank/mpi_profile.h \
-	spank/mpirun.c spank/mpirun.h \
-	spank/options.c spank/options.h \
-	spank/prolog.c spank/prolog.h \
-	spank/request.c spank/request.h \
-	spank/task.c spank/task.h \
-	spank/verdict.c spank/verdict.h
+	spank/cgroups.c \
+	spank/command_option.c \
+	libmodeswitch/base/cgroup.c \
+	libmodeswitch/base/files.c \
+	spank/cpu_binding.c \
+	spank/memory_binding.c \
+	spank/mpi_profile.c \
+	spank/mpirun.c \
+	spank/options.c \
+	spank/prolog.c \
+	spank/request.c \
+	spank/task.c \
+	spank/verdict.c
 spank_lwk_la_CPPFLAGS = $(AM_CPPFLAGS) $(slurm_compat_cppflags) -DLWKEXEC_PATH='"$(bindir)/lwkexec"' \
 	-DLWKCTL_PATH='"$(bindir)/lwkctl"' -DLWKMPI_PATH='"$(pkglibdir)/liblwkmpi.so"'
 # Slurm's programs export thousands of names: ours must not meet theirs.

@@ -5,11 +5,20 @@ noinst_PROGRAMS = tests/vm/switch/switch-once tests/vm/switch/switch-steps tests
 	tests/vm/migrate/page-kinds
 tests_vm_switch_switch_once_LDADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS)
 tests_vm_switch_switch_steps_LDADD = libmodeswitch/libmodeswitch_all.la
-tests_vm_lwkpart_abi_SOURCES = tests/vm/lwkpart/abi.c tests/vm/lwkpart/abi.h \
-	tests/vm/lwkpart/commands.c tests/vm/lwkpart/dump.c tests/vm/lwkpart/images.c \
-	tests/vm/lwkpart/instances.c tests/vm/lwkpart/lend.c tests/vm/lwkpart/life.c \
-	tests/vm/lwkpart/load.c tests/vm/lwkpart/machine.c tests/vm/lwkpart/move.c \
-	tests/vm/lwkpart/partition.c tests/vm/lwkpart/requests.c tests/vm/lwkpart/tap.c \
+tests_vm_lwkpart_abi_SOURCES = \
+	tests/vm/lwkpart/abi.c \
+	tests/vm/lwkpart/commands.c \
+	tests/vm/lwkpart/dump.c \
+	tests/vm/lwkpart/images.c \
+	tests/vm/lwkpart/instances.c \
+	tests/vm/lwkpart/lend.c \
+	tests/vm/lwkpart/life.c \
+	tests/vm/lwkpart/load.c \
+	tests/vm/lwkpart/machine.c \
+	tests/vm/lwkpart/move.c \
+	tests/vm/lwkpart/partition.c \
+	tests/vm/lwkpart/requests.c \
+	tests/vm/lwkpart/tap.c \
 	tests/vm/lwkpart/watch.c
 tests_vm_lwkpart_abi_LDADD =
 tests_vm_migrate_page_kinds_LDADD = $(NUMA_LIBS)
@@ -82,15 +91,13 @@ check_LTLIBRARIES = tests/unit/driver/ihk-stub/libihk.la
 endif
 LDADD = tests/unit/libunit.la $(CMOCKA_LIBS) $(HWLOC_LIBS) $(JSONC_LIBS)
 
-tests_unit_libunit_la_SOURCES = tests/unit/unit.c tests/unit/unit.h \
-	tests/unit/machine.c tests/unit/machine.h
+tests_unit_libunit_la_SOURCES = tests/unit/unit.c tests/unit/machine.c
 tests_unit_libunit_la_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTOPOLOGIES='"$(abs_top_srcdir)/tests/unit/topologies"'
 tests_unit_libunit_la_LIBADD = libmodeswitch/libmodeswitch_all.la
 
 # The driver finds this library by its name, because the test has it already.
-tests_unit_driver_ihk_stub_libihk_la_SOURCES = tests/unit/driver/ihk-stub/stub.c \
-	tests/unit/driver/ihk-stub/stub.h
+tests_unit_driver_ihk_stub_libihk_la_SOURCES = tests/unit/driver/ihk-stub/stub.c
 tests_unit_driver_ihk_stub_libihk_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -shared -rpath /nowhere
 tests_unit_driver_test_ihk_LDADD = tests/unit/driver/ihk-stub/libihk.la $(LDADD)
 

@@ -5,9 +5,9 @@ ihkdir = $(prefix)/lib/slurm-lwk/ihk
 ihkexecdir = $(ihkdir)
 ihkexec_LTLIBRARIES = contrib/ihk-compat/libihk.la
 contrib_ihk_compat_libihk_la_SOURCES = \
-	contrib/ihk-compat/compat.c contrib/ihk-compat/compat.h \
+	contrib/ihk-compat/compat.c \
 	contrib/ihk-compat/device.c \
-	contrib/ihk-compat/holdings.c contrib/ihk-compat/holdings.h \
+	contrib/ihk-compat/holdings.c \
 	contrib/ihk-compat/os.c \
 	contrib/ihk-compat/watch.c
 contrib_ihk_compat_libihk_la_LIBADD = libmodeswitch/libmodeswitch_all.la
@@ -16,7 +16,7 @@ contrib_ihk_compat_libihk_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -no-undefine
 dist_ihkexec_SCRIPTS = contrib/ihk-compat/mcexec
 
 ihkexec_PROGRAMS = contrib/ihk-compat/ihkconfig contrib/ihk-compat/ihkosctl
-ihk_words = contrib/ihk-compat/words.c contrib/ihk-compat/words.h
+ihk_words = contrib/ihk-compat/words.c
 contrib_ihk_compat_ihkconfig_SOURCES = contrib/ihk-compat/ihkconfig.c $(ihk_words)
 contrib_ihk_compat_ihkconfig_CFLAGS = $(AM_CFLAGS) $(PIE_FLAGS)
 contrib_ihk_compat_ihkconfig_LDADD = contrib/ihk-compat/libihk.la
