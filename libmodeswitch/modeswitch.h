@@ -4,7 +4,7 @@
  * includes all of the library's public interface; each topic has a header of its own.
  *
  * Conventions. A call that can fail takes 'err', which may not be NULL, and returns 0, or -1 with a
- * text in *err that says what was wanted, what was found and what to do. Sizes are in bytes; CPU
+ * text in *err that says what was expected, what was found and what to do. Sizes are in bytes; CPU
  * and node numbers are Linux's. The comment of a call that hands out memory names the call that
  * frees it; all else stays with its owner. No call uses a shell, and no call trusts the
  * environment.

@@ -23,7 +23,7 @@ struct ms_lent {
 	int instance;	/* the instance that has it, or MS_NO_INSTANCE */
 	unsigned cpu;
 	unsigned node;
-	uint64_t start; /* physical address */
+	uint64_t start; /* physical address; from 1 << 63 on: a name, because IHK tells none */
 	uint64_t bytes;
 };
 

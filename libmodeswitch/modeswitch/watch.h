@@ -107,8 +107,9 @@ struct ms_node_usage {
 /* The hardware performance counters of each CPU. */
 struct ms_pmu {
 	unsigned version; /* of architectural counters (CPUID leaf 0xa); 0: there are none */
-	unsigned counters, fixed, bits;
-	uint32_t missing; /* bit i: the CPUs lack architectural event i */
+	unsigned counters, fixed; /* how many general and fixed ones a CPU has */
+	unsigned bits;		  /* the width of the general ones */
+	uint32_t missing;	  /* bit i: the CPUs lack architectural event i */
 };
 
 struct ms_usage {
@@ -153,6 +154,7 @@ struct ms_watch;
 int ms_watch_open(uint32_t job_id, struct ms_watch **out, struct ms_error *err);
 void ms_watch_close(struct ms_watch *watch);
 
+/* Reads the instance's state, also when it has ended. */
 int ms_watch_info(struct ms_watch *watch, struct ms_instance_info *info, struct ms_error *err);
 /*
  * Reads the usage of all CPUs and nodes. Returns 1 with *usage, whose contents ms_usage_release()
