@@ -101,7 +101,7 @@ int compat_notify_job(uint32_t job_id, char *message)
  * its other output has the user's texts, such as the job's name, where they can look like memory.
  */
 #define SCONTROL_MS 60000
-/* Each core of each node takes 50 to 200 bytes. What is not written takes no memory. */
+/* Each core of each node takes 50 to 200 bytes. Pages that nobody writes take no memory. */
 #define ANSWER_MAX (64 << 20)
 
 static char *ask_scontrol(uint32_t job_id, struct ms_error *err)

@@ -2,8 +2,8 @@
 # shellcheck disable=SC2034,SC2154  # variables shared with the other parts
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The release of Debian that the machines have, and their kernel. What the host cannot build for them
-# is built in the release's builder: a root with the compiler and the headers of that release, and a chroot.
+# The release of Debian that the machines have, and their kernel. The release's builder builds for them what
+# the host cannot: a root with the compiler and the headers of that release, and a chroot.
 
 releases=(bullseye bookworm trixie forky)
 

@@ -52,8 +52,8 @@ enum { NEEDS_SPARE = 1, NEEDS_GRANT, NEEDS_HIDING };
 
 /*
  * Makes a page, which the process may write to, its own: in place if no other process has it any
- * more, else a copy in the spare page. Of a large page, 4 KB are copied. 0; -ENOMEM; NEEDS_SPARE: a
- * page of 4 KB; NEEDS_HIDING: the proxy still sees the page.
+ * more, else a copy in the spare page. Copies 4 KB of a large page. 0; -ENOMEM; NEEDS_SPARE: a page
+ * of 4 KB; NEEDS_HIDING: the proxy still sees the page.
  */
 static int make_own(struct space *space, const struct area *area, u64 addr, struct spare *spare)
 {
@@ -154,8 +154,8 @@ static int make_present(struct space *space, u64 addr, bool write, bool exec, st
 }
 
 /*
- * Maps the pages that Linux grants from addr on, if they are not mapped yet. What was granted and
- * revoked before it could be mapped is fetched again. 0, -EIO, -ENOMEM
+ * Maps the pages that Linux grants from addr on, if they are not mapped yet. A page that is revoked
+ * before it can be mapped is fetched again. 0, -EIO, -ENOMEM
  */
 static int fetch(struct space *space, const struct area *area, u64 addr, bool write)
 {

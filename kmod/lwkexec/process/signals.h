@@ -35,7 +35,7 @@ void signals_unblock(void);
 /* LWK_CALL_SIGNALS_TAKEN */
 void signals_taken(void);
 /*
- * signalfd(2): Linux's result. What the descriptor tells of stays with Linux while it is blocked.
+ * signalfd(2): Linux's result. The descriptor's signals stay with Linux while they are blocked.
  */
 int64_t signals_describe(const struct lwk_packet *request);
 /* LWK_CALL_SIGNALS_HELD */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In place of the LWK's header. Of each 4 KB the fuzzers use the first word only, so of a large
- * page no more than that is cleared or copied.
+ * This header stands for the LWK's. The fuzzers use only the first word of each 4 KB, so no more of
+ * a large page is cleared or copied.
  */
 #ifndef FUZZ_LWK_STRING_H
 #define FUZZ_LWK_STRING_H
