@@ -25,18 +25,34 @@ static struct journal *new_journal(uint32_t job_id)
 	return journal;
 }
 
+/*
+ * A line's checksum follows its object: JSON with a changed byte may be valid, and name another CPU.
+ * A space and eight digits; a NUL. It is FNV-1a.
+ */
+#define SUM_LENGTH 9
+
+static void print_sum(const char *text, size_t length, char out[SUM_LENGTH + 1])
+{
+	uint32_t sum = 2166136261u;
+
+	for (size_t i = 0; i < length; i++)
+		sum = (sum ^ (unsigned char)text[i]) * 16777619u;
+	snprintf(out, SUM_LENGTH + 1, " %08x", sum);
+}
+
 static int append(struct journal *journal, struct json_object *object, struct ms_error *err)
 {
 	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
-	size_t length = strlen(text);
-	char *line = malloc(length + 2);
+	size_t length = strlen(text), all = length + SUM_LENGTH + 1;
+	char *line = malloc(all);
 	int ret = 0;
 
 	if (!line)
 		return ms_fail(err, "out of memory");
 	memcpy(line, text, length);
-	memcpy(line + length, "\n", 2);
-	if (write(journal->fd, line, length + 1) != (ssize_t)length + 1 || fsync(journal->fd) < 0)
+	print_sum(text, length, line + length);
+	line[all - 1] = '\n';
+	if (write(journal->fd, line, all) != (ssize_t)all || fsync(journal->fd) < 0)
 		ret = ms_fail(err, "the journal of job %u cannot be written: %m", journal->job_id);
 	free(line);
 	return ret;
@@ -97,13 +113,39 @@ static char *read_whole(int fd)
 		free(text);
 		return NULL;
 	}
+	/* A NUL in the file is damage, and would hide the lines after it. */
+	for (off_t i = 0; i < st.st_size; i++)
+		text[i] = text[i] ? text[i] : '?';
 	text[st.st_size] = '\0';
 	return text;
 }
 
+/* The length of the line's object; what follows it must be the checksum. */
+static size_t object_length(const char *line)
+{
+	const char *end = strrchr(line, '}');
+
+	return end ? end + 1 - line : 0;
+}
+
+static bool has_sum(const char *line)
+{
+	size_t length = object_length(line);
+	char sum[SUM_LENGTH + 1];
+
+	print_sum(line, length, sum);
+	return strcmp(line + length, sum) == 0;
+}
+
+/* Releases before 0.3 wrote no checksums. */
+static bool is_whole(const char *line)
+{
+	return has_sum(line) || !line[object_length(line)];
+}
+
 static void read_line(struct journal *journal, const char *line, unsigned number)
 {
-	struct json_object *object = json_tokener_parse(line);
+	struct json_object *object = is_whole(line) ? json_tokener_parse(line) : NULL;
 	bool good = object && json_object_is_type(object, json_type_object);
 
 	if (good && number == 1) {
@@ -120,6 +162,19 @@ static void read_line(struct journal *journal, const char *line, unsigned number
 	json_object_put(object);
 	if (!good && !journal->damaged_line)
 		journal->damaged_line = number;
+}
+
+/*
+ * A last line without its newline was being written, so its step has not begun; unless only the
+ * newline is missing, or has changed and is cut off here.
+ */
+static bool is_last_line(char *line)
+{
+	size_t length = strlen(line);
+
+	if (!has_sum(line) && length)
+		line[length - 1] = '\0';
+	return has_sum(line);
 }
 
 int journal_open(uint32_t job_id, struct journal **out, struct ms_error *err)
@@ -144,6 +199,8 @@ int journal_open(uint32_t job_id, struct journal **out, struct ms_error *err)
 		*end = '\0';
 		read_line(journal, line, ++number);
 	}
+	if (line && is_last_line(line))
+		read_line(journal, line, ++number);
 	free(text);
 	if (fd >= 0)
 		close(fd);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The journal of a job: which steps were done and must be undone. It is one file per job with one
- * JSON object per line. The first line names the job's owner and driver; every other line names a
- * step, with the details that its undo needs. A line is on disk before its step is done, so an undo
- * may find that the step was never done. A last line without a newline is ignored, because its step
- * was not begun; any other line that cannot be read is damage.
+ * JSON object and its checksum per line. The first line names the job's owner and driver; every
+ * other line names a step, with the details that its undo needs. A line is on disk before its step
+ * is done, so an undo may find that the step was never done. A last line that was not written whole
+ * is ignored, because its step was not begun; any other line that cannot be read is damage.
  *
  * Calls return 0, or -1 with *err.
  */

@@ -194,6 +194,8 @@ static int replace_in(int dir, const char *dir_name, const char *name, const cha
 	if (fd < 0 || fchmod(fd, mode) < 0 || write(fd, text, length) != (ssize_t)length ||
 	    fsync(fd) < 0 || renameat(dir, fresh, dir, name) < 0 || fsync(dir) < 0)
 		ret = ms_fail(err, "%s/%s: %m", dir_name, name);
+	if (ret < 0)
+		unlinkat(dir, fresh, 0);
 	if (fd >= 0)
 		close(fd);
 	return ret;

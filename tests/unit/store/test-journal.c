@@ -96,6 +96,45 @@ static void a_torn_last_line_is_ignored(void **state)
 	journal_close(again);
 }
 
+/* Whatever byte changes, it is noticed or nothing is lost, and no step becomes another. */
+static void any_changed_byte_is_noticed(void **state)
+{
+	static const char changes[] = { '\0', '1', '\n', '}', ' ', '\xff' };
+	struct journal *journal = create();
+	char whole[512], path[128];
+	struct ms_error err;
+	size_t length;
+	int fd;
+
+	record(journal, "cpus", 1);
+	record(journal, "memory", 2);
+	journal_close(journal);
+	length = snprintf(whole, sizeof(whole), "%s", unit_read(NAME));
+	snprintf(path, sizeof(path), "%s/" NAME, unit_dir);
+	for (size_t i = 0; i < length * sizeof(changes); i++) {
+		size_t at = i / sizeof(changes);
+		char change = changes[i % sizeof(changes)];
+
+		if (whole[at] == change)
+			continue;
+		unit_file(NAME, "%s", whole);
+		fd = open(path, O_WRONLY);
+		assert_int_equal(pwrite(fd, &change, 1, at), 1);
+		close(fd);
+		assert_int_equal(journal_open(7, &journal, &err), 1);
+		/* A byte that says nothing, as the end of the last line, may change. */
+		if (!journal->damaged_line)
+			assert_int_equal(json_object_array_length(journal->entries), 2);
+		for (size_t n = json_object_array_length(journal->entries); n-- > 0;) {
+			struct json_object *entry = json_object_array_get_idx(journal->entries, n);
+			bool cpus = strcmp(journal_text(entry, "step"), "cpus") == 0;
+
+			assert_int_equal(journal_number(entry, "number"), cpus ? 1 : 2);
+		}
+		journal_close(journal);
+	}
+}
+
 static void even_the_first_line_may_be_torn(void **state)
 {
 	struct journal *again;
@@ -178,6 +217,7 @@ int main(void)
 		TEST(round_trip),
 		TEST(each_line_is_there_before_its_record_returns),
 		TEST(a_torn_last_line_is_ignored),
+		TEST(any_changed_byte_is_noticed),
 		TEST(even_the_first_line_may_be_torn),
 		TEST(damage_is_noticed_and_the_rest_is_read),
 		TEST(a_job_has_one_journal),

@@ -211,6 +211,10 @@ static void no_room_for_a_record(void **state)
 	limit = before;
 	limit.rlim_cur = 100;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	fill(&job, 25);
+	assert_int_equal(record_publish(&job, &err), -1);
+	ms_job_release(&job);
+	assert_false(unit_exists("jobs/25.json.new"));
 	assert_int_equal(ms_switch_off(23, NULL, &err), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_string_equal(unit_read("jobs.json"), "{}\n");
@@ -223,7 +227,10 @@ static void no_room_for_a_record(void **state)
 	fill(&job, 24);
 	assert_int_equal(record_publish(&job, &err), 0);
 	ms_job_release(&job);
+	/* A process that was killed while it wrote the record has left a part. */
+	unit_file("jobs/24.json.new", "{");
 	assert_int_equal(ms_switch_off(24, NULL, &err), 0);
+	assert_false(unit_exists("jobs/24.json.new"));
 	assert_string_equal(unit_read("elsewhere"), "mine");
 }
 
