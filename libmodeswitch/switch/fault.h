@@ -2,8 +2,8 @@
 /*
  * Faults that root orders, so that a test can have a switch fail, hang or die at any moment. An
  * order is one line in the file "fault" of the state directory:
- *   on|off STEP before|after fail|hold|kill
- * "on" is the step's run, "off" its undo. The order is carried out once: its file becomes
+ *   on|off|keep|adopt STEP before|after fail|hold|kill
+ * "on" is the step's run, "off" its undo; "keep" and "adopt" have parts instead (warm.h). The order is carried out once: its file becomes
  * "fault.met". With "hold" the switch stands still, whatever its deadline, until somebody removes
  * that file.
  *

@@ -12,6 +12,7 @@
 #include "store/record.h"
 #include "store/state.h"
 #include "store/times.h"
+#include "switch/fault.h"
 #include "switch/steps/table.h"
 #include "switch/undo.h"
 
@@ -155,17 +156,30 @@ static int copy_journal(struct switching *switching, uint32_t from, struct ms_er
 	return ret;
 }
 
-int warm_adopt(struct switching *switching, const struct warm *warm, struct ms_error *err)
+/* Runs the parts one after the other, and the faults that root has ordered. */
+static int run_parts(const struct warm_part *part, struct warm_run *run, struct ms_error *err)
 {
-	int error;
+	for (; part->name; part++) {
+		if (fault_at(part->direction, part->name, "before", err) < 0 ||
+		    part->run(run, err) < 0 ||
+		    fault_at(part->direction, part->name, "after", err) < 0)
+			return -1;
+	}
+	return 0;
+}
 
-	/* Another image may not have cleared the memory of what was there before. */
-	switching->memory_is_own = warm->uid == switching->uid &&
-				   strcmp(warm->image, switching->plan->image.name) == 0;
-	/* Both journals name the same CPUs and memory for a while; undoing twice is harmless. */
-	if (copy_journal(switching, warm->job_id, err) < 0)
-		return -1;
-	error = switching->driver->destroy(switching->dev, warm->instance);
+/* Both journals name the same CPUs and memory for a while; undoing twice is harmless. */
+static int adopt_journal(struct warm_run *run, struct ms_error *err)
+{
+	return copy_journal(run->switching, run->warm->job_id, err);
+}
+
+static int adopt_partition(struct warm_run *run, struct ms_error *err)
+{
+	struct switching *switching = run->switching;
+	const struct warm *warm = run->warm;
+	int error = switching->driver->destroy(switching->dev, warm->instance);
+
 	if (error)
 		return ms_fail(err, "LWK instance %d cannot be ended: %s", warm->instance,
 			       strerror(-error));
@@ -176,10 +190,38 @@ int warm_adopt(struct switching *switching, const struct warm *warm, struct ms_e
 		if (!warm->lent[i].is_cpu)
 			switching->memory[switching->n_memory++] = warm->lent[i];
 	}
-	if (away_list_hand_on(warm->job_id, switching->job_id, err) < 0 ||
-	    journal_remove(warm->job_id, err) < 0)
-		return -1;
-	return record_remove(warm->job_id, err);
+	return 0;
+}
+
+static int adopt_away_list(struct warm_run *run, struct ms_error *err)
+{
+	return away_list_hand_on(run->warm->job_id, run->switching->job_id, err);
+}
+
+static int adopt_forget_journal(struct warm_run *run, struct ms_error *err)
+{
+	return journal_remove(run->warm->job_id, err);
+}
+
+static int adopt_forget_record(struct warm_run *run, struct ms_error *err)
+{
+	return record_remove(run->warm->job_id, err);
+}
+
+const struct warm_part adopt_parts[] = {
+	{ "adopt", "journal", adopt_journal },	    { "adopt", "partition", adopt_partition },
+	{ "adopt", "away", adopt_away_list },	    { "adopt", "forget", adopt_forget_journal },
+	{ "adopt", "record", adopt_forget_record }, { 0 },
+};
+
+int warm_adopt(struct switching *switching, const struct warm *warm, struct ms_error *err)
+{
+	struct warm_run run = { .switching = switching, .warm = warm };
+
+	/* Another image may not have cleared the memory of what was there before. */
+	switching->memory_is_own = warm->uid == switching->uid &&
+				   strcmp(warm->image, switching->plan->image.name) == 0;
+	return run_parts(adopt_parts, &run, err);
 }
 
 /*
@@ -211,35 +253,6 @@ static int hold(struct switching *switching, const struct ms_lent *lent, size_t 
 	return ret;
 }
 
-static int end_lwk_and_hold(struct switching *switching, struct ms_error *err)
-{
-	int instance = driver_instance_of_job(switching->driver, switching->dev, switching->job_id);
-	struct instance_info info = { 0 };
-	struct ms_lent *lent = NULL;
-	size_t n;
-	int ret;
-
-	if (instance < 0)
-		return ms_fail(err, "job %u has no LWK instance", switching->job_id);
-	/* The undo of a failed LWK's journal keeps its dump. */
-	if (switching->driver->info(switching->dev, instance, &info) < 0 || info.failed)
-		return ms_fail(err, "job %u's LWK has failed", switching->job_id);
-	ret = read_holdings(switching->driver, switching->dev, instance, &lent, &n, err);
-	if (ret == 0)
-		ret = step_instance.undo(switching, NULL, err);
-	/* There are no proxies and no programs now. */
-	if (ret == 0)
-		ret = step_limits.undo(switching, NULL, err);
-	if (ret == 0)
-		ret = step_sysview.undo(switching, NULL, err);
-	times_lap(switching->times, step_instance.name);
-	if (ret == 0)
-		ret = hold(switching, lent, n, err);
-	times_lap(switching->times, "park");
-	free(lent);
-	return ret;
-}
-
 /* May this job's partition be kept? If so, *job has the job's record. */
 static bool is_wanted(uint32_t job_id, struct ms_job *job)
 {
@@ -268,32 +281,94 @@ static bool is_wanted(uint32_t job_id, struct ms_job *job)
 	return wanted;
 }
 
-static int keep(struct ms_job *job, struct ms_times *times, struct ms_error *err)
+static int keep_record(struct warm_run *run, struct ms_error *err)
 {
-	static const char *const cool[] = { LWKCTL_PATH, "cool", "--wait", NULL };
-	struct switching switching = {
-		.job_id = job->job_id, .dev = -1, .times = times, .driver = driver_find(job->driver)
-	};
-	int ret;
+	struct ms_job *job = run->job;
 
 	job->state = MS_JOB_WARM;
 	job->since = time(NULL);
 	job->instance = MS_NO_INSTANCE;
 	*job->device = '\0';
-	if (!switching.driver || record_publish(job, err) < 0)
+	return record_publish(job, err);
+}
+
+static int keep_end_lwk(struct warm_run *run, struct ms_error *err)
+{
+	struct switching *switching = run->switching;
+	int instance = driver_instance_of_job(switching->driver, switching->dev, switching->job_id);
+	struct instance_info info = { 0 };
+
+	if (instance < 0)
+		return ms_fail(err, "job %u has no LWK instance", switching->job_id);
+	/* The undo of a failed LWK's journal keeps its dump. */
+	if (switching->driver->info(switching->dev, instance, &info) < 0 || info.failed)
+		return ms_fail(err, "job %u's LWK has failed", switching->job_id);
+	if (read_holdings(switching->driver, switching->dev, instance, &run->lent, &run->n, err) <
+	    0)
+		return -1;
+	return step_instance.undo(switching, NULL, err);
+}
+
+/* There are no proxies and no programs now. */
+static int keep_no_limits(struct warm_run *run, struct ms_error *err)
+{
+	return step_limits.undo(run->switching, NULL, err);
+}
+
+static int keep_no_view(struct warm_run *run, struct ms_error *err)
+{
+	int ret = step_sysview.undo(run->switching, NULL, err);
+
+	times_lap(run->switching->times, step_instance.name);
+	return ret;
+}
+
+static int keep_park(struct warm_run *run, struct ms_error *err)
+{
+	int ret = hold(run->switching, run->lent, run->n, err);
+
+	times_lap(run->switching->times, "park");
+	return ret;
+}
+
+static int keep_time(struct warm_run *run, struct ms_error *err)
+{
+	/* KeepWarm= counts from here: parking took a while. */
+	run->job->since = time(NULL);
+	return record_publish(run->job, err);
+}
+
+static int keep_watcher(struct warm_run *run, struct ms_error *err)
+{
+	static const char *const cool[] = { LWKCTL_PATH, "cool", "--wait", NULL };
+
+	return child_detach(cool) < 0 ? ms_fail(err, "%s cannot be started", LWKCTL_PATH) : 0;
+}
+
+const struct warm_part keep_parts[] = {
+	{ "keep", "record", keep_record },    { "keep", "lwk", keep_end_lwk },
+	{ "keep", "limits", keep_no_limits }, { "keep", "sysview", keep_no_view },
+	{ "keep", "park", keep_park },	      { "keep", "time", keep_time },
+	{ "keep", "watcher", keep_watcher },  { 0 },
+};
+
+static int keep(struct ms_job *job, struct ms_times *times, struct ms_error *err)
+{
+	struct switching switching = {
+		.job_id = job->job_id, .dev = -1, .times = times, .driver = driver_find(job->driver)
+	};
+	struct warm_run run = { .switching = &switching, .job = job };
+	int ret;
+
+	if (!switching.driver)
 		return -1;
 	switching.dev = switching.driver->open(err);
 	if (switching.dev < 0)
 		return -1;
-	ret = end_lwk_and_hold(&switching, err);
+	ret = run_parts(keep_parts, &run, err);
 	switching.driver->close(switching.dev);
 	free(switching.memory);
-	/* KeepWarm= counts from here: parking took a while. */
-	job->since = time(NULL);
-	if (ret == 0)
-		ret = record_publish(job, err);
-	if (ret == 0 && child_detach(cool) < 0)
-		ret = ms_fail(err, "%s cannot be started", LWKCTL_PATH);
+	free(run.lent);
 	return ret;
 }
 
