@@ -29,6 +29,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/driver/driver.c \
 	libmodeswitch/driver/ihk/check.c \
 	libmodeswitch/driver/ihk/driver.c \
+	libmodeswitch/driver/ihk/instance.c \
 	libmodeswitch/driver/ihk/library.c \
 	libmodeswitch/driver/ihk/memory.c \
 	libmodeswitch/driver/ihk/owned.c \

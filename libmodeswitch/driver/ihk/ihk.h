@@ -34,6 +34,19 @@ int ihk_find_instance(const struct owned *owned, int os, struct owned_instance *
 /* Returns the instance's state. IHK is not asked about an instance that was never booted. */
 enum ms_instance_state ihk_state(const struct owned_instance *instance);
 
+/* Does owned_load(). When nothing is lent, owned->library is that of this process's switch. */
+int ihk_load_owned(struct owned *owned);
+
+/* instance.c: the operations of struct driver with these names */
+int ihk_create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls);
+int ihk_destroy(int dev, unsigned instance);
+int ihk_assign_cpu(int dev, unsigned instance, unsigned cpu, unsigned doorbell_cpu);
+int ihk_load(int dev, unsigned instance, const void *image, size_t size);
+int ihk_boot(int dev, unsigned instance, const char *args, unsigned timeout_ms);
+int ihk_shut_down(int dev, unsigned instance);
+int ihk_info(int dev, unsigned instance, struct instance_info *out);
+ssize_t ihk_kmsg(int dev, unsigned instance, uint64_t *position, char *text, size_t size);
+
 /* memory.c: the operations of struct driver with these names */
 int ihk_lend_run(int dev, uint64_t bytes, unsigned node, uint64_t *start);
 int ihk_return_memory(int dev, uint64_t start, uint64_t bytes);
