@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fts.h>
+#include <sys/wait.h>
 
 #include "base/files.h"
 #include "switch/report.h"
@@ -91,4 +92,17 @@ bool unit_exists(const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", unit_dir, name);
 	return access(path, F_OK) == 0;
+}
+
+int unit_in_child(int (*work)(struct ms_error *err))
+{
+	struct ms_error err;
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(work(&err) < 0 ? 1 : 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
 }

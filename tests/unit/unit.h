@@ -34,6 +34,9 @@ const char *unit_file(const char *name, const char *format, ...)
 const char *unit_read(const char *name);
 bool unit_exists(const char *name);
 
+/* Runs work() in a process of its own. Returns 0; 1: work() failed; or what it exited with. */
+int unit_in_child(int (*work)(struct ms_error *err));
+
 #define assert_has(text, part)                                                                     \
 	do {                                                                                       \
 		if (!strstr(text, part))                                                           \

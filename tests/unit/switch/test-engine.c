@@ -186,20 +186,6 @@ static void expect(int stop_at, int how)
 	world->how = how;
 }
 
-/* Runs it in a process of its own. 99: the process crashed. */
-static int in_child(int (*work)(struct ms_error *err))
-{
-	struct ms_error err;
-	pid_t child = fork();
-	int status;
-
-	if (child == 0)
-		_exit(work(&err) < 0 ? 1 : 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
-
 static int setup(void **state)
 {
 	world = mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
@@ -260,7 +246,7 @@ static void a_crash_anywhere_is_undone_from_the_journal(void **state)
 	for (int at = 1;; at++) {
 		memset(world, 0, sizeof(*world));
 		expect(at, CRASH);
-		if (in_child(switch_on) != 99)
+		if (unit_in_child(switch_on) != 99)
 			break;
 		crashes++;
 		expect(0, NOTHING);
@@ -282,9 +268,9 @@ static void a_crash_in_the_undo_of_a_crash_too(void **state)
 
 			memset(world, 0, sizeof(*world));
 			expect(at, CRASH);
-			assert_int_equal(in_child(switch_on), 99);
+			assert_int_equal(unit_in_child(switch_on), 99);
 			expect(undo_at, CRASH);
-			finished = in_child(undo_from_journal) != 99;
+			finished = unit_in_child(undo_from_journal) != 99;
 			expect(0, NOTHING);
 			assert_int_equal(undo_from_journal(&err), 0);
 			assert_true(all_marks_are(false));

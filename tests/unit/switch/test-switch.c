@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/files.h"
@@ -400,19 +399,6 @@ static int switch_off(struct ms_error *err)
 	return ret < 0 ? ret : journal_remove(JOB, err);
 }
 
-static int in_child(int (*work)(struct ms_error *err))
-{
-	struct ms_error err;
-	pid_t child = fork();
-	int status;
-
-	if (child == 0)
-		_exit(work(&err) < 0 ? 1 : 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
-
 static int setup(void **state)
 {
 	ledger = mmap(NULL, sizeof(*ledger), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
@@ -604,7 +590,7 @@ static void a_crash_anywhere_gives_all_back(void **state)
 		/*
 		 * When the process that searches a run crashes, the switch fails and undoes itself.
 		 */
-		if (in_child(switch_on) != 99 && ledger->booted)
+		if (unit_in_child(switch_on) != 99 && ledger->booted)
 			break;
 		crashes++;
 		ledger->how = NOTHING;
@@ -627,7 +613,7 @@ static void a_crash_while_switching_off_too(void **state)
 		ledger->actions = 0;
 		ledger->stop_at = at;
 		ledger->how = CRASH;
-		if (in_child(switch_off) != 99)
+		if (unit_in_child(switch_off) != 99)
 			break;
 		crashes++;
 		ledger->how = NOTHING;

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "lwk-fact.h"
 
 static cpu_set_t all;
 static int cpus[CPU_SETSIZE], n_cpus;
@@ -67,24 +68,10 @@ static int read_list(char text[256])
 /* Is the thread on this CPU by /proc/self/lwk, too? Linux does not have the file. */
 static bool lwk_agrees(int cpu)
 {
-	FILE *file = fopen("/proc/self/lwk", "re");
-	long long number, on = -1, index = -1, count = 0;
-	char name[64];
+	long long index = lwk_fact("cpu_index");
 
-	if (!file)
-		return true;
-	while (fscanf(file, "%63s", name) == 1) {
-		if (fscanf(file, " %lld", &number) != 1)
-			continue;
-		if (strcmp(name, "cpu") == 0)
-			on = number;
-		if (strcmp(name, "cpu_index") == 0)
-			index = number;
-		if (strcmp(name, "cpus") == 0)
-			count = number;
-	}
-	fclose(file);
-	return on == cpu && index >= 0 && index < count;
+	return access("/proc/self/lwk", F_OK) != 0 ||
+	       (lwk_fact("cpu") == cpu && index >= 0 && index < lwk_fact("cpus"));
 }
 
 /* ---- a thread for itself ---- */

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "lwk-fact.h"
 
 #define MOST 64
 /* No machine has so many threads. */
@@ -228,20 +229,6 @@ static int naps(void)
 
 /* ---- who computes is left alone, and what others wait for is not lost ---- */
 
-static unsigned long long fact(const char *name)
-{
-	FILE *file = fopen("/proc/self/lwk", "re");
-	unsigned long long value = 0, number;
-	char word[64];
-
-	while (file && fscanf(file, "%63s %llu", word, &number) >= 1)
-		if (strcmp(word, name) == 0)
-			value = number;
-	if (file)
-		fclose(file);
-	return value;
-}
-
 static void *read_late(void *argument)
 {
 	/*
@@ -290,10 +277,10 @@ static void *wait_quietly(void *argument)
 static int is_left_alone(void)
 {
 	for (int i = 0; i < 10; i++) {
-		unsigned long long before = fact("disturbances");
+		long long before = lwk_fact("disturbances");
 
 		compute(0.2);
-		if (fact("disturbances") == before)
+		if (lwk_fact("disturbances") == before)
 			return 0;
 	}
 	CHECK(!"left alone");

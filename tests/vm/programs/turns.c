@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "lwk-fact.h"
 
 #define MOST 64
 
@@ -240,31 +241,17 @@ static int mappings(void)
 
 /* ---- a thread that computes alone has no tick ---- */
 
-static unsigned long long fact(const char *name)
-{
-	FILE *file = fopen("/proc/self/lwk", "re");
-	unsigned long long value = 0, number;
-	char word[64];
-
-	while (file && fscanf(file, "%63s %llu", word, &number) >= 1)
-		if (strcmp(word, name) == 0)
-			value = number;
-	if (file)
-		fclose(file);
-	return value;
-}
-
 /* The reading itself may disturb a little, a tick would more than fifty times. */
 static int undisturbed(void)
 {
-	unsigned long long before = fact("disturbances"), after;
+	long long before = lwk_fact("disturbances"), after;
 	double start = seconds(CLOCK_MONOTONIC);
 
 	while (seconds(CLOCK_MONOTONIC) - start < 0.5)
 		;
-	after = fact("disturbances");
+	after = lwk_fact("disturbances");
 	if (after - before > 2)
-		printf("%llu disturbances\n", after - before);
+		printf("%lld disturbances\n", after - before);
 	CHECK(after - before <= 2);
 	return 0;
 }
