@@ -8,8 +8,8 @@
 static const char slurms_args[] = "--external-launcher";
 
 /*
- * OMPI_MCA_ is for Open MPI 4, PRTE_MCA_ for the launcher of Open MPI 5. A setting takes the place of the
- * value instead_of, or else that of no value.
+ * OMPI_MCA_ is for Open MPI 4, PRTE_MCA_ for the launcher of Open MPI 5. A setting takes the place
+ * of the value instead_of, or else that of no value.
  */
 static const struct {
 	const char *variable, *value, *instead_of;

@@ -32,9 +32,9 @@
 #define LOG_LINE 240
 
 /*
- * A CPU that its hypervisor hardly runs, because the host is busy, looks as one that hangs. So it is
- * asked by an NMI in each look: one that hangs in the LWK's kernel answers at once. Without an answer
- * the time counts less.
+ * A CPU that its hypervisor hardly runs, because the host is busy, looks as one that hangs. So it
+ * is asked by an NMI in each look: one that hangs in the LWK's kernel answers at once. Without an
+ * answer the time counts less.
  */
 #define ANSWER_MS 5
 #define UNANSWERED 6

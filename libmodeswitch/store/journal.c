@@ -26,8 +26,8 @@ static struct journal *new_journal(uint32_t job_id)
 }
 
 /*
- * A line's checksum follows its object: JSON with a changed byte may be valid, and name another CPU.
- * A space and eight digits; a NUL. It is FNV-1a.
+ * A line's checksum follows its object: JSON with a changed byte may be valid, and name another
+ * CPU. A space and eight digits; a NUL. It is FNV-1a.
  */
 #define SUM_LENGTH 9
 

@@ -34,7 +34,8 @@ static int parent_waits = -1;
 
 /*
  * The child of a vfork(2) that has a copy of its parent's memory gives words back through the pipe
- * that it has changed just above the parent's stack pointer, where posix_spawn(3) waits for an error.
+ * that it has changed just above the parent's stack pointer, where posix_spawn(3) waits for an
+ * error.
  */
 #define WORDS (4096 / sizeof(uint32_t))
 struct word {

@@ -11,9 +11,10 @@
 #include <stdint.h>
 
 /*
- * LWK_CALL_FORK: makes a child that stands for a copy of the LWK process, which slot 'slot' offers by
- * this number. Returns its pid or a negative errno; in the child 0, and own.newborn is set. 'stack' is
- * the stack pointer of a parent whose memory the child of a vfork(2) has a copy of, else 0.
+ * LWK_CALL_FORK: makes a child that stands for a copy of the LWK process, which slot 'slot' offers
+ * by this number. Returns its pid or a negative errno; in the child 0, and own.newborn is set.
+ * 'stack' is the stack pointer of a parent whose memory the child of a vfork(2) has a copy of, else
+ * 0.
  */
 int64_t fork_process(uint64_t slot, uint64_t number, bool vfork, uint64_t stack);
 /*

@@ -96,7 +96,7 @@ static void a_torn_last_line_is_ignored(void **state)
 	journal_close(again);
 }
 
-/* Whatever byte changes, it is noticed or nothing is lost, and no step becomes another. */
+/* A changed byte is noticed or loses nothing, and makes no step another one. */
 static void any_changed_byte_is_noticed(void **state)
 {
 	static const char changes[] = { '\0', '1', '\n', '}', ' ', '\xff' };

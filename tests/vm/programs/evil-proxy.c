@@ -226,7 +226,10 @@ static int forged_requests(const char *path, unsigned flags)
 	serve.keep_from = device;
 	CHECK(fd < device);
 	forge(SYS_close, fd, 0, 0);
-	/* Before Linux 6.6 the file closes on the way back to here, so this process must send the reply. */
+	/*
+	 * Before Linux 6.6 the file closes on the way back to here, so this process must send the
+	 * reply.
+	 */
 	CHECK(serve_for(300, &serve) == 0 ? serve.has_reply && serve.id == 77 && !serve.result
 					  : errno == EINTR);
 	CHECK(fcntl(fd, F_GETFD) < 0 && errno == EBADF);

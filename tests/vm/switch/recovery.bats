@@ -125,7 +125,7 @@ record_has()
 
 @test "lwkctl reset --force forgets a journal of another release when nothing is lent" {
 	bed switch-once on 214 1000 4-7 400M
-	# Its lines may have no checksums.
+	# Lines of another release's journal may have no checksums.
 	bed sed -i 's/} [0-9a-f]*$/}/; s/"step":"sysview"/"step":"later"/' /run/slurm-lwk/jobs/214.journal
 	run -1 bed switch-once off 214
 	[[ $output == *'an unknown step "later"'*"'lwkctl reset --force'"* ]]
