@@ -3,9 +3,9 @@
  * Faults that root orders, so that a test can have a switch fail, hang or die at any moment. An
  * order is one line in the file "fault" of the state directory:
  *   on|off|keep|adopt STEP before|after fail|hold|kill
- * "on" is the step's run, "off" its undo; "keep" and "adopt" have parts instead (warm.h). The order is carried out once: its file becomes
- * "fault.met". With "hold" the switch stands still, whatever its deadline, until somebody removes
- * that file.
+ * "on" is the step's run, "off" its undo; "keep" and "adopt" have parts instead (warm.h). The order
+ * is carried out once: its file becomes "fault.met". With "hold" the switch stands still, whatever
+ * its deadline, until somebody removes that file.
  *
  * The orders are always compiled in: what is tested is what nodes run. Only root can write the
  * directory, and without an order a step costs one open(2).

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A server belongs to one job: it moves itself into the cgroups of the job's proxies, whose quota and
- * weight bind it, and a call that takes long against all expectation delays that job's calls only.
- * Linux's scheduler is fair among the servers of a CPU, and a server among its clients: it does one call
- * of each in turn.
+ * A server belongs to one job: it moves itself into the cgroups of the job's proxies, whose quota
+ * and weight bind it, and a call that takes long against all expectation delays that job's calls
+ * only. Linux's scheduler is fair among the servers of a CPU, and a server among its clients: it
+ * does one call of each in turn.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -20,8 +20,9 @@
 #include "instance/state.h"
 
 /*
- * How long to look for work before sleeping, as a proxy does (process/serve.c): after a short wait twice
- * as long as before, after a long wait not at all, and not for long while another task wants the CPU.
+ * How long to look for work before sleeping, as a proxy does (process/serve.c): after a short wait
+ * twice as long as before, after a long wait not at all, and not for long while another task wants
+ * the CPU.
  */
 #define SPIN_MIN 10000U
 #define SPIN_MAX 200000U
@@ -131,8 +132,8 @@ static bool looked_enough(const struct server *server, u64 waited)
 }
 
 /*
- * Looks until somebody asks: true. False: it has looked for long enough, or the server is wanted. 'since' is
- * when the last call ended, 0: not known yet; a wait that is short needs no clock.
+ * Looks until somebody asks: true. False: it has looked for long enough, or the server is wanted.
+ * 'since' is when the last call ended, 0: not known yet; a wait that is short needs no clock.
  */
 static bool await_request(struct server *server, u64 *since)
 {
@@ -156,7 +157,9 @@ static bool await_request(struct server *server, u64 *since)
 	return true;
 }
 
-/* Serves until nobody asks for a while, or until the server is wanted. With mutex and rwsem held. */
+/*
+ * Serves until nobody asks for a while, or until the server is wanted. With mutex and rwsem held.
+ */
 static void take_turns(struct server *server, u64 *since)
 {
 	while (await_request(server, since)) {
