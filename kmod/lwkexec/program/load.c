@@ -79,7 +79,8 @@ void load_and_start(const struct program *program, char **envp, uint64_t blocked
 	int64_t error;
 
 	if (window_reserve())
-		fail(EXIT_LWK, "%s: the LWK is out of memory", program->name);
+		fail(EXIT_LWK, "%s: the LWK is out of memory; ask for more with --mem",
+		     program->name);
 	load_file(elf);
 	if (interpreter->n_segments)
 		load_file(interpreter);

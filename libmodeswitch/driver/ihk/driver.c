@@ -61,7 +61,7 @@ static int ihk_open(struct ms_error *err)
 	if (error == -ENOENT)
 		return error;
 	if (error) {
-		ms_fail(err, "what LWK jobs have of IHK (ihk.json) cannot be read: %s",
+		ms_fail(err, "ihk.json, the list of what LWK jobs have of IHK, cannot be read: %s",
 			strerror(-error));
 		return error;
 	}
