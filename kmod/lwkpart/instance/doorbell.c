@@ -232,7 +232,7 @@ void doorbell_ring(struct instance *instance, unsigned int slot)
 	smp_mb(); /* the LWK writes 'home', then reads what this doorbell is about */
 	cpu = doorbell_cpu(instance, slot);
 	local_irq_save(flags);
-	apic->safe_wait_icr_idle();
+	safe_apic_wait_icr_idle();
 	apic->icr_write(APIC_DM_FIXED | APIC_DEST_PHYSICAL | LWK_DOORBELL_VECTOR,
 			instance->cpus[cpu].apicid);
 	local_irq_restore(flags);
