@@ -49,6 +49,17 @@ static bool opens_linux_path_at(const struct lwk_packet *packet, const struct lw
 	return is_linux_path(packet->args[1]);
 }
 
+/* A wait that a signal ends is the proxy's, as Linux does not begin it again. */
+static bool looks_for_events(const struct lwk_packet *packet, const struct lwk_serve *serve)
+{
+	return (int)packet->args[3] == 0;
+}
+
+static bool looks_for_events_only(const struct lwk_packet *packet, const struct lwk_serve *serve)
+{
+	return looks_for_events(packet, serve) && !packet->args[4];
+}
+
 static struct {
 	const char *symbol;
 	/* May this packet be carried out here? NULL: every one. */
@@ -67,6 +78,8 @@ static struct {
 	[__NR_pwrite64] = { "__x64_sys_pwrite64" },
 	[__NR_readv] = { "__x64_sys_readv" },
 	[__NR_writev] = { "__x64_sys_writev" },
+	[__NR_epoll_wait] = { "__x64_sys_epoll_wait", looks_for_events },
+	[__NR_epoll_pwait] = { "__x64_sys_epoll_pwait", looks_for_events_only },
 };
 
 void calls_init(void)

@@ -242,17 +242,6 @@ static s64 make_poll(struct lwk_process *process, struct transfer *transfer, con
 	return ready;
 }
 
-/* Calls that wait on a set of events are served only if they need not wait and find nothing. */
-static s64 make_epoll(struct transfer *transfer, const u64 *args)
-{
-	const u64 address = args[1], most = args[2];
-
-	if ((int)args[3] != 0 || !most || most > 1024 || address < LWK_USER_START ||
-	    address >= LWK_USER_END - most * sizeof(struct epoll_event))
-		return NOT_DONE;
-	return poll_nothing_ready(transfer, args[0]) ? 0 : NOT_DONE;
-}
-
 static s64 make_shown(struct lwk_process *process, struct transfer *transfer,
 		      const struct lwk_packet *packet)
 {
@@ -273,14 +262,8 @@ s64 request_make(struct lwk_process *process, struct transfer *transfer,
 
 	if (packet->kind != LWK_PACKET_REQUEST)
 		return NOT_DONE;
-	switch (packet->nr) {
-	case __NR_lseek:
+	if (packet->nr == __NR_lseek)
 		return make_seek(transfer, packet->args);
-	case __NR_epoll_wait:
-		return make_epoll(transfer, packet->args);
-	case __NR_epoll_pwait:
-		return packet->args[4] ? NOT_DONE : make_epoll(transfer, packet->args);
-	}
 	/* The lock keeps the memory what it is. Who holds it for writing is about to take it away. */
 	if (!down_read_trylock(&process->shown))
 		return NOT_DONE;

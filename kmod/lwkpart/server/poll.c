@@ -2,27 +2,32 @@
 #include "server/poll.h"
 
 #include <linux/magic.h>
-#include <linux/string.h>
+#include <linux/net.h>
+#include <linux/socket.h>
+#include <net/sock.h>
 
-static bool is_anonymous(const struct file *file)
+#include "server/transfer.h"
+
+/* Sockets of other families may take a lock that is held while data goes to the LWK's memory. */
+static bool is_quick_socket(struct inode *inode)
 {
-	return file_inode(file)->i_sb->s_magic == ANON_INODE_FS_MAGIC;
+	const struct sock *sock = S_ISSOCK(inode->i_mode) ? SOCKET_I(inode)->sk : NULL;
+
+	return sock && (sock->sk_family == AF_UNIX || sock->sk_family == AF_INET ||
+			sock->sk_family == AF_INET6);
 }
 
-/* The kernel made the name, which no program can change. */
-static bool is_epoll(const struct file *file)
-{
-	return is_anonymous(file) && strcmp(file->f_path.dentry->d_name.name, "[eventpoll]") == 0;
-}
-
-/* Other files may ask a program, or a device, whether they are ready. */
+/*
+ * Other files may ask a program, or a device, whether they are ready. A set of epoll(7) has a mutex
+ * that epoll_wait(2) holds while it writes its events to the LWK's memory: a page of that may wait
+ * for the instance's rwsem, which the server has.
+ */
 static bool answers_at_once(const struct file *file)
 {
-	const struct inode *inode = file_inode(file);
+	struct inode *inode = file_inode(file);
 
-	return !file->f_op->poll || S_ISSOCK(inode->i_mode) ||
-	       inode->i_sb->s_magic == PIPEFS_MAGIC ||
-	       (is_anonymous(file) && file->f_mode & FMODE_NOWAIT);
+	return !file->f_op->poll || is_quick_socket(inode) ||
+	       inode->i_sb->s_magic == PIPEFS_MAGIC || is_eventfd(file);
 }
 
 bool poll_look(struct transfer *transfer, struct pollfd *element)
@@ -40,15 +45,4 @@ bool poll_look(struct transfer *transfer, struct pollfd *element)
 		element->revents = mangle_poll(vfs_poll(transfer->file, NULL) & wanted);
 	transfer_end(transfer);
 	return quick;
-}
-
-bool poll_nothing_ready(struct transfer *transfer, unsigned int fd)
-{
-	bool nothing;
-
-	if (!transfer_begin(transfer, fd))
-		return false;
-	nothing = is_epoll(transfer->file) && !vfs_poll(transfer->file, NULL);
-	transfer_end(transfer);
-	return nothing;
 }

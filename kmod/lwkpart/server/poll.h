@@ -12,7 +12,5 @@
  * make the call itself.
  */
 bool poll_look(struct transfer *transfer, struct pollfd *element);
-/* Is the descriptor one of epoll(7), and nothing ready? */
-bool poll_nothing_ready(struct transfer *transfer, unsigned int fd);
 
 #endif

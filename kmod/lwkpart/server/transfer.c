@@ -13,6 +13,7 @@
 #include <linux/nospec.h>
 #include <linux/rcupdate.h>
 #include <linux/shmem_fs.h>
+#include <linux/string.h>
 
 #include "compat/compat.h"
 
@@ -47,10 +48,11 @@ static bool is_in_memory(struct inode *inode)
 	       inode->i_sb->s_magic == TMPFS_MAGIC && !READ_ONCE(SHMEM_I(inode)->swapped);
 }
 
-/* An eventfd(2), and what is like it. */
-static bool is_anonymous(const struct inode *inode)
+/* The kernel made the name, which no program can change. */
+bool is_eventfd(const struct file *file)
 {
-	return inode->i_sb->s_magic == ANON_INODE_FS_MAGIC;
+	return file_inode(file)->i_sb->s_magic == ANON_INODE_FS_MAGIC &&
+	       strcmp(file->f_path.dentry->d_name.name, "[eventfd]") == 0;
 }
 
 /*
@@ -78,7 +80,7 @@ bool transfer_suits(const struct transfer *transfer)
 	if (transfer->write)
 		return false;
 	return is_in_memory(inode) ||
-	       (file->f_mode & FMODE_NOWAIT && (is_anonymous(inode) || S_ISREG(inode->i_mode)));
+	       (file->f_mode & FMODE_NOWAIT && (is_eventfd(file) || S_ISREG(inode->i_mode)));
 }
 
 bool transfer_begin(struct transfer *transfer, unsigned int fd)
@@ -120,7 +122,7 @@ static bool is_certain(const struct transfer *transfer, const struct kiocb *kioc
 
 	if (result < 0)
 		return false;
-	return result == size || is_anonymous(inode) ||
+	return result == size || is_eventfd(transfer->file) ||
 	       (S_ISREG(inode->i_mode) ? kiocb->ki_pos >= i_size_read(inode)
 				       : iminor(inode) == NULL_MINOR);
 }

@@ -25,6 +25,8 @@ struct transfer {
 	loff_t position;
 };
 
+/* Is it a file of eventfd(2)? Other anonymous files look at the task that reads: not the server. */
+bool is_eventfd(const struct file *file);
 /* Finds the file of a descriptor, and holds it. False: the task must make the call itself. */
 bool transfer_begin(struct transfer *transfer, unsigned int fd);
 void transfer_end(struct transfer *transfer);
