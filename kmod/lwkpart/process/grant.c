@@ -254,11 +254,12 @@ static struct file_pages *files_of(struct lwk_process *process)
 
 	for (;;) {
 		mutex_lock(&process->grants_mutex);
-		if (process->grants && !process->grants->files && new && !process->grants_closed) {
+		/* Whoever has closed the grants may be freeing them. */
+		if (!process->grants_closed && !process->grants->files) {
 			process->grants->files = new;
 			new = NULL;
 		}
-		if (process->grants && process->grants->files)
+		if (!process->grants_closed && process->grants->files)
 			files = file_pages_get(process->grants->files);
 		mutex_unlock(&process->grants_mutex);
 		if (files || new)
