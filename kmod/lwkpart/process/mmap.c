@@ -70,11 +70,13 @@ static vm_fault_t channel_fault(struct vm_fault *vmf)
 	vm_fault_t result;
 
 	down_read(&instance->rwsem);
+	down_read(&thread->process->shown);
 	channel = READ_ONCE(thread->channel);
 	if (serves(instance) && channel)
 		result = insert_page(vmf, channel);
 	else
 		result = show_gone_page(vmf, thread->process);
+	up_read(&thread->process->shown);
 	up_read(&instance->rwsem);
 	return result;
 }

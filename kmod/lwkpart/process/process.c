@@ -87,7 +87,7 @@ static int begin_again(struct lwk_process *process, struct lwk_proc_create *crea
 		instance->n_processes--;
 		return error;
 	}
-	process->hidden = false;
+	window_show(process);
 	create->index = slot;
 	create->cpu = instance->cpus[cpu].linux_cpu;
 	return 0;

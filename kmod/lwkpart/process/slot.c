@@ -9,6 +9,7 @@
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 
+#include "abi/device/device.h"
 #include "abi/shared/channel.h"
 #include "abi/shared/grant.h"
 #include "abi/shared/orders.h"
@@ -190,12 +191,20 @@ static bool owns_slot(const struct lwk_thread *thread)
 	return thread->slot >= 0 && thread->process->instance->threads[thread->slot] == thread;
 }
 
+/* No fault shows the proxy the channel any more. */
+static void take_channel(struct lwk_thread *thread)
+{
+	down_write(&thread->process->shown);
+	channel_forget(thread);
+	up_write(&thread->process->shown);
+}
+
 /* Orders the slot to let go of the thread. */
 static void dismiss(struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;
 
-	channel_forget(thread);
+	take_channel(thread);
 	if (!owns_slot(thread) || !serves(instance))
 		return;
 	if (task_tgid(current) == thread->process->proxy)
@@ -233,5 +242,8 @@ bool slots_release(struct lwk_process *process)
 	/* The process's memory belongs to its first slot, so this one is released last. */
 	dismiss(&process->first);
 	obey &= take_back(&process->first);
+	/* Another process gets the slots, whose channels the proxy may still have mapped. */
+	unmap_mapping_range(process->mapping, LWK_MMAP_CHANNEL,
+			    PAGE_ALIGN(sizeof(struct lwk_channel)), 1);
 	return obey;
 }

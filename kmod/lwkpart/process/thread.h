@@ -48,7 +48,7 @@ struct lwk_process {
 	struct list_head link;	       /* instance->files */
 	struct address_space *mapping; /* of this file */
 	struct pid *proxy;	       /* the Linux process; valid when first.slot is */
-	struct rw_semaphore shown;     /* held for writing: no page is being shown in the WINDOW */
+	struct rw_semaphore shown;     /* held for writing: no page is being shown to the proxy */
 	bool hidden;		       /* no page is shown any more; under 'shown' */
 	void *gone_page;	       /* what channels that have gone show; NULL: not needed yet */
 	struct mutex grants_mutex;     /* protects the next three */

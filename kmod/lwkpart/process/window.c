@@ -342,6 +342,13 @@ void window_hide(struct lwk_process *process)
 	unmap_mapping_range(process->mapping, 0, 0, 1);
 }
 
+void window_show(struct lwk_process *process)
+{
+	down_write(&process->shown);
+	process->hidden = false;
+	up_write(&process->shown);
+}
+
 long window_unmap(struct lwk_process *process, const struct lwk_unmap *range)
 {
 	struct vm_area_struct *vma;

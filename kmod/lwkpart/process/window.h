@@ -10,6 +10,8 @@
 int window_attach(struct lwk_process *process, struct vm_area_struct *vma, u64 offset);
 /* Removes all pages, and lets no page be shown any more. */
 void window_hide(struct lwk_process *process);
+/* From now on pages may be shown again, those of the file's next process. */
+void window_show(struct lwk_process *process);
 /*
  * Has the LWK let go of the pages that it was granted in the range. False: it did not answer, or the
  * process has ended. Sleeps, for at most ten seconds, and takes no lock that is held while memory is
