@@ -38,16 +38,17 @@ static void charge(struct lwk_thread *thread)
 	struct instance *instance = thread->process->instance;
 
 	/* Once process->proxy is set, the charge has been begun. */
-	if (time_before(jiffies, thread->next_charge) ||
-	    task_tgid(current) != smp_load_acquire(&thread->process->proxy) ||
-	    !mutex_trylock(&thread->charge_mutex))
+	if (time_before(jiffies, READ_ONCE(thread->next_charge)) ||
+	    task_tgid(current) != smp_load_acquire(&thread->process->proxy))
 		return;
-	thread->next_charge = jiffies + CHARGE_INTERVAL;
+	WRITE_ONCE(thread->next_charge, jiffies + CHARGE_INTERVAL);
 	down_read(&instance->rwsem);
-	if (has_slot(thread))
-		charge_proxy(instance, thread->slot, &thread->charge);
+	if (mutex_trylock(&thread->charge_mutex)) {
+		if (has_slot(thread))
+			charge_proxy(instance, thread->slot, &thread->charge);
+		mutex_unlock(&thread->charge_mutex);
+	}
 	up_read(&instance->rwsem);
-	mutex_unlock(&thread->charge_mutex);
 }
 
 static void adapt_spin(struct lwk_thread *thread, u64 waited)

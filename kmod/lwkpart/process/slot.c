@@ -173,7 +173,9 @@ int slot_take(struct instance *instance, unsigned int slot, unsigned int cpu,
 		smp_store_release(&control->order, LWK_ORDER_NONE);
 		return -EIO;
 	}
+	mutex_lock(&thread->charge_mutex);
 	charge_begin(instance, slot, &thread->charge);
+	mutex_unlock(&thread->charge_mutex);
 	thread->stuck = true;
 	instance->threads[slot] = thread;
 	WRITE_ONCE(thread->slot, slot);
@@ -207,8 +209,11 @@ static void dismiss(struct lwk_thread *thread)
 	take_channel(thread);
 	if (!owns_slot(thread) || !serves(instance))
 		return;
-	if (task_tgid(current) == thread->process->proxy)
+	if (task_tgid(current) == thread->process->proxy) {
+		mutex_lock(&thread->charge_mutex);
 		charge_cpu_time(instance, thread->slot, &thread->charge);
+		mutex_unlock(&thread->charge_mutex);
+	}
 	send_order(instance, thread->slot, LWK_ORDER_NONE);
 }
 

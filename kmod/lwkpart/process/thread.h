@@ -31,7 +31,7 @@ struct lwk_thread {
 	} asked; /* window.c */
 	/* The Linux thread that serves the slot. NULL for the first slot, which all others serve. */
 	struct pid *proxy;
-	struct mutex charge_mutex; /* protects 'charge' */
+	struct mutex charge_mutex; /* protects 'charge'; after rwsem and process_mutex */
 	struct charge charge;
 	/* The rest is used by the serving Linux thread only. */
 	unsigned int spin_ns;	   /* how long to look for a packet before sleeping */

@@ -377,14 +377,17 @@ u64 servers_take_time(struct instance *instance)
 {
 	struct server *server;
 	unsigned int i;
-	u64 used, sum = 0;
+	u64 used, taken, sum = 0;
 
 	for (i = 0; i < instance->n_cpus; i++) {
 		server = smp_load_acquire(&instance->servers[i]);
 		if (!server)
 			continue;
+		taken = READ_ONCE(server->taken);
 		used = READ_ONCE(server->used);
-		sum += used - xchg(&server->taken, used);
+		/* Another caller that takes just now has all of it. */
+		if (used > taken && cmpxchg(&server->taken, taken, used) == taken)
+			sum += used - taken;
 	}
 	return sum;
 }
