@@ -11,7 +11,8 @@
 
 void instance_set_state(struct instance *instance, enum lwk_state state)
 {
-	instance->state = state;
+	/* Some look at it without rwsem. */
+	WRITE_ONCE(instance->state, state);
 	instance->since_ns = ktime_get_real_ns();
 	event_signal(&instance->events, LWK_EVENT_STATE);
 	if (state == LWK_STATE_PANIC)
@@ -23,7 +24,7 @@ void instance_set_state(struct instance *instance, enum lwk_state state)
 /* Were CPUs started and neither stopped nor found dead? Then the shared areas exist. */
 static bool is_live(const struct instance *instance)
 {
-	switch (instance->state) {
+	switch (READ_ONCE(instance->state)) {
 	case LWK_STATE_BOOTING:
 	case LWK_STATE_RUNNING:
 	case LWK_STATE_FREEZING:
@@ -42,7 +43,7 @@ static bool says_panic(const struct instance *instance)
 enum lwk_state instance_state(struct instance *instance)
 {
 	if (!says_panic(instance))
-		return instance->state;
+		return READ_ONCE(instance->state);
 	/* The watch copies the message, for which it needs rwsem for writing. */
 	instance_wake_watch(instance, 0);
 	return LWK_STATE_PANIC;

@@ -140,7 +140,7 @@ int grants_renew(struct lwk_process *process)
 	grants_destroy(process);
 	mutex_lock(&process->grants_mutex);
 	process->grants = grants;
-	process->grants_generation++;
+	WRITE_ONCE(process->grants_generation, process->grants_generation + 1);
 	process->grants_closed = false;
 	mutex_unlock(&process->grants_mutex);
 	return 0;

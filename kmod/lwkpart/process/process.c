@@ -52,7 +52,7 @@ static int begin(struct lwk_process *process, struct lwk_proc_create *create)
 	error = slot_take(instance, slot, cpu, &process->first, LWK_ORDER_PROCESS, create->pid);
 	if (error)
 		return error;
-	instance->n_processes++;
+	WRITE_ONCE(instance->n_processes, instance->n_processes + 1);
 	smp_store_release(&process->proxy, get_task_pid(current, PIDTYPE_TGID));
 	create->index = slot;
 	create->cpu = instance->cpus[cpu].linux_cpu;
@@ -84,7 +84,7 @@ static int begin_again(struct lwk_process *process, struct lwk_proc_create *crea
 		error = slot_take(instance, slot, cpu, &process->first, LWK_ORDER_PROCESS,
 				  create->pid);
 	if (error) {
-		instance->n_processes--;
+		WRITE_ONCE(instance->n_processes, instance->n_processes - 1);
 		return error;
 	}
 	window_show(process);
@@ -225,7 +225,7 @@ unsigned int process_end(struct lwk_process *process)
 	had_process = slot >= 0 && instance->threads[slot] == &process->first;
 	hung = !slots_release(process);
 	if (had_process) {
-		instance->n_processes--;
+		WRITE_ONCE(instance->n_processes, instance->n_processes - 1);
 		event_signal(&instance->events, LWK_EVENT_EXIT);
 		instance_wake_watch(instance, 0);
 	}
@@ -247,7 +247,7 @@ void processes_revoke(struct instance *instance)
 	mutex_lock(&instance->process_mutex);
 	for (i = 0; i < instance->n_slots; i++)
 		instance->threads[i] = NULL;
-	instance->n_processes = 0;
+	WRITE_ONCE(instance->n_processes, 0);
 	mutex_lock(&instance->files_mutex);
 	list_for_each_entry(process, &instance->files, link) {
 		for (thread = &process->first; thread; thread = thread->next)

@@ -46,13 +46,19 @@ struct server {
 	u64 taken; /* how much of it servers_take_time() has returned; atomic */
 };
 
+/* The doorbell's interrupt reads the count. With the mutex held. */
+static void count_client(struct server *server, int more)
+{
+	WRITE_ONCE(server->bell->clients, server->bell->clients + more);
+}
+
 /* The thread that waits has its client back. With the mutex held. */
 static void give_up(struct server *server, struct server_client *client)
 {
 	wait_queue_head_t *wait = client->wait;
 
 	list_del(&client->link);
-	server->bell->clients--;
+	count_client(server, -1);
 	/* From here on the client may cease to exist; its wait queue is the instance's. */
 	smp_store_release(&client->with_server, false);
 	wake_up(wait);
@@ -258,7 +264,7 @@ void server_add(struct server *server, struct server_client *client)
 	client->with_server = !server->stopped;
 	if (client->with_server) {
 		list_add_tail(&client->link, &server->clients);
-		server->bell->clients++; /* before the look, after which the LWK rings */
+		count_client(server, 1); /* before the look, after which the LWK rings */
 		/* A server that looks anyway finds the client; one that sleeps need not wake for nothing. */
 		if (client->look(client, true))
 			instance_ring_server(server->bell);
@@ -278,7 +284,7 @@ void server_remove(struct server *server, struct server_client *client)
 	atomic_dec(&server->wanted);
 	if (client->with_server) {
 		list_del(&client->link);
-		server->bell->clients--;
+		count_client(server, -1);
 	}
 	client->with_server = false;
 	mutex_unlock(&server->mutex);
