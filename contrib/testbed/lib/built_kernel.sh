@@ -8,10 +8,11 @@
 
 configs=$testbed_dir/kernel
 
-# kernel_options: prints the options that the kernel is built with.
+# kernel_options: prints the options that the kernel is built with, without comments: a change of one
+# builds nothing anew.
 kernel_options()
 {
-	cat "$configs/machine.config" "$configs/$built_kernel.config"
+	grep -h '^CONFIG_' "$configs/machine.config" "$configs/$built_kernel.config"
 }
 
 kernel_is_current()
