@@ -259,6 +259,7 @@ static int device_open(struct inode *inode, struct file *file)
 	process->mapping = file->f_mapping;
 	thread_init(&process->first, process);
 	init_rwsem(&process->shown);
+	xa_init(&process->shown_parts);
 	file->private_data = process;
 	mutex_lock(&instance->files_mutex);
 	list_add(&process->link, &instance->files);
@@ -287,6 +288,7 @@ static int device_close(struct inode *inode, struct file *file)
 	}
 	put_pid(process->proxy);
 	free_page((unsigned long)process->gone_page);
+	xa_destroy(&process->shown_parts);
 	kfree(process);
 	return 0;
 }

@@ -11,6 +11,7 @@
 
 #include <linux/mm_types.h>
 #include <linux/pid.h>
+#include <linux/xarray.h>
 
 #include "instance/instance.h"
 #include "instance/state.h"
@@ -50,6 +51,7 @@ struct lwk_process {
 	struct pid *proxy;	       /* the Linux process; valid when first.slot is */
 	struct rw_semaphore shown;     /* held for writing: no page is being shown to the proxy */
 	bool hidden;		       /* no page is shown any more; under 'shown' */
+	struct xarray shown_parts;     /* 2 MB each, of which the WINDOW may show pages */
 	void *gone_page;	       /* what channels that have gone show; NULL: not needed yet */
 	struct mutex grants_mutex;     /* protects the next three */
 	struct grants *grants;	       /* pages of shared mappings; NULL: none any more */

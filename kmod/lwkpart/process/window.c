@@ -26,8 +26,12 @@
 #define ASK_LOOKS 100
 /* How often a page is hidden for one question: another thread may look at it again and again. */
 #define HIDE_TIMES 1000
-/* How many pages to show around one that was touched; a power of two. */
-#define SHOW_AROUND 64
+/*
+ * How many pages to show around one that is written or read; powers of two. What is written is mostly
+ * a buffer or a program that is loaded, what is read mostly a path or an argument.
+ */
+#define SHOW_WRITTEN 64
+#define SHOW_READ 8
 
 /*
  * Maps the page at addr into the proxy. VM_FAULT_RETRY: the LWK must be asked for it first. Of the
@@ -58,11 +62,13 @@ static vm_fault_t show(struct lwk_process *process, struct vm_area_struct *vma, 
 }
 
 /* Maps the neighbours of addr that exist: a system call rarely touches one page only. */
-static void show_around(struct lwk_process *process, struct vm_area_struct *vma, unsigned long addr)
+static void show_around(struct lwk_process *process, struct vm_area_struct *vma, unsigned long addr,
+			bool write)
 {
-	unsigned long first = addr & ~(SHOW_AROUND * PAGE_SIZE - 1), a;
+	unsigned long bytes = (write ? SHOW_WRITTEN : SHOW_READ) * PAGE_SIZE;
+	unsigned long first = addr & ~(bytes - 1), a;
 
-	for (a = first; a < first + SHOW_AROUND * PAGE_SIZE; a += PAGE_SIZE)
+	for (a = first; a < first + bytes; a += PAGE_SIZE)
 		if (a != addr && a >= vma->vm_start && a < vma->vm_end &&
 		    show(process, vma, a, false, false) != VM_FAULT_NOPAGE)
 			break;
@@ -192,6 +198,15 @@ bool window_revoke(struct lwk_process *process, unsigned long addr, unsigned lon
 	return state == LWK_FAULT_READY;
 }
 
+/* Notes that pages of these 2 MB are shown, for window_unmap(). False: there is no memory for it. */
+static bool remember_part(struct lwk_process *process, unsigned long addr)
+{
+	unsigned long part = addr >> PMD_SHIFT;
+
+	return xa_load(&process->shown_parts, part) ||
+	       !xa_err(xa_store(&process->shown_parts, part, xa_mk_value(0), GFP_KERNEL_ACCOUNT));
+}
+
 /* Maps a page and its neighbours into the proxy. VM_FAULT_RETRY: the LWK must be asked for it. */
 static vm_fault_t show_pages(struct lwk_process *process, struct vm_area_struct *vma,
 			     unsigned long addr, bool write)
@@ -202,9 +217,10 @@ static vm_fault_t show_pages(struct lwk_process *process, struct vm_area_struct 
 	down_read(&instance->rwsem);
 	down_read(&process->shown);
 	if (has_slot(&process->first) && !process->hidden) {
-		result = show(process, vma, addr, write, true);
+		result = remember_part(process, addr) ? show(process, vma, addr, write, true)
+						      : VM_FAULT_OOM;
 		if (result == VM_FAULT_NOPAGE)
-			show_around(process, vma, addr);
+			show_around(process, vma, addr, write);
 	}
 	up_read(&process->shown);
 	up_read(&instance->rwsem);
@@ -349,30 +365,44 @@ void window_show(struct lwk_process *process)
 	up_write(&process->shown);
 }
 
-long window_unmap(struct lwk_process *process, const struct lwk_unmap *range)
+/* With mmap_lock, and with 'shown' held for writing. */
+static void unmap_part(struct lwk_process *process, unsigned long start, unsigned long end)
 {
 	struct vm_area_struct *vma;
-	unsigned long at, end;
-	long error = -EINVAL;
+	unsigned long at;
 
-	if (!PAGE_ALIGNED(range->start) || !PAGE_ALIGNED(range->size) || !range->size ||
-	    range->size > LWK_USER_END || range->start > LWK_USER_END - range->size)
-		return -EINVAL;
-	if (mmap_read_lock_killable(current->mm))
-		return -EINTR;
-	end = range->start + range->size;
-	/* A fault that is about to map a page may have read its entry before this request. */
-	down_write(&process->shown);
-	for (at = range->start; at < end && (vma = find_vma(current->mm, at)); at = vma->vm_end) {
+	for (at = start; at < end && (vma = find_vma(current->mm, at)); at = vma->vm_end) {
 		if (vma->vm_start >= end)
 			break;
 		if (vma->vm_ops != &window_ops || vma->vm_private_data != process)
 			continue;
 		at = max(at, vma->vm_start);
 		zap_special_vma_range(vma, at, min(end, vma->vm_end) - at);
-		error = 0;
+	}
+}
+
+long window_unmap(struct lwk_process *process, const struct lwk_unmap *range)
+{
+	unsigned long part, end = range->start + range->size;
+	void *entry;
+
+	if (process->first.slot < 0 || !PAGE_ALIGNED(range->start) || !PAGE_ALIGNED(range->size) ||
+	    !range->size || range->size > LWK_USER_END || range->start > LWK_USER_END - range->size)
+		return -EINVAL;
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	/* A fault that is about to map a page may have read its entry before this request. */
+	down_write(&process->shown);
+	xa_for_each_range(&process->shown_parts, part, entry, range->start >> PMD_SHIFT,
+			  (end - 1) >> PMD_SHIFT)
+	{
+		unsigned long from = part << PMD_SHIFT, to = from + PMD_SIZE;
+
+		unmap_part(process, max_t(unsigned long, from, range->start), min(to, end));
+		if (range->start <= from && to <= end)
+			xa_erase(&process->shown_parts, part);
 	}
 	up_write(&process->shown);
 	mmap_read_unlock(current->mm);
-	return error;
+	return 0;
 }
