@@ -115,5 +115,5 @@ kmod_lwkexec_lwkexec_SOURCES = \
 	kmod/lwkexec/view/status.c \
 	kmod/lwkexec/view/sys.c \
 	kmod/lwkexec/view/text_file.c
-kmod_lwkexec_lwkexec_CFLAGS = $(AM_CFLAGS) $(PIE_FLAGS)
-kmod_lwkexec_lwkexec_LDADD = $(ELF_LIBS)
+kmod_lwkexec_lwkexec_CFLAGS = $(AM_CFLAGS) $(STATIC_PIE_FLAGS)
+kmod_lwkexec_lwkexec_LDADD =

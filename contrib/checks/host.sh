@@ -223,13 +223,14 @@ lacks_flags()
 
 	headers=$(readelf -hlW "$file")
 	dynamic=$(readelf -dW "$file")
-	symbols=$(readelf -W --dyn-syms "$file")
+	# lwkexec has libc in itself.
+	symbols=$(readelf -W --syms "$file")
 	grep -q GNU_RELRO <<<"$headers" || echo 'RELRO'
 	grep -q 'GNU_STACK .* RW ' <<<"$headers" || echo 'a stack that is not executable'
 	# Also the plugins: all that Slurm's programs give them is there when they are loaded.
 	grep -q 'FLAGS.*NOW' <<<"$dynamic" || echo 'immediate binding'
 	[[ $file != */bin/* ]] || grep -q 'FLAGS_1.*PIE' <<<"$dynamic" || echo 'PIE'
-	grep -q '_chk@' <<<"$symbols" || echo 'fortified functions'
+	grep -qE '_chk(@|$)' <<<"$symbols" || echo 'fortified functions'
 	# Options that no header shows are in the debug information of each compiled file. (The linker notes CET only
 	# where the distribution's own start files have it.)
 	readelf --debug-dump=info "$file" | sed -n 's/.*DW_AT_producer.*: GNU C/GNU C/p' >"$file_flags"

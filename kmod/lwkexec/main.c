@@ -4,10 +4,11 @@
  * delegated system calls and passes signals on to it. This file: options, and the process from
  * start to end.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
-#include <glob.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,8 @@
 #include "lwkexec/view/self.h"
 
 /* A job sees one device, its own. */
-#define DEFAULT_DEVICE "/dev/lwk/*"
+#define DEVICES "/dev/lwk/"
+#define DEFAULT_DEVICE DEVICES "*"
 /* Set by the SPANK plugin: the program's argv[0]; all arguments of lwkexec are the program's. */
 #define ENV_ARGV0 "LWK_ARGV0"
 #define ENV_DEVICE "LWK_DEVICE"
@@ -209,12 +211,19 @@ static void open_program(char **argv)
 		fail_refused();
 }
 
-/* Returns the device that a pattern finds, or the pattern when there is none. */
-static const char *find_device(const char *pattern)
+/* Returns the job's device, or a path where there is none. */
+static const char *find_device(void)
 {
-	glob_t found;
+	static char path[sizeof(DEVICES) + NAME_MAX] = DEFAULT_DEVICE;
+	DIR *directory = opendir(DEVICES);
+	const struct dirent *entry;
 
-	return glob(pattern, 0, NULL, &found) ? pattern : found.gl_pathv[0];
+	while (directory && (entry = readdir(directory)))
+		if (entry->d_name[0] != '.')
+			snprintf(path, sizeof(path), DEVICES "%s", entry->d_name);
+	if (directory)
+		closedir(directory);
+	return path;
 }
 
 int main(int argc, char **argv)
@@ -226,7 +235,7 @@ int main(int argc, char **argv)
 		resume(&former);
 	leave_low_addresses(argv);
 	if (!device || !*device)
-		device = find_device(DEFAULT_DEVICE);
+		device = find_device();
 	if (name) {
 		argv[0] = strdup(name);
 		unsetenv(ENV_ARGV0);
@@ -237,5 +246,5 @@ int main(int argc, char **argv)
 	limits_take();
 	session_open(device);
 	report_init(device);
-	serve(blocked_signals(), 0);
+	serve(blocked_signals(), signals_inherited());
 }

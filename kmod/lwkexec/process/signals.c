@@ -261,10 +261,21 @@ void signals_taken(void)
 	signals_unblock();
 }
 
+uint64_t signals_inherited(void)
+{
+	uint64_t ignored = 0;
+	struct sigaction old;
+
+	/* nohup(1) and others leave signals ignored for the program. */
+	for (int s = 1; s < NSIG; s++)
+		if (sigaction(s, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+			ignored |= 1UL << (s - 1);
+	return ignored;
+}
+
 uint64_t signals_init(uint64_t ignored)
 {
 	struct rlimit core;
-	struct sigaction old;
 
 	/*
 	 * A core of the proxy says nothing about the program. A program that raises the limit gets
@@ -277,9 +288,7 @@ uint64_t signals_init(uint64_t ignored)
 	for (int s = FIRST_OF_LIBC; s <= LAST_OF_LIBC; s++)
 		pass_on_libcs(s);
 	for (int s = 1; s < NSIG; s++)
-		/* nohup(1) and others leave signals ignored for the program. */
-		if (sigaction(s, NULL, &old) == 0)
-			signals_action(s, old.sa_handler == SIG_IGN || ignored & 1UL << (s - 1));
+		signals_action(s, ignored >> (s - 1) & 1);
 	return signals_ignored();
 }
 

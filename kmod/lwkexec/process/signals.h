@@ -11,10 +11,9 @@
 
 #include "abi/shared/channel.h"
 
-/*
- * Handles all signals from now on. Signals that the proxy's parent has it ignore, and those in
- * 'ignored', are ignored on the LWK too; returns all of them.
- */
+/* The signals that the proxy's parent has it ignore. */
+uint64_t signals_inherited(void);
+/* Handles all signals from now on. Those in 'ignored' are ignored on the LWK, too; returns them. */
 uint64_t signals_init(uint64_t ignored);
 /* The signals that the LWK process ignores. */
 uint64_t signals_ignored(void);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Each exec of a program starts lwkexec, so it links nothing that would have to be loaded, as libelf. */
 #include "lwkexec/program/elf_file.h"
 
+#include <elf.h>
 #include <errno.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@
 
 /* The functions below return 0, or a negative errno as execve(2) has it, after refuse(). */
 
-static int add_segment(struct elf_file *elf, const GElf_Phdr *header)
+static int add_segment(struct elf_file *elf, const Elf64_Phdr *header)
 {
 	struct segment *segment = &elf->segments[elf->n_segments];
 	uint64_t start = elf->bias + header->p_vaddr, end;
@@ -45,7 +46,7 @@ static int add_segment(struct elf_file *elf, const GElf_Phdr *header)
 	};
 	if (header->p_offset <= elf->headers &&
 	    elf->headers - header->p_offset < header->p_filesz && !elf->entry)
-		elf->entry = start - header->p_offset; /* until read_headers(): of offset 0 */
+		elf->entry = start - header->p_offset; /* until elf_file_read() ends: of offset 0 */
 	if (end > elf->end)
 		elf->end = end;
 	elf->n_segments++;
@@ -60,13 +61,15 @@ static bool in_a_segment(const struct elf_file *elf, uint64_t address)
 	return false;
 }
 
-static int check_header(const char *name, Elf *elf, const GElf_Ehdr *ehdr)
+static int check_header(const char *name, const Elf64_Ehdr *ehdr)
 {
-	if (gelf_getclass(elf) != ELFCLASS64 || ehdr->e_machine != EM_X86_64)
+	bool is_64 = ehdr->e_ident[EI_CLASS] == ELFCLASS64;
+
+	if (!is_64 || ehdr->e_ident[EI_DATA] != ELFDATA2LSB || ehdr->e_machine != EM_X86_64)
 		return refuse(
 			ENOEXEC, EXIT_CANNOT_RUN,
 			"%s: is for ELF machine %d (%s-bit); compile it for this node's x86-64",
-			name, ehdr->e_machine, gelf_getclass(elf) == ELFCLASS64 ? "64" : "32");
+			name, ehdr->e_machine, is_64 ? "64" : "32");
 	if (ehdr->e_phentsize != sizeof(Elf64_Phdr))
 		return refuse(
 			ENOEXEC, EXIT_CANNOT_RUN,
@@ -78,8 +81,13 @@ static int check_header(const char *name, Elf *elf, const GElf_Ehdr *ehdr)
 	return 0;
 }
 
+static bool read_at(const struct elf_file *elf, void *to, size_t size, uint64_t offset)
+{
+	return pread(elf->fd, to, size, offset) == (ssize_t)size;
+}
+
 /* Sets *path to the path in a PT_INTERP header; the caller frees it. */
-static int read_interpreter(const struct elf_file *elf, const GElf_Phdr *header, char **path)
+static int read_interpreter(const struct elf_file *elf, const Elf64_Phdr *header, char **path)
 {
 	if (header->p_filesz < 2 || header->p_filesz > PATH_MAX)
 		return refuse(ENOEXEC, EXIT_CANNOT_RUN,
@@ -88,8 +96,7 @@ static int read_interpreter(const struct elf_file *elf, const GElf_Phdr *header,
 	*path = malloc(header->p_filesz);
 	if (!*path)
 		return refuse(ENOMEM, EXIT_LWK, "out of memory");
-	if (pread(elf->fd, *path, header->p_filesz, header->p_offset) !=
-		    (ssize_t)header->p_filesz ||
+	if (!read_at(elf, *path, header->p_filesz, header->p_offset) ||
 	    (*path)[header->p_filesz - 1] != '\0')
 		return refuse(
 			EIO, EXIT_CANNOT_RUN,
@@ -98,52 +105,42 @@ static int read_interpreter(const struct elf_file *elf, const GElf_Phdr *header,
 	return 0;
 }
 
-static int read_header(struct elf_file *file, const GElf_Phdr *header, char **interpreter)
+static int read_header(struct elf_file *file, const Elf64_Phdr *header, char **interpreter)
 {
 	if (header->p_type == PT_INTERP && !*interpreter)
 		return read_interpreter(file, header, interpreter);
 	return header->p_type == PT_LOAD ? add_segment(file, header) : 0;
 }
 
-/*
- * Reads the headers of a file; a position-independent one shall go to 'base'. *interpreter becomes
- * the dynamic linker that it asks for, if any; the caller frees it, also after an error.
- */
-static int read_headers(struct elf_file *file, Elf *elf, uint64_t base, char **interpreter)
+int elf_file_read(struct elf_file *file, uint64_t base, char **interpreter)
 {
-	GElf_Ehdr ehdr;
-	size_t n;
+	Elf64_Phdr headers[MAX_HEADERS];
+	Elf64_Ehdr ehdr;
 	int error;
 
-	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr))
+	if (!read_at(file, &ehdr, sizeof(ehdr), 0) || memcmp(ehdr.e_ident, ELFMAG, SELFMAG) != 0)
 		return refuse(
 			ENOEXEC, EXIT_CANNOT_RUN,
 			"%s: is neither an ELF program nor a script (#!); the LWK runs what Linux runs on x86-64",
 			file->name);
-	error = check_header(file->name, elf, &ehdr);
+	error = check_header(file->name, &ehdr);
 	if (error)
 		return error;
-	if (elf_getphdrnum(elf, &n) || n == 0 || n > MAX_HEADERS)
+	if (!ehdr.e_phnum || ehdr.e_phnum > MAX_HEADERS ||
+	    !read_at(file, headers, ehdr.e_phnum * sizeof(headers[0]), ehdr.e_phoff))
 		return refuse(ENOEXEC, EXIT_CANNOT_RUN,
 			      "%s: its program headers cannot be read; is the file truncated?",
 			      file->name);
 
 	file->bias = ehdr.e_type == ET_DYN ? base : 0;
 	file->headers = ehdr.e_phoff;
-	file->n_headers = n;
+	file->n_headers = ehdr.e_phnum;
 	file->header_size = ehdr.e_phentsize;
-	file->segments = calloc(n, sizeof(*file->segments));
+	file->segments = calloc(ehdr.e_phnum, sizeof(*file->segments));
 	if (!file->segments)
 		return refuse(ENOMEM, EXIT_LWK, "out of memory");
-	for (size_t i = 0; i < n; i++) {
-		GElf_Phdr header;
-
-		if (!gelf_getphdr(elf, i, &header))
-			return refuse(
-				ENOEXEC, EXIT_CANNOT_RUN,
-				"%s: program header %zu cannot be read; is the file truncated?",
-				file->name, i);
-		error = read_header(file, &header, interpreter);
+	for (size_t i = 0; i < ehdr.e_phnum; i++) {
+		error = read_header(file, &headers[i], interpreter);
 		if (error)
 			return error;
 	}
@@ -157,18 +154,6 @@ static int read_headers(struct elf_file *file, Elf *elf, uint64_t base, char **i
 			      "%s: its entry point 0x%llx is in none of its segments", file->name,
 			      (unsigned long long)file->entry);
 	return 0;
-}
-
-int elf_file_read(struct elf_file *file, uint64_t base, char **interpreter)
-{
-	Elf *handle;
-	int error;
-
-	elf_version(EV_CURRENT);
-	handle = elf_begin(file->fd, ELF_C_READ, NULL);
-	error = read_headers(file, handle, base, interpreter);
-	elf_end(handle);
-	return error;
 }
 
 void elf_file_close(struct elf_file *file)
