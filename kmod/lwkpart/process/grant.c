@@ -254,7 +254,7 @@ static struct file_pages *files_of(struct lwk_process *process)
 
 	for (;;) {
 		mutex_lock(&process->grants_mutex);
-		/* Whoever has closed the grants may be freeing them. */
+		/* The thread that has closed the grants may be freeing them. */
 		if (!process->grants_closed && !process->grants->files) {
 			process->grants->files = new;
 			new = NULL;
