@@ -264,7 +264,9 @@ s64 request_make(struct lwk_process *process, struct transfer *transfer,
 		return NOT_DONE;
 	if (packet->nr == __NR_lseek)
 		return make_seek(transfer, packet->args);
-	/* The lock keeps the memory what it is. Who holds it for writing is about to take it away. */
+	/*
+	 * The lock keeps the memory what it is. Who holds it for writing is about to take it away.
+	 */
 	if (!down_read_trylock(&process->shown))
 		return NOT_DONE;
 	result = make_shown(process, transfer, packet);

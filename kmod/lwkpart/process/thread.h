@@ -30,7 +30,9 @@ struct lwk_thread {
 		unsigned long addr; /* of the page that a fault asked for last */
 		unsigned int times;
 	} asked; /* window.c */
-	/* The Linux thread that serves the slot. NULL for the first slot, which all others serve. */
+	/*
+	 * The Linux thread that serves the slot. NULL for the first slot, which all others serve.
+	 */
 	struct pid *proxy;
 	struct mutex charge_mutex; /* protects 'charge'; after rwsem and process_mutex */
 	struct charge charge;

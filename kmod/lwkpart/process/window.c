@@ -27,8 +27,8 @@
 /* How often a page is hidden for one question: another thread may look at it again and again. */
 #define HIDE_TIMES 1000
 /*
- * How many pages to show around one that is written or read; powers of two. What is written is mostly
- * a buffer or a program that is loaded, what is read mostly a path or an argument.
+ * How many pages to show around one that is written or read; powers of two. What is written is
+ * mostly a buffer or a program that is loaded, what is read mostly a path or an argument.
  */
 #define SHOW_WRITTEN 64
 #define SHOW_READ 8
@@ -198,7 +198,9 @@ bool window_revoke(struct lwk_process *process, unsigned long addr, unsigned lon
 	return state == LWK_FAULT_READY;
 }
 
-/* Notes that pages of these 2 MB are shown, for window_unmap(). False: there is no memory for it. */
+/*
+ * Notes that pages of these 2 MB are shown, for window_unmap(). False: there is no memory for it.
+ */
 static bool remember_part(struct lwk_process *process, unsigned long addr)
 {
 	unsigned long part = addr >> PMD_SHIFT;

@@ -13,9 +13,9 @@ void window_hide(struct lwk_process *process);
 /* From now on pages may be shown again, those of the file's next process. */
 void window_show(struct lwk_process *process);
 /*
- * Has the LWK let go of the pages that it was granted in the range. False: it did not answer, or the
- * process has ended. Sleeps, for at most ten seconds, and takes no lock that is held while memory is
- * allocated, so that Linux can call it to get memory back.
+ * Has the LWK let go of the pages that it was granted in the range. False: it did not answer, or
+ * the process has ended. Sleeps, for at most ten seconds, and takes no lock that is held while
+ * memory is allocated, so that Linux can call it to get memory back.
  */
 bool window_revoke(struct lwk_process *process, unsigned long addr, unsigned long size);
 /* LWK_UNMAP: 0, -EINVAL, -EINTR. */

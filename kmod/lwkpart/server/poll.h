@@ -8,8 +8,8 @@
 #include "server/transfer.h"
 
 /*
- * Looks at one element of poll(2) and sets its revents. False: the file is not open, or the task must
- * make the call itself.
+ * Looks at one element of poll(2) and sets its revents. False: the file is not open, or the task
+ * must make the call itself.
  */
 bool poll_look(struct transfer *transfer, struct pollfd *element);
 

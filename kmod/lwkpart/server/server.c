@@ -265,7 +265,10 @@ void server_add(struct server *server, struct server_client *client)
 	if (client->with_server) {
 		list_add_tail(&client->link, &server->clients);
 		count_client(server, 1); /* before the look, after which the LWK rings */
-		/* A server that looks anyway finds the client; one that sleeps need not wake for nothing. */
+		/*
+		 * A server that looks anyway finds the client; one that sleeps need not wake for
+		 * nothing.
+		 */
 		if (client->look(client, true))
 			instance_ring_server(server->bell);
 	}
