@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Each exec of a program starts lwkexec, so it links nothing that would have to be loaded, as libelf. */
+/*
+ * Each exec of a program starts lwkexec, so it links nothing that would have to be loaded, as
+ * libelf.
+ */
 #include "lwkexec/program/elf_file.h"
 
 #include <elf.h>

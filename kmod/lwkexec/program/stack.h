@@ -9,8 +9,8 @@
 #include "lwkexec/program/program.h"
 
 /*
- * The end of the stack. The LWK makes pages of 4 KB above the last multiple of 2 MB, so that a program
- * that needs little of its stack need not wait until 2 MB are zero.
+ * The end of the stack. The LWK makes pages of 4 KB above the last multiple of 2 MB, so that a
+ * program that needs little of its stack need not wait until 2 MB are zero.
  */
 #define STACK_TOP (LWK_USER_END - (2UL << 20) + (256UL << 10))
 
