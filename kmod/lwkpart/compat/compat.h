@@ -90,6 +90,16 @@ static inline unsigned long compat_syscall_work(struct task_struct *task)
 #endif
 }
 
+/* Returns the flags of a struct kiocb for the file. */
+static inline int compat_iocb_flags(struct file *file)
+{
+#ifdef HAVE_F_IOCB_FLAGS
+	return file->f_iocb_flags;
+#else
+	return iocb_flags(file);
+#endif
+}
+
 /*
  * Returns the file in an entry of a table of descriptors, with a reference; or NULL. With
  * rcu_read_lock().

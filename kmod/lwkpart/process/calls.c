@@ -127,7 +127,7 @@ static bool failed_direct(const struct lwk_packet *packet, s64 result)
 
 bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
 {
-	struct lwk_packet packet, answer = { .kind = LWK_PACKET_REPLY };
+	struct lwk_packet packet;
 	struct pt_regs regs;
 	bool left_to_proxy;
 	s64 result;
@@ -149,14 +149,13 @@ bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
 		return false;
 	thread->served++;
 	left_to_proxy = signal_pending(current) || READ_ONCE(current->task_works);
-	answer.id = packet.id;
-	answer.args[0] = result;
-	if (channel_finish(thread, left_to_proxy ? NULL : &answer))
-		channel_ring(thread);
 	if (left_to_proxy) {
+		channel_drop(thread);
 		serve->has_reply = 1;
 		serve->id = packet.id;
 		serve->result = result;
+	} else if (channel_answer(thread, packet.id, result)) {
+		channel_ring(thread);
 	}
 	return !left_to_proxy;
 }

@@ -73,23 +73,39 @@ long channel_ring(struct lwk_thread *thread)
 	return rung ? 0 : -EIO;
 }
 
-bool channel_finish(struct lwk_thread *thread, const struct lwk_packet *reply)
+/* With thread->lock held. */
+static void remove_first(struct lwk_channel *channel)
+{
+	smp_store_release(&channel->to_linux.tail, READ_ONCE(channel->to_linux.tail) + 1);
+}
+
+void channel_drop(struct lwk_thread *thread)
+{
+	spin_lock(&thread->lock);
+	if (thread->channel)
+		remove_first(thread->channel);
+	spin_unlock(&thread->lock);
+}
+
+bool channel_answer(struct lwk_thread *thread, u32 id, s64 result)
 {
 	struct lwk_channel *channel;
+	struct lwk_packet *reply;
 	bool sleeps = false;
 	u32 head;
 
 	spin_lock(&thread->lock);
 	channel = thread->channel;
 	if (channel) {
-		smp_store_release(&channel->to_linux.tail, READ_ONCE(channel->to_linux.tail) + 1);
-		if (reply) {
-			head = READ_ONCE(channel->to_lwk.head);
-			channel->to_lwk.slot[head % LWK_RING_SLOTS] = *reply;
-			smp_store_release(&channel->to_lwk.head, head + 1);
-			smp_mb(); /* the LWK writes 'lwk_sleeps', then reads 'head' */
-			sleeps = READ_ONCE(channel->lwk_sleeps);
-		}
+		remove_first(channel);
+		head = READ_ONCE(channel->to_lwk.head);
+		reply = &channel->to_lwk.slot[head % LWK_RING_SLOTS];
+		reply->kind = LWK_PACKET_REPLY;
+		reply->id = id;
+		reply->args[0] = result;
+		smp_store_release(&channel->to_lwk.head, head + 1);
+		smp_mb(); /* the LWK writes 'lwk_sleeps', then reads 'head' */
+		sleeps = READ_ONCE(channel->lwk_sleeps);
 	}
 	spin_unlock(&thread->lock);
 	return sleeps;

@@ -22,11 +22,13 @@ enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int 
  * LWK has not taken all signals yet: then the packet is the proxy's.
  */
 bool channel_peek(struct lwk_thread *thread, struct lwk_packet *packet);
+/* Removes the first packet, to which the proxy replies. */
+void channel_drop(struct lwk_thread *thread);
 /*
- * Removes the first packet and sends the reply; NULL: the proxy sends it. Returns true when the LWK
- * needs a doorbell.
+ * Removes the first packet, which has this id, and replies with the call's result. Returns true when
+ * the LWK needs a doorbell.
  */
-bool channel_finish(struct lwk_thread *thread, const struct lwk_packet *reply);
+bool channel_answer(struct lwk_thread *thread, u32 id, s64 result);
 /* LWK_DOORBELL: 0 or -EIO. Takes rwsem. */
 long channel_ring(struct lwk_thread *thread);
 /* The same with rwsem held. False: there is no channel any more. */

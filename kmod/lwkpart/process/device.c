@@ -260,6 +260,7 @@ static int device_open(struct inode *inode, struct file *file)
 	thread_init(&process->first, process);
 	init_rwsem(&process->shown);
 	xa_init(&process->shown_parts);
+	process->hidings = 1; /* so that no thread knows a page */
 	file->private_data = process;
 	mutex_lock(&instance->files_mutex);
 	list_add(&process->link, &instance->files);

@@ -23,8 +23,6 @@
 struct memory {
 	unsigned int n;
 	size_t size;
-	u64 page; /* the number of the last piece's last page in the LWK process */
-	void *at; /* the address of that page in Linux */
 	struct kvec pieces[MOST_PIECES];
 };
 
@@ -36,46 +34,41 @@ static void clear(struct memory *memory)
 
 /* The functions that look at the process's memory are called with 'shown' held. */
 
-/* Adds what lies in the page of the last piece, as the elements of a vector often do. */
-static bool take_near(struct memory *memory, u64 address, u64 size)
+/* Adds a piece; the elements of a vector often follow one another. */
+static bool add_piece(struct memory *memory, void *at, size_t size)
 {
-	struct kvec *last = &memory->pieces[memory->n - 1];
-	void *at = memory->at + offset_in_page(address);
+	struct kvec *end = &memory->pieces[memory->n];
 
-	if (last->iov_base + last->iov_len == at) {
-		last->iov_len += size;
+	if (memory->n && end[-1].iov_base + end[-1].iov_len == at) {
+		end[-1].iov_len += size;
 		return true;
 	}
 	if (memory->n == MOST_PIECES)
 		return false;
-	memory->pieces[memory->n++] = (struct kvec){ at, size };
+	*end = (struct kvec){ at, size };
+	memory->n++;
 	return true;
 }
 
 /* Adds [address, address + size). False: it is not there, or too much. */
-static bool take_memory(struct lwk_process *process, struct memory *memory, u64 address, u64 size,
+static bool take_memory(struct lwk_thread *thread, struct memory *memory, u64 address, u64 size,
 			bool write)
 {
-	const struct kvec *last;
 	unsigned int n;
+	void *known;
 
 	if (size > MOST_BYTES - memory->size)
 		return false;
 	if (!size)
 		return true;
 	memory->size += size;
-	if (memory->n && address >> PAGE_SHIFT == memory->page &&
-	    size <= PAGE_SIZE - offset_in_page(address))
-		return take_near(memory, address, size);
-	n = view_map(process, address, size, write, memory->pieces + memory->n,
+	known = view_known(thread, address, size, write);
+	if (known)
+		return add_piece(memory, known, size);
+	n = view_map(thread, address, size, write, memory->pieces + memory->n,
 		     MOST_PIECES - memory->n);
-	if (!n)
-		return false;
 	memory->n += n;
-	last = &memory->pieces[memory->n - 1];
-	memory->page = (address + size - 1) >> PAGE_SHIFT;
-	memory->at = (void *)((unsigned long)(last->iov_base + last->iov_len - 1) & PAGE_MASK);
-	return true;
+	return n;
 }
 
 static void copy_from(const struct memory *memory, void *to)
@@ -86,12 +79,12 @@ static void copy_from(const struct memory *memory, void *to)
 		memcpy(to, memory->pieces[i].iov_base, memory->pieces[i].iov_len);
 }
 
-static bool read_memory(struct lwk_process *process, u64 address, void *to, size_t size)
+static bool read_memory(struct lwk_thread *thread, u64 address, void *to, size_t size)
 {
 	struct memory memory COMPAT_NOT_CLEARED;
 
 	clear(&memory);
-	if (!take_memory(process, &memory, address, size, false))
+	if (!take_memory(thread, &memory, address, size, false))
 		return false;
 	copy_from(&memory, to);
 	return true;
@@ -107,32 +100,29 @@ static u8 *byte_at(const struct memory *memory, size_t offset)
 }
 
 /* Finds what a vector of readv(2) or writev(2) names. */
-static bool take_vector(struct lwk_process *process, struct memory *memory, u64 address, u64 count,
+static bool take_vector(struct lwk_thread *thread, struct memory *memory, u64 address, u64 count,
 			bool write)
 {
 	struct iovec vector[MOST_ELEMENTS] COMPAT_NOT_CLEARED;
 	unsigned int i;
 
 	if (!count || count > MOST_ELEMENTS ||
-	    !read_memory(process, address, vector, count * sizeof(*vector)))
+	    !read_memory(thread, address, vector, count * sizeof(*vector)))
 		return false;
 	for (i = 0; i < count; i++)
-		if (!take_memory(process, memory, (__force u64)vector[i].iov_base,
-				 vector[i].iov_len, write))
+		if (!take_memory(thread, memory, (__force u64)vector[i].iov_base, vector[i].iov_len,
+				 write))
 			return false;
 	return true;
 }
 
-struct request {
-	bool vector;
-};
-
 /* False: the call does not transfer bytes, or in a way that only the task can. */
-static bool read_request(const struct lwk_packet *packet, struct request *request,
-			 struct transfer *transfer)
+static bool read_request(const struct lwk_packet *packet, bool *vector, struct transfer *transfer)
 {
 	const u64 *args = packet->args;
 
+	transfer->write = transfer->has_position = *vector = false;
+	transfer->position = 0;
 	switch (packet->nr) {
 	case __NR_write:
 	case __NR_pwrite64:
@@ -151,15 +141,15 @@ static bool read_request(const struct lwk_packet *packet, struct request *reques
 		break;
 	case __NR_readv:
 	case __NR_writev:
-		request->vector = true;
+		*vector = true;
 		return true;
 	case __NR_preadv:
 	case __NR_pwritev:
-		request->vector = transfer->has_position = true;
+		*vector = transfer->has_position = true;
 		break;
 	case __NR_preadv2:
 	case __NR_pwritev2:
-		request->vector = true;
+		*vector = true;
 		transfer->has_position = args[3] != (u64)-1;
 		if (args[5])
 			return false;
@@ -167,35 +157,46 @@ static bool read_request(const struct lwk_packet *packet, struct request *reques
 	default:
 		return false;
 	}
-	transfer->position = args[3];
-	return transfer->position >= 0 || !transfer->has_position;
+	if (transfer->has_position)
+		transfer->position = args[3];
+	return transfer->position >= 0;
 }
 
-/* Transfers bytes between the memory and the file. */
-static s64 move(struct lwk_process *process, struct transfer *transfer,
-		const struct request *request, const u64 *args)
+/* Transfers bytes between the file and what a call names. */
+static s64 move_pieces(struct lwk_thread *thread, struct transfer *transfer, bool vector,
+		       const u64 *args)
 {
 	struct memory memory COMPAT_NOT_CLEARED;
 
 	clear(&memory);
-	if (!(request->vector
-		      ? take_vector(process, &memory, args[1], args[2], !transfer->write)
-		      : take_memory(process, &memory, args[1], args[2], !transfer->write)) ||
+	if (!(vector ? take_vector(thread, &memory, args[1], args[2], !transfer->write)
+		     : take_memory(thread, &memory, args[1], args[2], !transfer->write)) ||
 	    !memory.size)
 		return NOT_DONE;
 	return transfer_run(transfer, memory.pieces, memory.n, memory.size);
 }
 
-static s64 make_transfer(struct lwk_process *process, struct transfer *transfer,
+/* The same; most programs name the same few bytes again and again. */
+static s64 move(struct lwk_thread *thread, struct transfer *transfer, bool vector, const u64 *args)
+{
+	struct kvec piece = { .iov_len = args[2] };
+
+	if (!vector && args[2])
+		piece.iov_base = view_known(thread, args[1], args[2], !transfer->write);
+	return piece.iov_base ? transfer_run(transfer, &piece, 1, piece.iov_len)
+			      : move_pieces(thread, transfer, vector, args);
+}
+
+static s64 make_transfer(struct lwk_thread *thread, struct transfer *transfer,
 			 const struct lwk_packet *packet)
 {
-	struct request request = { .vector = false };
 	s64 result = NOT_DONE;
+	bool vector;
 
-	if (!read_request(packet, &request, transfer) || !transfer_begin(transfer, packet->args[0]))
+	if (!read_request(packet, &vector, transfer) || !transfer_begin(transfer, packet->args[0]))
 		return NOT_DONE;
 	if (transfer_suits(transfer))
-		result = move(process, transfer, &request, packet->args);
+		result = move(thread, transfer, vector, packet->args);
 	transfer_end(transfer);
 	return result;
 }
@@ -212,7 +213,7 @@ static s64 make_seek(struct transfer *transfer, const u64 *args)
 }
 
 /* 'at_once': the call does not wait when nothing is ready. */
-static s64 make_poll(struct lwk_process *process, struct transfer *transfer, const u64 *args,
+static s64 make_poll(struct lwk_thread *thread, struct transfer *transfer, const u64 *args,
 		     bool at_once)
 {
 	struct pollfd elements[MOST_ELEMENTS] COMPAT_NOT_CLEARED;
@@ -224,7 +225,7 @@ static s64 make_poll(struct lwk_process *process, struct transfer *transfer, con
 	clear(&memory);
 	if (!count || args[1] > MOST_ELEMENTS ||
 	    count > task_rlimit(transfer->task, RLIMIT_NOFILE) ||
-	    !take_memory(process, &memory, args[0], count * sizeof(*elements), true))
+	    !take_memory(thread, &memory, args[0], count * sizeof(*elements), true))
 		return NOT_DONE;
 	copy_from(&memory, elements);
 	for (i = 0; i < count; i++) {
@@ -242,22 +243,26 @@ static s64 make_poll(struct lwk_process *process, struct transfer *transfer, con
 	return ready;
 }
 
-static s64 make_shown(struct lwk_process *process, struct transfer *transfer,
+static s64 make_shown(struct lwk_thread *thread, struct transfer *transfer,
 		      const struct lwk_packet *packet)
 {
-	if (!has_slot(&process->first) || process->hidden)
+	const struct lwk_process *process = thread->process;
+
+	if (READ_ONCE(process->instance->threads[process->first.slot]) != &process->first ||
+	    process->hidden)
 		return NOT_DONE;
 	switch (packet->nr) {
 	case __NR_poll:
-		return make_poll(process, transfer, packet->args, (int)packet->args[2] == 0);
+		return make_poll(thread, transfer, packet->args, (int)packet->args[2] == 0);
 	default:
-		return make_transfer(process, transfer, packet);
+		return make_transfer(thread, transfer, packet);
 	}
 }
 
-s64 request_make(struct lwk_process *process, struct transfer *transfer,
+s64 request_make(struct lwk_thread *thread, struct transfer *transfer,
 		 const struct lwk_packet *packet)
 {
+	struct lwk_process *process = thread->process;
 	s64 result;
 
 	if (packet->kind != LWK_PACKET_REQUEST)
@@ -269,7 +274,7 @@ s64 request_make(struct lwk_process *process, struct transfer *transfer,
 	 */
 	if (!down_read_trylock(&process->shown))
 		return NOT_DONE;
-	result = make_shown(process, transfer, packet);
+	result = make_shown(thread, transfer, packet);
 	up_read(&process->shown);
 	return result;
 }

@@ -8,10 +8,11 @@
 #include "server/transfer.h"
 
 /*
- * Makes the call of a request for a task that waits, whose 'task', 'files' and 'cred' the transfer
- * has: the call's result, or NOT_DONE. With rwsem held, in a state that has processes.
+ * Makes the call of a request of the thread's, for a task that waits, whose 'task' and 'files' the
+ * transfer has, and as which the caller acts: the call's result, or NOT_DONE. With rwsem held, in a
+ * state that has processes.
  */
-s64 request_make(struct lwk_process *process, struct transfer *transfer,
+s64 request_make(struct lwk_thread *thread, struct transfer *transfer,
 		 const struct lwk_packet *packet);
 
 #endif

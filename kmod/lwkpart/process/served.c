@@ -38,23 +38,18 @@ static bool has_more_to_do(struct task_struct *task)
 static bool serve_one(struct server_client *client)
 {
 	struct served *served = container_of(client, struct served, client);
-	struct lwk_packet packet COMPAT_NOT_CLEARED, answer = { .kind = LWK_PACKET_REPLY };
+	struct lwk_packet packet COMPAT_NOT_CLEARED;
 	struct lwk_thread *thread = served->thread;
-	struct transfer transfer = { .task = served->task,
-				     .files = served->files,
-				     .cred = served->cred };
 	s64 result;
 
 	if (READ_ONCE(thread->process->instance->stopping) || !channel_peek(thread, &packet) ||
-	    has_more_to_do(served->task))
+	    has_more_to_do(served->transfer.task))
 		return false;
-	result = request_make(thread->process, &transfer, &packet);
+	result = request_make(thread, &served->transfer, &packet);
 	if (result == NOT_DONE)
 		return false;
 	thread->by_server++;
-	answer.id = packet.id;
-	answer.args[0] = result;
-	if (channel_finish(thread, &answer))
+	if (channel_answer(thread, packet.id, result))
 		channel_ring_held(thread);
 	return true;
 }
@@ -83,12 +78,11 @@ bool served_begin(struct served *served, struct lwk_thread *thread)
 		return false;
 	served->client = (struct server_client){ .wait = &instance->wait[thread->slot],
 						 .requests = &channel->to_linux,
+						 .cred = current_cred(),
 						 .look = look,
 						 .serve = serve_one };
 	served->thread = thread;
-	served->task = current;
-	served->files = current->files;
-	served->cred = current_cred();
+	served->transfer = (struct transfer){ .task = current, .files = current->files };
 	served->before = thread->by_server;
 	served->turn = 0;
 	server_add(served->server, &served->client);

@@ -8,14 +8,13 @@
 
 #include "process/thread.h"
 #include "server/server.h"
+#include "server/transfer.h"
 
 struct served {
 	struct server_client client;
 	struct server *server;
 	struct lwk_thread *thread;
-	struct task_struct *task;
-	struct files_struct *files;
-	const struct cred *cred;
+	struct transfer transfer;
 	u64 before;	   /* calls that servers had made for the thread */
 	unsigned int turn; /* for server_watch() */
 };

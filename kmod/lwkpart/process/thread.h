@@ -44,6 +44,12 @@ struct lwk_thread {
 	unsigned int alone_last;   /* what it was at first */
 	/* The server writes it while it has the channel. */
 	u64 by_server; /* calls that servers have made */
+	struct {
+		u64 number; /* address / PAGE_SIZE */
+		void *at;   /* in Linux's direct map */
+		bool writable;
+		u64 hidings; /* process->hidings when it was found */
+	} page;		     /* view.c: the page that a call has named last */
 };
 
 struct lwk_process {
@@ -54,6 +60,7 @@ struct lwk_process {
 	struct rw_semaphore shown;     /* held for writing: no page is being shown to the proxy */
 	bool hidden;		       /* no page is shown any more; under 'shown' */
 	struct xarray shown_parts;     /* 2 MB each, of which the WINDOW may show pages */
+	u64 hidings;		       /* times that pages were hidden, and one; under 'shown' */
 	void *gone_page;	       /* what channels that have gone show; NULL: not needed yet */
 	struct mutex grants_mutex;     /* protects the next three */
 	struct grants *grants;	       /* pages of shared mappings; NULL: none any more */

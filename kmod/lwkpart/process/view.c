@@ -70,10 +70,19 @@ bool view_mark_seen(const struct view *view)
 		       view->value;
 }
 
-unsigned int view_map(struct lwk_process *process, u64 addr, u64 size, bool write,
+/* The page of addr is at 'at', and marked as seen. */
+static void know(struct lwk_thread *thread, u64 addr, void *at, const struct view *view)
+{
+	thread->page.number = addr >> PAGE_SHIFT;
+	thread->page.at = (void *)((unsigned long)at & PAGE_MASK);
+	thread->page.writable = view->value & _PAGE_RW;
+	thread->page.hidings = thread->process->hidings;
+}
+
+unsigned int view_map(struct lwk_thread *thread, u64 addr, u64 size, bool write,
 		      struct kvec *memory, unsigned int most)
 {
-	const struct instance *instance = process->instance;
+	const struct instance *instance = thread->process->instance;
 	unsigned int n = 0;
 	struct view view;
 	u64 phys, length;
@@ -82,7 +91,7 @@ unsigned int view_map(struct lwk_process *process, u64 addr, u64 size, bool writ
 	if (addr < LWK_USER_START || addr >= LWK_USER_END || size > LWK_USER_END - addr)
 		return 0;
 	for (; size; addr += length, size -= length) {
-		if (!view_find(instance, process->first.slot, addr, &view) ||
+		if (!view_find(instance, thread->process->first.slot, addr, &view) ||
 		    (write && !(view.value & _PAGE_RW)))
 			return 0;
 		phys = view_phys(&view, addr);
@@ -90,6 +99,7 @@ unsigned int view_map(struct lwk_process *process, u64 addr, u64 size, bool writ
 		if (!view_in_user_pool(instance, phys, length) || !view_mark_seen(&view))
 			return 0;
 		at = phys_to_virt(phys);
+		know(thread, addr + length - 1, at + length - 1, &view);
 		if (n && memory[n - 1].iov_base + memory[n - 1].iov_len == at) {
 			memory[n - 1].iov_len += length;
 			continue;

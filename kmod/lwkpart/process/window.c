@@ -127,6 +127,13 @@ static u32 look_for_answer(struct lwk_thread *thread)
 	return state;
 }
 
+/* Takes 'shown' for writing; what is known of the process's pages is true no longer. */
+static void start_hiding(struct lwk_process *process)
+{
+	down_write(&process->shown);
+	process->hidings++;
+}
+
 /* Takes the large page around addr out of the proxy's sight, and tells the LWK so. */
 static void hide_around(struct lwk_process *process, unsigned long addr)
 {
@@ -136,7 +143,7 @@ static void hide_around(struct lwk_process *process, unsigned long addr)
 	struct view view;
 
 	down_read(&instance->rwsem);
-	down_write(&process->shown);
+	start_hiding(process);
 	unmap_mapping_range(process->mapping, LWK_MMAP_WINDOW + start - LWK_USER_START, end - start,
 			    1);
 	for (at = start; at < end && has_slot(&process->first); at += PAGE_SIZE)
@@ -354,7 +361,7 @@ int window_attach(struct lwk_process *process, struct vm_area_struct *vma, u64 o
 
 void window_hide(struct lwk_process *process)
 {
-	down_write(&process->shown);
+	start_hiding(process);
 	process->hidden = true;
 	up_write(&process->shown);
 	unmap_mapping_range(process->mapping, 0, 0, 1);
@@ -394,7 +401,7 @@ long window_unmap(struct lwk_process *process, const struct lwk_unmap *range)
 	if (mmap_read_lock_killable(current->mm))
 		return -EINTR;
 	/* A fault that is about to map a page may have read its entry before this request. */
-	down_write(&process->shown);
+	start_hiding(process);
 	xa_for_each_range(&process->shown_parts, part, entry, range->start >> PMD_SHIFT,
 			  (end - 1) >> PMD_SHIFT)
 	{

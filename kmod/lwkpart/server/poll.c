@@ -18,16 +18,17 @@ static bool is_quick_socket(struct inode *inode)
 }
 
 /*
- * Other files may ask a program, or a device, whether they are ready. A set of epoll(7) has a mutex
- * that epoll_wait(2) holds while it writes its events to the LWK's memory: a page of that may wait
- * for the instance's rwsem, which the server has.
+ * A descriptor of O_PATH is none to poll(2). Other files may ask a program, or a device, whether
+ * they are ready. A set of epoll(7) has a mutex that epoll_wait(2) holds while it writes its events
+ * to the LWK's memory: a page of that may wait for the instance's rwsem, which the server has.
  */
 static bool answers_at_once(const struct file *file)
 {
 	struct inode *inode = file_inode(file);
 
-	return !file->f_op->poll || is_quick_socket(inode) ||
-	       inode->i_sb->s_magic == PIPEFS_MAGIC || is_eventfd(file);
+	return !(file->f_mode & FMODE_PATH) &&
+	       (!file->f_op->poll || is_quick_socket(inode) ||
+		inode->i_sb->s_magic == PIPEFS_MAGIC || is_eventfd(file));
 }
 
 bool poll_look(struct transfer *transfer, struct pollfd *element)

@@ -10,6 +10,7 @@
 #include "server/server.h"
 
 #include <linux/cpu.h>
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/rwsem.h>
@@ -27,9 +28,8 @@
 #define SPIN_MIN 10000U
 #define SPIN_MAX 200000U
 #define SPIN_SHARED 50000U
-/* Looks at all clients between two PAUSEs, and between two readings of the clock. */
-#define LOOKS 8
-#define LOOKS_BY_CLOCK 64
+/* Looks at all clients between two readings of the clock. */
+#define LOOKS 16
 
 struct server {
 	struct instance *instance;
@@ -42,6 +42,8 @@ struct server {
 	atomic_t wanted;   /* threads that want the mutex */
 	unsigned int turn; /* written by the thread; odd while it serves a client */
 	unsigned int spin_ns;
+	/* For which client the thread acts, and its own credentials meanwhile; NULL: for none. */
+	const struct cred *acts_as, *own;
 	u64 used;  /* CPU time of the thread, ns; written by the thread */
 	u64 taken; /* how much of it servers_take_time() has returned; atomic */
 };
@@ -52,11 +54,24 @@ static void count_client(struct server *server, int more)
 	WRITE_ONCE(server->bell->clients, server->bell->clients + more);
 }
 
+/* Acts with these credentials, which stay its client's until the next call; NULL: with its own. */
+static void act_as(struct server *server, const struct cred *cred)
+{
+	if (server->acts_as == cred)
+		return;
+	if (server->acts_as)
+		revert_creds(server->own);
+	if (cred)
+		server->own = override_creds(cred);
+	server->acts_as = cred;
+}
+
 /* The thread that waits has its client back. With the mutex held. */
 static void give_up(struct server *server, struct server_client *client)
 {
 	wait_queue_head_t *wait = client->wait;
 
+	act_as(server, NULL);
 	list_del(&client->link);
 	count_client(server, -1);
 	/* From here on the client may cease to exist; its wait queue is the instance's. */
@@ -88,22 +103,25 @@ static bool anybody_asks(const struct server *server)
 	return false;
 }
 
-/* Gives each client one turn. */
-static void serve_all(struct server *server)
+/* Gives each client that asks one turn. Returns true when one did. */
+static bool serve_all(struct server *server)
 {
 	struct server_client *client, *next;
-	bool served;
+	bool served, asked = false;
 
 	list_for_each_entry_safe(client, next, &server->clients, link) {
 		if (!asks(client))
 			continue;
+		asked = true;
 		/* server_remove() asks for the mutex, then looks whether a call is being made. */
 		smp_store_mb(server->turn, server->turn + 1);
+		act_as(server, client->cred);
 		served = atomic_read(&server->wanted) || client->serve(client);
 		WRITE_ONCE(server->turn, server->turn + 1);
 		if (!served)
 			give_up(server, client);
 	}
+	return asked;
 }
 
 /* Tells all clients whether they must ring. Returns true when one has something to do. */
@@ -128,7 +146,8 @@ static void adapt_spin(struct server *server, u64 waited)
 /* Somebody waits for the CPU, for the clients or for the instance. */
 static bool is_wanted(struct server *server)
 {
-	return atomic_read(&server->wanted) || need_resched() || signal_pending(current) ||
+	return atomic_read(&server->wanted) ||
+	       READ_ONCE(current_thread_info()->flags) & (_TIF_NEED_RESCHED | _TIF_SIGPENDING) ||
 	       rwsem_is_contended(&server->instance->rwsem);
 }
 
@@ -137,44 +156,41 @@ static bool looked_enough(const struct server *server, u64 waited)
 	return waited >= server->spin_ns || (waited >= SPIN_SHARED && !single_task_running());
 }
 
-/*
- * Looks until somebody asks: true. False: it has looked for long enough, or the server is wanted.
- * 'since' is when the last call ended, 0: not known yet; a wait that is short needs no clock.
- */
-static bool await_request(struct server *server, u64 *since)
+/* Somebody asks after a wait that was not so short that the clock was not read. */
+static void end_wait(struct server *server, u64 *since)
 {
-	unsigned int looks;
-	u64 now;
-
-	for (looks = 1; !anybody_asks(server); looks++) {
-		if (looks % LOOKS)
-			continue;
-		cpu_relax();
-		if (is_wanted(server))
-			return false;
-		if (looks % LOOKS_BY_CLOCK)
-			continue;
-		now = ktime_get_ns();
-		if (!*since)
-			*since = now;
-		if (looked_enough(server, now - *since))
-			return false;
-	}
-	return true;
+	adapt_spin(server, ktime_get_ns() - *since);
+	*since = 0;
 }
 
 /*
  * Serves until nobody asks for a while, or until the server is wanted. With mutex and rwsem held.
+ * 'since' is when the last call ended; 0: the clock has not been read since.
  */
 static void take_turns(struct server *server, u64 *since)
 {
-	while (await_request(server, since)) {
-		if (*since)
-			adapt_spin(server, ktime_get_ns() - *since);
-		*since = 0;
-		serve_all(server);
+	unsigned int looks = 0;
+	u64 now;
+
+	for (;;) {
+		if (*since && anybody_asks(server))
+			end_wait(server, since);
+		if (serve_all(server)) {
+			looks = 0;
+			if (is_wanted(server))
+				return;
+			continue;
+		}
+		cpu_relax();
+		if (++looks % LOOKS)
+			continue;
 		if (is_wanted(server))
-			break;
+			return;
+		now = ktime_get_ns();
+		if (!*since)
+			*since = now;
+		if (looked_enough(server, now - *since))
+			return;
 	}
 }
 
@@ -193,6 +209,7 @@ static bool work(struct server *server, u64 *since)
 		take_turns(server, since);
 		goes_on = !*since || !looked_enough(server, ktime_get_ns() - *since) ||
 			  look_at_all(server, true);
+		act_as(server, NULL); /* the mutex keeps clients, and their credentials */
 	}
 	up_read(&instance->rwsem);
 	mutex_unlock(&server->mutex);

@@ -17,6 +17,7 @@ struct server_client {
 	wait_queue_head_t
 		*wait; /* where the waiting thread is woken when the server gives the client up */
 	const struct lwk_ring *requests; /* the server looks at its counts only */
+	const struct cred *cred;	 /* of the waiting thread; the server acts as it */
 	/*
 	 * Tells the LWK whether the server needs a doorbell, as it does when it sleeps. Returns
 	 * true when there is something to do. Any thread.

@@ -6,8 +6,6 @@
  */
 #include "server/transfer.h"
 
-#include <linux/fdtable.h>
-#include <linux/file.h>
 #include <linux/magic.h>
 #include <linux/major.h>
 #include <linux/nospec.h>
@@ -67,9 +65,6 @@ bool transfer_suits(const struct transfer *transfer)
 
 	if (file->f_flags & (O_DIRECT | O_SYNC | O_DSYNC))
 		return false;
-	if (!(file->f_mode & (transfer->write ? FMODE_WRITE : FMODE_READ)) ||
-	    !(transfer->write ? file->f_op->write_iter : file->f_op->read_iter))
-		return false;
 	if (transfer->has_position &&
 	    !(file->f_mode & (transfer->write ? FMODE_PWRITE : FMODE_PREAD)))
 		return false;
@@ -83,27 +78,18 @@ bool transfer_suits(const struct transfer *transfer)
 	       (file->f_mode & FMODE_NOWAIT && (is_eventfd(file) || S_ISREG(inode->i_mode)));
 }
 
-bool transfer_begin(struct transfer *transfer, unsigned int fd)
+bool transfer_begin_shared(struct transfer *transfer, unsigned int fd)
 {
+	transfer->borrowed = false;
 	transfer->file = find_file(transfer->files, fd);
-	if (!transfer->file)
-		return false;
-	if (!(transfer->file->f_mode & FMODE_PATH))
-		return true;
-	transfer_end(transfer);
-	return false;
-}
-
-void transfer_end(struct transfer *transfer)
-{
-	fput(transfer->file);
+	return transfer->file;
 }
 
 /* Reads at kiocb->ki_pos only what is in memory. */
 static ssize_t run(struct transfer *transfer, struct kiocb *kiocb, const struct kvec *memory,
 		   unsigned int pieces, size_t size)
 {
-	struct iov_iter iter;
+	struct iov_iter iter COMPAT_NOT_CLEARED;
 
 	/* IOCB_NOIO: a page that were read ahead would be charged to nobody. */
 	kiocb->ki_flags |= IOCB_NOWAIT;
@@ -120,9 +106,11 @@ static bool is_certain(const struct transfer *transfer, const struct kiocb *kioc
 {
 	const struct inode *inode = file_inode(transfer->file);
 
+	if (result == size)
+		return true;
 	if (result < 0)
 		return false;
-	return result == size || is_eventfd(transfer->file) ||
+	return is_eventfd(transfer->file) ||
 	       (S_ISREG(inode->i_mode) ? kiocb->ki_pos >= i_size_read(inode)
 				       : iminor(inode) == NULL_MINOR);
 }
@@ -142,20 +130,20 @@ static void account(struct transfer *transfer, ssize_t result)
 #endif
 }
 
-/* False: another thread uses the position just now. */
-static bool lock_position(const struct transfer *transfer)
+static bool uses_own_position(const struct transfer *transfer)
 {
-	struct file *file = transfer->file;
-
-	return transfer->has_position || !(file->f_mode & FMODE_ATOMIC_POS) ||
-	       mutex_trylock(&file->f_pos_lock);
+	return !transfer->has_position && !(transfer->file->f_mode & FMODE_STREAM);
 }
 
-static void unlock_position(const struct transfer *transfer)
+/* False: another thread uses the file's position just now. */
+static bool lock_position(struct file *file)
 {
-	struct file *file = transfer->file;
+	return !(file->f_mode & FMODE_ATOMIC_POS) || mutex_trylock(&file->f_pos_lock);
+}
 
-	if (!transfer->has_position && file->f_mode & FMODE_ATOMIC_POS)
+static void unlock_position(struct file *file)
+{
+	if (file->f_mode & FMODE_ATOMIC_POS)
 		mutex_unlock(&file->f_pos_lock);
 }
 
@@ -163,25 +151,22 @@ ssize_t transfer_run(struct transfer *transfer, const struct kvec *memory, unsig
 		     size_t size)
 {
 	struct file *file = transfer->file;
-	const struct cred *cred;
-	struct kiocb kiocb;
+	struct kiocb kiocb COMPAT_NOT_CLEARED;
+	bool own = uses_own_position(transfer);
 	ssize_t result;
 
-	if (!lock_position(transfer))
+	if (own && !lock_position(file))
 		return NOT_DONE;
-	init_sync_kiocb(&kiocb, file);
-	if (transfer->has_position)
-		kiocb.ki_pos = transfer->position;
-	else if (!(file->f_mode & FMODE_STREAM))
-		kiocb.ki_pos = file->f_pos;
-	cred = override_creds(transfer->cred);
+	kiocb = (struct kiocb){ .ki_filp = file,
+				.ki_flags = compat_iocb_flags(file),
+				.ki_pos = own ? file->f_pos : transfer->position };
 	result = run(transfer, &kiocb, memory, pieces, size);
-	revert_creds(cred);
 	if (!is_certain(transfer, &kiocb, result, size))
 		result = NOT_DONE;
-	else if (!transfer->has_position && !(file->f_mode & FMODE_STREAM))
+	else if (own)
 		file->f_pos = kiocb.ki_pos;
-	unlock_position(transfer);
+	if (own)
+		unlock_position(file);
 	if (result != NOT_DONE)
 		account(transfer, result);
 	return result;
@@ -196,9 +181,9 @@ loff_t transfer_seek(struct transfer *transfer, loff_t offset, unsigned int when
 	/* Other file systems may have to ask somebody where the end is. */
 	if (whence > SEEK_END || !(file->f_mode & FMODE_LSEEK) ||
 	    !(S_ISREG(inode->i_mode) && (file->f_mode & FMODE_NOWAIT || is_in_memory(inode))) ||
-	    !lock_position(transfer))
+	    !lock_position(file))
 		return NOT_DONE;
 	result = vfs_llseek(file, offset, whence);
-	unlock_position(transfer);
+	unlock_position(file);
 	return result < 0 ? NOT_DONE : result;
 }

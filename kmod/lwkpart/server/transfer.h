@@ -6,8 +6,9 @@
 #ifndef LWKPART_TRANSFER_H
 #define LWKPART_TRANSFER_H
 
-#include <linux/cred.h>
 #include <linux/errno.h>
+#include <linux/fdtable.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
 #include <linux/uio.h>
@@ -18,8 +19,8 @@
 struct transfer {
 	struct task_struct *task;   /* the task, which does not leave the kernel meanwhile */
 	struct files_struct *files; /* its descriptors */
-	const struct cred *cred;    /* its credentials */
 	struct file *file;	    /* transfer_begin() sets it */
+	bool borrowed;		    /* without a reference: nobody else can close the file */
 	bool write;
 	bool has_position; /* pread(2), pwrite(2) */
 	loff_t position;
@@ -27,9 +28,26 @@ struct transfer {
 
 /* Is it a file of eventfd(2)? Other anonymous files look at the task that reads: not the server. */
 bool is_eventfd(const struct file *file);
+/* Finds the file of a descriptor that other tasks may close meanwhile. */
+bool transfer_begin_shared(struct transfer *transfer, unsigned int fd);
+
 /* Finds the file of a descriptor, and holds it. False: the task must make the call itself. */
-bool transfer_begin(struct transfer *transfer, unsigned int fd);
-void transfer_end(struct transfer *transfer);
+static inline bool transfer_begin(struct transfer *transfer, unsigned int fd)
+{
+	if (atomic_read(&transfer->files->count) != 1)
+		return transfer_begin_shared(transfer, fd);
+	/* As in fdget(): the task, which waits, is the only one to close a file of its own table. */
+	transfer->borrowed = true;
+	transfer->file = files_lookup_fd_raw(transfer->files, fd);
+	return transfer->file;
+}
+
+static inline void transfer_end(struct transfer *transfer)
+{
+	if (!transfer->borrowed)
+		fput(transfer->file);
+}
+
 /* May transfer_run() try it? */
 bool transfer_suits(const struct transfer *transfer);
 /* Reads or writes: the call's result, or NOT_DONE. The transfer suits. */

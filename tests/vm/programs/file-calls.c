@@ -385,6 +385,7 @@ static void repeated_polls(int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	int ends[2], set = epoll_create1(0), number = eventfd(0, 0);
+	struct pollfd path = { open("/dev/zero", O_PATH), POLLIN, 0 };
 	uint64_t one = 1;
 
 	DO(pipe(ends));
@@ -406,6 +407,9 @@ static void repeated_polls(int fd)
 		REPEAT("epoll_wait on a pipe", other, epoll_wait(ends[0], &event, 1, 0));
 		DO(write(ends[1], "x", 1));
 	}
+	REPEAT("poll a path", other, polled(&path, 1, 0));
+	REPEAT("read a path", other, read(path.fd, other, 1));
+	close(path.fd);
 	REPEAT("poll nowhere", other, poll(UNMAPPED, 1, 0));
 	REPEAT("epoll_wait to nowhere", other, epoll_wait(set, KERNEL_ADDRESS, 1, 0));
 	REPEAT("eventfd", other,
