@@ -81,6 +81,7 @@ export top bed_name
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "perl and busybox start programs" {
 	# shellcheck disable=SC2016  # perl's
 	same perl -e 'print `echo back`, system("exit 4") >> 8, "\n"; open P, "-|", "echo", "list"; print <P>;

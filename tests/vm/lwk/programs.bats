@@ -360,6 +360,7 @@ node $node: "*" kB, cpus $cpus" ]]
 	[[ $output == 'regular file 444' ]]
 }
 
+# bats test_tags=nightly
 @test "coreutils, awk and perl of the distribution do what they do on Linux" {
 	run -0 same ls -lR /etc/slurm </dev/null
 	[[ $output == *lwk.conf*'status 0' ]]

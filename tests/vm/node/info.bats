@@ -98,6 +98,7 @@ node()
 	run -2 bed lwkctl node 4
 }
 
+# bats test_tags=nightly
 @test "lwkctl bench has all of its figures from an idle node, and leaves it idle" {
 	refused 'lwkctl: expected --cpus and --mem, found "no --mem"' -- bed lwkctl bench --cpus 2-3
 	refused 'this machine has only 0-7' -- bed lwkctl bench --cpus 2-99 --mem 256M

@@ -18,6 +18,7 @@ runs_on_lwk()
 	[[ $(bed lwkctl stat "$1" --json | jq .threads) -ge 1 ]]
 }
 
+# bats test_tags=nightly
 @test "LWK jobs of which every second one is killed leave nothing behind" {
 	seed=${LWK_TEST_SEED:-$((SRANDOM % 1000000))}
 	echo "# LWK_TEST_SEED=$seed" >&3

@@ -142,6 +142,7 @@ interactive_fails()
 }
 
 # One pair of ranks is on node1, one has a rank on each node. eth0 does not lead to the other node.
+# bats test_tags=nightly
 @test "ranks of MPICH on the LWKs of two nodes talk over TCP" {
 	run -0 as user1 env UCX_NET_DEVICES=eth1 timeout 900 srun -Q -N2 -n4 -m plane=3 --exclusive --mem=600 \
 		--lwk --mpi=pmi2 "$programs/mpi-pairs" 10
@@ -279,6 +280,7 @@ interactive_fails()
 	both_are_clean
 }
 
+# bats test_tags=nightly
 @test "each component of a heterogeneous job runs on an LWK of its own" {
 	job=$(submit user1 -w node1 -n3 --mem=256 --lwk : -w node2 -n2 --mem=256 --lwk \
 		--wrap 'srun --het-group=0,1 -n1 /opt/lwk-tests/hello')
