@@ -381,6 +381,17 @@ static long polled(struct pollfd *files, unsigned n, int timeout)
 	return result;
 }
 
+/* Linux writes the event to a page that nobody has made yet. */
+static int wait_with_new_page(int set)
+{
+	struct epoll_event *event =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int ready = epoll_wait(set, event, 1, 0);
+
+	munmap(event, 4096);
+	return ready;
+}
+
 static void repeated_polls(int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -403,6 +414,7 @@ static void repeated_polls(int fd)
 		files[1].fd = 1 << 20;
 		REPEAT("poll no file", other, polled(files, 3, 0));
 		REPEAT("epoll_wait", other, epoll_wait(set, &event, 1, 0));
+		REPEAT("epoll_wait with a new page", other, wait_with_new_page(set));
 		REPEAT("epoll_wait without room", other, epoll_wait(set, &event, 0, 0));
 		REPEAT("epoll_wait on a pipe", other, epoll_wait(ends[0], &event, 1, 0));
 		DO(write(ends[1], "x", 1));
