@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Brings the virtual machines of one test bed up and down, and prints their state. The test bed's state
-# directory has portK, consoleK.log, monitorK, pidK and seedK.tar for each machine K.
+# directory has portK, consoleK.log, monitorK, qmpK, pidK and seedK.tar for each machine K.
 
 boot_timeout_tiny=300
 boot_timeout_systemd=600
@@ -200,6 +200,7 @@ start_machine()
 			"${network_options[@]}" "${queues_options[@]}" \
 			-serial "file:$state/console$machine.log" \
 			-monitor "unix:$state/monitor$machine,server=on,wait=off" \
+			-qmp "unix:$state/qmp$machine,server=on,wait=off" \
 			-daemonize -pidfile "$state/pid$machine" >"$state/qemu.log" 2>&1; then
 			echo "$port" >"$state/port$machine"
 			return
@@ -240,7 +241,7 @@ start_again()
 		machine_runs "$machine" || break
 		sleep 0.1
 	done
-	rm -f "$state/pid$machine" "$state/monitor$machine" "$state/link$machine-"*
+	rm -f "$state/pid$machine" "$state/monitor$machine" "$state/qmp$machine" "$state/link$machine-"*
 	start_machine "$machine"
 }
 
@@ -455,6 +456,48 @@ verb_monitor()
 	# QEMU shows its prompt, repeats the command letter by letter with escape sequences, and answers.
 	socat -t 10 - "UNIX-CONNECT:$state/monitor$machine" <<<"$*" |
 		tr -d '\r' | sed -n '/^(qemu) /! { /^QEMU .* monitor/! p }'
+}
+
+# times_ready MACHINE: prints how often the machine has told that it can be used.
+times_ready()
+{
+	grep -c "$console_ready" "$state/console$1.log" || true
+}
+
+# tell_qemu MACHINE COMMAND...: commands of its machine protocol (JSON).
+tell_qemu()
+{
+	printf '%s\n' '{"execute":"qmp_capabilities"}' "${@:2}" |
+		socat -t 2 - "UNIX-CONNECT:$state/qmp$1" >/dev/null
+}
+
+# A machine that restarts by itself has failed, and its QEMU ends; only this one may.
+verb_reset()
+{
+	local machine=1 before deadline timeout socket
+
+	while (($#)); do
+		case $1 in
+		--name | --machine) take_option "$@"; shift 2 ;;
+		*) die_usage 'reset [--machine K] [--name N]' "'$1'" 'see testbed --help' ;;
+		esac
+	done
+	require_up
+	require_number --machine "$machine" 1 "$machines"
+	before=$(times_ready "$machine")
+	tell_qemu "$machine" '{"execute":"set-action","arguments":{"reboot":"reset"}}' '{"execute":"system_reset"}'
+	# A shared connection of ssh would find out only after minutes.
+	for socket in "$state"/ssh-*-"$machine"; do
+		[[ ! -S $socket ]] || ssh -F none -o "ControlPath=$socket" -O exit 127.0.0.1 2>/dev/null || rm -f "$socket"
+	done
+	timeout=boot_timeout_$init
+	deadline=$((SECONDS + ${!timeout}))
+	until (($(times_ready "$machine") > before)); do
+		machine_runs "$machine" || boot_failed "$machine" 'its QEMU ended'
+		((SECONDS < deadline)) || boot_failed "$machine" "it was not ready ${!timeout} s after its reset"
+		sleep 0.2
+	done
+	tell_qemu "$machine" '{"execute":"set-action","arguments":{"reboot":"shutdown"}}'
 }
 
 verb_status()
