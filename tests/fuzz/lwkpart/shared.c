@@ -91,12 +91,14 @@ static void read_channel(struct instance *instance)
 {
 	struct lwk_process process = { .instance = instance };
 	struct lwk_thread thread = { .process = &process, .channel = &shared.channel, .slot = 1 };
-	struct lwk_packet packet, reply = { .kind = LWK_PACKET_REPLY };
+	struct lwk_packet packet;
 	unsigned int rounds = 8;
 
 	while (rounds-- && channel_look(&thread, take_byte(&input) & 1, 3) == MAIL_WAITS) {
-		channel_peek(&thread, &packet);
-		channel_finish(&thread, take_byte(&input) & 1 ? &reply : NULL);
+		if (channel_peek(&thread, &packet) && take_byte(&input) & 1)
+			channel_answer(&thread, packet.id, take_byte(&input));
+		else
+			channel_drop(&thread);
 	}
 	channel_ring(&thread);
 	channel_forget(&thread);
