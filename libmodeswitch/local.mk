@@ -169,24 +169,23 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/bench/bench.c \
 	libmodeswitch/lwkctl/bench/measure.c \
 	libmodeswitch/lwkctl/bench/show.c \
-	libmodeswitch/lwkctl/check.c \
 	libmodeswitch/lwkctl/common.c \
 	libmodeswitch/lwkctl/confine.c \
-	libmodeswitch/lwkctl/cool.c \
-	libmodeswitch/lwkctl/counters.c \
 	libmodeswitch/lwkctl/drawing/svg.c \
 	libmodeswitch/lwkctl/drawing/terminal.c \
-	libmodeswitch/lwkctl/dump.c \
-	libmodeswitch/lwkctl/events.c \
-	libmodeswitch/lwkctl/freeze.c \
-	libmodeswitch/lwkctl/info.c \
-	libmodeswitch/lwkctl/instance.c \
 	libmodeswitch/lwkctl/irqs/irqs.c \
 	libmodeswitch/lwkctl/irqs/rates.c \
 	libmodeswitch/lwkctl/irqs/report.c \
-	libmodeswitch/lwkctl/kmsg.c \
-	libmodeswitch/lwkctl/list.c \
-	libmodeswitch/lwkctl/metrics.c \
+	libmodeswitch/lwkctl/job/counters.c \
+	libmodeswitch/lwkctl/job/dump.c \
+	libmodeswitch/lwkctl/job/events.c \
+	libmodeswitch/lwkctl/job/freeze.c \
+	libmodeswitch/lwkctl/job/info.c \
+	libmodeswitch/lwkctl/job/instance.c \
+	libmodeswitch/lwkctl/job/kmsg.c \
+	libmodeswitch/lwkctl/job/list.c \
+	libmodeswitch/lwkctl/job/stat.c \
+	libmodeswitch/lwkctl/job/top.c \
 	libmodeswitch/lwkctl/migrate/calibrate.c \
 	libmodeswitch/lwkctl/migrate/migrate.c \
 	libmodeswitch/lwkctl/migrate/summary.c \
@@ -198,18 +197,19 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/mpi/profile.c \
 	libmodeswitch/lwkctl/mpi/save.c \
 	libmodeswitch/lwkctl/mpi/show.c \
-	libmodeswitch/mpi/print.c \
-	libmodeswitch/lwkctl/node.c \
-	libmodeswitch/lwkctl/plan.c \
-	libmodeswitch/lwkctl/prepare.c \
-	libmodeswitch/lwkctl/quiet.c \
-	libmodeswitch/lwkctl/rehome.c \
-	libmodeswitch/lwkctl/reset.c \
-	libmodeswitch/lwkctl/setup.c \
-	libmodeswitch/lwkctl/stat.c \
-	libmodeswitch/lwkctl/status.c \
-	libmodeswitch/lwkctl/top.c \
-	libmodeswitch/lwkctl/verbs.c
+	libmodeswitch/lwkctl/node/check.c \
+	libmodeswitch/lwkctl/node/metrics.c \
+	libmodeswitch/lwkctl/node/node.c \
+	libmodeswitch/lwkctl/node/plan.c \
+	libmodeswitch/lwkctl/node/prepare.c \
+	libmodeswitch/lwkctl/node/quiet.c \
+	libmodeswitch/lwkctl/node/setup.c \
+	libmodeswitch/lwkctl/node/status.c \
+	libmodeswitch/lwkctl/repair/cool.c \
+	libmodeswitch/lwkctl/repair/rehome.c \
+	libmodeswitch/lwkctl/repair/reset.c \
+	libmodeswitch/lwkctl/verbs.c \
+	libmodeswitch/mpi/print.c
 libmodeswitch_liblwkctl_la_LIBADD = $(NCURSES_LIBS) $(NUMA_LIBS) $(SECCOMP_LIBS) -lm
 
 libmodeswitch_liblwkctl_la_CPPFLAGS = $(AM_CPPFLAGS) -DLWKEXEC_PATH='"$(bindir)/lwkexec"' \

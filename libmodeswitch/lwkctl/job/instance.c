@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lwkctl/instance.h"
+#include "lwkctl/job/instance.h"
 
 bool instance_read(uint32_t job_id, struct instance *instance, struct ms_error *err)
 {

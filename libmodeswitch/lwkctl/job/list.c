@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "lwkctl/common.h"
-#include "lwkctl/instance.h"
+#include "lwkctl/job/instance.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/watch.h"
