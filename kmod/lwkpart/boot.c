@@ -11,8 +11,8 @@
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 
-#include "instance/counters.h"
-#include "instance/doorbell.h"
+#include "instance/orders/counters.h"
+#include "instance/orders/doorbell.h"
 #include "instance/state.h"
 #include "lending/cpu.h"
 #include "process/process.h"

@@ -19,11 +19,11 @@
 #include <linux/vmalloc.h>
 
 #include "boot.h"
-#include "instance/console.h"
-#include "instance/dump.h"
+#include "instance/image/reserve.h"
 #include "instance/instance.h"
-#include "instance/reserve.h"
 #include "instance/state.h"
+#include "instance/watch/console.h"
+#include "instance/watch/dump.h"
 #include "lending/cpu.h"
 #include "lending/ledger.h"
 #include "process/device.h"

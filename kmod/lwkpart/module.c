@@ -11,7 +11,7 @@
 #include <linux/module.h>
 
 #include "control.h"
-#include "instance/doorbell.h"
+#include "instance/orders/doorbell.h"
 #include "lending/cpu.h"
 #include "lending/ledger.h"
 #include "lending/memory.h"

@@ -13,9 +13,9 @@
 
 #include "abi/device/watch.h"
 #include "abi/shared/console.h"
-#include "instance/console.h"
-#include "instance/doorbell.h"
+#include "instance/orders/doorbell.h"
 #include "instance/state.h"
+#include "instance/watch/console.h"
 #include "lending/cpu.h"
 #include "process/follow.h"
 

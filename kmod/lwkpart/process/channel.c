@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "process/channel.h"
 
-#include "instance/doorbell.h"
+#include "instance/orders/doorbell.h"
 
 /* Are there signals that the LWK has not taken yet? */
 static bool signals_wait(const struct lwk_channel *channel)

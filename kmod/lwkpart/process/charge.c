@@ -17,7 +17,7 @@
 #include <linux/timekeeping.h>
 #include <asm/tsc.h>
 
-#include "instance/usage.h"
+#include "instance/watch/usage.h"
 #include "server/server.h"
 #include "tricks/tricks.h"
 

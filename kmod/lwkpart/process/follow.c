@@ -6,7 +6,7 @@
 
 #include <linux/sched/signal.h>
 
-#include "instance/freeze.h"
+#include "instance/orders/freeze.h"
 #include "process/thread.h"
 
 /*

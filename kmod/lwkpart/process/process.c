@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 
 #include "abi/shared/orders.h"
-#include "instance/doorbell.h"
+#include "instance/orders/doorbell.h"
 #include "process/channel.h"
 #include "process/grant.h"
 #include "process/slot.h"

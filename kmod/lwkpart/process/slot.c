@@ -13,7 +13,7 @@
 #include "abi/shared/channel.h"
 #include "abi/shared/grant.h"
 #include "abi/shared/orders.h"
-#include "instance/doorbell.h"
+#include "instance/orders/doorbell.h"
 #include "process/channel.h"
 
 /* How long a slot may take to obey an order without a sign of life of its CPU, and with them. */

@@ -16,7 +16,7 @@
 #include "abi/device/device.h"
 #include "abi/shared/orders.h"
 #include "compat/compat.h"
-#include "instance/doorbell.h"
+#include "instance/orders/doorbell.h"
 #include "process/view.h"
 
 /* How long the LWK may take to make a page. */

@@ -3,7 +3,7 @@
  * The image that an administrator gives the module: a mistake in it must not write outside the
  * partition, and the page tables map what its segments say, within the reserve.
  */
-#include "instance/image.h"
+#include "instance/image/image.h"
 
 #define START 0x40000000UL
 #define BYTES (256UL << 10)

@@ -3,8 +3,8 @@
  * A hostile LWK writes into the memory that it shares with the module: console, status,
  * channel. It changes at any moment, also between two reads of the same word.
  */
-#include "instance/console.h"
-#include "instance/usage.h"
+#include "instance/watch/console.h"
+#include "instance/watch/usage.h"
 #include "process/channel.h"
 
 #define CPUS 2

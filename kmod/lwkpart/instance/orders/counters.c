@@ -3,13 +3,13 @@
  * Tells the LWK's CPUs which counters to run. A command interrupts them; their counts are read
  * from the status area, which does not.
  */
-#include "instance/counters.h"
+#include "instance/orders/counters.h"
 
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 
-#include "instance/doorbell.h"
+#include "instance/orders/doorbell.h"
 #include "instance/state.h"
 
 /* A CPU may be in the LWK's kernel for long, with interrupts off. */

@@ -3,14 +3,14 @@
  * Makes the processes of an instance stand still: their CPUs halt in the LWK until they may go on.
  * CPUs without a process halt in any case.
  */
-#include "instance/freeze.h"
+#include "instance/orders/freeze.h"
 
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 
 #include "abi/shared/orders.h"
-#include "instance/doorbell.h"
+#include "instance/orders/doorbell.h"
 #include "instance/state.h"
 
 #define MAX_TIMEOUT_MS 60000U

@@ -3,7 +3,7 @@
  * Copies console text for Linux's users. The LWK may write anything: each byte is read once,
  * lengths are bounded, and the text is made printable.
  */
-#include "instance/console.h"
+#include "instance/watch/console.h"
 
 #include <linux/ctype.h>
 #include <linux/uaccess.h>

@@ -5,7 +5,7 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
-#include "instance/image.h"
+#include "instance/image/image.h"
 
 #include <linux/elf.h>
 #include <linux/mm.h>

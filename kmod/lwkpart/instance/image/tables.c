@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "instance/tables.h"
+#include "instance/image/tables.h"
 
 #include <linux/mm.h>
 #include <linux/string.h>

@@ -9,7 +9,7 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
-#include "instance/doorbell.h"
+#include "instance/orders/doorbell.h"
 
 #include <linux/interrupt.h>
 #include <linux/irq.h>

@@ -3,7 +3,7 @@
  * Copies the status area, which the LWK may write at any time. Each group is copied between two
  * looks at its sequence count, at most GROUP_TRIES times.
  */
-#include "instance/usage.h"
+#include "instance/watch/usage.h"
 
 #include <linux/mm.h>
 #include <linux/sched.h>

@@ -3,7 +3,7 @@
  * Copies an LWK kernel's own memory, for a dump. Memory that the LWK never used is left out: it
  * may hold data of earlier users, another job for example.
  */
-#include "instance/dump.h"
+#include "instance/watch/dump.h"
 
 #include <linux/delay.h>
 #include <linux/io.h>

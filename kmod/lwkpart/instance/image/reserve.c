@@ -6,7 +6,7 @@
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
-#include "instance/reserve.h"
+#include "instance/image/reserve.h"
 
 #include <linux/mm.h>
 #include <linux/sort.h>
@@ -24,8 +24,8 @@
 #include "abi/shared/grant.h"
 #include "abi/shared/orders.h"
 #include "abi/shared/status.h"
-#include "instance/image.h"
-#include "instance/tables.h"
+#include "instance/image/image.h"
+#include "instance/image/tables.h"
 
 #define RESERVE_MIN (8UL << 20)
 /* A slot needs this much for shared areas, a stack and registers; 16 slots take under 1 MB. */

@@ -2,8 +2,8 @@
 #ifndef LWKPART_IMAGE_H
 #define LWKPART_IMAGE_H
 
+#include "instance/image/tables.h"
 #include "instance/instance.h"
-#include "instance/tables.h"
 
 /* 0 when the file is an image that follows lwkshared.h, else -ENOEXEC with a message. */
 int image_check(const void *file, u64 size);
