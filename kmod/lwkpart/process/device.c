@@ -25,13 +25,13 @@
 #include "instance/orders/freeze.h"
 #include "instance/watch/console.h"
 #include "instance/watch/usage.h"
-#include "process/calls.h"
-#include "process/channel.h"
-#include "process/grant.h"
-#include "process/mmap.h"
+#include "process/calls/calls.h"
+#include "process/calls/serve.h"
+#include "process/memory/grant.h"
+#include "process/memory/mmap.h"
+#include "process/memory/window.h"
 #include "process/process.h"
-#include "process/serve.h"
-#include "process/window.h"
+#include "process/thread/channel.h"
 
 static dev_t first_device;
 static struct class *device_class;

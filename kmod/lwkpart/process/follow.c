@@ -7,7 +7,7 @@
 #include <linux/sched/signal.h>
 
 #include "instance/orders/freeze.h"
-#include "process/thread.h"
+#include "process/thread/thread.h"
 
 /*
  * Is the process stopped, by a signal or by the freezer of cgroup v1 or v2? Slurm suspends jobs so.

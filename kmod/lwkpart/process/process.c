@@ -11,10 +11,10 @@
 
 #include "abi/shared/orders.h"
 #include "instance/orders/doorbell.h"
-#include "process/channel.h"
-#include "process/grant.h"
-#include "process/slot.h"
-#include "process/window.h"
+#include "process/memory/grant.h"
+#include "process/memory/window.h"
+#include "process/thread/channel.h"
+#include "process/thread/slot.h"
 #include "server/server.h"
 
 /* 0 when a process may begin, or a negative error. With rwsem held. */

@@ -4,7 +4,7 @@
 #define LWKPART_PROCESS_H
 
 #include "abi/device/process.h"
-#include "process/thread.h"
+#include "process/thread/thread.h"
 
 /* LWK_PROC_CREATE and LWK_THREAD_CREATE: 0, or their errors. Take rwsem. */
 long process_create(struct lwk_process *process, struct lwk_proc_create *create);

@@ -21,7 +21,7 @@
 #include "instance/state.h"
 
 /*
- * How long to look for work before sleeping, as a proxy does (process/serve.c): after a short wait
+ * How long to look for work before sleeping, as a proxy does (process/calls/serve.c): after a short wait
  * twice as long as before, after a long wait not at all, and not for long while another task wants
  * the CPU.
  */

@@ -121,7 +121,7 @@ static void check_contents(u32 slot, const u64 *page)
 	must(!*page || (mark >= from[slot] && (*page % SLOTS == slot || mark < until[slot])));
 }
 
-/* As kmod/lwkpart/process/window.c does it. */
+/* As kmod/lwkpart/process/memory/window.c does it. */
 static void look_through_window(u64 addr, bool write)
 {
 	struct space *space = space_of(here());
@@ -189,7 +189,7 @@ static u64 take_size(void)
 	}
 }
 
-/* Asks for a page in the way that kmod/lwkpart/process/window.c does. */
+/* Asks for a page in the way that kmod/lwkpart/process/memory/window.c does. */
 static void ask_for_page(u64 addr, bool write)
 {
 	struct space *space = space_of(here());

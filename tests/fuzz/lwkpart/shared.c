@@ -5,7 +5,7 @@
  */
 #include "instance/watch/console.h"
 #include "instance/watch/usage.h"
-#include "process/channel.h"
+#include "process/thread/channel.h"
 
 #define CPUS 2
 #define SLOTS 4

@@ -7,7 +7,7 @@
  * A page is never marked dirty here: the page fault that made it writable in the proxy has done so,
  * in the way that its file system wants, and Linux takes the page back before it calls it clean.
  */
-#include "process/file_pages.h"
+#include "process/memory/file_pages.h"
 
 #include <linux/kref.h>
 #include <linux/mm.h>
@@ -16,7 +16,7 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
-#include "process/window.h"
+#include "process/memory/window.h"
 
 /* Pages that are written one after the other before more of them come at once. */
 #define RUN_PAGES 8

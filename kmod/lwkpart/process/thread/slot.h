@@ -3,7 +3,7 @@
 #ifndef LWKPART_SLOT_H
 #define LWKPART_SLOT_H
 
-#include "process/thread.h"
+#include "process/thread/thread.h"
 
 /*
  * The index of a CPU without threads, if possible on the NUMA node of CPU 'near' (-1: any); or -1.

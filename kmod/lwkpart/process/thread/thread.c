@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/thread.h"
+#include "process/thread/thread.h"
 
 #include <linux/sched.h>
 

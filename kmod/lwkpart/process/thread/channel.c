@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/channel.h"
+#include "process/thread/channel.h"
 
 #include "instance/orders/doorbell.h"
 

@@ -4,7 +4,7 @@
 #define LWKPART_WINDOW_H
 
 #include "abi/device/process.h"
-#include "process/thread.h"
+#include "process/thread/thread.h"
 
 /* Makes a mapping of /dev/lwk/N at file offset 'offset' a part of the WINDOW. 0 or -EINVAL. */
 int window_attach(struct lwk_process *process, struct vm_area_struct *vma, u64 offset);

@@ -15,7 +15,7 @@
 
 #include "instance/instance.h"
 #include "instance/state.h"
-#include "process/charge.h"
+#include "process/thread/charge.h"
 
 /* A thread of the LWK process: its slot (lwkshared.h), and the proxy's thread that serves it. */
 struct lwk_thread {

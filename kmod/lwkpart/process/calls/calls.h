@@ -4,7 +4,7 @@
 #define LWKPART_CALLS_H
 
 #include "abi/device/serve.h"
-#include "process/thread.h"
+#include "process/thread/thread.h"
 
 /* Finds Linux's functions. */
 void calls_init(void);

@@ -11,7 +11,7 @@
 
 #include <linux/mm_types.h>
 
-#include "process/thread.h"
+#include "process/thread/thread.h"
 
 struct file_pages;
 

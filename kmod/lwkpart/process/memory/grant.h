@@ -3,7 +3,7 @@
 #ifndef LWKPART_GRANT_H
 #define LWKPART_GRANT_H
 
-#include "process/thread.h"
+#include "process/thread/thread.h"
 
 /* 0 or -ENOMEM. */
 int grants_create(struct lwk_process *process);

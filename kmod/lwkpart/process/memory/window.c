@@ -5,7 +5,7 @@
  *
  * Nothing that the LWK or the user wrote is trusted: view.c finds the pages.
  */
-#include "process/window.h"
+#include "process/memory/window.h"
 
 #include <linux/file.h>
 #include <linux/io.h>
@@ -17,7 +17,7 @@
 #include "abi/shared/orders.h"
 #include "compat/compat.h"
 #include "instance/orders/doorbell.h"
-#include "process/view.h"
+#include "process/memory/view.h"
 
 /* How long the LWK may take to make a page. */
 #define FAULT_TIMEOUT (10 * HZ)

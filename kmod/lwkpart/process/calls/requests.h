@@ -4,7 +4,7 @@
 #define LWKPART_REQUESTS_H
 
 #include "abi/shared/channel.h"
-#include "process/thread.h"
+#include "process/thread/thread.h"
 #include "server/transfer.h"
 
 /*

@@ -3,7 +3,7 @@
 #define LWKPART_SERVE_H
 
 #include "abi/device/serve.h"
-#include "process/thread.h"
+#include "process/thread/thread.h"
 
 /* LWK_SERVE, with its errors. */
 long serve(struct lwk_thread *thread, struct lwk_serve __user *arg);

@@ -6,7 +6,7 @@
 #ifndef LWKPART_SERVED_H
 #define LWKPART_SERVED_H
 
-#include "process/thread.h"
+#include "process/thread/thread.h"
 #include "server/server.h"
 #include "server/transfer.h"
 

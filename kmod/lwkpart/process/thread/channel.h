@@ -4,7 +4,7 @@
 #define LWKPART_CHANNEL_H
 
 #include "abi/shared/channel.h"
-#include "process/thread.h"
+#include "process/thread/thread.h"
 
 enum mail {
 	MAIL_NONE,  /* no packet yet */

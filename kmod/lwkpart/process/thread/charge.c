@@ -7,7 +7,7 @@
  * The charges are bounded by the time that has passed and by the memory of the partition, whatever
  * the LWK wrote. The memory does not count when Linux chooses a process to kill for want of memory.
  */
-#include "process/charge.h"
+#include "process/thread/charge.h"
 
 #include <linux/mm.h>
 #include <linux/notifier.h>

@@ -2,7 +2,7 @@
 /*
  * The user chose the arguments. If one is wrong, the task makes the call itself and gets the error.
  */
-#include "process/requests.h"
+#include "process/calls/requests.h"
 
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
@@ -10,7 +10,7 @@
 #include <asm/unistd.h>
 
 #include "compat/compat.h"
-#include "process/view.h"
+#include "process/memory/view.h"
 #include "server/poll.h"
 
 /* Larger transfers would keep the other clients waiting; the proxy makes them. */

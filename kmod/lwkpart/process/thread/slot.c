@@ -2,7 +2,7 @@
 /*
  * Finds free slots of an instance, and orders the LWK to run a thread in a slot or to let it go.
  */
-#include "process/slot.h"
+#include "process/thread/slot.h"
 
 #include <linux/cred.h>
 #include <linux/delay.h>
@@ -14,7 +14,7 @@
 #include "abi/shared/grant.h"
 #include "abi/shared/orders.h"
 #include "instance/orders/doorbell.h"
-#include "process/channel.h"
+#include "process/thread/channel.h"
 
 /* How long a slot may take to obey an order without a sign of life of its CPU, and with them. */
 #define OBEY_TIMEOUT (5 * HZ)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/view.h"
+#include "process/memory/view.h"
 
 #include <linux/io.h>
 #include <linux/mm.h>

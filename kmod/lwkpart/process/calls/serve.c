@@ -4,15 +4,15 @@
  * (served.c) or carries out those that need no proxy itself (calls.c), and charges the proxy
  * meanwhile.
  */
-#include "process/serve.h"
+#include "process/calls/serve.h"
 
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
 #include <linux/uaccess.h>
 
-#include "process/calls.h"
-#include "process/channel.h"
-#include "process/served.h"
+#include "process/calls/calls.h"
+#include "process/calls/served.h"
+#include "process/thread/channel.h"
 
 /* How often a proxy that waits is charged. */
 #define CHARGE_INTERVAL (2 * HZ)

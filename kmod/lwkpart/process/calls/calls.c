@@ -9,7 +9,7 @@
  * any of these applies gets its packets itself. Linux does more on the way out (signals, the last
  * close of a file): then the proxy sends the reply, afterwards.
  */
-#include "process/calls.h"
+#include "process/calls/calls.h"
 
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -20,7 +20,7 @@
 #include <asm/unistd.h>
 
 #include "compat/compat.h"
-#include "process/channel.h"
+#include "process/thread/channel.h"
 #include "tricks/tricks.h"
 
 /* Is the descriptor one of the program's? The proxy's own ones must stay open. */

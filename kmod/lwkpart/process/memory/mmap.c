@@ -2,7 +2,7 @@
 /*
  * mmap(2) of /dev/lwk/N: the status area, the channels, and the WINDOW.
  */
-#include "process/mmap.h"
+#include "process/memory/mmap.h"
 
 #include <linux/gfp.h>
 #include <linux/io.h>
@@ -12,7 +12,7 @@
 #include "abi/shared/channel.h"
 #include "abi/shared/status.h"
 #include "compat/compat.h"
-#include "process/window.h"
+#include "process/memory/window.h"
 
 static vm_fault_t insert_page(struct vm_fault *vmf, void *area)
 {

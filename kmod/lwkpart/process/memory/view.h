@@ -11,7 +11,7 @@
 #include <linux/mm.h>
 #include <linux/uio.h>
 
-#include "process/thread.h"
+#include "process/thread/thread.h"
 
 /* A page of the LWK process. */
 struct view {

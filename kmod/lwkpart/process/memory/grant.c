@@ -16,7 +16,7 @@
  * A page stays pinned until the LWK says that it no longer uses it; at the end of the process,
  * until its slots have let go; and if they do not, until their CPUs have been stopped.
  */
-#include "process/grant.h"
+#include "process/memory/grant.h"
 
 #include <linux/capability.h>
 #include <linux/io.h>
@@ -31,7 +31,7 @@
 #include "abi/device/serve.h"
 #include "abi/shared/grant.h"
 #include "compat/compat.h"
-#include "process/file_pages.h"
+#include "process/memory/file_pages.h"
 
 /* A page that another process has pinned for a moment cannot be moved to where it may stay. */
 #define PIN_TRIES 50

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "process/served.h"
+#include "process/calls/served.h"
 
 #include <linux/moduleparam.h>
 #include <linux/sched/signal.h>
 
 #include "compat/compat.h"
-#include "process/channel.h"
-#include "process/requests.h"
+#include "process/calls/requests.h"
+#include "process/thread/channel.h"
 
 static bool servers = true;
 module_param(servers, bool, 0644);
