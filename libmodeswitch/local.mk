@@ -52,22 +52,22 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/plan/proxies.c \
 	libmodeswitch/plan/supply.c \
 	libmodeswitch/migrate/adaptive.c \
-	libmodeswitch/migrate/away_list.c \
-	libmodeswitch/migrate/context.c \
-	libmodeswitch/migrate/cpusets.c \
-	libmodeswitch/migrate/destinations.c \
+	libmodeswitch/migrate/base/context.c \
+	libmodeswitch/migrate/base/throttle.c \
+	libmodeswitch/migrate/find/page_list.c \
+	libmodeswitch/migrate/find/scan.c \
+	libmodeswitch/migrate/find/targets.c \
+	libmodeswitch/migrate/home/away_list.c \
+	libmodeswitch/migrate/home/rehome.c \
 	libmodeswitch/migrate/methods.c \
 	libmodeswitch/migrate/migrate.c \
 	libmodeswitch/migrate/move.c \
-	libmodeswitch/migrate/page_list.c \
-	libmodeswitch/migrate/policies.c \
-	libmodeswitch/migrate/rehome.c \
+	libmodeswitch/migrate/place/cpusets.c \
+	libmodeswitch/migrate/place/destinations.c \
+	libmodeswitch/migrate/place/policies.c \
 	libmodeswitch/migrate/request.c \
 	libmodeswitch/migrate/rounds.c \
-	libmodeswitch/migrate/scan.c \
 	libmodeswitch/migrate/state_json.c \
-	libmodeswitch/migrate/targets.c \
-	libmodeswitch/migrate/throttle.c \
 	libmodeswitch/interrupts/affinity.c \
 	libmodeswitch/interrupts/counts.c \
 	libmodeswitch/interrupts/irqbalance.c \

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "migrate/context.h"
-#include "migrate/page_list.h"
+#include "migrate/base/context.h"
+#include "migrate/base/throttle.h"
+#include "migrate/find/page_list.h"
 #include "migrate/request.h"
-#include "migrate/throttle.h"
 
 #define MAX_SCORE UINT16_MAX
 /* CPU time for looks at use, as a share of the CPU time for moving pages. */

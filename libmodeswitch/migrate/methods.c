@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-#include "migrate/context.h"
-#include "migrate/page_list.h"
+#include "migrate/base/context.h"
+#include "migrate/base/throttle.h"
+#include "migrate/find/page_list.h"
+#include "migrate/find/scan.h"
 #include "migrate/request.h"
-#include "migrate/scan.h"
-#include "migrate/throttle.h"
 
 /*
  * Adds pages that a walk found to the list of the process, and to 'refs' all of them or only those

@@ -14,15 +14,15 @@
 #include "abi/lwkpart.h"
 #include "base/clock.h"
 #include "migrate/adaptive.h"
-#include "migrate/context.h"
-#include "migrate/cpusets.h"
+#include "migrate/base/context.h"
+#include "migrate/find/page_list.h"
+#include "migrate/find/scan.h"
+#include "migrate/find/targets.h"
 #include "migrate/methods.h"
-#include "migrate/page_list.h"
-#include "migrate/policies.h"
+#include "migrate/place/cpusets.h"
+#include "migrate/place/policies.h"
 #include "migrate/request.h"
 #include "migrate/rounds.h"
-#include "migrate/scan.h"
-#include "migrate/targets.h"
 
 /* After the method it looks for new pages so many times: a program can make pages for ever. */
 #define LAST_PASSES 8

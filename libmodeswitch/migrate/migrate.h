@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "migrate/range.h"
+#include "migrate/base/range.h"
 #include "modeswitch/error.h"
 #include "modeswitch/migrate.h"
 

@@ -18,10 +18,10 @@
 
 #include "abi/lwkpart.h"
 #include "base/clock.h"
-#include "migrate/context.h"
-#include "migrate/destinations.h"
-#include "migrate/scan.h"
-#include "migrate/targets.h"
+#include "migrate/base/context.h"
+#include "migrate/find/scan.h"
+#include "migrate/find/targets.h"
+#include "migrate/place/destinations.h"
 
 /* A page without a status from the kernel. */
 #define NOT_TOLD INT_MIN

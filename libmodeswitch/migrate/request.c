@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "migrate/context.h"
-#include "migrate/throttle.h"
+#include "migrate/base/context.h"
+#include "migrate/base/throttle.h"
 
 #define MAX_NODES 1024
 #define DEFAULT_PAGES 5000

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "migrate/context.h"
+#include "migrate/base/context.h"
+#include "migrate/base/throttle.h"
 #include "migrate/move.h"
-#include "migrate/throttle.h"
 
 /* A call that moves pages may take so long: nobody can stop it meanwhile. */
 #define SLICE_NS 100000000LL

@@ -15,7 +15,7 @@
 #include "limits/limits.h"
 #include "machine/memory.h"
 #include "machine/sysview.h"
-#include "migrate/rehome.h"
+#include "migrate/home/rehome.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/node.h"

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "interrupts/quiet/quiet.h"
-#include "migrate/rehome.h"
+#include "migrate/home/rehome.h"
 #include "store/record.h"
 #include "store/state.h"
 #include "switch/engine.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
-#include "migrate/away_list.h"
+#include "migrate/home/away_list.h"
 #include "store/record.h"
 #include "store/state.h"
 #include "store/times.h"

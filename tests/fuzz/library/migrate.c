@@ -12,8 +12,8 @@ static jmp_buf refused;
 #define usage_error refuse_silently
 #include "lwkctl/migrate/migrate.c"
 #undef exit
+#include "migrate/find/targets.c"
 #include "migrate/request.c"
-#include "migrate/targets.c"
 
 #include "fuzz.h"
 #include "library/files.h"

@@ -8,7 +8,7 @@
 
 #include "fuzz.h"
 #include "library/files.h"
-#include "migrate/away_list.h"
+#include "migrate/home/away_list.h"
 
 /* Writes what is in the file anew; true when that leaves it as it was. */
 static bool write_again(bool must_be_good)

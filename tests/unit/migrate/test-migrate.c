@@ -11,9 +11,9 @@
 #include "abi/lwkpart.h"
 #include "base/clock.h"
 #include "base/files.h"
-#include "migrate/context.h"
-#include "migrate/page_list.h"
-#include "migrate/throttle.h"
+#include "migrate/base/context.h"
+#include "migrate/base/throttle.h"
+#include "migrate/find/page_list.h"
 
 static int setup(void **state)
 {

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
-#include "migrate/away_list.h"
+#include "migrate/home/away_list.h"
 #include "modeswitch/config.h"
 #include "modeswitch/migrate.h"
 #include "modeswitch/plan.h"

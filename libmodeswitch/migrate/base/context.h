@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of one migration, which all files of this room share.
+ * The state of one migration, which all files of migrate/ share.
  */
 #ifndef CONTEXT_H
 #define CONTEXT_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "migrate/page.h"
-#include "migrate/range.h"
+#include "migrate/base/page.h"
+#include "migrate/base/range.h"
 #include "modeswitch/error.h"
 #include "modeswitch/migrate.h"
 

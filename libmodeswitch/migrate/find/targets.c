@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "migrate/targets.h"
+#include "migrate/find/targets.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -22,7 +22,7 @@
 #include "abi/shared/linux_calls.h"
 #include "base/cgroup.h"
 #include "base/files.h"
-#include "migrate/context.h"
+#include "migrate/base/context.h"
 
 #define PF_KTHREAD 0x00200000
 

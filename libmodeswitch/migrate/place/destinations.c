@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "migrate/destinations.h"
+#include "migrate/place/destinations.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/files.h"
-#include "migrate/context.h"
+#include "migrate/base/context.h"
 
 /* Stays free on a node, so that its programs need not reclaim. */
 #define ROOM_BYTES (32UL << 20)

@@ -8,7 +8,7 @@
  * before the pages move and loses the others after. With version 1 that can be switched off, and
  * new pages come from the right nodes from the start.
  */
-#include "migrate/cpusets.h"
+#include "migrate/place/cpusets.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -22,7 +22,7 @@
 
 #include "base/cgroup.h"
 #include "base/files.h"
-#include "migrate/context.h"
+#include "migrate/base/context.h"
 #include "modeswitch/config.h"
 
 /* ---- the cpuset of the caller ---- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "migrate/rehome.h"
+#include "migrate/home/rehome.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #include "base/child.h"
 #include "base/files.h"
-#include "migrate/away_list.h"
+#include "migrate/home/away_list.h"
 #include "migrate/migrate.h"
 #include "modeswitch/config.h"
 #include "modeswitch/migrate.h"

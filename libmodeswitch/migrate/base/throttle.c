@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "migrate/throttle.h"
+#include "migrate/base/throttle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
-#include "migrate/context.h"
+#include "migrate/base/context.h"
 
 #define NS_PER_MS 1000000LL
 #define NS_PER_SECOND 1000000000LL

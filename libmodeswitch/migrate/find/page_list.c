@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "migrate/page_list.h"
+#include "migrate/find/page_list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "migrate/context.h"
-#include "migrate/scan.h"
+#include "migrate/base/context.h"
+#include "migrate/find/scan.h"
 
 #define MOST_WEIGHT 32768
 /* A sample has about so many pieces, of so many pages each. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "migrate/policies.h"
+#include "migrate/place/policies.h"
 
 #include <hwloc.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "migrate/context.h"
+#include "migrate/base/context.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 

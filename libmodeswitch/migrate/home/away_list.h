@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "migrate/range.h"
+#include "migrate/base/range.h"
 #include "modeswitch/error.h"
 
 struct migration;

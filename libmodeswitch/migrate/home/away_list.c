@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "migrate/away_list.h"
+#include "migrate/home/away_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/cgroup.h"
-#include "migrate/context.h"
+#include "migrate/base/context.h"
 #include "store/state.h"
 
 #define SUFFIX ".away"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "migrate/context.h"
+#include "migrate/base/context.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Scans the pages of processes: by lwkpart.ko, which reads Accessed bits; without it by
  * /proc/PID/pagemap and soft-dirty bits, which tell of writes only.
  */
-#include "migrate/scan.h"
+#include "migrate/find/scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +17,9 @@
 
 #include "abi/lwkpart.h"
 #include "base/clock.h"
-#include "migrate/context.h"
-#include "migrate/targets.h"
-#include "migrate/throttle.h"
+#include "migrate/base/context.h"
+#include "migrate/base/throttle.h"
+#include "migrate/find/targets.h"
 
 #define DAMON_DIR "/sys/kernel/mm/damon"
 #define PAGEMAP_PRESENT (1ULL << 63)
