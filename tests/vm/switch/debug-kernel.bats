@@ -35,7 +35,7 @@ no_report()
 	node_is_clean
 	bed sh -s <<-'EOF'
 	what='UBSAN:|KASAN:|KCSAN:|ODEBUG:|possible .* locking dependency|possible recursive'
-	! dmesg | grep -A 60 -E "$what|suspicious RCU|sleeping function"
+	if dmesg | grep -A 60 -E "$what|suspicious RCU|sleeping function"; then exit 1; fi
 	grep -E '^ debug_locks: +1$' /proc/lockdep_stats
 	EOF
 }
@@ -99,7 +99,7 @@ in_machine()
 	for how in proxy kernel server; do
 		LWK_CALLS=$how lwk file-calls </dev/null >"out.$how" 2>&1
 	done
-	cmp out.proxy out.kernel; cmp out.proxy out.server
+	cmp out.proxy out.kernel && cmp out.proxy out.server || exit
 	lwk hello || exit
 	off 501
 	EOF
@@ -186,7 +186,7 @@ in_machine()
 @test "switches and programs without memory for the module" {
 	in_machine <<-'EOF'
 	cd /sys/kernel/debug || exit
-	test -e failslab || exit 0
+	test -e failslab || { echo 'expected a kernel with failslab, found none'; exit 1; }
 	for kind in failslab fail_page_alloc; do
 		echo Y >$kind/task-filter; echo -1 >$kind/times; echo N >$kind/ignore-gfp-wait
 		echo 0 >$kind/verbose; echo 0 >$kind/probability
