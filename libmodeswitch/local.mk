@@ -125,10 +125,10 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/node/check/jobs.c \
 	libmodeswitch/node/check/kernel.c \
 	libmodeswitch/node/check/memory.c \
+	libmodeswitch/node/check/scontrol.c \
 	libmodeswitch/node/check/slurm/node.c \
 	libmodeswitch/node/check/slurm/plugstack.c \
 	libmodeswitch/node/check/slurm/releases.c \
-	libmodeswitch/node/check/slurm/scontrol.c \
 	libmodeswitch/node/check/slurm/settings.c
 libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"' \
 	-DLWKCTL_PATH='"$(bindir)/lwkctl"' -DSCONTROL_PATH='"$(SCONTROL)"' -DLWK_IMAGE_PATH='"$(lwkimagedir)/lwk.elf"'

@@ -30,6 +30,5 @@
 #include "abi/device/serve.h"
 #include "abi/device/watch.h"
 #include "abi/lwkshared.h"
-#include "abi/state.h"
 
 #endif

@@ -15,6 +15,7 @@
 #include "abi/shared/grant.h"
 #include "abi/shared/layout.h"
 #include "abi/shared/orders.h"
+#include "abi/shared/state.h"
 #include "abi/shared/statistics.h"
 #include "abi/shared/status.h"
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "machine/sysview.h"
+#include "machine/sysview/sysview.h"
 #include "store/state.h"
 
 /* The topologies of the largest machines take a few megabytes. */

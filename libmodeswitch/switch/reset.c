@@ -14,7 +14,7 @@
 #include "interrupts/quiet/quiet.h"
 #include "limits/limits.h"
 #include "machine/memory.h"
-#include "machine/sysview.h"
+#include "machine/sysview/sysview.h"
 #include "migrate/home/rehome.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"

@@ -7,7 +7,7 @@
 #include <linux/types.h>
 
 #include "abi/control/device.h"
-#include "abi/state.h"
+#include "abi/shared/state.h"
 
 /* Bytes of the largest kernel image that LWKPART_LOAD accepts. */
 #define LWKPART_MAX_IMAGE (64UL << 20)

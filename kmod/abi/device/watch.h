@@ -8,7 +8,7 @@
 
 #include "abi/control/kmsg.h"
 #include "abi/device/device.h"
-#include "abi/state.h"
+#include "abi/shared/state.h"
 
 /* LWK_GET_STATUS: the state of the instance. */
 struct lwk_instance_status {

@@ -2,7 +2,7 @@
 /* Boot: from the entry of each CPU to its first wait for a process. */
 #include "lwk/machine/boot.h"
 
-#include "abi/state.h"
+#include "abi/shared/state.h"
 #include "lwk/base/string.h"
 #include "lwk/calls/table.h"
 #include "lwk/machine/cpu.h"

@@ -5,7 +5,7 @@
 #include <linux/signal.h>
 
 #include "abi/shared/layout.h"
-#include "abi/state.h"
+#include "abi/shared/state.h"
 #include "lwk/machine/apic.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 
 #include "abi/shared/layout.h"
-#include "abi/state.h"
+#include "abi/shared/state.h"
 #include "lwk/base/string.h"
 #include "lwk/machine/apic.h"
 #include "lwk/machine/boot.h"

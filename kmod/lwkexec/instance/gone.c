@@ -9,7 +9,7 @@
 
 #include "abi/control/kmsg.h"
 #include "abi/device/watch.h"
-#include "abi/state.h"
+#include "abi/shared/state.h"
 #include "lwkexec/base/fail.h"
 
 #define CONSOLE_LINES 10

@@ -2,7 +2,7 @@
 /*
  * /sys/devices/system/cpu and node, and /proc/cpuinfo, as the LWK process sees them. Linux does not
  * have these CPUs while the LWK has them; the switch to the LWK has kept what Linux said of them in
- * a tree of files for each job (libmodeswitch/machine/sysview.h).
+ * a tree of files for each job (libmodeswitch/machine/sysview/sysview.h).
  */
 #ifndef LWKEXEC_SYS_H
 #define LWKEXEC_SYS_H

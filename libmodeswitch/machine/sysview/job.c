@@ -2,7 +2,7 @@
 /*
  * Makes and removes the view of a job: the CPUs and NUMA nodes of its LWK.
  */
-#include "machine/sysview.h"
+#include "machine/sysview/sysview.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 /*
  * Keeps what Linux says of all CPUs of the machine, while nothing is lent.
  */
-#include "machine/sysview.h"
+#include "machine/sysview/sysview.h"
 
 #include <fcntl.h>
 #include <limits.h>

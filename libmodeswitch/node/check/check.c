@@ -12,7 +12,7 @@
 #include "driver/driver.h"
 #include "modeswitch/config.h"
 #include "modeswitch/node.h"
-#include "node/check/slurm/scontrol.h"
+#include "node/check/scontrol.h"
 
 static void tell(struct checking *checking, struct ms_finding *finding, const char *format,
 		 va_list args)

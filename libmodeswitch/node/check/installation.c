@@ -21,7 +21,7 @@
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "node/check/check.h"
-#include "node/check/slurm/scontrol.h"
+#include "node/check/scontrol.h"
 
 #define MODPROBE_MS 20000
 

@@ -16,7 +16,7 @@
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "node/check/check.h"
-#include "node/check/slurm/scontrol.h"
+#include "node/check/scontrol.h"
 
 /* Each controller is in one version of cgroups, and Slurm, systemd and we look for all in one. */
 void check_cgroups(struct checking *checking)

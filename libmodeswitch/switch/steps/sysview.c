@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "machine/sysview.h"
+#include "machine/sysview/sysview.h"
 #include "modeswitch/plan.h"
 #include "switch/steps/table.h"
 

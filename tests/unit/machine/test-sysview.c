@@ -3,7 +3,7 @@
 #include "unit/unit.h"
 
 #include "base/files.h"
-#include "machine/sysview.h"
+#include "machine/sysview/sysview.h"
 
 #define JOB 7
 #define VIEW "jobs/7.sys/"

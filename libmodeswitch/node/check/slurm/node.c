@@ -14,7 +14,7 @@
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
 #include "node/check/check.h"
-#include "node/check/slurm/scontrol.h"
+#include "node/check/scontrol.h"
 
 #define MB (1UL << 20)
 /* Linux needs about so much to stay alive and to start jobs, whatever memory jobs have. */

@@ -9,7 +9,7 @@
 
 #include "base/files.h"
 #include "node/check/check.h"
-#include "node/check/slurm/scontrol.h"
+#include "node/check/scontrol.h"
 
 /*
  * Is the plugin required in this plugstack.conf, or in a file that it includes? Slurm ignores the

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "node/check/check.h"
-#include "node/check/slurm/scontrol.h"
+#include "node/check/scontrol.h"
 
 /* A release as Slurm numbers it: 22.05.8 is 0x160508. */
 #define RELEASE(year, month, micro) ((uint32_t)(year) << 16 | (month) << 8 | (micro))

@@ -8,7 +8,7 @@
 
 #include "modeswitch/config.h"
 #include "node/check/check.h"
-#include "node/check/slurm/scontrol.h"
+#include "node/check/scontrol.h"
 
 /* A word that a setting must have, or must not have. */
 struct word_rule {

@@ -11,8 +11,8 @@
 #include "abi/shared/boot.h"
 #include "abi/shared/channel.h"
 #include "abi/shared/console.h"
+#include "abi/shared/state.h"
 #include "abi/shared/status.h"
-#include "abi/state.h"
 
 struct instance {
 	struct rw_semaphore rwsem;

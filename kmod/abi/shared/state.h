@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
 /* The states of an LWK instance, and the text that explains PANIC and HUNG. */
-#ifndef ABI_STATE_H
-#define ABI_STATE_H
+#ifndef ABI_SHARED_STATE_H
+#define ABI_SHARED_STATE_H
 
 #define LWKPART_MESSAGE_LEN 128
 

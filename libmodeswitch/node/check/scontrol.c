@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "node/check/slurm/scontrol.h"
+#include "node/check/scontrol.h"
 
 #include <ctype.h>
 #include <stdio.h>

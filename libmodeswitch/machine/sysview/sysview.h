@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The view that programs on an LWK have of /sys and /proc/cpuinfo: only the LWK's CPUs and NUMA
- * nodes, with Linux's numbers. Linux forgets CPUs that go off-line, so sysview/machine.c keeps a
- * tree of small files about all CPUs, sysfs, while nothing is lent. sysview/job.c makes a tree
+ * nodes, with Linux's numbers. Linux forgets CPUs that go off-line, so machine.c keeps a
+ * tree of small files about all CPUs, sysfs, while nothing is lent. job.c makes a tree
  * jobs/ID.sys for each job with an LWK:
  *   cpu, node  replace /sys/devices/system/cpu and node; links to sysfs give topology and caches
  *   cpuinfo    replaces /proc/cpuinfo
