@@ -104,12 +104,16 @@ int instance_create(struct lwkpart_create *request)
 	return 0;
 }
 
-/* 0 when the instance may get more CPUs and memory; -ENOENT, -EBUSY. */
-static int check_assignable(const struct instance *instance)
+/* 0 when the instance may get what is lent to 'to', NULL when it is not lent; -ENOENT, -EBUSY. */
+static int check_assignable(const struct instance *instance, const struct lent_to *to)
 {
 	if (!instance)
 		return -ENOENT;
-	return instance->state > LWK_STATE_LOADED ? -EBUSY : 0;
+	if (instance->state > LWK_STATE_LOADED)
+		return -EBUSY;
+	if (!to)
+		return -ENOENT;
+	return is_assigned(to) ? -EBUSY : 0;
 }
 
 /* An image that was loaded before does not fit the new partition. */
@@ -134,13 +138,9 @@ int instance_assign_cpu(const struct lwkpart_assign_cpu *request)
 	unsigned int index;
 	int error;
 
-	error = check_assignable(instance);
+	error = check_assignable(instance, lent ? &lent->to : NULL);
 	if (error)
 		return error;
-	if (!lent)
-		return -ENOENT;
-	if (is_assigned(&lent->to))
-		return -EBUSY;
 	if (instance->n_cpus == LWK_MAX_CPUS)
 		return -ENOSPC;
 	if (request->doorbell_cpu >= nr_cpu_ids || !cpu_online(request->doorbell_cpu))
@@ -166,13 +166,9 @@ int instance_assign_memory(const struct lwkpart_assign_mem *request)
 	struct lent_range *lent = ledger_find_range(request->start, request->size);
 	int error;
 
-	error = check_assignable(instance);
+	error = check_assignable(instance, lent ? &lent->to : NULL);
 	if (error)
 		return error;
-	if (!lent)
-		return -ENOENT;
-	if (is_assigned(&lent->to))
-		return -EBUSY;
 	if (instance->n_mem == LWK_MAX_MEM)
 		return -ENOSPC;
 	ledger_assign_range(lent, as_owner(instance));
