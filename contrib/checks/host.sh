@@ -6,6 +6,10 @@
 # bring up test beds of their own.
 
 pronouns='What|Who|Whoever|Whatever|Whose|Of|By whom|From whom|To whom|It|Its|That|They|Those'
+pronouns+='|The same|Does the same|Does so|Likewise|Has it|Each makes|Each moves'
+
+# Commits that were written before this time, in seconds since 1970, may have other subjects.
+subjects_since=1795564800
 
 # build_for_host: the checks of what was built look at build/, which has what this host builds for itself.
 build_for_host()
@@ -45,6 +49,20 @@ check_comments()
 	' first="/[*][*]? *($pronouns)[^a-z_]" second="^[ \t]*[*] ($pronouns)[^a-z_]" \
 		shell="^[ \t]*# ($pronouns)[^a-z_]" $(sources '*.[chS]' '*.mk' '*.am' '*.ac' '*.in' '*.sh' '*.bash' '*.bats' \
 		contrib tests | grep -v '\.json$\|\.md$\|\.svg$' | sort -u)
+}
+
+# The time is the author's, so a shallow clone and a rebased commit have the same answer.
+check_subjects()
+{
+	git log --no-merges --format='%at %h %s' | awk -v since="$subjects_since" '
+		{ subject = $0; sub(/^[^ ]+ [^ ]+ /, "", subject) }
+		$1 >= since && (length(subject) > 72 || subject !~ /^[a-zA-Z0-9_.,\/ ()-]+: [^ ].*[^ .]$/) {
+			print $2 ": expected \"area: what changes\", at most 72 characters and no full stop, found " \
+				length(subject) ": " subject "; reword it with git rebase -i"
+			found = 1
+		}
+		END { exit found }
+	'
 }
 
 check_licenses()

@@ -11,6 +11,7 @@ source_checks()
 	shellcheck shell scripts pass shellcheck
 	format C sources have the project's format
 	comments comments begin with their subject
+	subjects the subjects of commits have the project's form
 	licenses every source names its license
 	headers every header compiles alone
 	slurm_releases the plugins compile for each release of Slurm
