@@ -21,9 +21,9 @@ const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 int namespace_p_join(slurm_step_id_t *step_id, uid_t uid, bool step_create)
 {
 	/*
-	 * Job 0 is no job. Prolog and epilog scripts run as root: they look after the node, not the
-	 * job, and see all devices. With step_create slurmd is about to start a slurmstepd, which
-	 * must see them, too; each of its tasks joins by itself.
+	 * Job 0 is no job. Prolog and epilog scripts, which run as root, and slurmstepd, which
+	 * slurmd is about to start with step_create, look after the node and must see all devices.
+	 * For each task of slurmstepd Slurm calls this function again.
 	 */
 	if (step_create || !step_id->job_id || !uid)
 		return SLURM_SUCCESS;

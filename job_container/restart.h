@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Starts slurmd again that was started while CPUs are lent. */
+/* Restarts a slurmd that was started while CPUs are lent. */
 #ifndef JOB_CONTAINER_RESTART_H
 #define JOB_CONTAINER_RESTART_H
 

@@ -70,7 +70,7 @@ kmod/lwk/time/vdso.so: $(srcdir)/kmod/lwk/time/vdso.c $(srcdir)/kmod/lwk/time/vd
 		-Wl,--no-undefined -Wl,-s $< -o $@
 kmod/lwk/time/vdso-image.o: kmod/lwk/time/vdso.so
 
-# The same place whatever the machine's libdir is: lwk.conf names it.
+# lwk.conf names the image's place, so that does not depend on the machine's libdir.
 lwkimagedir = $(prefix)/lib/slurm-lwk
 lwkimage_DATA += kmod/lwk/lwk.elf
 CLEANFILES += kmod/lwk/lwk.elf kmod/lwk/time/vdso.so $(lwk_objects)

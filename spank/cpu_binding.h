@@ -14,9 +14,10 @@ void cpu_binding_default(void);
 int cpu_binding_check(void);
 
 /*
- * After that: a step that wants only some of the job's CPUs (--exact) shares all of them with other
- * steps instead, because Slurm can bind tasks only to CPUs that stay with Linux; its programs wait
- * for free LWK CPUs (LWK_WAIT, see lwkexec(1)). -1, and a message, when srun refuses.
+ * After cpu_binding_check(): a step that wants only some of the job's CPUs (--exact) shares all of
+ * them with other steps instead, because Slurm can bind tasks only to CPUs that stay with Linux;
+ * its programs wait for free LWK CPUs (LWK_WAIT, see lwkexec(1)). -1, and a message, when srun
+ * refuses.
  */
 int cpu_binding_share(void);
 

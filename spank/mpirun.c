@@ -17,7 +17,7 @@ static const struct {
 	/* The command that starts a rank. */
 	{ "OMPI_MCA_orte_fork_agent", LWKEXEC_PATH, NULL },
 	{ "PRTE_MCA_prte_fork_agent", LWKEXEC_PATH, NULL },
-	/* The daemons that start ranks, on Linux too. */
+	/* The daemons that start ranks run on Linux. */
 	{ "OMPI_MCA_plm_slurm_args", "--lwk-launch=none", NULL },
 	{ "OMPI_MCA_plm_slurm_args", "--external-launcher --lwk-launch=none", slurms_args },
 	{ "PRTE_MCA_plm_slurm_args", "--lwk-launch=none", NULL },

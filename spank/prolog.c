@@ -17,7 +17,7 @@
 #include "request.h"
 #include "verdict.h"
 
-/* Gives back what is kept warm for LWK jobs, which any other job may use. */
+/* Gives back what is kept warm for LWK jobs: Slurm may have given its CPUs to this job. */
 static int cool(void)
 {
 	struct ms_error err;

@@ -33,7 +33,10 @@ struct compat {
  * reads the ledger. compat_leave() ends it, also after an error. 0 or a negative errno.
  */
 int compat_enter(struct compat *compat, int device);
-/* The same for a call on an OS instance, which must exist and, with 'idle', not be booted. */
+/*
+ * Does compat_enter() for a call on an OS instance, which must exist and, with 'idle', not be
+ * booted.
+ */
 int compat_enter_os(struct compat *compat, int os, bool idle);
 void compat_leave(struct compat *compat);
 /* Checks that the instance is there and that the caller may read it. */

@@ -50,7 +50,9 @@ static int give_back(struct compat *compat, const struct ms_lent *lent)
 	return lwkpart->return_memory(compat->dev, lent->start, lent->bytes);
 }
 
-/* Gives Linux back all elements of 'lent' from the n-th on, because one more was not to be had. */
+/*
+ * Gives Linux back the elements of 'lent' from the n-th on, after Linux has refused the next one.
+ */
 static void give_back_new(struct compat *compat, size_t n)
 {
 	while (compat->n > n)
@@ -105,7 +107,7 @@ static int lend_cpus(struct compat *compat, const int *cpus, int n)
 			error = add_to_pool(compat,
 					    (struct ms_lent){ .is_cpu = true, .cpu = cpus[i] });
 	}
-	/* The same CPU twice. */
+	/* The caller has named a CPU twice. */
 	return error == -EALREADY || error == -ENODEV ? -EINVAL : error;
 }
 

@@ -83,7 +83,7 @@ static bool is_range(const struct compat *compat, size_t i, int from, int node)
 	       (node < 0 || (int)compat->lent[i].node == node);
 }
 
-/* Marks all ranges of the node; of all nodes, if it is negative. */
+/* Marks all ranges of that node, or of all nodes when the number is negative. */
 static void mark_all(struct compat *compat, int node, int from, int to)
 {
 	for (size_t i = 0; i < compat->n; i++) {

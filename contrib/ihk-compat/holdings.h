@@ -12,7 +12,7 @@
 int count_cpus(const struct compat *compat, int owner);
 int count_memory(const struct compat *compat, int owner);
 
-/* For the calls whose count must be exact: -EINVAL when it is not, -EFAULT without an array. */
+/* Copy what the owner has. -EINVAL: 'n' is not the exact number; -EFAULT: there is no array. */
 int copy_cpus(const struct compat *compat, int owner, int *cpus, int n);
 int copy_memory(const struct compat *compat, int owner, struct ihk_mem_chunk *chunks, int n);
 

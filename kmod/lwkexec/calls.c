@@ -98,7 +98,7 @@ static int64_t path_call(const struct lwk_packet *request, int argument)
 	return linux_call(&redirected);
 }
 
-/* close_range(2), except for descriptors of the proxy's. */
+/* Carries out close_range(2), which leaves the proxy's own descriptors open. */
 static int64_t close_range_around(const struct lwk_packet *request)
 {
 	/* As on Linux, only the lower halves of the arguments count. */

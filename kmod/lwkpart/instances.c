@@ -334,7 +334,7 @@ int instance_hang_limit(const struct lwkpart_hang_limit *request)
 	return 0;
 }
 
-/* By now the number may be that of another job's instance, which the caller does not mean. */
+/* Finds the instance if it is still the job's: its number may have gone to another job's. */
 static struct instance *find_of_job(u32 id, u32 job_id)
 {
 	struct instance *instance = find(id);

@@ -39,7 +39,10 @@
 #define ANSWER_MS 5
 #define UNANSWERED 6
 
-/* An answer that comes so late that this CPU did not run either says nothing. */
+/*
+ * Asks a CPU of the LWK by an NMI. Linux looks at its own clock, too: when the answer comes late
+ * because this CPU did not run, the hypervisor was busy, and the time tells nothing of the LWK.
+ */
 static bool answers_at_once(const struct instance *instance, unsigned int cpu)
 {
 	const u32 *nmis = &instance->status->cpu[cpu].nmis;

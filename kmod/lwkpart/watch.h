@@ -5,9 +5,9 @@
 #include "instance/instance.h"
 
 void watch_init(struct instance *instance);
-/* Begins when the CPUs are started. */
+/* Begins the watch when the CPUs are started. */
 void watch_start(struct instance *instance);
-/* Ends after the CPUs have been stopped; sleeps until the watch is over. */
+/* Ends the watch after the CPUs have been stopped; sleeps until it is over. */
 void watch_stop(struct instance *instance);
 
 #endif

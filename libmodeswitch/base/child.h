@@ -26,14 +26,15 @@
  */
 int child_call(int (*work)(void *context), const void *context, size_t size, int64_t deadline);
 /*
- * Does the same; -EAGAIN when the child was killed because must_stop(), called every 50 ms, was
- * true.
+ * Does child_call(), and kills the child when must_stop(), called every 50 ms, returns true: then
+ * the result is -EAGAIN.
  */
 int child_call_watched(int (*work)(void *context), const void *context, size_t size,
 		       int64_t deadline, bool (*must_stop)(void));
 /*
- * Does the same in a child for this call only, in which all our files are closed but 'keep' (-1:
- * all are): so a child that hangs in a file system does not hold the lock of switching.
+ * Does child_call() in a child for this call only, in which all our files are closed except 'keep'
+ * (-1: all are closed), so that a child that hangs in a file system does not hold the lock of
+ * switching.
  */
 int child_call_alone(int (*work)(void *context), void *context, int keep, int64_t deadline);
 /*

@@ -11,7 +11,7 @@
 
 #include "modeswitch/error.h"
 
-/* Prefix of every path of the kernel that the library reads or writes: "", but for tests. */
+/* Prefix of every path of the kernel that the library reads or writes; only tests set it. */
 extern const char *files_root;
 
 /*

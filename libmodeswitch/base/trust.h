@@ -13,8 +13,9 @@ int file_check_trusted(int fd, const char *path, struct ms_error *err);
 /*
  * Checks that only root can change what the absolute path names: all directories and symbolic
  * links on the way to it, and those that links lead through, belong to root and only root can write
- * them. A directory with a sticky bit keeps what root owns there, so it will do on the way, but not
- * as the last one: a file's name is as easily mistyped as its mode.
+ * them. In a directory with the sticky bit nobody but root can replace what root owns, so such a
+ * directory may be on the way. It may not hold the file itself, because users could make a file
+ * there whose name an administrator has mistyped.
  */
 int path_check_trusted(const char *path, struct ms_error *err);
 

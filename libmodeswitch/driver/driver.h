@@ -31,8 +31,8 @@ struct instance_info {
 };
 
 /*
- * Operations to watch an instance; 'fd' is the file descriptor from open() here. Those from usage
- * on, but for console, may be NULL: this kind of LWK cannot do that, or does not tell it.
+ * Operations to watch an instance; 'fd' is the file descriptor from open() here. The members from
+ * 'usage' on, except 'console', may be NULL: this kind of LWK cannot do that, or does not tell it.
  */
 struct watching {
 	int (*open)(const char *device);

@@ -13,9 +13,9 @@
 #include <json-c/json.h>
 
 /*
- * Adds to the array 'found' a change for each interrupt that other CPUs than these may serve:
- * "now" is 'cpus'. The first may have the irq "default", the CPUs that new interrupts get; its
- * CPUs are masks.
+ * Adds to the array 'found' a change for each interrupt that a CPU outside 'cpus' may serve, with
+ * 'cpus' as its "now". If CPUs outside may serve new interrupts, the first change has "default" for
+ * its irq, and masks in place of lists.
  */
 void interrupts_find_outside(hwloc_const_bitmap_t cpus, struct json_object *found);
 

@@ -14,13 +14,13 @@
 /* Reads the CPUs on which it puts no interrupts. False: it does not run, or does not answer. */
 bool irqbalance_banned(hwloc_bitmap_t cpus);
 
-/* Has it leave these CPUs alone, and no others. 0, also when it does not run; or -1. */
+/* Tells irqbalance to leave exactly these CPUs alone. 0, also when it does not run; or -1. */
 int irqbalance_ban(hwloc_const_bitmap_t cpus, struct ms_error *err);
 
 /* Takes these CPUs from those that it leaves alone. 0 or -1 as above. */
 int irqbalance_allow(hwloc_const_bitmap_t cpus, struct ms_error *err);
 
-/* The same for interrupts, by number: irqbalance leaves them where they are. */
+/* Do these three things for interrupts, by number: irqbalance leaves them where they are. */
 bool irqbalance_banned_irqs(hwloc_bitmap_t irqs);
 int irqbalance_ban_irqs(hwloc_const_bitmap_t irqs, struct ms_error *err);
 int irqbalance_allow_irqs(hwloc_const_bitmap_t irqs, struct ms_error *err);

@@ -6,7 +6,7 @@
 
 /* An interrupt with less, or a change that gains less, is not worth a move. */
 #define MIN_RATE 1.0  /* interrupts per second */
-#define MIN_GAIN 0.02 /* as a share of the square of each CPU's share */
+#define MIN_GAIN 0.02 /* of the square of the interrupts that each CPU should get */
 
 /* The CPUs that share, and how many interrupts each will have had. */
 struct shares {

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* The path of a file of the job's cgroup; free(). NULL: there is none. */
+/* Returns the path of a file of the job's cgroup, to be freed with free(). NULL: none. */
 char *cgroup_v1_path(uint32_t job_id, const char *controller, const char *file);
 
 #endif

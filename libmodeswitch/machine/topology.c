@@ -18,7 +18,7 @@
 /* The topologies of the largest machines take a few megabytes. */
 #define LARGEST_FILE (64 << 20)
 #define MAX_CPU 65535
-/* Info of a kept topology's root object: describe_machine() at the time of reading. */
+/* The key under which a kept topology has what describe_machine() said when it was read. */
 #define MACHINE_KEY "LwkMachine"
 
 extern char **environ;

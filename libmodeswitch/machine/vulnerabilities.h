@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * Writes to 'names' those for which Linux does something and for which nobody has decided what the
- * LWK must do: "name (Mitigation: what Linux does), ...". Returns how many there are; -1: Linux
- * does not tell.
+ * Writes to 'names' the vulnerabilities that Linux mitigates and about which this release does not
+ * say what the LWK must do: "name (Mitigation: what Linux does), ...". Returns how many there are;
+ * -1: Linux does not tell.
  */
 int vulnerabilities_open(char *names, size_t size);
 

@@ -13,7 +13,7 @@
 
 struct migration;
 
-/* Each moves the pages of all known processes. 0, also when it was stopped; or -1. */
+/* Move the pages of all known processes. 0, also when the migration was stopped; or -1. */
 int run_periodical(struct migration *migration, struct refs *refs, struct ms_error *err);
 int run_severe(struct migration *migration, struct refs *refs, struct ms_error *err);
 int run_mild(struct migration *migration, struct refs *refs, struct ms_error *err);

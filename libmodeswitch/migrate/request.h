@@ -10,7 +10,7 @@
 
 struct migration;
 
-/* Milliseconds; no window of use is shorter. */
+/* The shortest window of use, in milliseconds. */
 #define MIN_USE_WINDOW_MS 4U
 
 /* 0, or -1 when the request cannot be carried out; changes nothing. */

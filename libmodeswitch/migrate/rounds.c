@@ -9,9 +9,9 @@
 #include "migrate/base/throttle.h"
 #include "migrate/move.h"
 
-/* A call that moves pages may take so long: nobody can stop it meanwhile. */
+/* The longest time of one call that moves pages, which nobody can stop meanwhile. */
 #define SLICE_NS 100000000LL
-/* With limits, the work between two sleeps is what they allow in so much time. */
+/* With limits, the work between two sleeps is what the limits allow in this time. */
 #define LIMITED_SECONDS 0.1
 
 static struct migrate_page *page_of(const struct migration *migration, struct ref ref)

@@ -113,9 +113,9 @@ int ms_switch_refuse(uint32_t job_id, uid_t uid, const char *reason, struct ms_e
 int ms_switch_off(uint32_t job_id, struct ms_times *times, struct ms_error *err);
 
 /*
- * Does the same for a job that has just ended, but with KeepWarm= keeps its CPUs and memory lent
- * for that many seconds, for an LWK job that wants the same ones. They are given back when that
- * time is over, by ms_switch_on() for a job that wants others, and by ms_cool(). Root.
+ * Switches off a job that has just ended, but with KeepWarm= keeps its CPUs and memory lent for
+ * that many seconds, for an LWK job that wants the same ones. They are given back when that time is
+ * over, by ms_switch_on() for a job that wants others, and by ms_cool(). Root.
  */
 int ms_job_ended(uint32_t job_id, struct ms_times *times, struct ms_error *err);
 

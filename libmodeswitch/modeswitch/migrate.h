@@ -15,7 +15,7 @@
 
 struct json_object;
 
-/* The order in which pages are moved; lwkctl(8) tells what each is good for. */
+/* The order in which pages are moved; lwkctl-migrate(8) tells what each is good for. */
 enum ms_migrate_method { MS_PERIODICAL, MS_SEVERE, MS_MILD, MS_ADAPTIVE, MS_MIGRATE_METHODS };
 
 /* The reason why a page is still on a node that it should leave. */
@@ -108,7 +108,8 @@ const char *ms_migrate_method_word(enum ms_migrate_method method);
 const char *ms_migrate_left_word(enum ms_migrate_left left);
 const char *ms_migrate_kind_word(enum ms_migrate_kind kind);
 /*
- * Returns the JSON that lwkctl(8) documents, to be freed with json_object_put(); NULL: no memory.
+ * Returns the JSON that lwkctl-migrate(8) documents, to be freed with json_object_put(); NULL: no
+ * memory.
  */
 struct json_object *ms_migrate_state_to_json(const struct ms_migrate_state *state);
 

@@ -98,7 +98,8 @@ struct ms_finding {
 	const char *text;    /* what was found */
 	const char *to_do;   /* what to do about it; NULL with MS_FINE */
 	/*
-	 * Where that is to write something: what, and the name or the path of the file; else NULL.
+	 * The lines to write, when that is the remedy, and the name or the path of their file; else
+	 * NULL.
 	 */
 	const char *lines;
 	const char *file;

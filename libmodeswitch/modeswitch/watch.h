@@ -31,7 +31,7 @@ enum ms_instance_state {
 	MS_INSTANCE_STATES
 };
 
-/* In place of a number that this kind of LWK does not tell. */
+/* Stands for a number that this kind of LWK does not tell. */
 #define MS_UNKNOWN (~0U)
 
 struct ms_instance_info {

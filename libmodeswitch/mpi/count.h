@@ -5,15 +5,15 @@
 
 #include "mpi/wrapper.h"
 
-/* A message or an access to a window: to 'peer', 'count' of 'type'. */
+/* Counts a message or an access to a window: to 'peer', 'count' elements of 'type'. */
 void count_message(struct call *call, const uint64_t *a, uint64_t ticks);
-/* Bytes that this rank gives to a collective operation: 'count' of 'type', unless in place. */
+/* Counts what this rank gives to a collective operation: 'count' elements, unless in place. */
 void count_collective(struct call *call, const uint64_t *a, uint64_t ticks);
-/* The same with an array of counts, one for each rank. */
+/* Counts a collective operation with an array of counts, one for each rank. */
 void count_vector(struct call *call, const uint64_t *a, uint64_t ticks);
-/* The same with an array of types too. */
+/* Counts a collective operation with arrays of counts and of types. */
 void count_types_vector(struct call *call, const uint64_t *a, uint64_t ticks);
-/* A persistent request, or an array of them, begins. */
+/* Count the start of a persistent request, or of an array of them. */
 void count_start(struct call *call, const uint64_t *a, uint64_t ticks);
 void count_start_all(struct call *call, const uint64_t *a, uint64_t ticks);
 /* Call these before the program frees a handle. */

@@ -18,7 +18,7 @@ struct group {
 
 /* Returns the group of a communicator; NULL without memory. Valid until groups_forget(). */
 const struct group *groups_of_communicator(struct page *page, uint64_t handle);
-/* Does the same for a window. */
+/* Returns the group of a window likewise. */
 const struct group *groups_of_window(struct page *page, uint64_t handle);
 /* Forgets a handle that the program is about to free: MPI gives its number to another one. */
 void groups_forget(uint64_t handle);

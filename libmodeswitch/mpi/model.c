@@ -36,7 +36,7 @@ static double across(double messages, double bytes)
 	return sites_across.delay + messages * bytes / (rate < most ? rate : most);
 }
 
-/* The same for ours, of so many bytes together. */
+/* The seconds that our way takes to bring so many bytes across, in lanes. */
 static double in_lanes(double bytes, int lanes)
 {
 	return sites_across.delay + bytes / (lanes > 1 ? sites_lanes.rate : sites_pieces.rate);

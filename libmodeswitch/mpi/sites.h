@@ -16,10 +16,10 @@ struct team {
 	uint64_t handle;
 	bool spans; /* false: it has one site, or is unknown; nothing below is valid then */
 	int size, rank, n_sites, site;
-	int index; /* of this rank among those of its site, in the order of the communicator */
+	int index; /* the place of this rank among the ranks of its site, by their numbers */
 	/* The first 'lanes' ranks of each site have counterparts on each other site. */
 	int lanes;
-	int *site_of, *index_of; /* of each rank */
+	int *site_of, *index_of; /* site and index of each rank */
 	int *site_sizes;
 	int *members;		    /* the ranks of the first site, then those of the next one */
 	int *firsts;		    /* of each site, its place in 'members' */

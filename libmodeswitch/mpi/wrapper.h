@@ -33,10 +33,10 @@ struct call {
 	bool fetches;	 /* bytes come from the peer */
 };
 
-/* Every thread has a call that it is in; what MPI calls inside of it is not counted. */
+/* True while this thread is in a call: calls that MPI makes inside of it are not counted. */
 extern __thread bool call_inside __attribute__((tls_model("initial-exec")));
 
-/* From now on calls that can be made with regard to sites are. */
+/* From now on calls with an 'instead', which knows of sites, are made by that. */
 void call_with_sites(void);
 
 /* True when the call is to be counted; then call_leave() must follow. */
@@ -82,7 +82,7 @@ static inline uint64_t call_ticks(void)
 	WRAPPER(PMPI_##function, call_##function, 1, n)                                            \
 	struct call
 
-/* The same, and MPI_Send_c, whose counts have 64 bits. */
+/* CALL_AND_LARGE(Send, ...) wraps MPI_Send_c, too, whose counts have 64 bits. */
 #define CALL_AND_LARGE(function, n, ...)                                                           \
 	CALL(function, n, __VA_ARGS__);                                                            \
 	CALL(function##_c, n, .large = true, __VA_ARGS__)

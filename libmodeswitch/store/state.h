@@ -26,7 +26,7 @@
 
 #include "modeswitch/error.h"
 
-extern const char *state_dir; /* MS_STATE_DIR, but for tests */
+extern const char *state_dir; /* MS_STATE_DIR; tests change it */
 
 #define FAULT_FILE "fault"
 

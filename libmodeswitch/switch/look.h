@@ -12,7 +12,8 @@
 
 /*
  * Tells all->say what records, journals and the ledgers show of the job, or of all jobs with
- * MS_ALL_JOBS; then also of nobody's. 0; -1 when some of it cannot be read, after telling the rest.
+ * MS_ALL_JOBS, then also what no job has. 0; -1 when some of it cannot be read, after telling the
+ * rest.
  */
 int reset_look(const struct switching *all, uint32_t job_id, struct ms_error *err);
 

@@ -44,8 +44,8 @@ struct warm_run {
 };
 
 /*
- * Both are done in parts; at each a fault can be ordered (fault.h), with the direction "keep" or
- * "adopt". The part without a name is the end.
+ * Keeping and taking over are done in parts; at each part a fault can be ordered (fault.h), with
+ * the direction "keep" or "adopt". The part without a name is the end.
  */
 struct warm_part {
 	const char *direction, *name;

@@ -21,7 +21,7 @@
 extern char unit_dir[64];
 int unit_setup(void **state);
 int unit_teardown(void **state);
-/* The same, and the directory stands for the root of the files that the kernel shows. */
+/* Set up a test whose directory also stands for the root of the kernel's files. */
 int unit_setup_root(void **state);
 int unit_teardown_root(void **state);
 

@@ -11,7 +11,7 @@
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
-typedef __u64 u64; /* as the ABI headers have it */
+typedef __u64 u64; /* unsigned long long, as in the ABI headers: one format prints both */
 typedef __s64 s64;
 typedef int32_t s32;
 
@@ -23,7 +23,7 @@ typedef int32_t s32;
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
-/* Shared memory: each is one access, as written, in this order. */
+/* Access memory that others change: each macro is one access, and they stay in their order. */
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 #define LOAD_ACQUIRE(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)

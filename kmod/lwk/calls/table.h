@@ -6,9 +6,9 @@
 #include "lwk/base/types.h"
 #include "lwk/machine/frame.h"
 
-/* The first CPU calls it before there is any process. */
+/* Fills the table. The first CPU calls this before there is any process. */
 void calls_init(void);
-/* entry.S calls it for each system call. */
+/* Carries out the system call in the frame, called by entry.S. */
 void syscall(struct frame *frame);
 /* Names a refused call and the reason on the console, once for each call. Returns -ENOSYS. */
 s64 refuse(u64 nr);

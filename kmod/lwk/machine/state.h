@@ -3,9 +3,9 @@
 #ifndef LWK_MACHINE_STATE_H
 #define LWK_MACHINE_STATE_H
 
-/* Sets them as the LWK wants them. The CPU must have its IDT. */
+/* Sets these registers for the LWK. The CPU must have its IDT. */
 void state_set(void);
-/* Has this CPU forget what the programs taught it that ran on it before. */
+/* Makes this CPU forget what earlier programs have taught its branch predictors and buffers. */
 void state_forget(void);
 /* Lets programs use atomic instructions across two cache lines. */
 void state_allow_split_locks(void);

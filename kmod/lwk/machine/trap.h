@@ -5,11 +5,11 @@
 
 #include "lwk/machine/frame.h"
 
-/* entry.S calls it for exceptions and interrupts. */
+/* Answers an exception or interrupt, called by entry.S. */
 void trap(struct frame *frame);
 /* Does what is due before user code runs (again): orders, signals. */
 void before_user(struct frame *frame);
-/* Is the last call before user code runs, or a halt: interrupts are answered again. */
+/* Must be the last call before user code runs or the CPU halts: interrupts are answered again. */
 void leave_kernel(void);
 
 #endif

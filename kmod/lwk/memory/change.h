@@ -11,7 +11,7 @@
  */
 void change_begin(struct space *space);
 void change_end(struct space *space);
-/* The same without the lock: until space_let_change() no mapping changes, but pages may come. */
+/* Keeps other threads from changing mappings, without the lock, until space_let_change(). */
 void space_keep(struct space *space);
 void space_let_change(struct space *space);
 

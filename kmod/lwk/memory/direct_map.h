@@ -10,7 +10,7 @@
 void *direct_map_stack(size_t size);
 /* Returns where the direct map has a page of the image. */
 void *direct_map_of(const void *image);
-/* Nobody writes through the direct map into the parts of the image that are read only. */
+/* Protects the read-only parts of the image from writes through the direct map. */
 void direct_map_protect_image(void);
 
 static inline void *phys_to_virt(u64 phys)

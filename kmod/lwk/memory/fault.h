@@ -15,8 +15,8 @@ int space_fault(struct space *space, u64 addr, bool write, bool exec, bool asks)
 /* Lets go of all pages that Linux has granted in the range, for Linux to have them back. */
 void space_revoke(struct space *space, u64 addr, u64 size);
 /*
- * Does so with all pages of others. The caller keeps the areas from changing. Returns true
- * when an area is shared.
+ * Lets go of all granted pages of the space. The caller keeps the areas from changing. Returns
+ * true when an area is shared.
  */
 bool space_revoke_all(struct space *space);
 /* Makes all of [addr, addr+size) present, as far as memory goes. 0 or as space_fault(). */

@@ -35,13 +35,13 @@ s64 space_set_fork(struct space *space, u64 addr, u64 size, enum at_fork how);
 s64 space_resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32 flags, u64 place);
 /* brk(2): returns the heap's end afterwards. */
 u64 space_set_brk(struct space *space, u64 brk);
-/* No page comes into the range, and no mapping. 0, or -EINVAL: it is not free; -ENOMEM. */
+/* Keeps pages and mappings out of the range. 0, or -EINVAL: it is not free; -ENOMEM. */
 s64 space_reserve(struct space *space, u64 addr, u64 size);
-/* The range is a copy of that file, or the file itself, by the proxy's number. */
+/* Notes that the range is a copy of that file, or the file itself, by the proxy's number. */
 void space_set_file(struct space *space, u64 addr, u64 size, u32 file, u64 offset);
 /*
- * New pages of the range come as 'policy' says from now on. -EFAULT: not all of it is mapped;
- * -ENOMEM; -EIO: 'strict', and some of it is on other nodes.
+ * Sets the policy by which new pages of the range are chosen. -EFAULT: not all of the range is
+ * mapped; -ENOMEM; -EIO: 'strict', and some of the range is on other nodes.
  */
 s64 space_set_policy(struct space *space, u64 addr, u64 size, const struct policy *policy,
 		     bool strict);

@@ -6,7 +6,7 @@
 #include "lwk/base/types.h"
 #include "lwk/memory/space.h"
 
-/* The first CPU calls it for the kernel's own tables, so that all spaces have the peepholes. */
+/* Adds the peepholes to the kernel's own tables, before any other space has a copy of these. */
 void peephole_setup(struct space *kernel);
 /* Returns this CPU's address of a page that the direct map does not have. */
 void *peephole_open(u64 phys, bool write);

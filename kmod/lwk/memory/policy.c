@@ -37,7 +37,7 @@ static u64 partition_nodes(void)
 	return nodes;
 }
 
-/* Returns node 'number' of the set, counted from 0 and around. */
+/* Returns node 'number' of the set, counted from 0, and from the first again after the last. */
 static u32 nth_node(u64 nodes, u64 number)
 {
 	u32 count = 0;

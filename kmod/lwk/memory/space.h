@@ -43,16 +43,16 @@ struct space {
 	u64 revoked;	      /* counts how often Linux wanted granted pages back */
 };
 
-/* The first CPU calls it once, on the page tables that lwkpart.ko made. */
+/* Takes over the page tables that lwkpart.ko made. The first CPU calls this once. */
 void space_setup(void);
 /* 0 or -ENOMEM */
 int space_init(struct space *space);
-/* No CPU may have it active any more; the proxy must be gone. */
+/* Frees all of a space that no CPU has active any more and whose proxy is gone. */
 void space_destroy(struct space *space);
 void space_activate(const struct space *space);
 /* Goes back to the page tables that no process owns. */
 void space_leave(void);
-/* 'to' is what 'from' was, and 'from' is nothing. No CPU may be using either. */
+/* Makes 'to' the space that 'from' is, and leaves 'from' empty. No CPU may be using either. */
 void space_move(struct space *to, struct space *from);
 /* Makes this CPU go on with the space of its process, which other CPUs may have changed. */
 void space_resume(struct space *space);

@@ -233,7 +233,7 @@ void process_exit(int wait_status)
 	if (process->out_of_memory) {
 		process->cause.kind = LWK_CAUSE_MEMORY;
 		this_slot()->status->out_of_memory++;
-		print("pid %u: killed, the partition is out of memory (it had %llu MB)",
+		print("pid %u: killed, the partition is out of memory (the process had %llu MB)",
 		      process->pid, process->space.peak_bytes >> 20);
 	}
 	channel_notice_exit(wait_status, &process->cause);

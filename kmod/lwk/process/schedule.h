@@ -17,7 +17,7 @@ struct slot;
  * that the kernel and Linux share, and must be true before its doorbell rings.
  */
 void slot_sleep(bool (*ready)(const struct slot *slot));
-/* Does slot_sleep(), but not beyond 'deadline' on the monotonic clock. */
+/* Does slot_sleep(), and returns at 'deadline' of the monotonic clock at the latest. */
 void slot_sleep_until(bool (*ready)(const struct slot *slot), u64 deadline);
 /* The ready() of a slot has become true: makes its CPU look. */
 void slot_wake(const struct slot *slot);

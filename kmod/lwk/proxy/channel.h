@@ -14,7 +14,7 @@ void channel_reset(void);
  * order to have a process is withdrawn meanwhile; neither does channel_receive().
  */
 s64 channel_request(u64 nr, const u64 args[6]);
-/* Does the same with up to six arguments, and counts the call (LWK_CALLS_FILES and its like). */
+/* Does channel_request() with up to six arguments, and counts the call by enum lwk_call_kind. */
 #define channel_call(about, nr, ...)                                                               \
 	channel_call_counted(LWK_CALLS_##about, nr, (const u64[6]){ __VA_ARGS__ })
 s64 channel_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6]);

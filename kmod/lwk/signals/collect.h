@@ -10,8 +10,8 @@
 /* Moves what the proxy has passed on into 'pending'. */
 void signal_collect(void);
 /*
- * channel_call() until it is made, because the proxy makes no call as long as a signal waits to be
- * collected. For calls that do not wait.
+ * Does channel_call() again until the call is made, because the proxy makes no call as long as a
+ * signal waits to be collected. The call must not be one that waits.
  */
 #define signal_call(about, nr, ...)                                                                \
 	signal_call_counted(LWK_CALLS_##about, nr, (const u64[6]){ __VA_ARGS__ })

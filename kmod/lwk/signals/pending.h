@@ -20,7 +20,8 @@ struct pending {
 
 /*
  * One more signal waits for this process or thread, unless that changes nothing: of those below
- * SIGRTMIN the first one stays. -EAGAIN: too many wait for another one, and it tells something.
+ * SIGRTMIN the first one stays. -EAGAIN: so many wait that
+ * there is no room for the information that this one has.
  */
 s64 pending_add(struct pending *pending, const struct lwk_signal *signal);
 /* Takes the first one of that number; false: there is none. */

@@ -6,7 +6,7 @@
 #include "abi/shared/clock.h"
 #include "lwk/base/types.h"
 
-/* A wait that ends by itself at no time. */
+/* The deadline of a wait without a limit. */
 #define NO_DEADLINE (~0UL)
 
 /* Nanoseconds. */

@@ -20,7 +20,7 @@ bool self_hides(const char *path);
  * result of open(2), or LWK_RESULT_AREAS.
  */
 bool self_open(const char *path, int flags, int64_t *result);
-/* Does the same for readlink(2); 'buffer' is an address of the LWK process. */
+/* Does for readlink(2) what self_open() does; 'buffer' is an address of the LWK process. */
 bool self_readlink(const char *path, uint64_t buffer, uint64_t size, int64_t *result);
 /* The program's own file if 'path' is /proc/self/exe, else NULL. */
 const char *self_exe(const char *path);

@@ -66,7 +66,8 @@ static inline void compat_let_move_at_once(unsigned int irq)
 }
 
 /*
- * Kernels without the function that sets both export none that sets the affinity but by the hint.
+ * Kernels that lack irq_set_affinity_and_hint() export no function that sets the affinity alone, so
+ * the hint sets it and goes again.
  */
 static inline int compat_irq_set_affinity(unsigned int irq, const struct cpumask *mask)
 {

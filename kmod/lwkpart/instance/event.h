@@ -19,7 +19,7 @@ void events_init(struct events *events);
 int event_listen(struct events *events, const void *owner, const struct lwk_eventfd *request);
 /* Removes all listeners of an owner. */
 void event_forget(struct events *events, const void *owner);
-/* Any context. */
+/* Counts the event for all who listen to it. Any context. */
 void event_signal(struct events *events, enum lwk_event event);
 
 #endif

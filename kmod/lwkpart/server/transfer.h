@@ -26,7 +26,7 @@ struct transfer {
 	loff_t position;
 };
 
-/* Is it a file of eventfd(2)? Other anonymous files look at the task that reads: not the server. */
+/* Is it a file of eventfd(2)? Other anonymous files must not take the server for their reader. */
 bool is_eventfd(const struct file *file);
 /* Finds the file of a descriptor that other tasks may close meanwhile. */
 bool transfer_begin_shared(struct transfer *transfer, unsigned int fd);
@@ -36,7 +36,9 @@ static inline bool transfer_begin(struct transfer *transfer, unsigned int fd)
 {
 	if (atomic_read(&transfer->files->count) != 1)
 		return transfer_begin_shared(transfer, fd);
-	/* As in fdget(): the task, which waits, is the only one to close a file of its own table. */
+	/*
+	 * As in fdget(): the task, which waits, is the only one to close a file of its own table.
+	 */
 	transfer->borrowed = true;
 	transfer->file = files_lookup_fd_raw(transfer->files, fd);
 	return transfer->file;

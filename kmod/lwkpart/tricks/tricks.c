@@ -241,7 +241,9 @@ void trick_keep_cpusets(void)
 				"expected cpusets that keep CPUs which are lent, found a hierarchy without cpuset_v2_mode; mount it so at boot, boot with cgroup version 2, or take cpusets out of tricks_off=\n");
 	} else if (css) {
 		set_flag(root);
-		/* Also when the flag was set: earlier hotplug work may have narrowed the root. */
+		/*
+		 * The root is bound also if it had the flag: earlier hotplug may have narrowed it.
+		 */
 		css->ss->bind(css);
 	}
 	cgroup_put(&root->cgrp);

@@ -15,7 +15,7 @@
 #define IHK_MAX_OS 64
 #define IHK_MAX_CHUNKS 65536
 
-/* The library of ihk_open(); there is none before. */
+/* The library that ihk_open() has loaded; NULL before. */
 extern const struct ihk_library *ihk;
 
 /* Milliseconds that IHK gets to end an instance; only tests change it. */

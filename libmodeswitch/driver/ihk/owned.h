@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of IHK that LWK jobs have: IHK's modules do not keep for whom something was reserved or
- * made. The file ihk.json in the state directory has it, written before IHK is asked and corrected
- * afterwards. The lock of switching protects it.
+ * The parts of IHK that LWK jobs have. IHK's modules do not remember for whom they have reserved or
+ * made something. The file ihk.json in the state directory has it, written before IHK is asked and
+ * corrected afterwards. The lock of switching protects it.
  */
 #ifndef OWNED_H
 #define OWNED_H
@@ -42,8 +42,9 @@ struct owned {
 	struct owned_instance *instances;
 	size_t n_cpus, n_chunks, n_instances;
 	/*
-	 * The process that is reserving memory, or 0; how much, and what was reserved before. When
-	 * it has died on the way, what is new is the job's.
+	 * The process that is reserving memory, or 0; the bytes and the node that it asks for; and
+	 * the chunks that IHK had reserved before. If the process dies before it has recorded its
+	 * chunk, the chunks that are not among those belong to the job.
 	 */
 	pid_t seeker;
 	uint64_t sought;

@@ -29,7 +29,7 @@ struct spread {
 	double min, mean, max;
 };
 
-/* Per second. 'place' is an index of the reading's CPUs, which is not the number of a CPU. */
+/* Rates per second. 'place' is an index of the reading's CPUs, not the number of a CPU. */
 double irq_rate(const struct report *report, const struct ms_irq *irq, size_t place);
 double linux_rate(const struct report *report, size_t place, bool devices);
 double lwk_rate(const struct report *report, size_t place);

@@ -108,7 +108,7 @@ static bool improve(struct cut *cut)
 	return keep > 0;
 }
 
-/* The same numbers in each run, so that the same profile gives the same placement. */
+/* Returns the same numbers in each run, so that a profile always gives the same placement. */
 static uint32_t random_number(uint64_t *state)
 {
 	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;

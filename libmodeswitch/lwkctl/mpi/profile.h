@@ -61,7 +61,7 @@ struct profile {
  * released with profile_release().
  */
 int profile_read(char *const *paths, int n, struct profile *profile, struct ms_error *err);
-/* The same from a text of 'length' bytes; 'name' is for messages. */
+/* Reads a profile from a text of 'length' bytes; 'name' is for messages. */
 int profile_parse(const char *text, size_t length, const char *name, struct profile *profile,
 		  struct ms_error *err);
 void profile_release(struct profile *profile);

@@ -29,7 +29,7 @@ int open_tree(struct tree *tree, int parent, const char *parent_name, const char
 /* Removes a tree, 'name' below the state directory; succeeds also when there is none. */
 int remove_tree(const char *name, struct ms_error *err);
 
-/* Each makes one entry, whose path in the tree the format gives. */
+/* Make one entry, whose path in the tree the format gives. */
 int make_dir(const struct tree *tree, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int make_link(const struct tree *tree, const char *to, const char *format, ...)

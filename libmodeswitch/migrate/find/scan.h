@@ -27,8 +27,9 @@ void scan_open(struct migration *migration);
 ssize_t scan_part(struct migration *migration, struct migrate_process *process, uint64_t *at,
 		  uint64_t end, bool clear, uint64_t *words, size_t room);
 /*
- * Lists all pages likewise, and keeps to the limits; 'clear' works in any case. *words, free() it,
- * grows as needed to *room words, *n of them used. 0, or -1 without memory.
+ * Lists all pages that a process has on the nodes, within the limits of the migration; 'clear'
+ * works without lwkpart.ko, too. *words has room for *room words, grows as needed, and then has *n
+ * words; the caller frees it with free(). 0, or -1 without memory.
  */
 int scan_process(struct migration *migration, struct migrate_process *process, bool clear,
 		 uint64_t **words, size_t *room, size_t *n);

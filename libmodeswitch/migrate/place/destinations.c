@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "migrate/base/context.h"
 
-/* Stays free on a node, so that its programs need not reclaim. */
+/* These bytes stay free on each node, so that its programs need not reclaim memory. */
 #define ROOM_BYTES (32UL << 20)
 /* kswapd gets so long to make room where pages of files are in the way. */
 #define KSWAPD_MS 500

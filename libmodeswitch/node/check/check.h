@@ -32,7 +32,7 @@ struct checking {
 void check_tell(struct checking *checking, int level, const char *subject, const char *to_do,
 		const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* The same for a finding whose remedy is to write 'lines' in 'file'. */
+/* Tells a finding whose remedy is to write 'lines' in 'file'. */
 void check_tell_lines(struct checking *checking, int level, const char *subject, const char *lines,
 		      const char *file, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));

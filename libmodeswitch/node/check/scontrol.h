@@ -14,7 +14,7 @@
 void check_ask_slurm(struct checking *checking);
 
 /*
- * The value of "KEY = VALUE" in the lines of "show config", or of "KEY=VALUE" among the words
+ * Finds the value of "KEY = VALUE" in the lines of "show config", or of "KEY=VALUE" among the words
  * of "show node"; "" when it is not there.
  */
 const char *check_setting(const char *text, const char *key, char *value, size_t size);

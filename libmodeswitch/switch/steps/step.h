@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A step of a switch, the switch that it works on, and what several steps need. Steps that change
- * the same thing, as the instance, share a file of this folder; table.h has them in their order.
+ * the same thing, such as the instance, share a file of this folder; table.h has them in their
+ * order.
  */
 #ifndef STEP_H
 #define STEP_H

@@ -115,7 +115,7 @@ static void ask(void)
 	}
 	if (argument >= (uint64_t)fuzz_arena &&
 	    argument < (uint64_t)fuzz_arena + FUZZ_BYTES - size) {
-		/* By a system call, because another thread may just take the memory away. */
+		/* A system call writes there, because another thread may just unmap the memory. */
 		if (pwrite(noise, words, size, FUZZ_BYTES) == (ssize_t)size)
 			pread(noise, (void *)argument, size, FUZZ_BYTES);
 	} else if (waits) {

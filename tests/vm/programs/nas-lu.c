@@ -19,7 +19,7 @@ typedef double block[N][N];
 
 static vector u[CELLS][CELLS][CELLS], exact[CELLS][CELLS][CELLS], forcing[CELLS][CELLS][CELLS];
 static vector residual[CELLS][CELLS][CELLS];
-/* The same for all cells: its own block, with its inverse, and one for each neighbour. */
+/* Each cell has these: its own block, with its inverse, and one for each neighbour. */
 static block own, own_inverse, neighbour[6];
 static const int step[6][3] = { { -1, 0, 0 }, { 0, -1, 0 }, { 0, 0, -1 },
 				{ 1, 0, 0 },  { 0, 1, 0 },  { 0, 0, 1 } };

@@ -176,7 +176,9 @@ static s64 move_pieces(struct lwk_thread *thread, struct transfer *transfer, boo
 	return transfer_run(transfer, memory.pieces, memory.n, memory.size);
 }
 
-/* The same; most programs name the same few bytes again and again. */
+/*
+ * Moves a transfer, quickly when it names the page of the last one, as those of most programs do.
+ */
 static s64 move(struct lwk_thread *thread, struct transfer *transfer, bool vector, const u64 *args)
 {
 	struct kvec piece = { .iov_len = args[2] };

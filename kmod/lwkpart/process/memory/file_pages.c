@@ -41,7 +41,7 @@ struct file_pages {
 	bool closed;
 };
 
-/* With the mutex. */
+/* Unpins the pages of the range. The caller holds the mutex. */
 static void unpin_range(struct file_pages *files, unsigned long first, unsigned long last)
 {
 	unsigned int done = 0;

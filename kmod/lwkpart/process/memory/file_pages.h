@@ -16,11 +16,12 @@
 struct file_pages;
 
 /*
- * For the mappings of the caller, who holds no lock. NULL: no memory. The caller has a reference.
+ * Begins to follow the mappings of the caller, who holds no lock, and returns a reference. NULL: no
+ * memory.
  */
 struct file_pages *file_pages_create(struct lwk_process *process);
 struct file_pages *file_pages_get(struct file_pages *files);
-/* For a caller that holds none of Linux's locks of memory; NULL does nothing. */
+/* Gives a reference back, with none of Linux's locks of memory held; NULL does nothing. */
 void file_pages_put(struct file_pages *files);
 /*
  * Returns how many pages a program will soon write that now writes to the one at index * PAGE_SIZE:

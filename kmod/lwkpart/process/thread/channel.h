@@ -25,13 +25,13 @@ bool channel_peek(struct lwk_thread *thread, struct lwk_packet *packet);
 /* Removes the first packet, to which the proxy replies. */
 void channel_drop(struct lwk_thread *thread);
 /*
- * Removes the first packet, which has this id, and replies with the call's result. Returns true when
- * the LWK needs a doorbell.
+ * Removes the first packet, which has this id, and replies with the call's result. Returns true
+ * when the LWK needs a doorbell.
  */
 bool channel_answer(struct lwk_thread *thread, u32 id, s64 result);
 /* LWK_DOORBELL: 0 or -EIO. Takes rwsem. */
 long channel_ring(struct lwk_thread *thread);
-/* The same with rwsem held. False: there is no channel any more. */
+/* Rings the doorbell with rwsem held. False: there is no channel any more. */
 bool channel_ring_held(struct lwk_thread *thread);
 /* Takes the channel away from the thread. */
 void channel_forget(struct lwk_thread *thread);

@@ -69,9 +69,10 @@ bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *address);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *address);
 
 /*
- * Not of that interface, and there in Debian's QEMU: which CPU the calling thread emulates now.
- * With -icount a callback's number of a CPU is that of the one for which the code was translated,
- * and counters of a scoreboard would be memory of somebody else (gen_cpu_index() of QEMU 10.0).
+ * The CPU that the calling thread emulates now. This is not of that interface, and Debian's QEMU
+ * has it. With -icount a callback's number of a CPU is that of the one for which the code was
+ * translated, and counters of a scoreboard would be memory of somebody else (gen_cpu_index() of
+ * QEMU 10.0).
  */
 struct CPUState;
 extern __thread struct CPUState *current_cpu;

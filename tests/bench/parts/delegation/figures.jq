@@ -7,7 +7,7 @@ include "goals/goals";
 | [$all[] | select(.call) | .call] | unique as $calls
 | def medians($how; $call): [$all[] | select(.how == $how and .call == $call) | .median];
 def took($how; $call): medians($how; $call) | median;
-# The same, of all rounds or none.
+# The median of all rounds; null when a round is missing.
 def took_always($how; $call): medians($how; $call) | if length == $rounds then median else null end;
 def p95($how; $call): [$all[] | select(.how == $how and .call == $call) | .p95] | median;
 def at_once($asking; $servers): [$all[]

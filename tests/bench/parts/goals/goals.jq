@@ -28,7 +28,7 @@ def goal($name; f; $op; $goal): figure(f) as $value
 	   holds: ($value != null and (if $op == "<=" then $value <= $goal elif $op == ">=" then $value >= $goal
 		else error("goal \"\($name)\": expected <= or >=, found \($op)") end))};
 
-# The same, of at least $least samples that are numbers: "samples" says how many there were. f has them as
+# Makes a goal of at least $least samples that are numbers: "samples" says how many there were. f has them as
 # its input. With fewer samples, or one that is missing, the value is null.
 def goal_of($name; samples; $least; f; $op; $goal): ((try samples catch [null]) // [null]) as $samples
 	| ([$samples[] | select(type == "number")] | length) as $n
