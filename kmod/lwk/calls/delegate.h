@@ -8,8 +8,8 @@
 #include "lwk/machine/frame.h"
 
 /*
- * Has the proxy make the call in 'frame', and counts it. 'restarted': after a signal
- * that cut it short, the call is made again where Linux would do so.
+ * Has the proxy make the call in 'frame', and counts it. 'restarted': after a signal that cut it
+ * short, the call is made again where Linux would do so.
  */
 s64 call_delegate(struct frame *frame, enum lwk_call_kind about, bool restarted);
 

@@ -22,7 +22,10 @@
 #include "lwk/watch/console.h"
 
 /* The flags of mmap(2) that MAP_SHARED_VALIDATE accepts. */
-#define MAP_KNOWN 0x17f93fUL
+#define MAP_KNOWN                                                                                  \
+	(MAP_TYPE | MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_ANONYMOUS | MAP_GROWSDOWN |              \
+	 MAP_DENYWRITE | MAP_EXECUTABLE | MAP_LOCKED | MAP_NORESERVE | MAP_POPULATE |              \
+	 MAP_NONBLOCK | MAP_STACK | MAP_HUGETLB)
 
 /* Is the file open for reading or writing, and not by O_PATH only? */
 static bool is_open(u64 fd)
@@ -87,7 +90,7 @@ s64 sys_mmap(struct frame *frame)
 
 	if (!(flags & MAP_TYPE))
 		return -EINVAL;
-	if ((flags & MAP_TYPE) == MAP_SHARED_VALIDATE && flags & ~MAP_KNOWN)
+	if ((flags & MAP_TYPE) == MAP_SHARED_VALIDATE && flags & ~(u64)MAP_KNOWN)
 		return -EOPNOTSUPP;
 	if (flags & MAP_HUGETLB)
 		return -ENOMEM; /* there is no pool of large pages; they come by themselves */

@@ -5,7 +5,6 @@
 
 #include "lwk/base/types.h"
 
-/* The vector of the local APIC's timer. */
 #define TIMER_VECTOR 0xf1
 
 /* Masks what Linux left and accepts interrupts. */

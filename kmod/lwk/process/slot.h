@@ -6,8 +6,6 @@
  *
  * A process belongs to the slot of its first thread. A slot that has been given to the process for
  * another thread stays with it until the process ends.
- *
- * This header brings all that makes a thread: its process, its space, its signals, its channel.
  */
 #ifndef LWK_PROCESS_SLOT_H
 #define LWK_PROCESS_SLOT_H

@@ -20,8 +20,7 @@ struct pending {
 
 /*
  * One more signal waits for this process or thread, unless that changes nothing: of those below
- * SIGRTMIN the first one stays. -EAGAIN: so many wait that
- * there is no room for the information that this one has.
+ * SIGRTMIN the first one stays. -EAGAIN: no room is left for the information that it has.
  */
 s64 pending_add(struct pending *pending, const struct lwk_signal *signal);
 /* Takes the first one of that number; false: there is none. */

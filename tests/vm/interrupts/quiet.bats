@@ -141,12 +141,7 @@ expand()
 	end_job "$job"
 
 	quiet_job
-	bed sh -s "$job" <<-'END'
-	pid=$(cat /run/slurmd.pid)
-	kill -9 "$pid" $(pgrep slurmstepd) $(pgrep -u user1) $(pgrep -x sleep)
-	scancel "$1"
-	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-	END
+	crash_slurmd_and "$job"
 	start_daemon slurmd
 	wait_for_job "$job"
 	node_is_clean

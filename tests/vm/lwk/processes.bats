@@ -43,16 +43,18 @@ export top bed_name
 
 @test "fork, execve, wait and what libc makes of them do what they do on Linux" {
 	same "$programs/processes"
-	[[ $output == *'system and popen: right'* && $output != *wrong* ]]
+	[[ $output == *'children of children: right'* && $output != *wrong* ]]
+	same "$programs/other-programs"
+	[[ $output == *'posix_spawn with threads: right'* && $output != *wrong* ]]
 	node_is_clean
 }
 
 # bats test_tags=nightly
 @test "fork, execve and wait work also when the proxy carries out every call" {
 	run -0 as user1 env LWK_CALLS=proxy srun --lwk -n1 -c5 --mem=600 --lwk-launch=none \
-		lwkexec "$programs/processes"
+		sh -c "lwkexec $programs/processes && exec lwkexec $programs/other-programs"
 	echo "$output"
-	[[ $output != *wrong* ]]
+	[[ $output == *'children of children: right'*'posix_spawn with threads: right'* && $output != *wrong* ]]
 }
 
 @test "a bash script with pipelines, traps and background jobs does what it does on Linux" {

@@ -293,10 +293,7 @@ static int classes(void)
 	return 0;
 }
 
-static const struct {
-	const char *name;
-	int (*test)(void);
-} tests[] = {
+static const struct test tests[] = {
 	{ "itself", itself },	    { "threads", threads }, { "children", children },
 	{ "wanderers", wanderers }, { "classes", classes },
 };
@@ -320,14 +317,5 @@ int main(int argc, char **argv)
 	}
 	if (n_cpus < 2)
 		return 2;
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-		if (argc > 1 && strcmp(argv[1], tests[i].name) != 0)
-			continue;
-		if (tests[i].test()) {
-			printf("%s: wrong\n", tests[i].name);
-			return 1;
-		}
-		printf("%s: right\n", tests[i].name);
-	}
-	return 0;
+	return RUN_TESTS(tests, argc > 1 ? argv[1] : NULL);
 }

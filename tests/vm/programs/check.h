@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CHECK(condition): ends the calling test, which returns int, when it does not hold. */
+/* CHECK() for tests, and running the tests of a program by their names. */
 #ifndef CHECK_H
 #define CHECK_H
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
+/* Ends the calling test, which returns int, when the condition does not hold. */
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
@@ -14,5 +16,32 @@
 			return 1;                                                                  \
 		}                                                                                  \
 	} while (0)
+
+struct test {
+	const char *name;
+	int (*test)(void);
+};
+
+#define RUN_TESTS(tests, only) run_tests(tests, sizeof(tests) / sizeof((tests)[0]), only)
+
+/*
+ * Runs the tests up to the first that fails, or just the one named 'only' (NULL: all), and prints
+ * for each whether it is right or wrong. Returns the exit status.
+ */
+static inline int run_tests(const struct test *tests, size_t n, const char *only)
+{
+	for (size_t i = 0; i < n; i++) {
+		int wrong;
+
+		if (only && strcmp(only, tests[i].name) != 0)
+			continue;
+		wrong = tests[i].test();
+		printf("%s: %s\n", tests[i].name, wrong ? "wrong" : "right");
+		fflush(stdout);
+		if (wrong)
+			return 1;
+	}
+	return 0;
+}
 
 #endif

@@ -32,6 +32,7 @@ vm_programs = \
 	tests/vm/programs/mute-listener \
 	tests/vm/programs/nap \
 	tests/vm/programs/on-signals \
+	tests/vm/programs/other-programs \
 	tests/vm/programs/own-status \
 	tests/vm/programs/pin-memory \
 	tests/vm/programs/pin-shared \

@@ -488,10 +488,7 @@ static int hold(void)
 		*(volatile int *)&holder;
 }
 
-static const struct {
-	const char *name;
-	int (*test)(void);
-} tests[] = {
+static const struct test tests[] = {
 	{ "token", token },	{ "registers", registers },   { "all_waits", all_waits },
 	{ "naps", naps },	{ "late_pages", late_pages }, { "alone", alone },
 	{ "signals", signals }, { "memory", memory },	      { "time_used", time_used },
@@ -507,14 +504,5 @@ int main(int argc, char **argv)
 		return endless();
 	if (argc > 2 && strcmp(argv[2], "hold") == 0)
 		return hold();
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-		if (argc > 2 && strcmp(argv[2], tests[i].name) != 0)
-			continue;
-		if (tests[i].test()) {
-			printf("%s: wrong\n", tests[i].name);
-			return 1;
-		}
-		printf("%s: right\n", tests[i].name);
-	}
-	return 0;
+	return RUN_TESTS(tests, argc > 2 ? argv[2] : NULL);
 }

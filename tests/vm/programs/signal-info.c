@@ -610,10 +610,7 @@ static int outside(int n)
 	return 0;
 }
 
-static const struct {
-	const char *name;
-	int (*test)(void);
-} tests[] = {
+static const struct test tests[] = {
 	{ "to itself", to_itself },
 	{ "queued", queued },
 	{ "by a child", by_child },
@@ -640,14 +637,5 @@ int main(int argc, char **argv)
 		return after_exec(argv[2]);
 	if (argc > 2 && !strcmp(argv[1], "outside"))
 		return outside(atoi(argv[2]));
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-		if (argc > 1 && strcmp(argv[1], tests[i].name) != 0)
-			continue;
-		printf("%s: ", tests[i].name);
-		fflush(stdout);
-		if (tests[i].test())
-			return 1;
-		puts("right");
-	}
-	return 0;
+	return RUN_TESTS(tests, argc > 1 ? argv[1] : NULL);
 }

@@ -256,10 +256,7 @@ static int undisturbed(void)
 	return 0;
 }
 
-static const struct {
-	const char *name;
-	int (*test)(void);
-} tests[] = {
+static const struct test tests[] = {
 	{ "token", token },
 	{ "registers", registers },
 	{ "fair", fair },
@@ -275,16 +272,5 @@ int main(int argc, char **argv)
 	n_threads = argc > 1 ? atoi(argv[1]) : 0;
 	if (n_threads < 1 || n_threads > MOST)
 		return 2;
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-		double start = seconds(CLOCK_MONOTONIC);
-
-		if (argc > 2 && strcmp(argv[2], tests[i].name) != 0)
-			continue;
-		if (tests[i].test()) {
-			printf("%s: wrong\n", tests[i].name);
-			return 1;
-		}
-		printf("%s: right, %.1f s\n", tests[i].name, seconds(CLOCK_MONOTONIC) - start);
-	}
-	return 0;
+	return RUN_TESTS(tests, argc > 2 ? argv[2] : NULL);
 }

@@ -80,13 +80,7 @@ knows_all_cpus()
 # bats test_tags=nightly
 @test "the node comes back from a job that ended while slurmd was down" {
 	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/spin"
-	# slurmd and all of the job's processes die at once, as in a crash.
-	bed sh -s "$job" <<-'EOF'
-	pid=$(cat /run/slurmd.pid)
-	kill -9 "$pid" $(pgrep slurmstepd) $(pgrep -u user1) $(pgrep -x sleep)
-	scancel "$1"
-	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-	EOF
+	crash_slurmd_and "$job"
 	start_daemon slurmd
 	wait_for_job "$job"
 	node_is_clean
