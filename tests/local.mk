@@ -91,7 +91,7 @@ check_LTLIBRARIES = tests/unit/driver/ihk-stub/libihk.la
 endif
 LDADD = tests/unit/libunit.la $(CMOCKA_LIBS) $(HWLOC_LIBS) $(JSONC_LIBS)
 
-tests_unit_libunit_la_SOURCES = tests/unit/unit.c tests/unit/machine.c
+tests_unit_libunit_la_SOURCES = tests/unit/unit.c tests/unit/fake.c tests/unit/machine.c
 tests_unit_libunit_la_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTOPOLOGIES='"$(abs_top_srcdir)/tests/unit/topologies"'
 tests_unit_libunit_la_LIBADD = libmodeswitch/libmodeswitch_all.la

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests what 'lwkctl check' finds in Slurm's answers: the answers of a node where all is well, and
- * the same answers with one thing changed.
+ * Tests what 'lwkctl check' finds: Slurm's answers of a node where all is well, with one thing
+ * changed at a time, and what the kernel and the installed files of the node lack.
  */
 #include "unit/unit.h"
 
