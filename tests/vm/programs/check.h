@@ -30,18 +30,22 @@ struct test {
  */
 static inline int run_tests(const struct test *tests, size_t n, const char *only)
 {
+	int ran = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		int wrong;
 
 		if (only && strcmp(only, tests[i].name) != 0)
 			continue;
+		ran++;
 		wrong = tests[i].test();
 		printf("%s: %s\n", tests[i].name, wrong ? "wrong" : "right");
 		fflush(stdout);
 		if (wrong)
 			return 1;
 	}
-	return 0;
+	/* A name that is mistyped is no test that passes. */
+	return !ran;
 }
 
 #endif
