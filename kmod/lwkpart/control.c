@@ -210,7 +210,7 @@ static const struct operation operations[] = {
 	{ LWKPART_SHUTDOWN, ioctl_shutdown, .locks_itself = true },
 	{ LWKPART_GET_INSTANCE, ioctl_get_instance },
 	{ LWKPART_GET_LEDGER, ioctl_get_ledger },
-	{ LWKPART_KMSG, ioctl_kmsg },
+	{ LWKPART_KMSG, ioctl_kmsg, .locks_itself = true },
 	{ LWKPART_HANG_LIMIT, ioctl_hang_limit },
 	{ LWKPART_SCAN, ioctl_scan, .locks_itself = true },
 	{ LWKPART_MOVE, ioctl_move, .locks_itself = true },

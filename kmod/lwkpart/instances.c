@@ -302,11 +302,7 @@ int instance_info(struct lwkpart_instance_info *request)
 
 	if (!instance)
 		return -ENOENT;
-	instance_notice_panic(instance);
-	down_read(&instance->rwsem);
-	request->state = instance->state;
-	memcpy(request->message, instance->message, sizeof(request->message));
-	up_read(&instance->rwsem);
+	request->state = instance_tell(instance, request->message);
 	request->uid = from_kuid_munged(current_user_ns(), instance->uid);
 	request->job_id = instance->job_id;
 	request->cpus = instance->n_cpus;
@@ -319,9 +315,14 @@ int instance_info(struct lwkpart_instance_info *request)
 
 int instance_kmsg(struct lwkpart_kmsg *request)
 {
-	struct instance *instance = find(request->instance);
+	struct instance *instance = find_and_hold(request->instance);
+	int error;
 
-	return instance ? console_copy(instance, request) : -ENOENT;
+	if (IS_ERR(instance))
+		return PTR_ERR(instance);
+	error = console_copy(instance, request);
+	instance_put(instance);
+	return error;
 }
 
 int instance_hang_limit(const struct lwkpart_hang_limit *request)

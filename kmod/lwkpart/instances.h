@@ -16,13 +16,16 @@ int instance_create(struct lwkpart_create *request);
 int instance_assign_cpu(const struct lwkpart_assign_cpu *request);
 int instance_assign_memory(const struct lwkpart_assign_mem *request);
 int instance_load(const struct lwkpart_load *request);
-/* The caller does not hold the mutex: these take it, and wait for the LWK without it. */
+/*
+ * The caller does not hold the mutex: these take it, and wait without it for the LWK, or for
+ * programs of the job that wait for the LWK.
+ */
 int instance_boot(const struct lwkpart_boot *request);
 int instance_shutdown(u32 id);
 int instance_destroy(u32 id);
+int instance_kmsg(struct lwkpart_kmsg *request);
 /* From here on the caller holds it. */
 int instance_info(struct lwkpart_instance_info *request);
-int instance_kmsg(struct lwkpart_kmsg *request);
 int instance_hang_limit(const struct lwkpart_hang_limit *request);
 int instance_dump_layout(struct lwkpart_dump_layout *request);
 int instance_dump(struct lwkpart_dump *request);

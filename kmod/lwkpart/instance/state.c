@@ -11,8 +11,8 @@
 
 void instance_set_state(struct instance *instance, enum lwk_state state)
 {
-	/* Some look at it without rwsem. */
-	WRITE_ONCE(instance->state, state);
+	/* Some look at it without rwsem, and then at the message. */
+	smp_store_release(&instance->state, state);
 	instance->since_ns = ktime_get_real_ns();
 	event_signal(&instance->events, LWK_EVENT_STATE);
 	if (state == LWK_STATE_PANIC)
@@ -21,10 +21,10 @@ void instance_set_state(struct instance *instance, enum lwk_state state)
 		event_signal(&instance->events, LWK_EVENT_HANG);
 }
 
-/* Were CPUs started and neither stopped nor found dead? Then the shared areas exist. */
-static bool is_live(const struct instance *instance)
+/* Are CPUs started and neither stopped nor found dead in this state? Then the shared areas exist. */
+static bool is_live(enum lwk_state state)
 {
-	switch (READ_ONCE(instance->state)) {
+	switch (state) {
 	case LWK_STATE_BOOTING:
 	case LWK_STATE_RUNNING:
 	case LWK_STATE_FREEZING:
@@ -37,7 +37,8 @@ static bool is_live(const struct instance *instance)
 
 static bool says_panic(const struct instance *instance)
 {
-	return is_live(instance) && READ_ONCE(instance->status->state) == LWK_STATE_PANIC;
+	return is_live(READ_ONCE(instance->state)) &&
+	       READ_ONCE(instance->status->state) == LWK_STATE_PANIC;
 }
 
 enum lwk_state instance_state(struct instance *instance)
@@ -47,6 +48,24 @@ enum lwk_state instance_state(struct instance *instance)
 	/* The watch copies the message, for which it needs rwsem for writing. */
 	instance_wake_watch(instance, 0);
 	return LWK_STATE_PANIC;
+}
+
+enum lwk_state instance_tell(struct instance *instance, char *message)
+{
+	bool locked = down_read_trylock(&instance->rwsem);
+	enum lwk_state state = smp_load_acquire(&instance->state);
+
+	*message = 0;
+	if (!is_live(state)) {
+		/* The message was complete when the LWK was found dead. */
+		strscpy(message, instance->message, LWKPART_MESSAGE_LEN);
+	} else if (locked && says_panic(instance)) {
+		copy_lwk_text(message, instance->status->message, LWKPART_MESSAGE_LEN);
+		state = instance_state(instance);
+	}
+	if (locked)
+		up_read(&instance->rwsem);
+	return state;
 }
 
 void instance_notice_panic(struct instance *instance)

@@ -10,6 +10,11 @@
  * takes over its message. With rwsem held for reading or writing.
  */
 enum lwk_state instance_state(struct instance *instance);
+/*
+ * The state, and why it is PANIC or HUNG; 'message' has LWKPART_MESSAGE_LEN bytes. Never waits:
+ * programs of the job that wait for its LWK hold rwsem. While they do, a panic is not seen.
+ */
+enum lwk_state instance_tell(struct instance *instance, char *message);
 /* Enters a new state. With rwsem held for writing. */
 void instance_set_state(struct instance *instance, enum lwk_state state);
 /* Enters PANIC when the LWK says that it has panicked. Takes rwsem. */

@@ -41,13 +41,10 @@ static long get_status(struct lwk_process *process, void __user *arg)
 	struct instance *instance = process->instance;
 	struct lwk_instance_status status = {};
 
-	down_read(&instance->rwsem);
-	status.state = instance_state(instance);
+	status.state = instance_tell(instance, status.message);
 	status.cpus = instance->n_cpus;
 	status.status_bytes = PAGE_ALIGN(LWK_STATUS_BYTES(instance->n_slots));
 	status.processes = READ_ONCE(instance->n_processes);
-	memcpy(status.message, instance->message, sizeof(status.message));
-	up_read(&instance->rwsem);
 	return copy_to_user(arg, &status, sizeof(status)) ? -EFAULT : 0;
 }
 
@@ -60,16 +57,12 @@ static long get_details(struct lwk_process *process, void __user *arg)
 	};
 	unsigned int i;
 
-	instance_notice_panic(instance);
-	down_read(&instance->rwsem);
-	details.state = instance->state;
-	details.since_ns = instance->since_ns;
+	details.state = instance_tell(instance, details.message);
+	details.since_ns = READ_ONCE(instance->since_ns);
 	details.cpus = instance->n_cpus;
 	details.processes = READ_ONCE(instance->n_processes);
 	for (i = 0; i < instance->n_mem; i++)
 		details.bytes += instance->mem[i].size;
-	memcpy(details.message, instance->message, sizeof(details.message));
-	up_read(&instance->rwsem);
 	return copy_to_user(arg, &details, sizeof(details)) ? -EFAULT : 0;
 }
 

@@ -2,11 +2,19 @@
 /*
  * wait-fault DEVICE: a proxy that touches a page of its process's memory that the LWK does not
  * make, because its CPU hangs (inject=hang). Prints "touches PID" before.
+ *
+ * wait-fault others DEVICE, as root: ends the process, for which the CPU is needed, and freezes the
+ * LWK and reads its console meanwhile. Prints whether others learn the instance's state while all
+ * of these wait.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -39,6 +47,99 @@ static int64_t ask(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 	return result;
 }
 
+/* ---- who waits for whom ---- */
+
+static int control, number;
+
+/* A thread that makes one request. */
+struct waiter {
+	void (*request)(void);
+	const char *function; /* of lwkpart.ko, in which it waits */
+	pthread_t thread;
+	pid_t tid;
+	int done;
+};
+
+static void *wait_for_lwk(void *argument)
+{
+	struct waiter *waiter = argument;
+
+	__atomic_store_n(&waiter->tid, gettid(), __ATOMIC_SEQ_CST);
+	waiter->request();
+	__atomic_store_n(&waiter->done, 1, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+static int is_in(pid_t tid, const char *function)
+{
+	char path[64], text[4096] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stack", tid);
+	file = tid ? fopen(path, "r") : NULL;
+	if (file) {
+		fread(text, 1, sizeof(text) - 1, file);
+		fclose(file);
+	}
+	return strstr(text, function) != NULL;
+}
+
+/* Returns when the thread waits. */
+static int begin(struct waiter *waiter)
+{
+	CHECK(pthread_create(&waiter->thread, NULL, wait_for_lwk, waiter) == 0);
+	while (!is_in(__atomic_load_n(&waiter->tid, __ATOMIC_SEQ_CST), waiter->function))
+		CHECK(!__atomic_load_n(&waiter->done, __ATOMIC_SEQ_CST));
+	return 0;
+}
+
+static void end(void)
+{
+	ioctl(device, LWK_PROC_END);
+}
+
+static void freeze(void)
+{
+	struct lwk_freeze request = { .frozen = 1, .timeout_ms = 1 };
+
+	ioctl(device, LWK_FREEZE, &request);
+}
+
+static void read_console(void)
+{
+	static char text[100];
+	struct lwkpart_kmsg request = { .instance = number,
+					.buffer = (uintptr_t)text,
+					.capacity = sizeof(text) };
+
+	ioctl(control, LWKPART_KMSG, &request);
+}
+
+static int others_learn(const char *path)
+{
+	struct waiter waiters[] = { { .request = end, .function = "process_end" },
+				    { .request = freeze, .function = "freeze_instance" },
+				    { .request = read_console, .function = "console_copy" } };
+	struct lwkpart_instance_info info;
+	struct lwk_instance_status status;
+	struct lwk_instance_details details;
+
+	number = atoi(strrchr(path, '/') + 1);
+	info.instance = number;
+	control = open("/dev/lwkpart", O_RDWR | O_CLOEXEC);
+	CHECK(control >= 0);
+	for (int i = 0; i < 3; i++)
+		CHECK(begin(&waiters[i]) == 0);
+	CHECK(ioctl(control, LWKPART_GET_INSTANCE, &info) == 0 && info.state == LWK_STATE_RUNNING);
+	CHECK(ioctl(device, LWK_GET_STATUS, &status) == 0 && status.processes == 1);
+	CHECK(ioctl(device, LWK_GET_DETAILS, &details) == 0 && details.cpus == info.cpus);
+	puts(__atomic_load_n(&waiters[0].done, __ATOMIC_SEQ_CST) ? "others wait, too"
+								 : "others learn the state");
+	for (int i = 0; i < 3; i++)
+		pthread_join(waiters[i].thread, NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct lwk_proc_create create = { .pid = getpid() };
@@ -57,6 +158,8 @@ int main(int argc, char **argv)
 	/* A page that it can make, and then none any more. */
 	window[0] = 1;
 	CHECK(ask(LWK_CALL_START, START, START + SIZE, 0) == 0);
+	if (argc == 3)
+		return others_learn(argv[2]);
 	printf("touches %d\n", getpid());
 	fflush(stdout);
 	window[SIZE - 1] = 1;

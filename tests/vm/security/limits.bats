@@ -45,6 +45,17 @@ teardown()
 	node_is_clean
 }
 
+@test "while programs wait for their LWK with its locks, others learn its state" {
+	run -0 bed bash -s <<-'EOF'
+	device=$(switch-once on 410 "$(id -u user1)" 4-5 400M faulty | grep -o '/dev/lwk/[0-9]*')
+	/opt/lwk-tests/wait-fault others "$device"
+	switch-once off 410
+	EOF
+	echo "$output"
+	[[ $output == *'others learn the state'* ]]
+	node_is_clean
+}
+
 @test "pages that an LWK process shares count as pinned, and have a bound" {
 	job=$(submit user1 -n2 --mem=400 --lwk --lwk-proxy-mem=700M \
 		--wrap "srun -n1 $programs/pin-shared 16 /tmp/limits.go; srun -n1 $programs/pin-shared 600")

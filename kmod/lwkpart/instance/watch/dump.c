@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "instance/state.h"
 #include "lending/cpu.h"
 
 /* How long CPUs may take to answer an NMI, and how often that is checked. */
@@ -49,7 +50,8 @@ static bool all_registers_known(const struct instance *instance)
  */
 static void ask_for_registers(struct instance *instance)
 {
-	enum lwk_state state = READ_ONCE(instance->state);
+	char message[LWKPART_MESSAGE_LEN];
+	enum lwk_state state = instance_tell(instance, message);
 	unsigned int i, ms;
 
 	if ((state != LWK_STATE_HUNG && state != LWK_STATE_PANIC) ||
