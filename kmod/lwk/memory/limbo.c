@@ -64,9 +64,10 @@ void pages_give_back(struct space *space, u64 start, u64 end)
 		visit_pages(space, at, next, free_if_in_limbo, 0);
 		if (next == end)
 			break;
-		/* Page faults of other threads get the lock, and other slots of this CPU a turn. */
+		/* Other threads' faults get the lock, Linux its pages, other slots a turn. */
 		spin_unlock(&space->lock);
 		still_alive();
+		channel_serve_fault();
 		slot_run_urgent();
 		spin_lock(&space->lock);
 	}

@@ -26,8 +26,7 @@
 /*
  * The time to look for a packet before halting begins at SPIN_MIN_US and doubles after each wait
  * that was longer, up to SPIN_MAX_US; after a wait longer than SPIN_MAX_US it is 0. lwkpart.ko does
- * the same (serve.c). A halted CPU costs its host and its neighbours nothing, but waking it costs
- * an interrupt.
+ * the same (serve.c). A halted CPU costs nobody anything, but waking it costs an interrupt.
  */
 #define SPIN_MIN_US 10
 #define SPIN_MAX_US 200
@@ -116,6 +115,8 @@ void channel_serve_fault(void)
 	addr = READ_ONCE(slot->control->fault_addr);
 	size = READ_ONCE(slot->control->fault_size);
 	kind = READ_ONCE(slot->control->fault_kind);
+	if (kind == LWK_FAULT_REVOKE && boot_option("inject=keep"))
+		return; /* lwk(7) */
 	if (kind == LWK_FAULT_REVOKE)
 		space_revoke(&slot->process->space, addr, size);
 	else
@@ -138,10 +139,7 @@ static void broken(void)
 	process_kill();
 }
 
-/*
- * Waits for room by looking, because nothing announces it. At most one request is under way, but
- * any number of notices.
- */
+/* Nothing announces room. At most one request is under way, but any number of notices. */
 static void await_room(const struct lwk_ring *ring)
 {
 	const struct slot *slot = this_slot();

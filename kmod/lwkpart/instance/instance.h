@@ -52,6 +52,7 @@ struct instance {
 	/* boot.c */
 	struct mutex life; /* held while the CPUs are started and stopped */
 	bool stopping;	   /* nobody waits for the LWK any more; written once */
+	bool keeps_pages;  /* window_revoke(): nor for pages of files; written once */
 
 	/* state.c */
 	struct rw_semaphore rwsem; /* protects 'state' and 'message' */

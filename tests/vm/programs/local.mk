@@ -42,6 +42,7 @@ vm_programs = \
 	tests/vm/programs/rounds \
 	tests/vm/programs/secret \
 	tests/vm/programs/set-quota \
+	tests/vm/programs/share-file \
 	tests/vm/programs/shared-memory \
 	tests/vm/programs/signal-calls \
 	tests/vm/programs/spin \

@@ -10,6 +10,8 @@ setup_file()
 {
 	prepare
 	offer_faulty_image inject=hang
+	bed sh -c 'sed -n "/^.image faulty/,\$ { s/faulty/keeping/; s/=inject.*/=inject=keep/; p }" /etc/slurm/lwk.conf \
+		>/tmp/limits.image; cat /tmp/limits.image >>/etc/slurm/lwk.conf'
 	testbed put "$(built)/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
 }
 
@@ -68,6 +70,20 @@ teardown()
 	run -0 job_output user1 "$job"
 	echo "$output"
 	[[ $(grep -cx shared <<<"$output") == 1 ]]
+	node_is_clean
+}
+
+@test "an LWK that does not give back pages of files has Linux wait once" {
+	job=$(submit user1 -n2 --mem=400 --lwk=keeping --wrap "srun -n1 $programs/share-file limits.file 12")
+	wait_for 60 has_printed user1 "$job" shared
+	# Linux wants each page by itself before it writes it. A wait for an LWK is one of ten seconds.
+	run -0 bed bash -c 'sync ~user1/limits.file; echo "$SECONDS s"; pgrep share-file || echo killed'
+	echo "$output"
+	((${output%% s*} < 50))
+	[[ $output == *killed ]]
+	wait_for_job "$job"
+	run -0 bed sh -c 'dmesg | grep -c "keeps pages of files"'
+	[[ $output == 1 ]]
 	node_is_clean
 }
 

@@ -2,7 +2,8 @@
 /*
  * An MMU notifier tells of each change of the proxy's page tables before it happens; Linux waits
  * until the LWK has let go of the pages. If an LWK does not answer, its pages stay pinned until its
- * CPUs have been stopped, so that nobody else gets the memory; what it writes there is lost.
+ * CPUs have been stopped, so that nobody else gets the memory. What it writes there is lost, so that
+ * its program is killed; and no program of the instance gets such pages any more.
  *
  * A page is never marked dirty here: the page fault that made it writable in the proxy has done so,
  * in the way that its file system wants, and Linux takes the page back before it calls it clean.
@@ -13,9 +14,11 @@
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
+#include "abi/shared/orders.h"
 #include "process/memory/window.h"
 
 /* Pages that are written one after the other before more of them come at once. */
@@ -74,6 +77,23 @@ static bool find_pages(struct file_pages *files, unsigned long *first, unsigned 
 	return found;
 }
 
+/* Has the LWK give the pages [first, last] back. With the mutex. */
+static void revoke(struct file_pages *files, unsigned long first, unsigned long last)
+{
+	switch (window_revoke(files->process, first << PAGE_SHIFT,
+			      (last - first + 1) << PAGE_SHIFT)) {
+	case LWK_FAULT_READY:
+		unpin_range(files, first, last);
+		break;
+	case LWK_FAULT_ASKED:
+		files->closed = true;
+		kill_pid(files->process->proxy, SIGKILL, 1);
+		break;
+	default:
+		break; /* the process has ended */
+	}
+}
+
 /* Linux is about to change its mappings of the range. */
 static bool give_back(struct mmu_interval_notifier *notifier,
 		      const struct mmu_notifier_range *range, unsigned long sequence)
@@ -90,9 +110,7 @@ static bool give_back(struct mmu_interval_notifier *notifier,
 			mutex_unlock(&files->mutex);
 			return false;
 		}
-		if (window_revoke(files->process, first << PAGE_SHIFT,
-				  (last - first + 1) << PAGE_SHIFT))
-			unpin_range(files, first, last);
+		revoke(files, first, last);
 	}
 	mmu_interval_set_seq(notifier, sequence);
 	mutex_unlock(&files->mutex);
@@ -188,8 +206,10 @@ long file_pages_add(struct file_pages *files, unsigned long begun, unsigned long
 	while (reserved < n && !xa_reserve(&files->pages, index + reserved, GFP_KERNEL_ACCOUNT))
 		reserved++;
 	mutex_lock(&files->mutex);
-	if (files->closed || mmu_interval_read_retry(&files->notifier, begun))
-		taken = files->closed ? -EFAULT : -EAGAIN;
+	if (files->closed || READ_ONCE(files->process->instance->keeps_pages))
+		taken = -EFAULT;
+	else if (mmu_interval_read_retry(&files->notifier, begun))
+		taken = -EAGAIN;
 	else
 		taken = reserved ? take_over(files, index, pages, reserved) : -ENOMEM;
 	if (taken > 0)

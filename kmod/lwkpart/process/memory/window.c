@@ -5,6 +5,8 @@
  *
  * Nothing that the LWK or the user wrote is trusted: view.c finds the pages.
  */
+#define pr_fmt(fmt) "lwkpart: " fmt
+
 #include "process/memory/window.h"
 
 #include <linux/file.h>
@@ -19,7 +21,7 @@
 #include "instance/orders/doorbell.h"
 #include "process/memory/view.h"
 
-/* How long the LWK may take to make a page. */
+/* How long the LWK may take to make a page, or to give pages back. */
 #define FAULT_TIMEOUT (10 * HZ)
 /* How often it is asked for one page, and looks for its answer before sleeping. */
 #define ASK_TIMES 3
@@ -155,6 +157,35 @@ static void hide_around(struct lwk_process *process, unsigned long addr)
 	up_read(&instance->rwsem);
 }
 
+/* Waits for so many jiffies at most. Returns how many are left; 0 or less: there is no answer. */
+static long await_answer(struct lwk_thread *thread, bool killable, long left)
+{
+	wait_queue_head_t *queue = &thread->process->instance->wait[thread->slot];
+
+	if (look_for_answer(thread) != LWK_FAULT_ASKED)
+		return left;
+	want_doorbell(thread);
+	return killable ? wait_event_killable_timeout(*queue, answer(thread) != LWK_FAULT_ASKED,
+						      left)
+			: wait_event_timeout(*queue, answer(thread) != LWK_FAULT_ASKED, left);
+}
+
+/* Returns the LWK's answer; ASKED: there is none in time. With fault_mutex held. */
+static u32 put_question(struct lwk_thread *thread, enum lwk_fault_kind kind, unsigned long addr,
+			unsigned long size, bool killable)
+{
+	long left = FAULT_TIMEOUT;
+
+	/* The late answer to a question that was given up would be taken for that to the next. */
+	if (answer(thread) == LWK_FAULT_ASKED)
+		left = await_answer(thread, killable, left);
+	if (left <= 0)
+		return LWK_FAULT_ASKED;
+	send_question(thread, kind, addr, size);
+	await_answer(thread, killable, left);
+	return answer(thread);
+}
+
 /* Asks the slot that the caller serves for the page at addr once, and returns its answer. */
 static u32 ask_once(struct lwk_process *process, unsigned long addr, bool write)
 {
@@ -163,14 +194,8 @@ static u32 ask_once(struct lwk_process *process, unsigned long addr, bool write)
 
 	if (mutex_lock_killable(&thread->fault_mutex))
 		return LWK_FAULT_REFUSED;
-	send_question(thread, write ? LWK_FAULT_WRITE : LWK_FAULT_READ, addr, PAGE_SIZE);
-	state = look_for_answer(thread);
-	if (state == LWK_FAULT_ASKED) {
-		want_doorbell(thread);
-		wait_event_killable_timeout(process->instance->wait[thread->slot],
-					    (state = answer(thread)) != LWK_FAULT_ASKED,
-					    FAULT_TIMEOUT);
-	}
+	state = put_question(thread, write ? LWK_FAULT_WRITE : LWK_FAULT_READ, addr, PAGE_SIZE,
+			     true);
 	mutex_unlock(&thread->fault_mutex);
 	return state;
 }
@@ -188,21 +213,21 @@ static bool ask(struct lwk_process *process, unsigned long addr, bool write)
 	return state == LWK_FAULT_READY;
 }
 
-bool window_revoke(struct lwk_process *process, unsigned long addr, unsigned long size)
+enum lwk_fault_state window_revoke(struct lwk_process *process, unsigned long addr,
+				   unsigned long size)
 {
+	struct instance *instance = process->instance;
 	struct lwk_thread *thread = &process->first;
-	u32 state;
+	u32 state = LWK_FAULT_ASKED;
 
 	mutex_lock(&thread->fault_mutex);
-	send_question(thread, LWK_FAULT_REVOKE, addr, size);
-	state = look_for_answer(thread);
-	if (state == LWK_FAULT_ASKED) {
-		want_doorbell(thread);
-		wait_event_timeout(process->instance->wait[thread->slot],
-				   (state = answer(thread)) != LWK_FAULT_ASKED, FAULT_TIMEOUT);
-	}
+	if (!READ_ONCE(instance->keeps_pages))
+		state = put_question(thread, LWK_FAULT_REVOKE, addr, size, false);
+	if (state == LWK_FAULT_ASKED && !xchg(&instance->keeps_pages, true))
+		pr_err("the LWK of job %u (instance %u) keeps pages of files that Linux wants back: expected an answer within %u s, found none; its programs that have such pages are killed, and may have lost what they wrote last\n",
+		       instance->job_id, instance->id, FAULT_TIMEOUT / HZ);
 	mutex_unlock(&thread->fault_mutex);
-	return state == LWK_FAULT_READY;
+	return state;
 }
 
 /*

@@ -13,11 +13,14 @@ void window_hide(struct lwk_process *process);
 /* From now on pages may be shown again, those of the file's next process. */
 void window_show(struct lwk_process *process);
 /*
- * Has the LWK let go of the pages that it was granted in the range. False: it did not answer, or
- * the process has ended. Sleeps, for at most ten seconds, and takes no lock that is held while
- * memory is allocated, so that Linux can call it to get memory back.
+ * Has the LWK let go of the pages that it was granted in the range: READY. REFUSED: the process has
+ * ended; ASKED: there is no answer in time. Sleeps, for at most twenty seconds, and takes no lock
+ * that is held while memory is allocated, so that Linux can call it to get memory back. Those who
+ * wait are Linux's own threads, which write the files of everybody: so after one ASKED the result
+ * is ASKED at once, for all processes of the instance.
  */
-bool window_revoke(struct lwk_process *process, unsigned long addr, unsigned long size);
+enum lwk_fault_state window_revoke(struct lwk_process *process, unsigned long addr,
+				   unsigned long size);
 /* LWK_UNMAP: 0, -EINVAL, -EINTR. */
 long window_unmap(struct lwk_process *process, const struct lwk_unmap *range);
 
