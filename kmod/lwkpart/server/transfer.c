@@ -91,6 +91,9 @@ static ssize_t run(struct transfer *transfer, struct kiocb *kiocb, const struct 
 {
 	struct iov_iter iter COMPAT_NOT_CLEARED;
 
+	/* A sharer of the file may have set O_DIRECT since transfer_suits() looked: that waits. */
+	if (kiocb->ki_flags & IOCB_DIRECT)
+		return -EAGAIN;
 	/* IOCB_NOIO: a page that were read ahead would be charged to nobody. */
 	kiocb->ki_flags |= IOCB_NOWAIT;
 	if (S_ISREG(file_inode(transfer->file)->i_mode))
