@@ -14,7 +14,6 @@
 #define FILE_MAX (1ULL << 30)
 
 struct profile_group {
-	char id[17];
 	int size;
 	int *members; /* NULL: unknown */
 };
@@ -78,6 +77,25 @@ static void copy_text(char *text, size_t size, struct json_object *string)
 	ms_make_printable(text);
 }
 
+/*
+ * Returns the place of a name in an array that has 'n' names; n when it is new; -1 without memory. A
+ * file can have millions of names, so no list is searched.
+ */
+static ssize_t place_of(struct json_object **places, const char *name, size_t n)
+{
+	struct json_object *found = *places ? member(*places, name) : NULL;
+
+	if (found)
+		return json_object_get_int64(found);
+	if (!*places)
+		*places = json_object_new_object();
+	found = json_object_new_int64(n);
+	if (*places && found && json_object_object_add(*places, name, found) == 0)
+		return n;
+	json_object_put(found);
+	return -1;
+}
+
 /* ---- one rank's part ---- */
 
 static int read_members(struct profile_group *group, struct json_object *object, int ranks)
@@ -86,7 +104,7 @@ static int read_members(struct profile_group *group, struct json_object *object,
 	int64_t first = json_object_get_int64(member(object, "first"));
 	int64_t stride = json_object_get_int64(member(object, "stride"));
 
-	if (!list && stride <= 0)
+	if (!list && (stride <= 0 || stride > ranks || first < 0 || first >= ranks))
 		return 0;
 	group->members = calloc(group->size, sizeof(int));
 	for (int i = 0; group->members && i < group->size; i++) {
@@ -105,25 +123,22 @@ static int read_members(struct profile_group *group, struct json_object *object,
 static int read_group(struct profile *profile, struct json_object *object)
 {
 	struct profile_group *group;
+	ssize_t place;
 	char id[17];
 
 	copy_text(id, sizeof(id), member(object, "id"));
-	for (size_t i = 0; i <= profile->n_groups; i++) {
-		group = &profile->groups[i];
-		if (i == profile->n_groups)
-			group = NULL;
-		if (!group || strcmp(group->id, id) == 0)
-			break;
-	}
-	if (!group) {
+	place = place_of(&profile->group_places, id, profile->n_groups);
+	if (place < 0)
+		return -1;
+	if (place == (ssize_t)profile->n_groups) {
 		int64_t size = json_object_get_int64(member(object, "size"));
 
 		group = grow((void **)&profile->groups, &profile->n_groups, sizeof(*group));
 		if (!group)
 			return -1;
-		memcpy(group->id, id, sizeof(id));
 		group->size = size > 0 && size <= profile->ranks ? size : 0;
 	}
+	group = &profile->groups[place];
 	return group->members || !group->size ? 0 : read_members(group, object, profile->ranks);
 }
 
@@ -179,20 +194,18 @@ static int read_functions(struct profile *profile, struct profile_rank *rank,
 {
 	for (size_t i = 0; i < length_of(rows); i++) {
 		struct json_object *row = item(rows, i);
-		struct profile_function *function = NULL;
+		struct profile_function *function;
 		char name[33];
 		double seconds = span(item(row, 2));
+		ssize_t place;
 
 		copy_text(name, sizeof(name), item(row, 0));
-		for (size_t j = 0; j < profile->n_functions && !function; j++) {
-			if (strcmp(profile->functions[j].name, name) == 0)
-				function = &profile->functions[j];
-		}
-		if (!function)
-			function = grow((void **)&profile->functions, &profile->n_functions,
-					sizeof(*function));
-		if (!function)
+		place = place_of(&profile->function_places, name, profile->n_functions);
+		if (place < 0 ||
+		    (place == (ssize_t)profile->n_functions &&
+		     !grow((void **)&profile->functions, &profile->n_functions, sizeof(*function))))
 			return -1;
+		function = &profile->functions[place];
 		memcpy(function->name, name, sizeof(name));
 		function->n += count(item(row, 1));
 		function->seconds += seconds;
@@ -293,14 +306,13 @@ static void merge_operations(struct profile *profile)
 	}
 	profile->n_operations = n;
 	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < profile->n_groups; j++) {
-			struct profile_group *group = &profile->groups[j];
+		struct profile_operation *operation = &profile->operations[i];
+		struct json_object *place = member(profile->group_places, operation->group);
 
-			if (strcmp(group->id, profile->operations[i].group) != 0)
-				continue;
-			profile->operations[i].members = group->members;
-			profile->operations[i].size = group->size;
-		}
+		if (!place)
+			continue;
+		operation->members = profile->groups[json_object_get_int64(place)].members;
+		operation->size = profile->groups[json_object_get_int64(place)].size;
 	}
 }
 
@@ -438,6 +450,8 @@ void profile_release(struct profile *profile)
 	for (size_t i = 0; i < profile->n_groups; i++)
 		free(profile->groups[i].members);
 	free(profile->groups);
+	json_object_put(profile->group_places);
+	json_object_put(profile->function_places);
 	free(profile->rank);
 	free(profile->edges);
 	free(profile->operations);

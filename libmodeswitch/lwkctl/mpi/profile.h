@@ -52,8 +52,10 @@ struct profile {
 	struct profile_function *functions; /* the longest first */
 	size_t n_functions;
 	uint64_t unknown_peers, unknown_sizes, lost;
-	struct profile_group *groups; /* private */
+	/* The rest is private. The places of names in 'groups' and 'functions': objects of JSON. */
+	struct profile_group *groups;
 	size_t n_groups;
+	struct json_object *group_places, *function_places;
 };
 
 /*

@@ -2,6 +2,8 @@
 /* Profiles of MPI programs: reading, predicting, placing. */
 #include "unit/unit.h"
 
+#include <time.h>
+
 #include "base/clock.h"
 #include "lwkctl/mpi/heat.h"
 #include "lwkctl/mpi/place.h"
@@ -79,7 +81,10 @@ static void garbage(void **state)
 	parse(&profile,
 	      "{\"version\":1,\"ranks\":2,\"parts\":[7,{},{\"rank\":9},{\"rank\":0,\"sent\":"
 	      "[3,[],[5,1,1,1,1],[1,\"x\",-4,1e300,[]],[-7]],\"groups\":[{\"id\":\"b\",\"size\":2,"
-	      "\"first\":1,\"stride\":4000000000},{\"id\":[],\"size\":-2}],\"collectives\":"
+	      "\"first\":1,\"stride\":4000000000},{\"id\":\"c\",\"size\":2,"
+	      "\"first\":1,\"stride\":9223372036854775807},"
+	      "{\"id\":[],\"size\":-2}],"
+	      "\"collectives\":"
 	      "[[\"Bcast\",77,-1,2],[],[\"Bcast\",0,9,1,1,-1]],\"calls\":{}},{\"rank\":0}]}");
 	assert_int_equal(profile.present, 1);
 	profile_release(&profile);
@@ -104,6 +109,40 @@ static void damaged(void **state)
 		text[i] = letter;
 	}
 	free(text);
+}
+
+/* Reads a profile of n groups and n functions; returns the CPU time in ticks. */
+static double time_to_read(int n)
+{
+	struct profile profile;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	clock_t start;
+
+	assert_non_null(out);
+	fputs("{\"version\":1,\"ranks\":1,\"parts\":[{\"rank\":0,\"groups\":[", out);
+	for (int i = 0; i < n; i++)
+		fprintf(out, "{\"id\":\"%d\"},", i);
+	fputs("{}],\"calls\":[", out);
+	for (int i = 0; i < n; i++)
+		fprintf(out, "[\"%d\",1,1],", i);
+	fputs("[]]}]}", out);
+	fclose(out);
+	start = clock();
+	parse(&profile, text);
+	assert_int_equal(profile.n_functions, n + 1);
+	profile_release(&profile);
+	free(text);
+	return clock() - start;
+}
+
+/* A user cannot have root compute for hours: four times the names take four times as long. */
+static void many_names(void **state)
+{
+	double one = time_to_read(10000);
+
+	assert_true(time_to_read(40000) < 10 * one);
 }
 
 static void predicting(void **state)
@@ -262,7 +301,7 @@ int main(void)
 		cmocka_unit_test(reading),	    cmocka_unit_test(garbage),
 		cmocka_unit_test(damaged),	    cmocka_unit_test(predicting),
 		cmocka_unit_test(small_placements), cmocka_unit_test(large_placement),
-		cmocka_unit_test(drawing),
+		cmocka_unit_test(drawing),	    cmocka_unit_test(many_names),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);

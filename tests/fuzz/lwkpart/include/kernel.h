@@ -36,6 +36,7 @@ typedef uint64_t phys_addr_t;
 #define IS_ALIGNED(x, a) (((x) & ((a)-1)) == 0)
 #define PAGE_ALIGN(x) (((x) + PAGE_SIZE - 1) & PAGE_MASK)
 #define PAGE_ALIGNED(x) IS_ALIGNED((u64)(x), PAGE_SIZE)
+#define offset_in_page(x) ((unsigned long)(x) & ~PAGE_MASK)
 #define _PAGE_PRESENT 1UL
 #define _PAGE_RW 2UL
 #define _PAGE_USER 4UL
@@ -103,6 +104,11 @@ static inline unsigned long copy_to_user(void *to, const void *from, unsigned lo
 	memcpy(to, from, size);
 	return 0;
 }
+
+struct kvec {
+	void *iov_base;
+	size_t iov_len;
+};
 
 /* ---- locks; one thread runs ---- */
 

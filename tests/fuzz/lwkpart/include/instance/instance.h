@@ -11,6 +11,7 @@
 #include "abi/shared/boot.h"
 #include "abi/shared/channel.h"
 #include "abi/shared/console.h"
+#include "abi/shared/orders.h"
 #include "abi/shared/state.h"
 #include "abi/shared/status.h"
 
@@ -26,6 +27,7 @@ struct instance {
 	struct lwkpart_dump_segment segments[LWKPART_MAX_SEGMENTS];
 	struct lwk_status *status;
 	struct lwk_console *console;
+	struct lwk_control *controls;
 	struct {
 		u64 logged, read, announced;
 	} console_at;

@@ -5,15 +5,25 @@
 
 #include "instance/instance.h"
 
-struct lwk_process {
-	struct instance *instance;
-};
+struct lwk_process;
 
 struct lwk_thread {
 	struct lwk_process *process;
 	spinlock_t lock;
 	struct lwk_channel *channel;
 	int slot;
+	struct {
+		u64 number;
+		void *at;
+		bool writable;
+		u64 hidings;
+	} page;
+};
+
+struct lwk_process {
+	struct instance *instance;
+	u64 hidings;
+	struct lwk_thread first;
 };
 
 static inline bool state_has_processes(enum lwk_state state)
