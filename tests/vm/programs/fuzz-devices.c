@@ -45,6 +45,7 @@ static struct {
 	size_t size;
 } mappings[MAPPINGS];
 static uint64_t calls;
+static int by_server; /* a server has made a call */
 
 static const unsigned long requests[] = {
 	LWKPART_GET_INFO,     LWKPART_LEND_CPU,	  LWKPART_RETURN_CPU,
@@ -226,6 +227,57 @@ static void send(void)
 	ioctl(*random_file(), LWK_DOORBELL);
 }
 
+/*
+ * Serves a process of this one's, in whose channel stand forged requests for calls that lwkpart.ko
+ * makes, most of them by its servers. A server must take none of what they name for granted.
+ */
+static void serve(void)
+{
+	static const int numbers[] = { SYS_read,    SYS_pread64, SYS_readv,  SYS_preadv,
+				       SYS_preadv2, SYS_write,	 SYS_writev, SYS_pwrite64,
+				       SYS_lseek,   SYS_poll };
+	int file = *random_file();
+	struct lwk_proc_create create = { .pid = getpid() };
+	struct lwk_serve request = {
+		.flags = LWK_SERVE_CALLS | (fuzz_below(8) ? LWK_SERVE_BY_SERVER : 0), .keep_from = 1
+	};
+	struct lwk_channel *channel;
+	uint32_t head;
+
+	ioctl(file, LWK_PROC_CREATE, &create);
+	channel = mmap(NULL, sizeof(*channel), PROT_READ | PROT_WRITE, MAP_SHARED, file,
+		       LWK_MMAP_CHANNEL);
+	if (channel == MAP_FAILED)
+		return;
+	/* By system calls: the channel may be taken away at any time. */
+	for (unsigned i = 0; i < LWK_RING_SLOTS; i++) {
+		struct lwk_packet packet = {
+			.kind = LWK_PACKET_REQUEST,
+			.id = i,
+			.nr = numbers[fuzz_below(sizeof(numbers) / sizeof(*numbers))],
+			.args = { fuzz_below(16) ? 0 : fuzz_word(),
+				  fuzz_below(8) ? 0x100000000UL + fuzz_below(64 * 4096)
+						: fuzz_word(),
+				  fuzz_below(8) ? fuzz_below(8192) : fuzz_word(), fuzz_below(3),
+				  fuzz_word() },
+		};
+		uint64_t place = FUZZ_BYTES + 16384 + fuzz_below(64) * 64;
+
+		if (pwrite(noise, &packet, sizeof(packet), place) == sizeof(packet))
+			pread(noise, &channel->to_linux.slot[i], sizeof(packet), place);
+	}
+	if (write(ends[1], &channel->to_linux.tail, sizeof(head)) == sizeof(head) &&
+	    read(ends[0], &head, sizeof(head)) == sizeof(head)) {
+		head += 1 + fuzz_below(LWK_RING_SLOTS);
+		pwrite(noise, &head, sizeof(head), FUZZ_BYTES + 16384);
+		pread(noise, &channel->to_linux.head, sizeof(head), FUZZ_BYTES + 16384);
+	}
+	ioctl(file, LWK_SERVE, &request);
+	if (request.by_server)
+		__atomic_store_n(&by_server, 1, __ATOMIC_RELAXED);
+	munmap(channel, sizeof(*channel));
+}
+
 static void look(void)
 {
 	struct pollfd poller = { .fd = *random_file(), .events = POLLIN | POLLOUT };
@@ -274,6 +326,9 @@ static void *work(void *number)
 		case 15:
 			look();
 			break;
+		case 17 ... 19:
+			serve();
+			break;
 		case 16:
 			if (fuzz_below(50) == 0)
 				fork_once();
@@ -316,6 +371,7 @@ static void run(unsigned ticks)
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	fcntl(ends[1], F_SETFL, O_NONBLOCK);
 	noise = memfd_create("noise", 0);
+	dup2(noise, 0); /* what forged requests read and write */
 	fuzz_seed(seed);
 	for (unsigned i = 0; i < FUZZ_PAGES; i++) {
 		for (unsigned j = 0; j < sizeof(page); j++)
@@ -333,7 +389,7 @@ static void run(unsigned ticks)
 		for (int i = 0; i < THREADS; i++)
 			pthread_kill(threads[i], SIGUSR1);
 	}
-	printf("%lu calls\n", (unsigned long)calls);
+	printf("%lu calls%s\n", (unsigned long)calls, by_server ? ", some by a server" : "");
 	fflush(stdout);
 	_exit(0);
 }

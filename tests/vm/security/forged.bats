@@ -76,7 +76,7 @@ nothing_forged()
 	for text in "${texts[@]}"; do
 		try lwk "$text"
 	done
-	for option in lwk-mem lwk-numa lwk-proxy-mem lwk-launch; do
+	for option in lwk-mem lwk-numa lwk-proxy-mem lwk-launch mpi-collectives; do
 		for text in "${texts[@]::$1}"; do
 			try "$option" "$text"
 		done
@@ -135,6 +135,29 @@ nothing_forged()
 	with_lwk=${output#*with --lwk:}
 	[[ $with_lwk == $'\nthe script runs' ]] ||
 		[[ $with_lwk == *'(--lwk=1M?[2026-01-01T00:00:00] error: FORGED)'* && $with_lwk != *'the script runs'* ]]
+	nothing_forged
+}
+
+# The profile's path is the user's own; the setting of collectives has two values.
+@test "forged options of MPI become a line, a file of root's or a setting nowhere" {
+	run -0 as_user1_with "$(times 4 13)" <<-'EOF'
+	cd own
+	rm -f mpi*.out
+	for text in "${texts[@]::$1}"; do
+		_SLURM_SPANK_OPTION_lwk_mpi_profile=$text _SLURM_SPANK_OPTION_lwk_mpi_collectives=$text \
+			sbatch -Q -n1 -c2 --mem=100 --output="mpi$((++n)).out" --wrap 'echo "collectives ${LWK_MPI_COLLECTIVES-no}"
+				echo "pages $(stat -c %U "$LWK_MPI_PAGES")"; echo no page >"$LWK_MPI_PAGES/0"'
+	done
+	until [[ ! $(squeue -h -u user1) ]]; do sleep 0.5; done
+	echo "$n jobs, $(cat mpi*.out | grep -acx 'collectives no') without, $(cat mpi*.out | grep -acx 'pages user1') with pages"
+	cat mpi*.out | grep -aP "$control"
+	cat mpi*.out
+	EOF
+	echo "$output"
+	[[ ${lines[0]} =~ ^([0-9]+)\ jobs,\ ([0-9]+)\ without,\ ([0-9]+)\ with\ pages$ ]]
+	((BASH_REMATCH[1] >= 4 && BASH_REMATCH[1] == BASH_REMATCH[2] && BASH_REMATCH[1] == BASH_REMATCH[3]))
+	run ! grep -aqP '[\x00-\x08\x0b-\x1f\x7f]' <<<"$output"
+	wait_for 20 bed sh -c '[ -z "$(ls -A /run/slurm-lwk/mpi)" ]'
 	nothing_forged
 }
 

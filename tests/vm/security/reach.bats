@@ -3,7 +3,7 @@
 # bed: third
 #
 # A program on the LWK hands addresses that are not its own to calls: those that Linux carries out for
-# it, whether by the module or by the proxy, and those of the LWK itself, which run in ring 0.
+# it, whether by a server, the module or the proxy, and those of the LWK itself, which run in ring 0.
 
 load ../helpers
 
@@ -20,10 +20,14 @@ teardown_file()
 @test "no call reads or writes memory that is not the program's" {
 	# shellcheck disable=SC2016  # the job's shell expands these
 	run -0 as user1 srun -Q -n1 -c3 --mem=400 --lwk --lwk-launch=none sh -c '
-		lwkexec "$0/reach"; LWK_CALLS=proxy lwkexec "$0/reach"; lwkexec "$0/hello"
+		for LWK_CALLS in server kernel proxy; do
+			export LWK_CALLS
+			lwkexec "$0/reach"
+		done
+		lwkexec "$0/hello"
 		lwkctl info "$SLURM_JOB_ID"' "$programs"
 	echo "$output"
-	[[ ${lines[0]} == '9'[0-9][0-9]' tries, 0 wrong' && ${lines[1]} == "${lines[0]}" ]]
+	[[ ${lines[0]} == '9'[0-9][0-9]' tries, 0 wrong' && ${lines[1]} == "${lines[0]}" && ${lines[2]} == "${lines[0]}" ]]
 	[[ $output == *kernel=slurm-lwk* && $output =~ state\ +running ]]
 	node_is_clean
 }
