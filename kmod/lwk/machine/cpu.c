@@ -43,9 +43,6 @@ static void find_clac(void)
 {
 	u32 regs[4];
 
-	cpuid(0, 0, regs);
-	if (regs[0] < 7)
-		return;
 	cpuid(7, 0, regs);
 	has_clac = regs[1] >> 20 & 1;
 }

@@ -49,39 +49,15 @@ choose_canary:
 	.endm
 
 	.macro SAVE_REGISTERS
-	pushq %rdi
-	pushq %rsi
-	pushq %rdx
-	pushq %rcx
-	pushq %rax
-	pushq %r8
-	pushq %r9
-	pushq %r10
-	pushq %r11
-	pushq %rbx
-	pushq %rbp
-	pushq %r12
-	pushq %r13
-	pushq %r14
-	pushq %r15
+	.irp reg, rdi, rsi, rdx, rcx, rax, r8, r9, r10, r11, rbx, rbp, r12, r13, r14, r15
+	pushq %\reg
+	.endr
 	.endm
 
 	.macro RESTORE_REGISTERS
-	popq %r15
-	popq %r14
-	popq %r13
-	popq %r12
-	popq %rbp
-	popq %rbx
-	popq %r11
-	popq %r10
-	popq %r9
-	popq %r8
-	popq %rax
-	popq %rcx
-	popq %rdx
-	popq %rsi
-	popq %rdi
+	.irp reg, r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
+	popq %\reg
+	.endr
 	.endm
 
 /*
@@ -244,20 +220,14 @@ restart_slot:
 /* RDI: where to store the end of this stack; RSI: the end of another stack that it has stored. */
 	.globl switch_stack
 switch_stack:
-	pushq %rbx
-	pushq %rbp
-	pushq %r12
-	pushq %r13
-	pushq %r14
-	pushq %r15
+	.irp reg, rbx, rbp, r12, r13, r14, r15
+	pushq %\reg
+	.endr
 	movq %rsp, (%rdi)
 	movq %rsi, %rsp
-	popq %r15
-	popq %r14
-	popq %r13
-	popq %r12
-	popq %rbp
-	popq %rbx
+	.irp reg, r15, r14, r13, r12, rbp, rbx
+	popq %\reg
+	.endr
 	ret
 
 	.section .note.GNU-stack, "", @progbits

@@ -45,9 +45,6 @@ static bool amd_recovers(void)
 {
 	u32 regs[4];
 
-	cpuid(0x80000000, 0, regs);
-	if (regs[0] < 0x80000007)
-		return false;
 	cpuid(0x80000007, 0, regs);
 	return regs[1] & HAS_SUCCOR;
 }
@@ -106,9 +103,8 @@ static enum severity judge(const struct finding *worst, u64 global, bool user)
 	return severity == ENDS_PROGRAM && !user ? FATAL : severity;
 }
 
-static void fail(const struct frame *frame, struct slot *slot, const struct finding *worst)
-	__attribute__((noreturn));
-static void fail(const struct frame *frame, struct slot *slot, const struct finding *worst)
+static __attribute__((noreturn)) void fail(const struct frame *frame, struct slot *slot,
+					   const struct finding *worst)
 {
 	/* The GS base may be the process's. */
 	write_msr(MSR_GS_BASE, (u64)slot);

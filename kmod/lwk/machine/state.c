@@ -46,24 +46,13 @@ struct features {
 	u32 leaf1[4], leaf7[4], leaf_d[4], amd8[4], amd21[4];
 };
 
-static void read_leaf(u32 leaf, u32 subleaf, u32 regs[4])
-{
-	u32 highest[4];
-
-	cpuid(leaf & 0x80000000, 0, highest);
-	for (int i = 0; i < 4; i++)
-		regs[i] = 0;
-	if (leaf <= highest[0])
-		cpuid(leaf, subleaf, regs);
-}
-
 static void read_features(struct features *has)
 {
-	read_leaf(1, 0, has->leaf1);
-	read_leaf(7, 0, has->leaf7);
-	read_leaf(0xd, 1, has->leaf_d);
-	read_leaf(0x80000008, 0, has->amd8);
-	read_leaf(0x80000021, 0, has->amd21);
+	cpuid(1, 0, has->leaf1);
+	cpuid(7, 0, has->leaf7);
+	cpuid(0xd, 1, has->leaf_d);
+	cpuid(0x80000008, 0, has->amd8);
+	cpuid(0x80000021, 0, has->amd21);
 }
 
 static void set_control_registers(const struct features *has)

@@ -66,8 +66,7 @@ static const char *exception_name(u64 vector)
 	return name ? name : "unexpected exception";
 }
 
-static void kernel_fault(const struct frame *frame) __attribute__((noreturn));
-static void kernel_fault(const struct frame *frame)
+static __attribute__((noreturn)) void kernel_fault(const struct frame *frame)
 {
 	account(LWK_CPU_STOPPED);
 	registers_save(this_slot(), frame);

@@ -200,46 +200,36 @@ static inline uint64_t read_pmc(uint32_t counter)
 	return (uint64_t)high << 32 | low;
 }
 
+/* A leaf that the CPU does not have is all 0. */
 static inline void cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
 {
-	__asm__ volatile("cpuid"
-			 : "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3])
-			 : "a"(leaf), "c"(subleaf));
+	uint32_t highest = leaf & 0x80000000, b, c = 0, d;
+
+	__asm__ volatile("cpuid" : "+a"(highest), "=b"(b), "+c"(c), "=d"(d));
+	regs[0] = regs[1] = regs[2] = regs[3] = 0;
+	if (leaf <= highest)
+		__asm__ volatile("cpuid"
+				 : "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3])
+				 : "a"(leaf), "c"(subleaf));
 }
 
-#define CONTROL_REGISTER(n)                                                                        \
-	static inline uint64_t read_cr##n(void)                                                    \
+#define REGISTER(name)                                                                             \
+	static inline uint64_t read_##name(void)                                                   \
 	{                                                                                          \
 		uint64_t value;                                                                    \
-		__asm__ volatile("movq %%cr" #n ", %0" : "=r"(value)::"memory");                   \
+		__asm__ volatile("movq %%" #name ", %0" : "=r"(value)::"memory");                  \
 		return value;                                                                      \
 	}                                                                                          \
-	static inline void write_cr##n(uint64_t value)                                             \
+	static inline void write_##name(uint64_t value)                                            \
 	{                                                                                          \
-		__asm__ volatile("movq %0, %%cr" #n ::"r"(value) : "memory");                      \
+		__asm__ volatile("movq %0, %%" #name ::"r"(value) : "memory");                     \
 	}
-CONTROL_REGISTER(0)
-CONTROL_REGISTER(2)
-CONTROL_REGISTER(3)
-CONTROL_REGISTER(4)
-
-static inline uint64_t read_dr6(void)
-{
-	uint64_t value;
-
-	__asm__ volatile("movq %%dr6, %0" : "=r"(value));
-	return value;
-}
-
-static inline void write_dr6(uint64_t value)
-{
-	__asm__ volatile("movq %0, %%dr6" ::"r"(value));
-}
-
-static inline void write_dr7(uint64_t value)
-{
-	__asm__ volatile("movq %0, %%dr7" ::"r"(value));
-}
+REGISTER(cr0)
+REGISTER(cr2)
+REGISTER(cr3)
+REGISTER(cr4)
+REGISTER(dr6)
+REGISTER(dr7)
 
 static inline void invalidate_page(uint64_t addr)
 {

@@ -21,9 +21,6 @@ void counters_inspect(void)
 {
 	u32 regs[4];
 
-	cpuid(0, 0, regs);
-	if (regs[0] < 0xa)
-		return;
 	cpuid(0xa, 0, regs);
 	if (!(regs[0] & 0xff))
 		return;
