@@ -154,6 +154,8 @@ bool range_free(struct space *space, u64 start, u64 end)
 
 bool range_mapped(struct space *space, u64 start, u64 end)
 {
+	if (!range_valid(start, end - start))
+		return false;
 	for (struct area *area = area_from(space, start); area && area->start <= start;
 	     area = area->next) {
 		if (area->end >= end)
@@ -182,14 +184,9 @@ struct choice area_choice(const struct area *area, u64 addr)
 
 bool space_is_shared(struct space *space, u64 addr)
 {
-	const struct area *area;
-	bool shared;
+	u64 stop;
 
-	spin_lock(&space->lock);
-	area = area_at(space, addr);
-	shared = area && area->shared;
-	spin_unlock(&space->lock);
-	return shared;
+	return space_find_shared(space, &addr, &stop, addr + 1);
 }
 
 bool space_find_shared(struct space *space, u64 *start, u64 *stop, u64 end)
@@ -212,11 +209,10 @@ bool space_find_shared(struct space *space, u64 *start, u64 *stop, u64 end)
 
 bool space_is_mapped(struct space *space, u64 addr, u64 size)
 {
-	bool mapped = false;
+	bool mapped;
 
 	spin_lock(&space->lock);
-	if (range_valid(addr, size))
-		mapped = range_mapped(space, addr, addr + size);
+	mapped = range_mapped(space, addr, addr + size);
 	spin_unlock(&space->lock);
 	return mapped;
 }

@@ -187,9 +187,8 @@ static s64 protect(struct space *space, u64 addr, u64 size, u32 prot)
 	if (!size)
 		return 0;
 	end = addr + size;
-	if (!range_valid(addr, size) || !range_mapped(space, addr, end))
-		return -ENOMEM;
-	if (range_stays(space, addr, end) || split_edges(space, addr, end))
+	if (!range_mapped(space, addr, end) || range_stays(space, addr, end) ||
+	    split_edges(space, addr, end))
 		return -ENOMEM;
 	for (area = area_from(space, addr); area && area->start < end; area = area->next) {
 		s64 error = area->shared ? protect_shared(space, area->start, area->end, prot) : 0;
@@ -217,10 +216,9 @@ static s64 discard(struct space *space, u64 addr, u64 size)
 		return -EINVAL;
 	if (!size)
 		return 0;
-	if (!range_valid(addr, size) || !range_mapped(space, addr, addr + size))
-		return -ENOMEM;
 	/* Areas stay as they are; only large pages at the edges are split. */
-	if ((addr % LARGE_SIZE && large_split(space, addr)) ||
+	if (!range_mapped(space, addr, addr + size) ||
+	    (addr % LARGE_SIZE && large_split(space, addr)) ||
 	    ((addr + size) % LARGE_SIZE && large_split(space, addr + size)))
 		return -ENOMEM;
 	for (struct area *area = area_from(space, addr); area && area->start < addr + size;
@@ -228,9 +226,8 @@ static s64 discard(struct space *space, u64 addr, u64 size)
 		u64 start = MAX(area->start, addr), end = MIN(area->end, addr + size);
 
 		/* Shared pages have their contents from a file. */
-		if (area->shared)
-			continue;
-		pages_give_back(space, start, end);
+		if (!area->shared)
+			pages_give_back(space, start, end);
 	}
 	space_publish(space);
 	return 0;
@@ -425,8 +422,7 @@ static s64 set_fork(struct space *space, u64 addr, u64 size, enum at_fork how)
 
 	if (!size)
 		return 0;
-	if (!range_valid(addr, size) || !range_mapped(space, addr, end) ||
-	    split_edges(space, addr, end))
+	if (!range_mapped(space, addr, end) || split_edges(space, addr, end))
 		return -ENOMEM;
 	for (struct area *area = area_from(space, addr); area && area->start < end;
 	     area = area->next) {
@@ -475,8 +471,6 @@ s64 space_set_policy(struct space *space, u64 addr, u64 size, const struct polic
 	struct nodes nodes = { policy->nodes, false };
 	s64 error;
 
-	if (!range_valid(addr, size))
-		return -EFAULT;
 	change_begin(space);
 	error = set_policy(space, addr, addr + size, policy);
 	if (!error && strict && policy->nodes)

@@ -31,46 +31,39 @@ struct chunk {
 	u16 others[CHUNK_PAGES];
 };
 
-struct chunk_list {
-	struct chunk *head;
-};
-
 #define MAX_NODES 64
 
 static struct spinlock lock;
 static struct chunk *chunks; /* in the order of boot->mem */
 static u64 n_chunks;
-static struct chunk_list whole[MAX_NODES], partial[MAX_NODES];
+static struct chunk *whole[MAX_NODES], *partial[MAX_NODES];
 
 /* Pages whose memory is damaged. They stay taken for ever. */
 #define MAX_RETIRED 64
 static u64 retired[MAX_RETIRED];
 static u32 n_retired;
 
-/* Bytes taken and not given back, in all and by node; under the lock. */
+/* Bytes taken and not given back; under the lock. */
 static u64 user_taken, kernel_taken;
-static struct {
-	u64 bytes, pages_4k, pages_2m;
-} node_taken[LWK_STATUS_NODES];
 
 static u64 reserve_next, reserve_end; /* memory that was never used */
 static void *kernel_free;	      /* pages that came back, linked by their first word */
 
-static void list_add(struct chunk_list *list, struct chunk *chunk)
+static void list_add(struct chunk **list, struct chunk *chunk)
 {
 	chunk->previous = NULL;
-	chunk->next = list->head;
-	if (list->head)
-		list->head->previous = chunk;
-	list->head = chunk;
+	chunk->next = *list;
+	if (*list)
+		(*list)->previous = chunk;
+	*list = chunk;
 }
 
-static void list_remove(struct chunk_list *list, struct chunk *chunk)
+static void list_remove(struct chunk **list, struct chunk *chunk)
 {
 	if (chunk->previous)
 		chunk->previous->next = chunk->next;
 	else
-		list->head = chunk->next;
+		*list = chunk->next;
 	if (chunk->next)
 		chunk->next->previous = chunk->previous;
 }
@@ -83,20 +76,16 @@ static void list_remove(struct chunk_list *list, struct chunk *chunk)
 static void account_pages(u32 node, s64 small, s64 large)
 {
 	struct lwk_cpu_memory *memory = &status->cpu[0].memory;
-	u32 index = MIN(node, LWK_STATUS_NODES - 1);
-	struct lwk_node_pages *pages = &memory->node[index];
-	s64 bytes = small * (s64)PAGE_SIZE + large * (s64)LARGE_SIZE;
+	struct lwk_node_pages *pages = &memory->node[MIN(node, LWK_STATUS_NODES - 1)];
 
-	user_taken += bytes;
-	node_taken[index].bytes += bytes;
-	node_taken[index].pages_4k += small;
-	node_taken[index].pages_2m += large;
+	user_taken += small * (s64)PAGE_SIZE + large * (s64)LARGE_SIZE;
 	group_begin(&memory->seq);
 	pages->pages_4k += small;
 	pages->pages_2m += large;
-	pages->peak_bytes = MAX(pages->peak_bytes, node_taken[index].bytes);
-	pages->peak_4k = MAX(pages->peak_4k, node_taken[index].pages_4k);
-	pages->peak_2m = MAX(pages->peak_2m, node_taken[index].pages_2m);
+	pages->peak_bytes =
+		MAX(pages->peak_bytes, pages->pages_4k * PAGE_SIZE + pages->pages_2m * LARGE_SIZE);
+	pages->peak_4k = MAX(pages->peak_4k, pages->pages_4k);
+	pages->peak_2m = MAX(pages->peak_2m, pages->pages_2m);
 	memory->user_peak_bytes = MAX(memory->user_peak_bytes, user_taken);
 	group_end(&memory->seq);
 }
@@ -239,15 +228,15 @@ void kernel_page_free(void *page)
 
 static struct chunk *whole_chunk(u32 node)
 {
-	return whole[node].head;
+	return whole[node];
 }
 
 /* Returns a chunk with free pages of 4 KB; breaks a whole one if there is none. */
 static struct chunk *partial_chunk(u32 node)
 {
-	struct chunk *chunk = partial[node].head;
+	struct chunk *chunk = partial[node];
 
-	if (chunk || !(chunk = whole[node].head))
+	if (chunk || !(chunk = whole[node]))
 		return chunk;
 	list_remove(&whole[node], chunk);
 	chunk->split = true;
@@ -459,30 +448,27 @@ void user_large_split(u64 phys)
 	spin_unlock(&lock);
 }
 
-void user_page_share(u64 phys, bool large)
+/* Adds 'more' other owners to each page of 4 KB in this one. True: one of them has some now. */
+static bool count_others(u64 phys, bool large, u16 more)
 {
 	struct chunk *chunk = chunk_of(phys);
-	u32 first, n;
+	u32 first = page_of(chunk, phys), n;
+	bool shared = false;
 
 	spin_lock(&lock);
-	first = page_of(chunk, phys);
 	n = large && chunk->split ? CHUNK_PAGES : 1;
 	for (u32 i = first; i < first + n; i++)
-		chunk->others[i]++;
+		shared |= (chunk->others[i] += more) > 0;
 	spin_unlock(&lock);
+	return shared;
+}
+
+void user_page_share(u64 phys, bool large)
+{
+	count_others(phys, large, 1);
 }
 
 bool user_page_is_shared(u64 phys, bool large)
 {
-	struct chunk *chunk = chunk_of(phys);
-	bool shared = false;
-	u32 first, n;
-
-	spin_lock(&lock);
-	first = page_of(chunk, phys);
-	n = large && chunk->split ? CHUNK_PAGES : 1;
-	for (u32 i = first; i < first + n; i++)
-		shared |= chunk->others[i];
-	spin_unlock(&lock);
-	return shared;
+	return count_others(phys, large, 0);
 }

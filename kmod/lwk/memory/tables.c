@@ -76,11 +76,9 @@ int split_edges(struct space *space, u64 start, u64 end)
 	 * If memory runs out in between, pages are smaller than need be. A large page in two areas
 	 * would be copied twice at a fork.
 	 */
-	if (start % LARGE_SIZE && large_split(space, start))
-		return -ENOMEM;
-	if (end % LARGE_SIZE && large_split(space, end))
-		return -ENOMEM;
-	if (area_split(space, start) || area_split(space, end))
+	if ((start % LARGE_SIZE && large_split(space, start)) ||
+	    (end % LARGE_SIZE && large_split(space, end)) || area_split(space, start) ||
+	    area_split(space, end))
 		return -ENOMEM;
 	return 0;
 }

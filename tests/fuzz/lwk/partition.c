@@ -164,7 +164,6 @@ static void forget_pages(void)
 	n_chunks = 0;
 	memset(whole, 0, sizeof(whole));
 	memset(partial, 0, sizeof(partial));
-	memset(node_taken, 0, sizeof(node_taken));
 	user_taken = kernel_taken = 0;
 	kernel_free = NULL;
 }
