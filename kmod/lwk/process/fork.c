@@ -26,7 +26,6 @@
 #include "lwk/machine/boot.h"
 #include "lwk/machine/fpu.h"
 #include "lwk/machine/x86.h"
-#include "lwk/memory/areas.h"
 #include "lwk/memory/change.h"
 #include "lwk/memory/copy.h"
 #include "lwk/memory/fault.h"
@@ -57,17 +56,10 @@ static u64 offer_make(const struct frame *frame, u64 flags, u64 stack, bool lend
 {
 	struct slot *slot = this_slot();
 	struct offer *offer = &slot->offer;
-	bool clone = frame->error == __NR_clone;
 
-	offer->frame = *frame;
-	offer->frame.rax = 0;
-	if (stack)
-		offer->frame.rsp = stack;
-	offer->fs_base = clone && flags & CLONE_SETTLS ? frame->r8 : read_msr(MSR_FS_BASE);
-	offer->gs_base = read_msr(MSR_KERNEL_GS_BASE);
-	offer->clear_tid = clone && flags & CLONE_CHILD_CLEARTID ? frame->r10 : 0;
-	offer->settid = clone && flags & CLONE_CHILD_SETTID ? frame->r10 : 0;
-	fpu_save(slot->fpu_area);
+	/* fork(2) and vfork(2) come with no other flags. */
+	thread_start_store(slot, &offer->start, frame, flags, stack);
+	offer->settid = flags & CLONE_CHILD_SETTID ? frame->r10 : 0;
 	offer->lent = lend;
 	if (lend)
 		space_move(&offer->space, &slot->process->space);
@@ -293,11 +285,9 @@ static void copy_rest(struct slot *parent)
 	slot->thread.policy = parent->thread.policy;
 	cpus = affinity_of(parent);
 	affinity_set(slot, &cpus);
-	slot->thread.clear_tid = parent->offer.clear_tid;
+	slot->start = parent->offer.start;
+	slot->thread.clear_tid = slot->start.clear_tid;
 	slot->settid = parent->offer.settid;
-	slot->start.frame = parent->offer.frame;
-	slot->start.fs_base = parent->offer.fs_base;
-	slot->start.gs_base = parent->offer.gs_base;
 	memcpy(slot->fpu_area, parent->fpu_area, fpu_size());
 }
 

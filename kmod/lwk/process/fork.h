@@ -8,6 +8,7 @@
 #include "lwk/memory/policy.h"
 #include "lwk/memory/space.h"
 #include "lwk/process/affinity.h"
+#include "lwk/process/thread.h"
 #include "lwk/time/cpu_time.h"
 
 /* An offer: another slot makes a process of it while this one waits. */
@@ -15,10 +16,8 @@ struct offer {
 	u64 state;	    /* its number, and whether it is open; written last */
 	bool lent;	    /* the memory itself, not a copy: vfork(2) */
 	struct space space; /* the memory, until it is taken, and after it is back */
-	u64 clear_tid;	    /* of the new process's thread */
 	u64 settid;	    /* where it shall write its pid, or 0 */
-	struct frame frame;
-	u64 fs_base, gs_base;
+	struct thread_start start;
 };
 
 /* The next program inherits it from the program that it replaces, if it has this pid. */

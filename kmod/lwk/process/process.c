@@ -58,8 +58,7 @@ static void inherit_signals(u64 blocked, u64 ignored)
 			this_process()->actions[s - 1].handler = HANDLER_IGNORE;
 }
 
-static void start(u64 entry, u64 stack) __attribute__((noreturn));
-static void start(u64 entry, u64 stack)
+static __attribute__((noreturn)) void start(u64 entry, u64 stack)
 {
 	struct frame frame = {
 		.rip = entry,
@@ -89,6 +88,34 @@ static void start(u64 entry, u64 stack)
 	before_user(&frame);
 	leave_kernel();
 	enter_user(&frame);
+}
+
+/* Does what the proxy asks for while it loads a program, or a copy of its parent. */
+static s64 load(struct space *space, u64 nr, const u64 args[6])
+{
+	switch (nr) {
+	case LWK_CALL_MAP:
+		return load_map(space, args);
+	case LWK_CALL_BRK:
+		return load_brk(space, args);
+	case LWK_CALL_PROTECT:
+		return space_protect(space, args[0], args[1], args[2]);
+	case LWK_CALL_RESERVE:
+		return space_reserve(space, args[0], args[1]);
+	case LWK_CALL_NAME:
+		space_set_file(space, args[0], args[1], args[2], args[3]);
+		return 0;
+	case LWK_CALL_START:
+		if (args[0] >= LWK_USER_END || args[1] > LWK_USER_END)
+			return -EINVAL;
+		inherit_signals(args[2], args[3]);
+		this_process()->uid = args[4];
+		return 0;
+	case LWK_CALL_COPY:
+		return fork_adopt(args[0], args[1]);
+	default:
+		return -ENOSYS;
+	}
 }
 
 void process_run(void)
@@ -130,44 +157,12 @@ void process_run(void)
 	WRITE_ONCE(slot->control->page_root, process->space.root);
 	for (;;) {
 		channel_receive(&packet);
-		switch (packet.nr) {
-		case LWK_CALL_MAP:
-			channel_reply(packet.id, load_map(&process->space, packet.args));
-			break;
-		case LWK_CALL_BRK:
-			channel_reply(packet.id, load_brk(&process->space, packet.args));
-			break;
-		case LWK_CALL_PROTECT:
-			channel_reply(packet.id, space_protect(&process->space, packet.args[0],
-							       packet.args[1], packet.args[2]));
-			break;
-		case LWK_CALL_RESERVE:
-			channel_reply(packet.id, space_reserve(&process->space, packet.args[0],
-							       packet.args[1]));
-			break;
-		case LWK_CALL_NAME:
-			space_set_file(&process->space, packet.args[0], packet.args[1],
-				       packet.args[2], packet.args[3]);
-			channel_reply(packet.id, 0);
-			break;
-		case LWK_CALL_START:
-			if (packet.args[0] >= LWK_USER_END || packet.args[1] > LWK_USER_END) {
-				channel_reply(packet.id, -EINVAL);
-				break;
-			}
-			inherit_signals(packet.args[2], packet.args[3]);
-			process->uid = packet.args[4];
-			channel_reply(packet.id, 0);
+		error = load(&process->space, packet.nr, packet.args);
+		channel_reply(packet.id, error);
+		if (!error && packet.nr == LWK_CALL_START)
 			start(packet.args[0], packet.args[1]);
-		case LWK_CALL_COPY:
-			error = fork_adopt(packet.args[0], packet.args[1]);
-			channel_reply(packet.id, error);
-			if (!error)
-				fork_run();
-			break;
-		default:
-			channel_reply(packet.id, -ENOSYS);
-		}
+		if (!error && packet.nr == LWK_CALL_COPY)
+			fork_run();
 	}
 }
 

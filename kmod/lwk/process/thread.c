@@ -45,6 +45,19 @@ void thread_init(struct thread *thread, u32 tid)
 	thread->altstack.ss_flags = SS_DISABLE;
 }
 
+void thread_start_store(struct slot *slot, struct thread_start *start, const struct frame *frame,
+			u64 flags, u64 stack)
+{
+	start->frame = *frame;
+	start->frame.rax = 0;
+	if (stack)
+		start->frame.rsp = stack;
+	start->fs_base = flags & CLONE_SETTLS ? frame->r8 : read_msr(MSR_FS_BASE);
+	start->gs_base = read_msr(MSR_KERNEL_GS_BASE);
+	start->clear_tid = flags & CLONE_CHILD_CLEARTID ? frame->r10 : 0;
+	fpu_save(slot->fpu_area);
+}
+
 void thread_join(void)
 {
 	struct slot *slot = this_slot();
@@ -122,27 +135,19 @@ struct slot *thread_find(u32 tid)
 	return NULL;
 }
 
-/* Returns a parked slot of the process, or NULL. */
-static struct slot *find_parked(const struct process *process)
-{
-	for (u32 i = boot->n_cpus; i < boot->n_slots; i++)
-		if (LOAD_ACQUIRE(slot_at(i)->process) == process &&
-		    LOAD_ACQUIRE(slot_at(i)->parked))
-			return slot_at(i);
-	return NULL;
-}
-
 /* Takes a parked slot of the process for the caller, if there is one. */
 static struct slot *claim_parked(const struct process *process)
 {
-	struct slot *slot;
-	u32 parked = 1;
+	for (u32 i = boot->n_cpus; i < boot->n_slots; i++) {
+		struct slot *slot = slot_at(i);
+		u32 parked = 1;
 
-	while ((slot = find_parked(process)) &&
-	       !__atomic_compare_exchange_n(&slot->parked, &parked, 0, false, __ATOMIC_ACQ_REL,
-					    __ATOMIC_RELAXED))
-		parked = 1;
-	return slot;
+		if (LOAD_ACQUIRE(slot->process) == process &&
+		    __atomic_compare_exchange_n(&slot->parked, &parked, 0, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			return slot;
+	}
+	return NULL;
 }
 
 static struct slot *slot_for_thread(const struct process *process)
@@ -204,13 +209,8 @@ s64 sys_clone(struct frame *frame)
 	slot->thread.policy = this_thread()->policy;
 	cpus = affinity_of(this_slot());
 	affinity_begin(slot, &cpus);
-	slot->thread.clear_tid = flags & CLONE_CHILD_CLEARTID ? frame->r10 : 0;
-	slot->start.frame = *frame;
-	slot->start.frame.rax = 0;
-	slot->start.frame.rsp = frame->rsi;
-	slot->start.fs_base = flags & CLONE_SETTLS ? frame->r8 : read_msr(MSR_FS_BASE);
-	slot->start.gs_base = read_msr(MSR_KERNEL_GS_BASE);
-	fpu_save(slot->fpu_area);
+	thread_start_store(slot, &slot->start, frame, flags, frame->rsi);
+	slot->thread.clear_tid = slot->start.clear_tid;
 	slot->start.signals = LOAD_ACQUIRE(slot->channel->signals.head);
 	__atomic_add_fetch(&process->n_threads, 1, __ATOMIC_ACQ_REL);
 	STORE_RELEASE(slot->start.ready, 1);

@@ -34,9 +34,16 @@ struct thread_start {
 	u32 signals; /* the channel's signals before this one are for the thread before */
 	struct frame frame;
 	u64 fs_base, gs_base;
+	u64 clear_tid; /* of the new thread */
 };
 
 void thread_init(struct thread *thread, u32 tid);
+/*
+ * Stores how a thread begins that the caller makes with these flags of clone(2); its floating-point
+ * state goes to 'slot'. Stack 0: the caller's.
+ */
+void thread_start_store(struct slot *slot, struct thread_start *start, const struct frame *frame,
+			u64 flags, u64 stack);
 /*
  * Returns the slot of the thread with this number, of any process of the LWK; NULL: there is none.
  * The thread can end at any time.
