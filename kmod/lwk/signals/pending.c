@@ -84,8 +84,6 @@ static u32 overruns_of(const struct lwk_signal *signal)
 	return signal->field[0] >> 32;
 }
 
-#define MOST_OVERRUNS 0x7fffffffUL
-
 /* At most one signal of a timer waits, and counts further overruns. False: none waits. */
 static bool count_overrun(struct pending *pending, const struct lwk_signal *signal)
 {

@@ -11,6 +11,8 @@ struct queued;
 
 /* Kernel pages that a process may have for pending signals. */
 #define QUEUED_PAGES 4
+/* Further ones of a timer are not counted. */
+#define MOST_OVERRUNS 0x7fffffffUL
 
 /* Signals that wait, each as often as it will be taken. */
 struct pending {

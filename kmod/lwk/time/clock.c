@@ -38,6 +38,16 @@ u64 clock_realtime(void)
 	return clock_now(LWK_CLOCK_REALTIME);
 }
 
+bool clock_to_ns(s64 sec, s64 part, s64 unit, u64 *ns)
+{
+	if (sec < 0 || part < 0 || part >= 1000000000 / unit)
+		return false;
+	if (__builtin_mul_overflow((u64)sec, 1000000000UL, ns) ||
+	    __builtin_add_overflow(*ns, (u64)(part * unit), ns))
+		*ns = NO_DEADLINE;
+	return true;
+}
+
 s64 clock_read_time(u64 addr, u64 *ns)
 {
 	struct {
@@ -47,10 +57,5 @@ s64 clock_read_time(u64 addr, u64 *ns)
 	*ns = NO_DEADLINE;
 	if (copy_from_user(&time, addr, sizeof(time)))
 		return -EFAULT;
-	if (time.sec < 0 || time.nsec < 0 || time.nsec >= 1000000000)
-		return -EINVAL;
-	if (__builtin_mul_overflow((u64)time.sec, 1000000000UL, ns) ||
-	    __builtin_add_overflow(*ns, (u64)time.nsec, ns))
-		*ns = NO_DEADLINE;
-	return 0;
+	return clock_to_ns(time.sec, time.nsec, 1, ns) ? 0 : -EINVAL;
 }

@@ -19,7 +19,6 @@
 #define NS_PER_SEC 1000000000L
 /* Shorter timers run out late, so that a program can compute between two interrupts. */
 #define LEAST_NS 50000
-#define MOST_OVERRUNS 0x7fffffffUL
 
 struct cpu_timer {
 	bool exists;
@@ -151,17 +150,6 @@ struct setting {
 	} interval, left;
 };
 
-/* Stores sec seconds and part * unit ns as ns. False: the two are no valid time. */
-static bool to_ns(s64 sec, s64 part, s64 unit, u64 *ns)
-{
-	if (sec < 0 || part < 0 || part >= NS_PER_SEC / unit)
-		return false;
-	if (__builtin_mul_overflow((u64)sec, NS_PER_SEC, ns) ||
-	    __builtin_add_overflow(*ns, (u64)(part * unit), ns))
-		*ns = NO_DEADLINE;
-	return true;
-}
-
 /* Tells of the timer, and sets it unless 'new' is NULL. 0, or -EINVAL. */
 static s64 exchange(struct cpu_timers *timers, struct cpu_timer *timer, const struct setting *new,
 		    struct setting *old, bool absolute, s64 unit)
@@ -180,8 +168,8 @@ static s64 exchange(struct cpu_timers *timers, struct cpu_timer *timer, const st
 	old->interval.part = timer->interval % NS_PER_SEC / unit;
 	if (!new)
 		return 0;
-	if (!to_ns(new->interval.sec, new->interval.part, unit, &interval) ||
-	    !to_ns(new->left.sec, new->left.part, unit, &due))
+	if (!clock_to_ns(new->interval.sec, new->interval.part, unit, &interval) ||
+	    !clock_to_ns(new->left.sec, new->left.part, unit, &due))
 		return -EINVAL;
 	if (due && !absolute && __builtin_add_overflow(due, now, &due))
 		due = NO_DEADLINE;
@@ -217,23 +205,23 @@ static s64 delegate(const struct frame *frame)
 	return signal_call(TIME, frame->error, frame->rdi, frame->rsi, frame->rdx, frame->r10);
 }
 
+static s64 interval_timer(const struct frame *frame, u64 from, u64 to)
+{
+	if (frame->rdi != ITIMER_PROF && frame->rdi != ITIMER_VIRTUAL)
+		return delegate(frame);
+	return change(frame->rdi == ITIMER_PROF ? TIMER_PROF : TIMER_VIRTUAL, from, to, false,
+		      1000);
+}
+
 /* setitimer(which, new, old) */
 s64 sys_setitimer(struct frame *frame)
 {
-	u32 index = frame->rdi == ITIMER_PROF ? TIMER_PROF : TIMER_VIRTUAL;
-
-	if (frame->rdi != ITIMER_PROF && frame->rdi != ITIMER_VIRTUAL)
-		return delegate(frame);
-	return change(index, frame->rsi, frame->rdx, false, 1000);
+	return interval_timer(frame, frame->rsi, frame->rdx);
 }
 
 s64 sys_getitimer(struct frame *frame)
 {
-	u32 index = frame->rdi == ITIMER_PROF ? TIMER_PROF : TIMER_VIRTUAL;
-
-	if (frame->rdi != ITIMER_PROF && frame->rdi != ITIMER_VIRTUAL)
-		return delegate(frame);
-	return change(index, 0, frame->rsi, false, 1000);
+	return interval_timer(frame, 0, frame->rsi);
 }
 
 /* Returns the index of a timer of this process, whether or not it is for one thread. */
@@ -322,14 +310,16 @@ s64 sys_timer_gettime(struct frame *frame)
 s64 sys_timer_delete(struct frame *frame)
 {
 	struct cpu_timers *timers = &this_process()->cpu_timers;
+	struct cpu_timer *timer;
 	s64 error = -EINVAL;
 
 	if (!cpu_timer_is(frame->rdi))
 		return delegate(frame);
 	spin_lock(&timers->lock);
-	if (timers->all && timers->all[index_of(frame->rdi)].exists) {
-		set_due(timers, &timers->all[index_of(frame->rdi)], 0);
-		timers->all[index_of(frame->rdi)].exists = false;
+	timer = timers->all ? &timers->all[index_of(frame->rdi)] : NULL;
+	if (timer && timer->exists) {
+		set_due(timers, timer, 0);
+		timer->exists = false;
 		error = 0;
 	}
 	spin_unlock(&timers->lock);
