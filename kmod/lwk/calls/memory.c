@@ -13,7 +13,6 @@
 #include "lwk/memory/areas.h"
 #include "lwk/memory/fault.h"
 #include "lwk/memory/mapping.h"
-#include "lwk/memory/pages.h"
 #include "lwk/memory/share.h"
 #include "lwk/memory/user.h"
 #include "lwk/process/slot.h"

@@ -11,7 +11,6 @@
 #include "lwk/machine/boot.h"
 #include "lwk/memory/user.h"
 #include "lwk/process/slot.h"
-#include "lwk/proxy/channel.h"
 #include "lwk/signals/collect.h"
 #include "lwk/signals/wait.h"
 #include "lwk/time/clock.h"

@@ -2,10 +2,8 @@
 #include "lwk/memory/change.h"
 
 #include "lwk/machine/x86.h"
+#include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
-#include "lwk/process/slot.h"
-#include "lwk/proxy/channel.h"
-#include "lwk/watch/account.h"
 
 void change_begin(struct space *space)
 {

@@ -3,7 +3,6 @@
 
 #include <linux/errno.h>
 
-#include "lwk/machine/x86.h"
 #include "lwk/memory/tables.h"
 #include "lwk/watch/account.h"
 

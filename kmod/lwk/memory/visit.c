@@ -14,7 +14,6 @@
 #include <linux/errno.h>
 #include <linux/uio.h>
 
-#include "abi/shared/layout.h"
 #include "lwk/base/string.h"
 #include "lwk/calls/delegate.h"
 #include "lwk/calls/local.h"

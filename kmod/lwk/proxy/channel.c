@@ -8,14 +8,12 @@
 
 #include <linux/errno.h>
 
-#include "abi/shared/boot.h"
 #include "abi/shared/calls.h"
 #include "abi/shared/orders.h"
 #include "abi/shared/statistics.h"
 #include "lwk/base/string.h"
 #include "lwk/machine/apic.h"
 #include "lwk/machine/boot.h"
-#include "lwk/machine/cpu.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/fault.h"
 #include "lwk/process/process.h"

@@ -7,7 +7,6 @@
 
 #include "lwk/memory/user.h"
 #include "lwk/process/slot.h"
-#include "lwk/proxy/channel.h"
 #include "lwk/signals/collect.h"
 #include "lwk/time/cpu_timers.h"
 
