@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lwk/memory/change.h"
 
-#include "lwk/machine/x86.h"
 #include "lwk/process/process.h"
 #include "lwk/process/schedule.h"
 
@@ -10,7 +9,6 @@ void change_begin(struct space *space)
 	while (__atomic_exchange_n(&space->changing, 1, __ATOMIC_ACQUIRE)) {
 		while (READ_ONCE(space->changing)) {
 			process_goes_on();
-			cpu_relax();
 			slot_yield();
 		}
 	}

@@ -14,15 +14,12 @@
 #include "abi/shared/layout.h"
 #include "lwk/calls/local.h"
 #include "lwk/machine/boot.h"
-#include "lwk/machine/x86.h"
 #include "lwk/memory/areas.h"
 #include "lwk/memory/direct_map.h"
 #include "lwk/memory/mapping.h"
-#include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 #include "lwk/signals/collect.h"
-#include "lwk/watch/account.h"
 #include "lwk/watch/panic.h"
 
 static struct lwk_grant *own_grant(void)
@@ -51,12 +48,7 @@ static s64 answer(void)
 				    __ATOMIC_ACQUIRE);
 	/* The proxy replied before lwkpart.ko was done. */
 	while (state == LWK_GRANT_BUSY) {
-		if (!channel_ordered(this_slot()))
-			process_abandon();
-		channel_serve_fault();
-		still_alive();
-		cpu_relax();
-		slot_yield();
+		process_looks();
 		state = LOAD_ACQUIRE(grant->state);
 	}
 	return state == LWK_GRANT_DONE ? (s64)READ_ONCE(grant->result) : -EIO;

@@ -96,18 +96,14 @@ void fork_withdraw(void)
 	struct offer *offer = &this_slot()->offer;
 
 	/* A borrower may keep the memory. */
-	while (LOAD_ACQUIRE(offer->state) && !close_offer(OFFER_OPEN) && !close_offer(OFFER_LENT)) {
-		still_alive();
-		cpu_relax();
+	while (LOAD_ACQUIRE(offer->state) && !close_offer(OFFER_OPEN) && !close_offer(OFFER_LENT))
 		slot_yield();
-	}
 	take_back();
 }
 
 static bool offer_over(const struct slot *slot)
 {
-	return !LOAD_ACQUIRE(slot->offer.state) || !channel_ordered(slot) ||
-	       channel_fault_waits(slot);
+	return !LOAD_ACQUIRE(slot->offer.state);
 }
 
 /* Waits until the memory is back. */

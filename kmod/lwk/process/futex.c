@@ -147,8 +147,8 @@ u64 futex_wake(u64 addr, u64 count, u32 bitset)
 
 static bool woken_or_disturbed(const struct slot *slot)
 {
-	return LOAD_ACQUIRE(slot->waiter.woken) || signal_comes(slot) || !channel_ordered(slot) ||
-	       READ_ONCE(slot->process->ending) || channel_fault_waits(slot);
+	return LOAD_ACQUIRE(slot->waiter.woken) || signal_comes(slot) ||
+	       READ_ONCE(slot->process->ending);
 }
 
 /* Waits until it is woken: 0; -EINTR, also when the process ends; -ETIMEDOUT. */

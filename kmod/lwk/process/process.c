@@ -166,11 +166,6 @@ void process_run(void)
 	}
 }
 
-static bool withdrawn_or_fault(const struct slot *slot)
-{
-	return !channel_ordered(slot) || channel_fault_waits(slot);
-}
-
 void process_kick(struct process *process)
 {
 	struct cpu_set cpus = { { 0 } };
@@ -197,6 +192,15 @@ void process_goes_on(void)
 		process_abandon();
 	channel_serve_fault();
 	slot_run_urgent();
+}
+
+void process_looks(void)
+{
+	if (!channel_ordered(this_slot()))
+		process_abandon();
+	channel_serve_fault();
+	slot_freeze();
+	slot_yield();
 }
 
 void process_kill(void)
@@ -248,18 +252,15 @@ void process_abandon(void)
 	/* Until the order is withdrawn, the proxy may look into the memory. */
 	while (channel_ordered(slot)) {
 		channel_serve_fault();
-		slot_sleep(withdrawn_or_fault);
+		slot_sleep(never);
 	}
 	WRITE_ONCE(slot->control->page_root, 0);
 	space_leave();
 	if (process->first == slot) {
 		visit_allow(false);
 		/* The orders of the other slots have been withdrawn before this one. */
-		while (LOAD_ACQUIRE(process->n_slots) > 1) {
-			still_alive();
-			cpu_relax();
+		while (LOAD_ACQUIRE(process->n_slots) > 1)
 			slot_yield();
-		}
 		if (process->waiters)
 			panic("pid %u: a thread that has ended still waits for a futex",
 			      process->pid);

@@ -22,7 +22,7 @@ struct process {
 	struct slot *first; /* the slot of its first thread */
 	u32 n_slots;	    /* slots that have its address space, with or without a thread */
 	u32 n_threads;
-	u32 ending; /* 1: no thread returns to user mode any more */
+	u32 ending;   /* 1: no thread returns to user mode any more */
 	bool out_of_memory;
 	struct lwk_cause cause;
 	struct space space;
@@ -63,6 +63,11 @@ void process_abandon(void) __attribute__((noreturn));
  * the process ends. The caller holds nothing that others wait for.
  */
 void process_goes_on(void);
+/*
+ * For a thread that looks again and again for what nobody announces: does meanwhile what cannot
+ * wait, and gives others their turns. Does not return when the proxy is gone.
+ */
+void process_looks(void);
 /* Makes the other CPUs of the process look at what has changed. */
 void process_kick(struct process *process);
 

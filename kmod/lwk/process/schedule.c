@@ -30,13 +30,17 @@
 
 static bool thawed(const struct slot *slot)
 {
-	return !READ_ONCE(slot->control->freeze) || !channel_ordered(slot) ||
-	       channel_fault_waits(slot);
+	return !READ_ONCE(slot->control->freeze);
+}
+
+bool never(const struct slot *slot)
+{
+	return false;
 }
 
 static bool is_ready(const struct slot *slot)
 {
-	if (!slot->ready || slot->ready(slot))
+	if (!slot->ready || slot->ready(slot) || (slot->process && channel_disturbs(slot)))
 		return true;
 	if (slot->process && slot->ready != thawed && READ_ONCE(slot->control->freeze))
 		return true;
@@ -251,6 +255,8 @@ void slot_yield(void)
 {
 	struct slot *slot = this_slot(), *next = slot->cpu->n_busy > 1 ? next_ready(slot) : NULL;
 
+	still_alive();
+	cpu_relax();
 	if (next)
 		switch_to(next);
 }
@@ -389,7 +395,7 @@ static bool is_urgent(const struct slot *slot)
 {
 	if (!slot->process)
 		return channel_ordered(slot);
-	return !channel_ordered(slot) || channel_fault_waits(slot) || signal_comes(slot);
+	return channel_disturbs(slot) || signal_comes(slot);
 }
 
 void slot_run_urgent(void)

@@ -13,15 +13,18 @@ struct cpu;
 struct slot;
 
 /*
- * Lets other threads of this CPU go on, or halts, until ready() is true. ready() looks at memory
- * that the kernel and Linux share, and must be true before its doorbell rings.
+ * Lets other threads of this CPU go on, or halts, until ready() is true or lwkpart.ko wants the slot
+ * to look (channel_disturbs()). ready() looks at memory that the kernel and Linux share, and must
+ * be true before its doorbell rings.
  */
 void slot_sleep(bool (*ready)(const struct slot *slot));
+/* Is the ready() of a thread that waits for its doorbell alone: always false. */
+bool never(const struct slot *slot);
 /* Does slot_sleep(), and returns at 'deadline' of the monotonic clock at the latest. */
 void slot_sleep_until(bool (*ready)(const struct slot *slot), u64 deadline);
 /* The ready() of a slot has become true: makes its CPU look. */
 void slot_wake(const struct slot *slot);
-/* Lets another thread of this CPU go on, if one can. */
+/* For a loop that looks: lets another thread of this CPU go on, if one can. */
 void slot_yield(void);
 /* Can another thread of this CPU go on? */
 bool slot_others_wait(void);

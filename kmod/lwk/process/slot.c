@@ -79,11 +79,6 @@ void slots_setup(struct cpu *cpu)
 	slot->status->times.since_tsc = rdtsc();
 }
 
-static bool never(const struct slot *slot)
-{
-	return false;
-}
-
 void slot_loop(void)
 {
 	struct slot *slot = this_slot();

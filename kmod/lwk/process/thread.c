@@ -80,10 +80,9 @@ void thread_join(void)
 	thread_park();
 }
 
-static bool start_or_order(const struct slot *slot)
+static bool start_or_signal(const struct slot *slot)
 {
-	return LOAD_ACQUIRE(slot->start.ready) || !channel_ordered(slot) || signal_comes(slot) ||
-	       channel_fault_waits(slot);
+	return LOAD_ACQUIRE(slot->start.ready) || signal_comes(slot);
 }
 
 void thread_run(void)
@@ -117,7 +116,7 @@ void thread_park(void)
 		channel_serve_fault();
 		/* A signal for the process goes to another thread. */
 		signal_collect_late(signals);
-		slot_sleep(start_or_order);
+		slot_sleep(start_or_signal);
 	}
 	signal_collect_late(slot->start.signals);
 	thread_run();

@@ -48,7 +48,7 @@ bool channel_ordered(const struct slot *slot)
 
 static bool something_waits(const struct slot *slot)
 {
-	return !channel_ordered(slot) || packet_waits(slot) || channel_fault_waits(slot);
+	return packet_waits(slot) || channel_disturbs(slot);
 }
 
 /* A slot that shares its CPU spins only while no other slot could use it. */
@@ -146,13 +146,7 @@ static void await_room(const struct lwk_ring *ring)
 	while ((waiting = slot->sent - LOAD_ACQUIRE(ring->tail)) >= LWK_RING_SLOTS) {
 		if (waiting > LWK_RING_SLOTS)
 			broken();
-		if (!channel_ordered(slot))
-			process_abandon();
-		channel_serve_fault();
-		slot_freeze();
-		still_alive();
-		cpu_relax();
-		slot_yield();
+		process_looks();
 	}
 }
 

@@ -37,6 +37,12 @@ bool channel_ordered(const struct slot *slot);
 /* Does lwkpart.ko wait for a page? */
 bool channel_fault_waits(const struct slot *slot);
 
+/* Does lwkpart.ko want the slot's thread to look, for a page or because its process is over? */
+static inline bool channel_disturbs(const struct slot *slot)
+{
+	return !channel_ordered(slot) || channel_fault_waits(slot);
+}
+
 /* Has the proxy passed on a signal for the slot's thread or process? */
 static inline bool signal_comes(const struct slot *slot)
 {

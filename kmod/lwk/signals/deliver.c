@@ -19,7 +19,6 @@
 #include "lwk/memory/user.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
-#include "lwk/signals/altstack.h"
 #include "lwk/signals/collect.h"
 #include "lwk/signals/info.h"
 #include "lwk/signals/wait.h"
@@ -49,6 +48,43 @@ static int fpu_from_user(u64 from)
 	if (from % 64 || copy_from_user(area, from, fpu_size()))
 		return -EFAULT;
 	return fpu_load(area) ? 0 : -EFAULT;
+}
+
+/* Is rsp on the stack that handlers run on if they ask for it (sigaltstack(2))? */
+static bool on_altstack(const struct thread *thread, u64 rsp)
+{
+	return !(thread->altstack.ss_flags & SS_DISABLE) && rsp > (u64)thread->altstack.ss_sp &&
+	       rsp - (u64)thread->altstack.ss_sp <= thread->altstack.ss_size;
+}
+
+s64 sys_sigaltstack(struct frame *frame)
+{
+	struct thread *thread = this_thread();
+	stack_t stack, old = thread->altstack;
+	bool in_use = on_altstack(thread, frame->rsp);
+
+	if (in_use)
+		old.ss_flags |= SS_ONSTACK;
+	if (frame->rdi) {
+		if (copy_from_user(&stack, frame->rdi, sizeof(stack)))
+			return -EFAULT;
+		if (in_use)
+			return -EPERM;
+		if (stack.ss_flags & ~(SS_DISABLE | SS_ONSTACK))
+			return -EINVAL;
+		if (!(stack.ss_flags & SS_DISABLE) && stack.ss_size < MINSIGSTKSZ)
+			return -ENOMEM;
+		if (!(stack.ss_flags & SS_DISABLE) &&
+		    ((u64)stack.ss_sp > LWK_USER_END ||
+		     stack.ss_size > LWK_USER_END - (u64)stack.ss_sp))
+			return -EFAULT;
+		stack.ss_flags &= SS_DISABLE;
+	}
+	if (frame->rsi && copy_to_user(frame->rsi, &old, sizeof(old)))
+		return -EFAULT;
+	if (frame->rdi)
+		thread->altstack = stack;
+	return 0;
 }
 
 /* Builds the handler's frame. 0, or -EFAULT when the stack has no room. */

@@ -27,15 +27,14 @@ s64 sys_rt_sigpending(struct frame *frame)
 	return copy_to_user(frame->rdi, &pending, frame->rsi);
 }
 
-static bool signal_or_order(const struct slot *slot)
+static bool signal_or_end(const struct slot *slot)
 {
-	return signal_comes(slot) || READ_ONCE(slot->process->ending) || !channel_ordered(slot) ||
-	       channel_fault_waits(slot);
+	return signal_comes(slot) || READ_ONCE(slot->process->ending);
 }
 
 void signal_wait_until(u64 deadline)
 {
-	slot_sleep_until(signal_or_order, deadline);
+	slot_sleep_until(signal_or_end, deadline);
 	if (!channel_ordered(this_slot()) || READ_ONCE(this_process()->ending))
 		process_abandon();
 	channel_serve_fault();

@@ -111,13 +111,12 @@ void slot_sleep(bool (*ready)(const struct slot *slot))
 		proxy_acts();
 }
 
-void slot_yield(void)
+void process_looks(void)
 {
+	if (!channel_ordered(&slots[0]))
+		process_abandon();
+	channel_serve_fault();
 	proxy_acts();
-}
-
-void slot_freeze(void)
-{
 }
 
 bool slot_others_wait(void)

@@ -66,29 +66,15 @@ bool boot_option(const char *option)
 	return false;
 }
 
-bool channel_ordered(const struct slot *slot)
-{
-	return true;
-}
-
-void channel_serve_fault(void)
-{
-}
-
-void slot_freeze(void)
-{
-}
-
 void slot_yield(void)
 {
 	/* Nobody else can end what is waited for. */
 	must(!"a wait that ends");
 }
 
-void process_abandon(void)
+void process_looks(void)
 {
-	must(!"a process that goes on");
-	__builtin_unreachable();
+	slot_yield();
 }
 
 void signal_collect(void)

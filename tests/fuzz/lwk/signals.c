@@ -15,7 +15,6 @@
 #include "lwk/process/process.h"
 #include "lwk/process/slot.h"
 #include "lwk/signals/action.h"
-#include "lwk/signals/altstack.h"
 #include "lwk/signals/deliver.h"
 #include "lwk/signals/info.h"
 
