@@ -157,6 +157,8 @@ int64_t calls_execute(const struct lwk_packet *request)
 		return share_detach(args[0]);
 	case LWK_CALL_FILE:
 		return descriptor_is_kept(args[0]) ? 0 : mapped_file_number(args[0]);
+	case LWK_CALL_LOAD:
+		return mapped_file_load(args[0], args[1], args[2], args[3]);
 	case LWK_CALL_AREA:
 		return maps_add(args);
 	case LWK_CALL_GRANT:

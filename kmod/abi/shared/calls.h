@@ -38,6 +38,8 @@
  *   FILE    request; args: fd. Result: a number for the file behind it, for AREA; 0: it has none.
  *   AREA    request, one for each mapping, after a reply LWK_RESULT_AREAS; args: start, end, prot,
  *           LWK_AREA_*, number of the file that was mapped there or 0, offset in that file.
+ *   LOAD    request; args: number of a file (FILE), start, size, offset. The proxy reads that part
+ *           of the file to start. Result: 0, also where the file ends before; or a negative error.
  *   GRANT   request. The proxy calls LWK_GRANT.
  *   UNSHARE request; args: start, size. The proxy calls LWK_GRANT, and maps its WINDOW there.
  *   RESHARE request; args: start, size, prot. The proxy calls LWK_GRANT, then mprotect(2).
@@ -89,6 +91,7 @@ struct lwk_cause {
 #define LWK_CALL_FILE (LWK_CALL_BASE + 22)
 #define LWK_CALL_AREA (LWK_CALL_BASE + 23)
 #define LWK_CALL_SIGNALS_HELD (LWK_CALL_BASE + 24)
+#define LWK_CALL_LOAD (LWK_CALL_BASE + 25)
 /*
  * Numbers of timers of CPU time, which the LWK has itself, begin here; Linux's are much smaller. A
  * timer with the second bit sends its signals to one thread.

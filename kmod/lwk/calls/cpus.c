@@ -97,11 +97,12 @@ s64 sys_sched_yield(struct frame *frame)
 
 s64 sys_membarrier(struct frame *frame)
 {
-	struct space *space = &this_process()->space;
+	struct process *process = this_process();
+	u32 command = frame->rdi;
 
 	if (frame->rsi)
 		return -EINVAL;
-	switch ((u32)frame->rdi) {
+	switch (command) {
 	case MEMBARRIER_CMD_QUERY:
 		return MEMBARRIER_CMD_PRIVATE_EXPEDITED |
 		       MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED |
@@ -109,13 +110,17 @@ s64 sys_membarrier(struct frame *frame)
 		       MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE;
 	case MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED:
 	case MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE:
+		/* The bit of each command is half of the one that registers for it. */
+		__atomic_or_fetch(&process->barriers, command / 2, __ATOMIC_RELAXED);
 		return 0;
 	case MEMBARRIER_CMD_PRIVATE_EXPEDITED:
 	case MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE:
+		if (!(READ_ONCE(process->barriers) & command))
+			return -EPERM;
 		/* A CPU loads CR3 for it, which orders its memory accesses and its instructions. */
-		spin_lock(&space->lock);
-		tlb_flush_everywhere(space);
-		spin_unlock(&space->lock);
+		spin_lock(&process->space.lock);
+		tlb_flush_everywhere(&process->space);
+		spin_unlock(&process->space.lock);
 		return 0;
 	default:
 		return -EINVAL;

@@ -186,15 +186,43 @@ s64 sys_brk(struct frame *frame)
 #define MREMAP_DONTUNMAP 4
 #endif
 
+/* The proxy reads what a private mapping of a file grows by; the file may be closed, and gone. */
+static s64 grow_file(struct frame *frame, const struct area *area)
+{
+	struct space *space = &this_process()->space;
+	u64 old_size = ALIGN_UP(frame->rsi, PAGE_SIZE), more = frame->rdx - old_size, start;
+	u64 offset = area->offset + (frame->rdi - area->start) + old_size;
+	s64 at = -ENOMEM, error;
+
+	if (channel_call(MEMORY, LWK_CALL_LOAD, area->file, 0, 0, 0) >= 0)
+		at = space_resize(space, frame->rdi, old_size, frame->rdx, frame->r10, frame->r8);
+	if (at < 0)
+		return at;
+	start = at + old_size;
+	error = space_protect(space, start, more, PROT_READ | PROT_WRITE);
+	if (!error)
+		error = space_populate(space, start, more);
+	if (!error)
+		error = channel_call(MEMORY, LWK_CALL_LOAD, area->file, start, more, offset);
+	/* As on Linux, what cannot be read is found by who touches it. */
+	space_protect(space, start, more, error ? PROT_NONE : area->prot);
+	return at;
+}
+
 s64 sys_mremap(struct frame *frame)
 {
+	struct space *space = &this_process()->space;
 	u64 flags = frame->r10;
+	struct area area;
 
 	if (flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP) ||
 	    (flags && !(flags & MREMAP_MAYMOVE)))
 		return -EINVAL;
-	return space_resize(&this_process()->space, frame->rdi, frame->rsi, frame->rdx, flags,
-			    frame->r8);
+	if (frame->rdx > ALIGN_UP(frame->rsi, PAGE_SIZE) &&
+	    space_find_area(space, frame->rdi, &area) && area.start <= frame->rdi && area.file &&
+	    !area.shared)
+		return grow_file(frame, &area);
+	return space_resize(space, frame->rdi, frame->rsi, frame->rdx, flags, frame->r8);
 }
 
 s64 sys_mincore(struct frame *frame)

@@ -217,20 +217,7 @@ bool space_is_mapped(struct space *space, u64 addr, u64 size)
 	return mapped;
 }
 
-s64 space_policy(struct space *space, u64 addr, struct policy *policy)
-{
-	const struct area *area;
-
-	spin_lock(&space->lock);
-	area = addr < LWK_USER_END ? area_at(space, addr) : NULL;
-	if (area)
-		*policy = area->policy;
-	spin_unlock(&space->lock);
-	return area ? 0 : -EFAULT;
-}
-
-/* Finds the first area that ends behind addr; false: there is none. */
-static bool find_area(struct space *space, u64 addr, struct area *found, bool *heap)
+bool space_find_area(struct space *space, u64 addr, struct area *found)
 {
 	const struct area *area;
 
@@ -238,23 +225,33 @@ static bool find_area(struct space *space, u64 addr, struct area *found, bool *h
 	area = area_from(space, addr);
 	if (area)
 		*found = *area;
-	*heap = area && !area->file && !area->shared && area->start < space->brk &&
-		area->end > space->brk_start;
 	spin_unlock(&space->lock);
 	return area;
+}
+
+s64 space_policy(struct space *space, u64 addr, struct policy *policy)
+{
+	struct area area;
+
+	if (!space_find_area(space, addr, &area) || area.start > addr)
+		return -EFAULT;
+	*policy = area.policy;
+	return 0;
 }
 
 s64 space_tell(struct space *space)
 {
 	struct area area = { 0 };
-	bool heap;
 	s64 error = 0;
 
 	/* Other threads may change areas that have not been told yet, as with /proc of Linux. */
-	while (!error && find_area(space, area.end, &area, &heap)) {
-		u64 kind = (area.shared ? LWK_AREA_SHARED : 0) | (heap ? LWK_AREA_HEAP : 0);
+	while (!error && space_find_area(space, area.end, &area)) {
+		bool heap = !area.file && !area.shared && area.start < READ_ONCE(space->brk) &&
+			    area.end > space->brk_start;
 
-		error = channel_call(MEMORY, LWK_CALL_AREA, area.start, area.end, area.prot, kind,
+		error = channel_call(MEMORY, LWK_CALL_AREA, area.start, area.end, area.prot,
+				     (area.shared ? LWK_AREA_SHARED : 0) |
+					     (heap ? LWK_AREA_HEAP : 0),
 				     area.file, area.offset);
 	}
 	return error;

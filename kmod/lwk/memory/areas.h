@@ -57,6 +57,8 @@ struct choice area_choice(const struct area *area, u64 addr);
 bool space_is_shared(struct space *space, u64 addr);
 /* Sets [*start, *stop) to others' memory that is first in [*start, end); false: there is none. */
 bool space_find_shared(struct space *space, u64 *start, u64 *stop, u64 end);
+/* Copies the first area that ends behind addr; false: there is none. */
+bool space_find_area(struct space *space, u64 addr, struct area *found);
 /* Is each page of the range in some mapping? */
 bool space_is_mapped(struct space *space, u64 addr, u64 size);
 /* Tells the proxy what is mapped where. 0, or the proxy's error. */

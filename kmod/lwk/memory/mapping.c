@@ -93,13 +93,14 @@ static bool over_limit(const struct space *space, u64 size)
 	return limit && sum > limit;
 }
 
-static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
-	       bool shared)
+/* Maps an area that is as 'like' says, but for where it is. */
+static s64 map_like(struct space *space, u64 addr, u64 size, enum placement placement,
+		    const struct area *like)
 {
-	struct area area;
+	struct area area = *like;
 
 	size = ALIGN_UP(size, PAGE_SIZE);
-	if (!size || size > LWK_USER_END || prot & ~PROT_ALL)
+	if (!size || size > LWK_USER_END || area.prot & ~PROT_ALL)
 		return size > LWK_USER_END ? -ENOMEM : -EINVAL;
 	if (placement == PLACE_ANYWHERE) {
 		/* The address is a hint. */
@@ -118,16 +119,20 @@ static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement
 	} else if (!range_free(space, addr, addr + size)) {
 		return -EEXIST;
 	}
-	area = (struct area){
-		.start = addr,
-		.end = addr + size,
-		.prot = prot,
-		.shared = shared,
-		.sparse = !shared && size > status->user_bytes,
-	};
+	area.start = addr;
+	area.end = addr + size;
+	area.sparse |= !area.shared && size > status->user_bytes;
 	if (area_insert(space, &area))
 		return -ENOMEM;
 	return addr;
+}
+
+static s64 map(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
+	       bool shared)
+{
+	const struct area like = { .prot = prot, .shared = shared };
+
+	return map_like(space, addr, size, placement, &like);
 }
 
 static s64 map_shared(struct space *space, u64 addr, u64 size, u32 prot, enum placement placement,
@@ -244,11 +249,12 @@ static void visit_revive(struct space *space, u64 *entry, bool large, u64 argume
  */
 static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size, u64 place, bool keep)
 {
-	struct area *area, *target;
-	u32 prot = area_at(space, addr)->prot;
-	s64 to = map(space, place, new_size, prot, place ? PLACE_REPLACE : PLACE_ANYWHERE, false);
+	struct area *area = area_at(space, addr), like = *area, *target;
+	s64 to;
 	int error;
 
+	like.offset += addr - area->start;
+	to = map_like(space, place, new_size, place ? PLACE_REPLACE : PLACE_ANYWHERE, &like);
 	if (to < 0)
 		return to;
 	error = split_for_move(space, addr, to, old_size);
@@ -267,7 +273,7 @@ static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size, u64 p
 		if (error)
 			/* The pages that have moved go back, into tables that exist. */
 			move_pages(space, to, addr, old_size);
-		area->prot = target->prot = prot;
+		area->prot = target->prot = like.prot;
 		visit_pages(space, error ? addr : (u64)to, (error ? addr : (u64)to) + old_size,
 			    visit_revive, 0);
 	}
@@ -288,8 +294,8 @@ static bool may_move_to(u64 addr, u64 old_size, u64 new_size, u64 to)
 
 static s64 resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32 flags, u64 place)
 {
-	struct area *area = area_at(space, addr);
-	bool keep = flags & MREMAP_DONTUNMAP;
+	struct area *area = area_at(space, addr), like;
+	bool keep = flags & MREMAP_DONTUNMAP, elsewhere = keep || flags & MREMAP_FIXED;
 	s64 to;
 
 	old_size = ALIGN_UP(old_size, PAGE_SIZE);
@@ -298,31 +304,30 @@ static s64 resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32
 		return -EINVAL;
 	if (!range_valid(addr, old_size) || !area || area->end < addr + old_size)
 		return -EFAULT;
-	if (flags & MREMAP_FIXED && !may_move_to(addr, old_size, new_size, place))
+	/* The mapping that stays behind would have the file's contents once more. */
+	if ((flags & MREMAP_FIXED && !may_move_to(addr, old_size, new_size, place)) ||
+	    (keep && (area->shared || area->file)))
 		return -EINVAL;
-	if (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) {
-		if (area->shared || (never_fits(new_size, area->prot) && !area->sparse))
-			return keep ? -EINVAL : -ENOMEM;
-		if (new_size < old_size && unmap(space, addr + new_size, old_size - new_size))
-			return -ENOMEM;
-		return move(space, addr, MIN(old_size, new_size), new_size,
-			    flags & MREMAP_FIXED ? place : 0, keep);
-	}
-	if (new_size <= old_size)
-		return new_size == old_size ||
-				       unmap(space, addr + new_size, old_size - new_size) == 0
-			       ? (s64)addr
-			       : -ENOMEM;
-	if (area->shared || (never_fits(new_size, area->prot) && !area->sparse) ||
-	    over_limit(space, new_size - old_size))
+	if ((elsewhere || new_size > old_size) &&
+	    (area->shared || (never_fits(new_size, area->prot) && !area->sparse)))
 		return -ENOMEM;
-	if (range_valid(addr, new_size) && area->end == addr + old_size &&
+	if ((keep && over_limit(space, new_size)) ||
+	    (new_size > old_size && over_limit(space, new_size - old_size)) ||
+	    (new_size < old_size && unmap(space, addr + new_size, old_size - new_size)))
+		return -ENOMEM;
+	old_size = MIN(old_size, new_size);
+	if (!elsewhere && new_size == old_size)
+		return addr;
+	if (!elsewhere && range_valid(addr, new_size) && area->end == addr + old_size &&
 	    range_free(space, addr + old_size, addr + new_size)) {
-		to = map(space, addr + old_size, new_size - old_size, area->prot, PLACE_EXACT,
-			 false);
+		like = *area;
+		like.offset += area->end - area->start;
+		to = map_like(space, area->end, new_size - old_size, PLACE_EXACT, &like);
 		return to < 0 ? to : (s64)addr;
 	}
-	return flags & MREMAP_MAYMOVE ? move(space, addr, old_size, new_size, 0, false) : -ENOMEM;
+	if (!(flags & MREMAP_MAYMOVE))
+		return -ENOMEM;
+	return move(space, addr, old_size, new_size, flags & MREMAP_FIXED ? place : 0, keep);
 }
 
 static u64 set_brk(struct space *space, u64 brk)

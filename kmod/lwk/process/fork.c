@@ -275,6 +275,7 @@ static void copy_rest(struct slot *parent)
 	process->passed_on = original->passed_on;
 	spin_unlock(&original->action_lock);
 	process->uid = original->uid;
+	process->barriers = READ_ONCE(original->barriers);
 	slot->thread.blocked = parent->thread.blocked;
 	slot->held = parent->held;
 	slot->thread.altstack = parent->thread.altstack;

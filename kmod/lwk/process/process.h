@@ -23,6 +23,7 @@ struct process {
 	u32 n_slots;	    /* slots that have its address space, with or without a thread */
 	u32 n_threads;
 	u32 ending;   /* 1: no thread returns to user mode any more */
+	u32 barriers; /* commands of membarrier(2) that the process may give */
 	bool out_of_memory;
 	struct lwk_cause cause;
 	struct space space;

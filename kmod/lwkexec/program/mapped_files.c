@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lwkexec/program/mapped_files.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -77,4 +79,37 @@ struct mapped_file mapped_file(uint64_t number)
 		file = files[number - 1];
 	pthread_mutex_unlock(&lock);
 	return file;
+}
+
+/* Opens the file for reading unless its path names another one now. -1 with errno. */
+static int reopen(const struct mapped_file *file)
+{
+	int fd = file->path ? open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) || st.st_dev != file->device || st.st_ino != file->inode)) {
+		close(fd);
+		fd = -1;
+	}
+	if (fd < 0)
+		errno = ENOENT;
+	return fd;
+}
+
+int64_t mapped_file_load(uint64_t number, uint64_t start, uint64_t size, uint64_t offset)
+{
+	const struct mapped_file file = mapped_file(number);
+	int fd = reopen(&file);
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return -errno;
+	for (uint64_t done = 0; done < size; done += n) {
+		n = pread(fd, (void *)(start + done), size - done, offset + done);
+		if (n <= 0)
+			break;
+	}
+	n = n < 0 ? -errno : 0;
+	close(fd);
+	return n;
 }

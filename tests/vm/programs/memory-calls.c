@@ -3,11 +3,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mempolicy.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -208,6 +211,78 @@ static int placing(void)
 	return 0;
 }
 
+/* A private mapping that grows has more of its file, also when the file is closed and it moves. */
+static int growing_files(void)
+{
+	char path[] = "growing-XXXXXX", page[PAGE], *memory, *moved, line[256], *name = NULL;
+	int fd = mkstemp(path);
+	FILE *maps;
+
+	CHECK(fd >= 0);
+	for (int i = 0; i < 6; i++) {
+		memset(page, 'a' + i, PAGE);
+		CHECK(write(fd, page, i < 5 ? PAGE : 100) > 0);
+	}
+	memory = map(MB);
+	CHECK(munmap(memory, MB) == 0);
+	memory = mmap(memory, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, PAGE);
+	CHECK(memory != MAP_FAILED && close(fd) == 0);
+	/* In place, then both parts to another place. */
+	CHECK(mremap(memory, PAGE, 2 * PAGE, 0) == memory);
+	CHECK(memory[0] == 'b' && memory[PAGE] == 'c');
+	moved = map(8 * PAGE);
+	CHECK(mremap(memory, 2 * PAGE, 5 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == moved);
+	for (int i = 0; i < 5; i++)
+		CHECK(moved[i * PAGE] == 'b' + i);
+	CHECK(moved[4 * PAGE + 99] == 'f' && moved[4 * PAGE + 100] == 0);
+	/* The new part cannot be written, and has its name. */
+	CHECK(syscall(SYS_getrandom, moved + 4 * PAGE, 1, 0) == -1 && errno == EFAULT);
+	maps = fopen("/proc/self/maps", "r");
+	CHECK(maps);
+	while (!name && fgets(line, sizeof(line), maps))
+		if (strtoul(line, &name, 16) != (unsigned long)moved)
+			name = NULL;
+	fclose(maps);
+	CHECK(name && strtoul(name + 1, NULL, 16) == (unsigned long)moved + 5 * PAGE);
+	CHECK(strstr(name, " 00001000 ") && strstr(name, path));
+	/* Without its file it keeps its size. */
+	CHECK(unlink(path) == 0);
+	CHECK(munmap(moved + 5 * PAGE, 3 * PAGE) == 0);
+	CHECK(mremap(moved, 5 * PAGE, 6 * PAGE, 0) == MAP_FAILED || moved[5 * PAGE] == 0);
+	return munmap(moved, 5 * PAGE);
+}
+
+/* Advice and policies hold for what memory grows by. */
+static int growing_advice(void)
+{
+	unsigned long nodes = 0;
+	int mode = -1, status;
+	char *memory = map(MB);
+	pid_t child;
+
+	CHECK(munmap(memory + 2 * PAGE, MB - 2 * PAGE) == 0);
+	CHECK(madvise(memory, 2 * PAGE, MADV_WIPEONFORK) == 0);
+	CHECK(syscall(SYS_get_mempolicy, NULL, &nodes, 64, NULL, MPOL_F_MEMS_ALLOWED) == 0);
+	CHECK(syscall(SYS_mbind, memory, 2 * PAGE, MPOL_BIND, &nodes, 64, 0) == 0);
+	CHECK(mremap(memory, 2 * PAGE, 4 * PAGE, 0) == memory);
+	memory = mremap(memory, 4 * PAGE, 16 * MB, MREMAP_MAYMOVE);
+	CHECK(memory != MAP_FAILED);
+	for (size_t at = 0; at < 16 * MB; at += 3 * PAGE) {
+		memory[at] = 1;
+		CHECK(syscall(SYS_get_mempolicy, &mode, NULL, 0, memory + at, MPOL_F_ADDR) == 0);
+		CHECK(mode == MPOL_BIND);
+	}
+	child = fork();
+	if (child == 0) {
+		for (size_t at = 0; at < 16 * MB; at += 3 * PAGE)
+			if (memory[at])
+				_exit(1);
+		_exit(0);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	return munmap(memory, 16 * MB);
+}
+
 static int addresses(void)
 {
 	static char *const bad[] = { NULL,
@@ -229,7 +304,7 @@ static int addresses(void)
 int main(void)
 {
 	if (holes() || protection() || moving() || files() || file_in_reserved_room() || limits() ||
-	    sparse() || placing() || addresses())
+	    sparse() || placing() || growing_files() || growing_advice() || addresses())
 		return 1;
 	puts("all of it is right");
 	return 0;

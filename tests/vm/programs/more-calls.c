@@ -346,10 +346,19 @@ static int barriers(void)
 {
 	long known = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0);
 	pthread_t thread;
+	int status;
+	pid_t child;
 
 	CHECK(known > 0 && known & MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 	CHECK(known & MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
+	CHECK(syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) < 0 && errno == EPERM);
 	CHECK(syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0) == 0);
+	CHECK(syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0) < 0 &&
+	      errno == EPERM);
+	child = fork();
+	if (child == 0)
+		_exit(syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) != 0);
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
 	CHECK(pthread_create(&thread, NULL, spin, NULL) == 0);
 	for (int i = 0; i < 100; i++)
 		CHECK(syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0);
@@ -483,14 +492,26 @@ static int address_space(void)
 	const size_t limit = 512 << 20, step = 64 << 20;
 	struct rlimit old, now;
 	int status;
+	void *end, *room, *place;
 	pid_t child;
-	void *end;
 
 	CHECK(getrlimit(RLIMIT_AS, &old) == 0 && old.rlim_cur == RLIM_INFINITY);
 	now = (struct rlimit){ limit, old.rlim_max };
 	CHECK(setrlimit(RLIMIT_AS, &now) == 0);
 	CHECK(prlimit(getpid(), RLIMIT_AS, NULL, &now) == 0 && now.rlim_cur == limit);
 	CHECK(!has_room_for(limit) && errno == ENOMEM && has_room_for(step));
+	room = mmap(NULL, step, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	place = mmap(NULL, 2 * step, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(room != MAP_FAILED && place != MAP_FAILED);
+	now.rlim_cur = step + step / 2;
+	CHECK(setrlimit(RLIMIT_AS, &now) == 0);
+	CHECK(mremap(room, step, 2 * step, MREMAP_MAYMOVE | MREMAP_FIXED, place) == MAP_FAILED &&
+	      errno == ENOMEM);
+	CHECK(mremap(room, step, step, MREMAP_MAYMOVE | 4 /* DONTUNMAP */) == MAP_FAILED &&
+	      errno == ENOMEM);
+	CHECK(mremap(room, step, step, MREMAP_MAYMOVE | MREMAP_FIXED, place) == place);
+	now.rlim_cur = limit;
+	CHECK(setrlimit(RLIMIT_AS, &now) == 0 && munmap(place, 2 * step) == 0);
 	end = sbrk(0);
 	CHECK(sbrk(limit) == (void *)-1 && errno == ENOMEM && sbrk(0) == end);
 	child = fork();
