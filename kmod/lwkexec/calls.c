@@ -16,6 +16,7 @@
 #include "lwkexec/instance/copy.h"
 #include "lwkexec/instance/linux_call.h"
 #include "lwkexec/instance/session.h"
+#include "lwkexec/process/core.h"
 #include "lwkexec/process/direct.h"
 #include "lwkexec/process/exec.h"
 #include "lwkexec/process/fork.h"
@@ -161,6 +162,12 @@ int64_t calls_execute(const struct lwk_packet *request)
 		return mapped_file_load(args[0], args[1], args[2], args[3]);
 	case LWK_CALL_AREA:
 		return maps_add(args);
+	case LWK_CALL_CORE:
+		return core_wanted(args[0]);
+	case LWK_CALL_CORE_THREAD:
+		return core_add_words(args);
+	case LWK_CALL_CORE_PAGES:
+		return core_add_pages(args[0], args[1]);
 	case LWK_CALL_GRANT:
 		return share_grant();
 	case LWK_CALL_UNSHARE:

@@ -24,6 +24,7 @@
 #include "lwkexec/instance/report.h"
 #include "lwkexec/instance/session.h"
 #include "lwkexec/process/cause.h"
+#include "lwkexec/process/core.h"
 #include "lwkexec/process/exec.h"
 #include "lwkexec/process/fork.h"
 #include "lwkexec/process/limits.h"
@@ -119,14 +120,16 @@ static struct program program;
 static void end(const struct lwk_packet *notice) __attribute__((noreturn));
 static void end(const struct lwk_packet *notice)
 {
+	struct core_text core;
 	struct lwk_cause cause;
 	sigset_t all;
 
 	memcpy(&cause, (const void *)(notice->args + 1), sizeof(cause));
-	cause_tell(program.name, notice->args[0], &cause);
 	/* There is nobody left to pass a signal on to. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
+	core_write(&program, notice->args[0], &cause, &core);
+	cause_tell(program.name, notice->args[0], &cause, core.text);
 	fork_return();
 	/* lwkpart.ko charges the proxy with what the program has used, for whoever waits for it. */
 	if (session_close() == 0)

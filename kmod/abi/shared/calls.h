@@ -40,6 +40,13 @@
  *           LWK_AREA_*, number of the file that was mapped there or 0, offset in that file.
  *   LOAD    request; args: number of a file (FILE), start, size, offset. The proxy reads that part
  *           of the file to start. Result: 0, also where the file ends before; or a negative error.
+ *   CORE    request; args: the signal that ends the process. Result: 1 if the proxy writes a core
+ *           file (core(5)); CORE_THREAD, AREA and CORE_PAGES follow in this order, then EXIT.
+ *   CORE_THREAD  request; args: number of a thread, its next LWK_CORE_WORDS words: of struct
+ *           lwk_core_registers, then for the thread that ends the process, the first, of FXSAVE's
+ *           area. The last packet of each has zeros behind the end.
+ *   CORE_PAGES  request; args: start, end, by address. There are pages here; where nothing is
+ *           told of a mapping is none.
  *   GRANT   request. The proxy calls LWK_GRANT.
  *   UNSHARE request; args: start, size. The proxy calls LWK_GRANT, and maps its WINDOW there.
  *   RESHARE request; args: start, size, prot. The proxy calls LWK_GRANT, then mprotect(2).
@@ -73,6 +80,16 @@ struct lwk_cause {
 	__u64 at;	 /* address of the instruction */
 	__u64 address;	 /* page fault: the address that it needed */
 };
+
+/* The registers of user mode when a thread entered the kernel. */
+struct lwk_core_registers {
+	/* As struct user_regs_struct begins, but vector and error code where it has orig_rax. */
+	__u64 frame[22];
+	__u64 fs_base, gs_base;
+};
+#define LWK_CORE_WORDS 5
+#define LWK_CORE_FPU_WORDS 64
+
 #define LWK_CALL_EXIT (LWK_CALL_BASE + 0)
 #define LWK_CALL_UNMAP (LWK_CALL_BASE + 1)
 #define LWK_CALL_SIGNAL_ACTION (LWK_CALL_BASE + 2)
@@ -92,6 +109,9 @@ struct lwk_cause {
 #define LWK_CALL_AREA (LWK_CALL_BASE + 23)
 #define LWK_CALL_SIGNALS_HELD (LWK_CALL_BASE + 24)
 #define LWK_CALL_LOAD (LWK_CALL_BASE + 25)
+#define LWK_CALL_CORE (LWK_CALL_BASE + 26)
+#define LWK_CALL_CORE_THREAD (LWK_CALL_BASE + 27)
+#define LWK_CALL_CORE_PAGES (LWK_CALL_BASE + 28)
 /*
  * Numbers of timers of CPU time, which the LWK has itself, begin here; Linux's are much smaller. A
  * timer with the second bit sends its signals to one thread.

@@ -23,6 +23,7 @@
 #include "lwk/memory/mapping.h"
 #include "lwk/memory/visit.h"
 #include "lwk/process/affinity.h"
+#include "lwk/process/core.h"
 #include "lwk/process/fork.h"
 #include "lwk/process/futex.h"
 #include "lwk/process/schedule.h"
@@ -235,6 +236,7 @@ void process_exit(int wait_status)
 		print("pid %u: killed, the partition is out of memory (the process had %llu MB)",
 		      process->pid, process->space.peak_bytes >> 20);
 	}
+	core_tell(wait_status & 0x7f);
 	channel_notice_exit(wait_status, &process->cause);
 	process_abandon();
 }

@@ -334,7 +334,10 @@ static void wait_for(bool (*ready)(const struct slot *slot), u64 deadline)
 	struct slot *slot = this_slot(), *next;
 
 	slot->deadline = deadline;
-	slot->ready = ready;
+	/* Once 'ready' is set, another thread may look at them (core.c). */
+	slot->fs_base = read_msr(MSR_FS_BASE);
+	slot->gs_base = read_msr(MSR_KERNEL_GS_BASE);
+	STORE_RELEASE(slot->ready, ready);
 	while (!is_ready(slot)) {
 		next = next_ready(slot);
 		if (!next)

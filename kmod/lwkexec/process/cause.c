@@ -98,7 +98,8 @@ static void describe_memory(char text[TEXT_SIZE])
 		 mb(status->kernel_bytes - memory_kernel_used()));
 }
 
-void cause_tell(const char *program, int wait_status, const struct lwk_cause *cause)
+void cause_tell(const char *program, int wait_status, const struct lwk_cause *cause,
+		const char *core)
 {
 	int signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
 	char text[TEXT_SIZE] = "";
@@ -119,11 +120,11 @@ void cause_tell(const char *program, int wait_status, const struct lwk_cause *ca
 			 "a signal's handler has returned to a damaged frame on its stack");
 		break;
 	}
-	if (!*text || !may_print())
+	if ((!*text && !*core) || !may_print())
 		return;
 	if (cause->kind == LWK_CAUSE_MEMORY)
 		fprintf(stderr, "lwkexec: %s: %s\n", program, text);
 	else
-		fprintf(stderr, "lwkexec: %s: killed by signal %d (%s): %s\n", program, signal,
-			strsignal(signal), text);
+		fprintf(stderr, "lwkexec: %s: killed by signal %d (%s)%s%s%s\n", program, signal,
+			strsignal(signal), *text ? ": " : "", text, core);
 }

@@ -275,16 +275,6 @@ uint64_t signals_inherited(void)
 
 uint64_t signals_init(uint64_t ignored)
 {
-	struct rlimit core;
-
-	/*
-	 * A core of the proxy says nothing about the program. A program that raises the limit gets
-	 * one.
-	 */
-	if (getrlimit(RLIMIT_CORE, &core) == 0) {
-		core.rlim_cur = 0;
-		setrlimit(RLIMIT_CORE, &core);
-	}
 	for (int s = FIRST_OF_LIBC; s <= LAST_OF_LIBC; s++)
 		pass_on_libcs(s);
 	for (int s = 1; s < NSIG; s++)
@@ -294,10 +284,13 @@ uint64_t signals_init(uint64_t ignored)
 
 void signals_end(int wait_status)
 {
+	const struct rlimit none = { 0, 0 };
 	sigset_t set;
 
 	if (!WIFSIGNALED(wait_status))
 		_exit(WEXITSTATUS(wait_status));
+	/* A core of the proxy would say nothing about the program; core.c has written the program's. */
+	setrlimit(RLIMIT_CORE, &none);
 	signal(WTERMSIG(wait_status), SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, WTERMSIG(wait_status));

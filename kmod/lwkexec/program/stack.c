@@ -64,6 +64,15 @@ static void push_strings(struct stack *stack, char **strings, uint64_t *table)
 	table[n] = 0;
 }
 
+#define AUXV 21
+static Elf64_auxv_t written[AUXV];
+
+const Elf64_auxv_t *stack_auxv(size_t *size)
+{
+	*size = sizeof(written);
+	return written;
+}
+
 uint64_t stack_build(const struct program *program, char **envp, uint64_t size)
 {
 	const struct elf_file *elf = &program->elf;
@@ -82,7 +91,7 @@ uint64_t stack_build(const struct program *program, char **envp, uint64_t size)
 	push_strings(&stack, envp, table + 1 + argc + 1);
 	push_strings(&stack, argv, table + 1);
 
-	const Elf64_auxv_t auxv[] = {
+	const Elf64_auxv_t auxv[AUXV] = {
 		{ AT_SYSINFO_EHDR, { LWK_VDSO_VADDR } },
 		{ AT_PHDR, { elf->headers } },
 		{ AT_PHENT, { elf->header_size } },
@@ -109,6 +118,7 @@ uint64_t stack_build(const struct program *program, char **envp, uint64_t size)
 	stack.pointer &= ~15UL;
 	if ((sizeof(auxv) + sizeof(table)) % 16)
 		stack.pointer -= 8;
+	memcpy(written, auxv, sizeof(auxv));
 	push(&stack, auxv, sizeof(auxv));
 	return push(&stack, table, sizeof(table));
 }

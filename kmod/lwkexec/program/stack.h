@@ -3,6 +3,8 @@
 #ifndef LWKEXEC_STACK_H
 #define LWKEXEC_STACK_H
 
+#include <elf.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "abi/shared/layout.h"
@@ -21,5 +23,7 @@ uint64_t stack_size(void);
  * mapped. Returns the stack pointer. Fails the proxy when they have no room.
  */
 uint64_t stack_build(const struct program *program, char **envp, uint64_t size);
+/* The auxiliary vector that stack_build() has written last. */
+const Elf64_auxv_t *stack_auxv(size_t *size);
 
 #endif

@@ -16,16 +16,12 @@
 /* Linux puts the name into this column of a line. */
 #define NAME_COLUMN 73
 
-struct area {
-	uint64_t start, end, prot, flags, file, offset;
-};
-
-static __thread struct area *areas;
+static __thread struct maps_area *areas;
 static __thread size_t n_areas;
 
 int64_t maps_add(const uint64_t args[6])
 {
-	struct area *more = realloc(areas, (n_areas + 1) * sizeof(*areas));
+	struct maps_area *more = realloc(areas, (n_areas + 1) * sizeof(*areas));
 
 	if (!more)
 		return -ENOMEM;
@@ -39,8 +35,14 @@ bool maps_known(void)
 	return n_areas;
 }
 
+const struct maps_area *maps_areas(size_t *n)
+{
+	*n = n_areas;
+	return areas;
+}
+
 /* Linux's name for a mapping of no file. */
-static const char *kind_of(const struct area *area)
+static const char *kind_of(const struct maps_area *area)
 {
 	if (area->flags & LWK_AREA_HEAP)
 		return "[heap]";
@@ -50,7 +52,7 @@ static const char *kind_of(const struct area *area)
 						: "";
 }
 
-static void print_area(FILE *out, const struct area *area)
+static void print_area(FILE *out, const struct maps_area *area)
 {
 	struct mapped_file file = mapped_file(area->file);
 	const char *name = file.path ? file.path : kind_of(area);
@@ -92,9 +94,10 @@ void maps_print_sizes(FILE *out)
 
 void maps_print(FILE *out)
 {
-	static const struct area clock = { LWK_CLOCK_VADDR, LWK_VDSO_VADDR, .prot = PROT_READ },
-				 vdso = { LWK_VDSO_VADDR, LWK_VDSO_VADDR + LWK_VDSO_BYTES,
-					  .prot = PROT_READ | PROT_EXEC };
+	static const struct maps_area clock = { LWK_CLOCK_VADDR, LWK_VDSO_VADDR,
+						.prot = PROT_READ },
+				      vdso = { LWK_VDSO_VADDR, LWK_VDSO_VADDR + LWK_VDSO_BYTES,
+					       .prot = PROT_READ | PROT_EXEC };
 
 	for (size_t i = 0; i < n_areas; i++)
 		print_area(out, &areas[i]);

@@ -65,7 +65,7 @@ tests/vm/programs/memory-calls-pie: $(srcdir)/tests/vm/programs/memory-calls.c
 # Programs that are linked as the distribution's compilers link by default.
 vm_default = fuzz-calls fuzz-devices own-maps nas-like nas-lu stream ping-pong memory-calls-dynamic \
 	memory-calls-no-pie killed-populating killed-waiters load-library thread-calls thread-calls-static signal-info share-cpu spin-threads turns affinity \
-	openmp profiled topology
+	openmp profiled topology dump-core dump-core-static
 if HAVE_CXX_AND_FC
 vm_default += exceptions exceptions-static fortran-io himeno
 endif
@@ -90,6 +90,10 @@ tests/vm/programs/sanitized-address: $(srcdir)/tests/vm/programs/sanitized.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -g -fsanitize=address -static-libasan -pthread $< -o $@
 tests/vm/programs/sanitized-threads: $(srcdir)/tests/vm/programs/sanitized.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -g -fsanitize=thread -static-libtsan -pthread $< -o $@
+tests/vm/programs/dump-core: $(srcdir)/tests/vm/programs/dump-core.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -g -pthread $< -o $@
+tests/vm/programs/dump-core-static: $(srcdir)/tests/vm/programs/dump-core.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -g -pthread -static $< -o $@
 tests/vm/programs/load-library: $(srcdir)/tests/vm/programs/load-library.c tests/vm/programs/openmp.c \
 	tests/vm/programs/thread-calls.c tests/vm/programs/spin-threads.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $< -o $@ -ldl
