@@ -90,7 +90,7 @@ static void give_all_up(struct server *server)
 /* The channel exists because rwsem is held, in a state that has processes. */
 static bool asks(const struct server_client *client)
 {
-	return READ_ONCE(client->requests->head) != READ_ONCE(client->requests->tail);
+	return smp_load_acquire(&client->requests->head) != READ_ONCE(client->requests->tail);
 }
 
 static bool anybody_asks(const struct server *server)

@@ -22,7 +22,7 @@ enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int 
 			smp_mb(); /* the LWK writes 'head', then reads 'linux_sleeps' */
 		}
 		do
-			mail = READ_ONCE(channel->to_linux.head) !=
+			mail = smp_load_acquire(&channel->to_linux.head) !=
 					       READ_ONCE(channel->to_linux.tail)
 				       ? MAIL_WAITS
 				       : MAIL_NONE;
