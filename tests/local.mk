@@ -113,4 +113,4 @@ tests_unit_spank_test_allocation_CPPFLAGS = -I$(top_srcdir)/tests/slurm -DRELEAS
 	-I$(top_srcdir)/spank $(AM_CPPFLAGS)
 
 # Whole folders: what is in them belongs to the tests.
-EXTRA_DIST += tests/soak tests/bench tests/fuzz tests/slurm tests/vm tests/unit/mutation tests/unit/topologies
+EXTRA_DIST += tests/soak tests/bench tests/fuzz tests/model tests/slurm tests/vm tests/unit/mutation tests/unit/topologies

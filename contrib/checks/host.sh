@@ -201,6 +201,11 @@ check_without_kernel()
 	[[ -e $sanitized/stage/usr/local/bin/lwkctl && ! -e $sanitized/stage/lib/modules ]]
 }
 
+check_model()
+{
+	tests/model/run
+}
+
 check_tarball()
 {
 	build_for_host

@@ -23,6 +23,7 @@ source_checks()
 	version configure.ac, NEWS and the packages have one version
 	sanitizers the project builds out of tree with sanitizers
 	without_kernel the project builds and installs without kernel headers
+	model the delegation channel holds in every order of its steps, and errors in it are found
 	sparse sparse finds nothing in lwkpart.ko
 	analyzer gcc -fanalyzer finds nothing in libmodeswitch
 	hardening what is installed is built hardened and starts no shell

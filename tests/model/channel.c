@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The delegation channel from end to end: one or two threads of an LWK on a CPU each make delegated
+ * calls, which a server, or the proxy's thread in the kernel, or the proxy answers.
+ */
+#include "abi/shared/grant.h"
+#include "abi/shared/orders.h"
+#include "instance/instance.h"
+#include "instance/orders/doorbell.h"
+#include "instance/orders/freeze.h"
+#include "instance/state.h"
+#include "lwk/lwk.h"
+#include "lwkpart/linux.h"
+#include "process/calls/calls.h"
+#include "process/calls/requests.h"
+#include "process/calls/serve.h"
+#include "process/calls/served.h"
+#include "process/thread/channel.h"
+
+/* The number of a call says who can make it. */
+enum { BY_SERVER = 1, BY_KERNEL, BY_PROXY, ENDLESS };
+
+#define CPUS 2
+#define FIRST_ID 0xfffffffeU
+
+static struct world {
+	struct linux_side linux_side;
+	struct instance instance;
+	struct lwk_process processes[CPUS];
+	struct lwk_channel channels[2 * CPUS];
+	struct lwk_control controls[2 * CPUS];
+	struct lwk_grant grants[2 * CPUS];
+	struct pid pids[CPUS];
+	u32 interrupted; /* a proxy has had its signal */
+	u32 made[CPUS];	 /* calls */
+	u32 progress;	 /* of LWK CPU 0 in user mode */
+	u8 status[LWK_STATUS_BYTES(2 * CPUS)] __attribute__((aligned(64)));
+} * world;
+static struct lwk_boot_params params;
+static unsigned int cpus, calls, serve_flags;
+static unsigned int kinds[4]; /* of a CPU's calls, one after the other */
+/* The threads by their numbers, or 0. The LWK's CPUs are the first. */
+static unsigned int n_threads, proxies, server;
+
+/* ---- what the requests ask for ---- */
+
+static s64 result_of(u64 argument)
+{
+	return 3 * argument + 1;
+}
+
+/* A call of the server's, in its thread. */
+s64 request_make(struct lwk_thread *thread, struct transfer *transfer,
+		 const struct lwk_packet *packet)
+{
+	if (packet->nr == BY_SERVER)
+		return result_of(packet->args[0]);
+	/* Waits, against all expectation, for what only a signal ends. */
+	if (packet->nr == ENDLESS && !READ_ONCE(world->interrupted)) {
+		smp_store_mb(current->state, TASK_INTERRUPTIBLE);
+		schedule();
+	}
+	return NOT_DONE;
+}
+
+/* A call in the proxy's context, as process/calls.c makes it. */
+bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
+{
+	struct lwk_packet packet;
+
+	if (!channel_peek(thread, &packet) || packet.nr == BY_PROXY)
+		return false;
+	if (channel_answer(thread, packet.id, result_of(packet.args[0])))
+		channel_ring(thread);
+	return true;
+}
+
+/* A call in user space, as lwkexec/instance/channel.c receives it and replies. */
+static void call_in_proxy(struct lwk_thread *thread, struct lwk_channel *channel)
+{
+	u32 tail = channel->to_linux.tail, head = channel->to_lwk.head;
+	struct lwk_packet packet;
+
+	if (__atomic_load_n(&channel->to_linux.head, __ATOMIC_ACQUIRE) == tail)
+		return;
+	packet = channel->to_linux.slot[tail % LWK_RING_SLOTS];
+	__atomic_store_n(&channel->to_linux.tail, tail + 1, __ATOMIC_RELEASE);
+	channel->to_lwk.slot[head % LWK_RING_SLOTS] = (struct lwk_packet){
+		.kind = LWK_PACKET_REPLY, .id = packet.id, .args = { result_of(packet.args[0]) }
+	};
+	__atomic_store_n(&channel->to_lwk.head, head + 1, __ATOMIC_RELEASE);
+	smp_mb();
+	if (__atomic_load_n(&channel->lwk_sleeps, __ATOMIC_RELAXED))
+		channel_ring(thread);
+}
+
+/* ---- threads ---- */
+
+static void lwk_cpu(void *argument)
+{
+	unsigned int cpu = (unsigned long)argument, i;
+
+	lwk_begin(cpu);
+	for (i = 0; model_more(i, calls); i++)
+		must(lwk_call(kinds[i % calls], 16 * cpu + i) == result_of(16 * cpu + i));
+	world->made[cpu] = i;
+}
+
+static void proxy(void *argument)
+{
+	struct lwk_thread *thread = &world->processes[(unsigned long)argument].first;
+	struct lwk_serve arg;
+	long error;
+
+	do {
+		arg.flags = serve_flags;
+		error = serve(thread, &arg);
+		if (error == -EINTR) {
+			WRITE_ONCE(world->interrupted, 1);
+			flush_signals(current);
+		}
+		if (!error)
+			call_in_proxy(thread, &world->channels[cpus + (unsigned long)argument]);
+	} while (error != -EIO);
+}
+
+/* Sends the proxy a signal at any time. */
+static void signals(void *argument)
+{
+	send_sig(SIGKILL, &linux_side->tasks[proxies], 1);
+}
+
+/* Ends the instance, as boot.c does. */
+static void stops(void *argument)
+{
+	struct instance *instance = &world->instance;
+
+	WRITE_ONCE(instance->stopping, true);
+	servers_hurry(instance);
+	down_write(&instance->rwsem);
+	instance_set_state(instance, LWK_STATE_SHUTDOWN);
+	up_write(&instance->rwsem);
+	instance_wake_proxies(instance);
+	for (unsigned int i = 0; i < cpus; i++)
+		channel_forget(&world->processes[i].first);
+	instance_wake_proxies(instance);
+	servers_stop(instance);
+}
+
+/* Makes calls, and goes on in user mode afterwards. */
+static void lwk_cpu_that_goes_on(void *argument)
+{
+	lwk_begin(0);
+	for (unsigned int i = 0; i < calls; i++) {
+		lwk_user_mode();
+		WRITE_ONCE(world->progress, world->progress + 1);
+		must(lwk_call(kinds[i], i) == result_of(i));
+		world->made[0] = i + 1;
+	}
+	for (;;) {
+		lwk_interrupted();
+		lwk_user_mode();
+	}
+}
+
+/* Has the LWK's processes stand still, and go on. */
+static void freezes(void *argument)
+{
+	struct lwk_freeze request = { .frozen = 1, .timeout_ms = 1000 };
+	u32 progress;
+
+	must(freeze_instance(&world->instance, &request) == 0);
+	must(world->instance.state == LWK_STATE_FROZEN);
+	progress = READ_ONCE(world->progress);
+	must(READ_ONCE(world->progress) == progress);
+	request.frozen = 0;
+	must(freeze_instance(&world->instance, &request) == 0);
+}
+
+/* ---- other files of the module ---- */
+
+void instance_set_state(struct instance *instance, enum lwk_state state)
+{
+	WRITE_ONCE(instance->state, state);
+}
+
+enum lwk_state instance_state(struct instance *instance)
+{
+	return READ_ONCE(instance->state);
+}
+
+bool confinement_has_groups(const struct confinement *confinement)
+{
+	return true;
+}
+
+int confine_current(struct confinement *confinement)
+{
+	return 0;
+}
+
+void confinement_release(struct confinement *confinement)
+{
+}
+
+void charge_proxy(struct instance *instance, unsigned int slot, struct charge *charge)
+{
+}
+
+/* ---- the world ---- */
+
+static void name_channel(struct lwk_channel *channel, unsigned int index)
+{
+	static const struct {
+		const char *name[CPUS];
+		size_t at, size;
+	} parts[] = {
+#define PART(member)                                                                               \
+	{ { "channel 0 " #member, "channel 1 " #member },                                          \
+	  offsetof(struct lwk_channel, member),                                                    \
+	  sizeof(channel->member) }
+		PART(to_linux.head), PART(to_linux.tail), PART(to_linux.slot), PART(to_lwk.head),
+		PART(to_lwk.tail),   PART(to_lwk.slot),	  PART(lwk_sleeps),    PART(linux_sleeps),
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		model_name((u8 *)channel + parts[i].at, parts[i].size, parts[i].name[index]);
+}
+
+static void make_world(unsigned int n, unsigned int flags)
+{
+	struct instance *instance;
+	u32 first = FIRST_ID;
+
+	cpus = n;
+	serve_flags = flags;
+	world = model_alloc(sizeof(*world), 4096);
+	linux_side = &world->linux_side;
+	instance = &world->instance;
+	model_name(world, sizeof(*world), "world");
+	model_name(instance, sizeof(*instance), "instance");
+	model_name(&instance->bells[0].rung, 1, "bell rung");
+	model_name(&instance->bells[0].clients, 4, "bell clients");
+	model_name(&instance->bells[0].wait, sizeof(instance->bells[0].wait), "bell wait");
+	model_name(linux_side->heap, sizeof(linux_side->heap), "server");
+	model_name(&linux_side->irq.pending, 4, "Linux pending");
+	params = (struct lwk_boot_params){
+		.n_cpus = n, .n_slots = 2 * n, .x2apic = 1, .tsc_khz = 2000000
+	};
+	*instance = (struct instance){ .state = LWK_STATE_RUNNING,
+				       .kref = { 1 },
+				       .n_cpus = n,
+				       .n_slots = 2 * n,
+				       .params = &params,
+				       .status = (struct lwk_status *)world->status,
+				       .channels = world->channels,
+				       .controls = world->controls,
+				       .grants = world->grants };
+	for (unsigned int i = 0; i < n; i++) {
+		params.cpus[i].apicid = instance->cpus[i].apicid = i;
+		init_waitqueue_head(&instance->bells[i].wait);
+	}
+	for (unsigned int i = 0; i < 2 * n; i++)
+		init_waitqueue_head(&instance->wait[i]);
+	must(doorbell_connect(instance) == 0);
+	for (unsigned int i = 0; i < n; i++) {
+		struct lwk_process *process = &world->processes[i];
+		struct lwk_channel *channel = &world->channels[n + i];
+
+		name_channel(channel, i);
+		*process = (struct lwk_process){
+			.instance = instance,
+			.proxy = &world->pids[i],
+			.first = { .process = process,
+				   .slot = n + i,
+				   .channel = channel,
+				   .next_charge = 1000 },
+		};
+		instance->threads[n + i] = &process->first;
+		model_name(process, sizeof(*process), "process");
+		for (unsigned int j = 0; j < LWK_RING_SLOTS; j++) {
+			model_whole(&channel->to_linux.slot[j], sizeof(struct lwk_packet));
+			model_whole(&channel->to_lwk.slot[j], sizeof(struct lwk_packet));
+		}
+		/* The counts wrap. */
+		channel->to_linux.head = channel->to_linux.tail = first;
+		channel->to_lwk.head = channel->to_lwk.tail = first;
+	}
+	lwk_prepare(n, &params, instance->status, world->channels, world->controls);
+	lwk_count_from(first);
+}
+
+static void add_thread(const char *name, void (*run)(void *), unsigned long argument, bool service,
+		       struct pid *tgid)
+{
+	linux_side->tasks[n_threads].tgid = tgid;
+	model_name(&linux_side->tasks[n_threads++], sizeof(struct task_struct), name);
+	model_thread(name, run, (void *)argument, service);
+}
+
+static void add_lwk(void (*run)(void *argument), bool service)
+{
+	static const char *const names[CPUS] = { "LWK CPU 0", "LWK CPU 1" };
+
+	for (unsigned int i = 0; i < cpus; i++)
+		add_thread(names[i], run, i, service, NULL);
+}
+
+static void add_linux(bool service)
+{
+	static const char *const names[CPUS] = { "proxy 0", "proxy 1" };
+
+	add_thread("interrupt", linux_interrupts, 0, true, NULL);
+	proxies = n_threads;
+	for (unsigned int i = 0; i < cpus; i++)
+		add_thread(names[i], proxy, i, service, &world->pids[i]);
+	if (!(serve_flags & LWK_SERVE_BY_SERVER))
+		return;
+	linux_side->kthread.thread = server = n_threads;
+	add_thread("server", linux_kthread, 0, true, NULL);
+}
+
+/* In the beginning the proxies have left their channels to the server, which sleeps. */
+static void begin_served(void)
+{
+	for (unsigned int i = 0; i < cpus; i++)
+		model_first(proxies + i);
+	model_first(server);
+}
+
+/* Each call has been taken once and answered once. */
+static void all_answered(void)
+{
+	for (unsigned int i = 0; i < cpus; i++) {
+		const struct lwk_channel *channel = &world->channels[cpus + i];
+
+		must(world->made[i]);
+		must(channel->to_linux.head == FIRST_ID + world->made[i]);
+		must(channel->to_linux.tail == FIRST_ID + world->made[i]);
+		must(channel->to_lwk.head == FIRST_ID + world->made[i]);
+		must(channel->to_lwk.tail == FIRST_ID + world->made[i]);
+	}
+}
+
+/* The server has ended, and nobody waits for it. */
+static void all_stopped(void)
+{
+	must(!linux_side->kthread.run || linux_side->tasks[server].ended);
+	must(world->instance.bells[0].clients == 0);
+	must(!(world->instance.rwsem.count));
+}
+
+static void all_thawed(void)
+{
+	all_answered();
+	must(world->instance.state == LWK_STATE_RUNNING);
+}
+
+static void by_proxy(void)
+{
+	make_world(1, 0);
+	calls = 2;
+	kinds[0] = kinds[1] = BY_PROXY;
+	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem)); /* nobody writes */
+	add_lwk(lwk_cpu, false);
+	add_linux(true);
+}
+
+static void by_kernel(void)
+{
+	make_world(1, LWK_SERVE_CALLS);
+	calls = 2;
+	kinds[0] = BY_KERNEL;
+	kinds[1] = BY_PROXY;
+	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem));
+	add_lwk(lwk_cpu, false);
+	add_linux(true);
+}
+
+static void by_server(void)
+{
+	make_world(1, LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER);
+	calls = 2;
+	kinds[0] = BY_SERVER;
+	kinds[1] = BY_PROXY;
+	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem));
+	add_lwk(lwk_cpu, false);
+	add_linux(true);
+}
+
+static void one_by_server(void)
+{
+	make_world(1, LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER);
+	calls = 1;
+	kinds[0] = BY_SERVER;
+	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem));
+	add_lwk(lwk_cpu, false);
+	add_linux(true);
+	begin_served();
+}
+
+static void two_by_server(void)
+{
+	make_world(2, LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER);
+	calls = 1;
+	kinds[0] = BY_SERVER;
+	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem));
+	add_lwk(lwk_cpu, false);
+	add_linux(true);
+	begin_served();
+}
+
+static void taken_back(void)
+{
+	make_world(1, LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER);
+	calls = 1;
+	kinds[0] = ENDLESS;
+	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem));
+	add_lwk(lwk_cpu, false);
+	add_linux(true);
+	add_thread("who signals", signals, 0, false, NULL);
+	begin_served();
+}
+
+static void stopped(void)
+{
+	make_world(1, LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER);
+	calls = 1;
+	kinds[0] = ENDLESS;
+	add_lwk(lwk_cpu, true);
+	add_linux(false);
+	add_thread("who stops", stops, 0, false, NULL);
+	begin_served();
+}
+
+static void frozen(void)
+{
+	make_world(1, 0);
+	calls = 1;
+	kinds[0] = BY_PROXY;
+	add_lwk(lwk_cpu_that_goes_on, true);
+	add_linux(true);
+	add_thread("who freezes", freezes, 0, false, NULL);
+}
+
+const struct scenario scenarios[] = {
+	{ "by-proxy", "calls that the proxy makes in user space", 0, by_proxy, all_answered },
+	{ "by-kernel", "a call in the proxy's context, and one in user space", 0, by_kernel,
+	  all_answered },
+	{ "by-server", "a call by a server, and one that it hands back", 2, by_server,
+	  all_answered },
+	{ "one-by-server", "a server and one requester", 3, one_by_server, all_answered },
+	{ "two-by-server", "a server and two requesters", 2, two_by_server, all_answered },
+	{ "taken-back", "a signal for a proxy whose call the server makes without an end", 1,
+	  taken_back, all_answered },
+	{ "stopped", "the instance ends while a server makes a call without an end", 1, stopped,
+	  all_stopped },
+	{ "frozen", "the program stands still, and goes on", 2, frozen, all_thawed },
+	{ NULL },
+};
