@@ -20,6 +20,7 @@ static const char *const names[N_FUNCTIONS] = {
 	[COMM_DUP] = "PMPI_Comm_dup",
 	[COMM_FREE] = "PMPI_Comm_free",
 	[COMM_SPLIT] = "PMPI_Comm_split",
+	[COMM_GET_PARENT] = "PMPI_Comm_get_parent",
 	[GROUP_SIZE] = "PMPI_Group_size",
 	[GROUP_TRANSLATE_RANKS] = "PMPI_Group_translate_ranks",
 	[GROUP_FREE] = "PMPI_Group_free",
@@ -110,6 +111,7 @@ bool library_find(void)
 		.integer = world ? variable("ompi_mpi_int") : 0x4c000405,
 		.ignore_status = world ? 0 : 1,
 		.least = world ? variable("ompi_mpi_op_min") : 0x58000002,
+		.no_communicator = world ? variable("ompi_mpi_comm_null") : 0x04000000,
 	};
 	return true;
 }

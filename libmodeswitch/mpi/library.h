@@ -13,7 +13,8 @@
 struct library {
 	bool mpich;
 	uint64_t world, in_place, byte, integer, ignore_status;
-	uint64_t least; /* MPI_MIN */
+	uint64_t least;		  /* MPI_MIN */
+	uint64_t no_communicator; /* MPI_COMM_NULL */
 };
 extern struct library library;
 
@@ -57,6 +58,7 @@ enum library_function {
 	COMM_DUP,
 	COMM_FREE,
 	COMM_SPLIT,
+	COMM_GET_PARENT,
 	GROUP_SIZE,
 	GROUP_TRANSLATE_RANKS,
 	GROUP_FREE,

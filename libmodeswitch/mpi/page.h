@@ -82,6 +82,9 @@ static inline unsigned page_class(uint64_t bytes)
 	return bits == 0 ? 0 : bits <= 6 ? 1 : bits >= 22 ? PAGE_CLASSES - 1 : (bits + 2) / 3 - 1;
 }
 
+/* Writes "DIR/mpi-5.0.WORD.json" for "DIR/mpi-5.0.json": the path of a part of that profile. */
+void page_part_path(const char *path, const char *word, char *part, size_t size);
+
 /*
  * Writes the page as a JSON object. Numbers of a page that anybody may have written are checked:
  * false when 'size' bytes hold no page, and then nothing is written.

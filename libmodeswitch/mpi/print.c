@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <inttypes.h>
+#include <string.h>
 
 #include "mpi/page.h"
 
@@ -119,4 +120,12 @@ bool page_print(const struct page *page, size_t size, FILE *out)
 	print_peers(page, "fetched", (size_t)page->ranks + 1, out);
 	putc('}', out);
 	return true;
+}
+
+void page_part_path(const char *path, const char *word, char *part, size_t size)
+{
+	const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+	int stem = dot && (!slash || dot > slash + 1) ? dot - path : (int)strlen(path);
+
+	snprintf(part, size, "%.*s.%s%s", stem, path, word, path + stem);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,19 +41,23 @@ static struct page *map(uint32_t rank)
 	const char *directory = getenv("LWK_MPI_PAGES");
 	char path[512];
 	void *page;
+	int error;
 
 	if (directory) {
 		snprintf(path, sizeof(path), "%s/%u-%d", directory, rank, getpid());
 		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd >= 0 && ftruncate(fd, size) < 0) {
+		/* Room that is missing later would end the program with SIGBUS. */
+		error = fd < 0 ? errno : posix_fallocate(fd, 0, size);
+		if (fd >= 0 && error) {
+			unlink(path);
 			close(fd);
 			fd = -1;
 		}
 		if (fd < 0)
 			fprintf(stderr,
-				"lwk: rank %u: %s: %m; its profile is lost if it does not reach "
+				"lwk: rank %u: %s: %s; its profile is lost if it does not reach "
 				"MPI_Finalize\n",
-				rank, path);
+				rank, path, strerror(error));
 	}
 	page = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		    fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED, fd, 0);
@@ -117,6 +122,28 @@ void session_begin_threads(struct call *call, const uint64_t *a, uint64_t ticks)
 	begin(a[4] && *(int *)a[4] == multiple);
 }
 
+/* A program that others have spawned has ranks and a profile of its own. */
+static bool is_spawned(void)
+{
+	uint64_t parent = library.no_communicator;
+
+	return LIBRARY_CALL(COMM_GET_PARENT, &parent) == 0 &&
+	       library_handle(parent) != library.no_communicator;
+}
+
+/* Chooses the file's path, which differs for each program that the step's programs spawn. */
+static void choose_path(char *path, size_t room)
+{
+	const char *given = getenv("LWK_MPI_PROFILE");
+	char word[sizeof(count_page->host) + 32];
+
+	snprintf(path, room, "%s", given);
+	if (!is_spawned())
+		return;
+	snprintf(word, sizeof(word), "spawned-%s-%d", count_page->host, getpid());
+	page_part_path(given, word, path, room);
+}
+
 /* Creates the file beside its later place, which gets it whole or not at all. */
 static FILE *create(const char *path, char *temporary, size_t room)
 {
@@ -138,7 +165,7 @@ static const char *text_of(const char *name)
 static bool write_file(const char *path, uint64_t communicator, int ranks, const int *lengths,
 		       const char *own)
 {
-	char temporary[4096];
+	char temporary[PATH_MAX + 32];
 	FILE *out = create(path, temporary, sizeof(temporary));
 	bool written;
 
@@ -170,9 +197,10 @@ static void collect(const char *own, int length)
 {
 	struct page *page = count_page;
 	uint64_t communicator = 0;
-	const char *path = getenv("LWK_MPI_PROFILE");
 	int *lengths = page->rank ? NULL : calloc(page->ranks, sizeof(int));
+	char path[PATH_MAX];
 
+	choose_path(path, sizeof(path));
 	if (LIBRARY_CALL(COMM_DUP, library.world, &communicator) != 0)
 		return;
 	LIBRARY_CALL(GATHER, &length, 1, library.integer, lengths, 1, library.integer, 0,

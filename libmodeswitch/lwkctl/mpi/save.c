@@ -93,17 +93,6 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return 0;
 }
 
-/* Writes "DIR/mpi-5.0.NODE.json" for "DIR/mpi-5.0.json". */
-static void part_path(const char *path, char *part, size_t size)
-{
-	const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
-	int stem = dot && (!slash || dot > slash + 1) ? dot - path : (int)strlen(path);
-	char node[65] = "node";
-
-	gethostname(node, sizeof(node) - 1);
-	snprintf(part, size, "%.*s.%s%s", stem, path, node, path + stem);
-}
-
 static int write_part(const char *path, const char *text, size_t length, struct ms_error *err)
 {
 	int fd;
@@ -128,7 +117,7 @@ int pages_save(const char *directory, const char *path, const char *as, bool qui
 	       struct ms_error *err)
 {
 	const char *slash = strrchr(directory, '/'), *job = slash ? slash + 1 : directory;
-	char part[4352], *text = NULL;
+	char node[65] = "node", part[4352], *text = NULL;
 	struct pages pages;
 	size_t length;
 	FILE *out;
@@ -141,7 +130,8 @@ int pages_save(const char *directory, const char *path, const char *as, bool qui
 		return ms_fail(err, "%s: %m", directory);
 	ret = pages_print(directory, job, out, &pages, err);
 	fclose(out);
-	part_path(path, part, sizeof(part));
+	gethostname(node, sizeof(node) - 1);
+	page_part_path(path, node, part, sizeof(part));
 	if (ret == 0 && pages.printed) {
 		ret = write_part(part, text, length, err);
 		if (ret == 0)
