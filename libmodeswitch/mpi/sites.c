@@ -2,6 +2,7 @@
 #include "mpi/sites.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -340,16 +341,39 @@ static bool measure(const struct team *team)
 
 /* ---- the begin ---- */
 
+/* The hash of an empty name, which nodes without switches have. */
+#define NO_SITE 0xcbf29ce484222325ULL
+
 /* "site1.node3" is in "site1": a node's place in Slurm's topology is the switches above it. */
 static uint64_t own_site(void)
 {
 	const char *place = getenv("SLURM_TOPOLOGY_ADDR"), *end;
-	uint64_t hash = 0xcbf29ce484222325ULL;
+	uint64_t hash = NO_SITE;
 
 	end = place ? strrchr(place, '.') : NULL;
 	for (; end && place < end; place++)
 		hash = (hash ^ (unsigned char)*place) * 0x100000001b3ULL;
 	return hash;
+}
+
+/* Rank 0 says why the option does nothing. */
+static void tell_why(void)
+{
+	int rank;
+
+	if (LIBRARY_CALL(COMM_RANK, library.world, &rank) != 0 || rank)
+		return;
+	if (world_sites[0] == NO_SITE)
+		fputs("lwk: --mpi-collectives=sites: expected SLURM_TOPOLOGY_ADDR with the "
+		      "switches above each node, found none; the MPI library's own collective "
+		      "operations are used. Sites need TopologyPlugin=topology/tree in "
+		      "slurm.conf.\n",
+		      stderr);
+	else
+		fputs("lwk: --mpi-collectives=sites: expected 3 ranks or more on several sites, "
+		      "found them on one; the MPI library's own collective operations are "
+		      "used\n",
+		      stderr);
 }
 
 void sites_begin(bool multiple)
@@ -373,4 +397,6 @@ void sites_begin(bool multiple)
 	sites_always = strstr(wanted, ",always");
 	team = sites_team(library.world);
 	sites_enabled = team && measure(team);
+	if (!team)
+		tell_why();
 }

@@ -76,3 +76,14 @@ matrix()
 		jq .functions.Send.calls) == 14 ]]
 	[[ $(jq .ranks "$files"/profile.spawned-*.json) == 2 ]]
 }
+
+@test "--mpi-collectives=sites says why it does nothing" {
+	for library in mpich openmpi; do
+		run -0 mpi "$library" 4 LWK_MPI_COLLECTIVES=sites -- "./pairs.$library" 10
+		echo "$output"
+		[[ $output == *'expected SLURM_TOPOLOGY_ADDR with the switches above each node, found none'* ]]
+		run -0 mpi "$library" 4 LWK_MPI_COLLECTIVES=sites SLURM_TOPOLOGY_ADDR=s0.n1 -- "./pairs.$library" 10
+		[[ $output == *'expected 3 ranks or more on several sites, found them on one'* ]]
+		(($(grep -c 'lwk: ' <<<"$output") == 1))
+	done
+}
