@@ -7,6 +7,7 @@
  *   sysfs/           machine/sysview/: what Linux says of all CPUs; readable for everyone
  *   prepared.json    node/prepare/
  *   quiet.json       interrupts/quiet/
+ *   ihk.json, ihk.lock  driver/ihk/owned.c
  *   fault            switch/fault.c: root orders a fault, as a test
  *   jobs/ID.journal  store/journal.c
  *   jobs/ID.json     store/record.c; readable for everyone

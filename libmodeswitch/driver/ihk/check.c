@@ -104,7 +104,7 @@ static void check_leftovers(driver_tell tell, void *context)
 {
 	int list[IHK_MAX_OS], n;
 	struct owned owned;
-	char text[256];
+	char text[256], to_do[128];
 
 	if (!ihk || owned_load(&owned))
 		return;
@@ -119,9 +119,11 @@ static void check_leftovers(driver_tell tell, void *context)
 			"IHK has the instance %d, which no LWK job has made: jobs leave it and what "
 			"it has alone",
 			list[i]);
-		tell(DRIVER_NOTE, SUBJECT,
-		     "if nobody needs it, remove it: 'ihkosctl N shutdown', 'ihkconfig 0 destroy N'",
-		     text, context);
+		snprintf(to_do, sizeof(to_do),
+			 "if nobody needs it, remove it: 'ihkosctl %d shutdown', 'ihkconfig 0 "
+			 "destroy %d'",
+			 list[i], list[i]);
+		tell(DRIVER_NOTE, SUBJECT, to_do, text, context);
 	}
 	owned_release(&owned);
 }

@@ -31,7 +31,21 @@ int ihk_count(int answer, int most);
  * another program may have removed it and made another of its number. 0; -ENOENT.
  */
 int ihk_find_instance(const struct owned *owned, int os, struct owned_instance **instance);
-/* Returns the instance's state. IHK is not asked about an instance that was never booted. */
+
+/* An instance that does not begin to end before ihk_let_go(). */
+struct ihk_held {
+	struct owned owned;
+	struct owned_instance *instance; /* in 'owned' */
+	int lock;
+};
+
+/* Does what ihk_find_instance() does, and holds what it finds. 0 or a negative errno. */
+int ihk_hold(int os, struct ihk_held *held);
+void ihk_let_go(struct ihk_held *held);
+/*
+ * Returns the state of an instance that is held, or that only this process can end. IHK is not
+ * asked about one that was never booted.
+ */
 enum ms_instance_state ihk_state(const struct owned_instance *instance);
 
 /* Does owned_load(). When nothing is lent, owned->library is that of this process's switch. */

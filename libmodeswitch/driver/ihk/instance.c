@@ -53,6 +53,30 @@ int ihk_find_instance(const struct owned *owned, int os, struct owned_instance *
 	return n == ours || n == ours - 1 || (!n && (*instance)->ending) ? 0 : -ENOENT;
 }
 
+int ihk_hold(int os, struct ihk_held *held)
+{
+	int error;
+
+	held->lock = owned_lock(false, ihk_end_ms);
+	if (held->lock < 0)
+		return held->lock;
+	error = owned_load(&held->owned);
+	if (!error) {
+		error = ihk_find_instance(&held->owned, os, &held->instance);
+		if (error)
+			owned_release(&held->owned);
+	}
+	if (error)
+		close(held->lock);
+	return error;
+}
+
+void ihk_let_go(struct ihk_held *held)
+{
+	owned_release(&held->owned);
+	close(held->lock);
+}
+
 /* Lets the job's user, and nobody else, run programs there. */
 static int give_to_user(int os, uid_t uid)
 {
@@ -133,11 +157,18 @@ static int destroy_os(void *context)
 	return error > 0 ? -EPROTO : error;
 }
 
+/* Waits for those who are asking for its state; who asks later finds that it is ending. */
 static int begin_end(const struct owned *owned, struct owned_instance *instance, struct end *end)
 {
+	int lock = owned_lock(true, ihk_end_ms), error;
+
+	if (lock < 0)
+		return lock;
 	end->booted = instance->booted;
 	instance->ending = true;
-	return owned_save(owned);
+	error = owned_save(owned);
+	close(lock);
+	return error;
 }
 
 int ihk_shut_down(int dev, unsigned instance)
@@ -322,24 +353,20 @@ int ihk_info(int dev, unsigned instance, struct instance_info *out)
 		[MS_INSTANCE_PANIC] = "PANIC",	     [MS_INSTANCE_HUNG] = "HUNG",
 		[MS_INSTANCE_FREEZING] = "FREEZING", [MS_INSTANCE_FROZEN] = "FROZEN",
 	};
-	struct owned_instance *found;
 	enum ms_instance_state state;
-	struct owned owned;
-	int error = owned_load(&owned);
+	struct ihk_held held;
+	int error = ihk_hold(instance, &held);
 
 	if (error)
 		return error;
-	error = ihk_find_instance(&owned, instance, &found);
-	if (!error) {
-		state = ihk_state(found);
-		*out = (struct instance_info){
-			.job_id = found->job_id,
-			.failed = state == MS_INSTANCE_PANIC || state == MS_INSTANCE_HUNG,
-			.state = words[state],
-		};
-	}
-	owned_release(&owned);
-	return error;
+	state = ihk_state(held.instance);
+	*out = (struct instance_info){
+		.job_id = held.instance->job_id,
+		.failed = state == MS_INSTANCE_PANIC || state == MS_INSTANCE_HUNG,
+		.state = words[state],
+	};
+	ihk_let_go(&held);
+	return 0;
 }
 
 /* IHK gives all text that it still has: *position counts within that. */

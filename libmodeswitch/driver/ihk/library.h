@@ -17,12 +17,11 @@
 				os_get_num_assigned_cpus) call(os_query_cpu) call(os_release_cpu)  \
 				call(os_set_ikc_map) call(os_assign_mem) call(                     \
 					os_get_num_assigned_mem_chunks) call(os_query_mem)         \
-					call(os_release_mem) call(os_get_eventfd) call(os_load)    \
-						call(os_kargs) call(os_boot) call(os_shutdown)     \
+					call(os_release_mem) call(os_load) call(os_kargs)          \
+						call(os_boot) call(os_shutdown)                    \
 							call(os_get_status) call(os_get_kmsg_size) \
 								call(os_kmsg) call(os_freeze)      \
-									call(os_thaw) call(        \
-										os_makedumpfile)
+									call(os_thaw)
 
 #define IHK_DECLARE(name) __typeof__(&ihk_##name) name;
 struct ihk_library {

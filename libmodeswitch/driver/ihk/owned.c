@@ -2,14 +2,19 @@
 #include "driver/ihk/owned.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "store/state.h"
 
 #define FILE_NAME "ihk.json"
+#define LOCK_NAME "ihk.lock"
 
 static int64_t number(struct json_object *object, const char *key)
 {
@@ -73,6 +78,27 @@ static int read_lists(struct json_object *file, struct owned *owned)
 			(struct ihk_mem_chunk){ number(item, "bytes"), number(item, "node") };
 	}
 	return 0;
+}
+
+int owned_lock(bool alone, unsigned wait_ms)
+{
+	int64_t deadline = clock_ms() + wait_ms;
+	char path[4096];
+	int fd, error;
+
+	snprintf(path, sizeof(path), "%s/" LOCK_NAME, state_dir);
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	while (flock(fd, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0) {
+		error = errno == EWOULDBLOCK ? EBUSY : errno;
+		if (error != EINTR && (error != EBUSY || clock_ms() >= deadline)) {
+			close(fd);
+			return -error;
+		}
+		usleep(10000);
+	}
+	return fd;
 }
 
 int owned_load(struct owned *owned)

@@ -59,6 +59,13 @@ int owned_save(const struct owned *owned);
 void owned_release(struct owned *owned);
 bool owned_is_empty(const struct owned *owned);
 
+/*
+ * Takes a lock, which is shared by those who ask for the state of an instance, from owned_load()
+ * to the answer. Who begins to end one has it alone until ihk.json says so. Waits at most wait_ms.
+ * Returns a file descriptor, which its holder closes; -EBUSY; or another negative errno.
+ */
+int owned_lock(bool alone, unsigned wait_ms);
+
 struct owned_cpu *owned_find_cpu(const struct owned *owned, int cpu);
 struct owned_chunk *owned_find_chunk(const struct owned *owned, uint64_t key);
 struct owned_instance *owned_find_instance(const struct owned *owned, int os);

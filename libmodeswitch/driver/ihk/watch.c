@@ -48,25 +48,23 @@ static int instance_of(int fd)
 
 static int read_info(int fd, struct ms_instance_info *info)
 {
-	struct owned_instance *found;
-	struct owned owned;
-	int error = owned_load(&owned);
+	struct ihk_held held;
+	int error = ihk_hold(instance_of(fd), &held), os;
 
 	if (error)
 		return error;
+	os = held.instance->os;
 	*info = (struct ms_instance_info){ .processes = MS_UNKNOWN };
-	error = ihk_find_instance(&owned, instance_of(fd), &found);
-	for (size_t i = 0; !error && i < owned.n_cpus; i++)
-		info->cpus += owned.cpus[i].instance == found->os;
-	for (size_t i = 0; !error && i < owned.n_chunks; i++)
-		info->memory += owned.chunks[i].instance == found->os ? owned.chunks[i].bytes : 0;
-	if (!error) {
-		info->job_id = found->job_id;
-		info->uid = found->uid;
-		info->state = ihk_state(found);
-	}
-	owned_release(&owned);
-	return error;
+	for (size_t i = 0; i < held.owned.n_cpus; i++)
+		info->cpus += held.owned.cpus[i].instance == os;
+	for (size_t i = 0; i < held.owned.n_chunks; i++)
+		info->memory +=
+			held.owned.chunks[i].instance == os ? held.owned.chunks[i].bytes : 0;
+	info->job_id = held.instance->job_id;
+	info->uid = held.instance->uid;
+	info->state = ihk_state(held.instance);
+	ihk_let_go(&held);
+	return 0;
 }
 
 static ssize_t read_console(int fd, uint64_t *position, char *text, size_t size)
@@ -76,26 +74,44 @@ static ssize_t read_console(int fd, uint64_t *position, char *text, size_t size)
 	return os < 0 ? os : driver_ihk.kmsg(fd, os, position, text, size);
 }
 
+static int set_frozen(int os, bool frozen)
+{
+	unsigned long set[IHK_MAX_OS / 64] = { 0 };
+	struct ihk_held held;
+	int error = ihk_hold(os, &held);
+
+	if (error)
+		return error;
+	set[os / 64] = 1UL << os % 64;
+	if (!held.instance->booted || held.instance->ending)
+		error = -EHOSTDOWN;
+	else
+		error = frozen ? ihk->os_freeze(set, IHK_MAX_OS) : ihk->os_thaw(set, IHK_MAX_OS);
+	ihk_let_go(&held);
+	return error > 0 ? -EPROTO : error;
+}
+
 /* IHK has said that it froze an LWK that went on, so its state is asked. */
 static int freeze(int fd, bool frozen, unsigned timeout_ms)
 {
+	enum ms_instance_state wanted = frozen ? MS_INSTANCE_FROZEN : MS_INSTANCE_RUNNING;
 	int64_t deadline = clock_ms() + timeout_ms;
-	int os = instance_of(fd), wanted = frozen ? IHK_STATUS_FROZEN : IHK_STATUS_RUNNING, error;
-	unsigned long set[IHK_MAX_OS / 64] = { 0 };
+	struct ms_instance_info info;
+	int os = instance_of(fd), error;
 
-	if (os < 0)
-		return os;
-	set[os / 64] = 1UL << os % 64;
-	error = frozen ? ihk->os_freeze(set, IHK_MAX_OS) : ihk->os_thaw(set, IHK_MAX_OS);
-	while (!error && ihk->os_get_status(os) != wanted) {
-		if (clock_ms() >= deadline) {
+	error = os < 0 ? os : set_frozen(os, frozen);
+	while (!error && !(error = read_info(fd, &info)) && info.state != wanted) {
+		if (info.state == MS_INSTANCE_INACTIVE) {
+			error = -EHOSTDOWN;
+		} else if (clock_ms() >= deadline) {
 			if (frozen)
-				ihk->os_thaw(set, IHK_MAX_OS);
-			return -ETIMEDOUT;
+				set_frozen(os, false);
+			error = -ETIMEDOUT;
+		} else {
+			usleep(20000);
 		}
-		usleep(20000);
 	}
-	return error > 0 ? -EPROTO : error;
+	return error;
 }
 
 const struct watching watching_ihk = {

@@ -328,6 +328,65 @@ static void freezing(void **state)
 	give_all_back();
 }
 
+/* To ask IHK for the status of an instance that it has ended is Linux's end. */
+static void freezing_what_ends(void **state)
+{
+	int os = make_instance(), fd, status;
+	char device[32];
+	pid_t pid;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(driver->boot(dev, os, "", 1000), 0);
+	snprintf(device, sizeof(device), "%s%d", driver->device_prefix, os);
+	fd = driver->watching->open(device);
+	stub->freeze_lies = true;
+	stub->status_asked = 0;
+	stub->status_hangs = true;
+	pid = fork();
+	if (pid == 0)
+		_exit(driver->watching->freeze(fd, true, 60000) == -EHOSTDOWN ? 0 : 1);
+	while (!stub->status_asked)
+		usleep(1000);
+	/* Nobody ends it while IHK is asked. */
+	assert_int_equal(driver->shutdown(dev, os), -EBUSY);
+	assert_false(stub->os[os].ended);
+	stub->status_hangs = false;
+	assert_int_equal(driver->shutdown(dev, os), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(driver->watching->freeze(fd, true, 1000), -EHOSTDOWN);
+	assert_int_equal(driver->watching->freeze(fd, false, 1000), -EHOSTDOWN);
+	close(fd);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	assert_int_equal(stub->status_asked_before_boot, 0);
+	give_all_back();
+}
+
+static void hear_of(enum driver_level level, const char *subject, const char *to_do,
+		    const char *text, void *context)
+{
+	if (strstr(text, "which no LWK job has made"))
+		snprintf(context, 512, "%s: %s", text, to_do);
+}
+
+static void checking_what_is_left(void **state)
+{
+	char heard[512] = "";
+	int os = make_instance();
+
+	assert_int_equal(ihk_create_os(0), os + 1);
+	driver->check(hear_of, heard);
+	assert_has(heard, "has the instance 1,");
+	assert_has(heard, "'ihkosctl 1 shutdown', 'ihkconfig 0 destroy 1'");
+	ihk_destroy_os(0, os + 1);
+	*heard = '\0';
+	driver->check(hear_of, heard);
+	assert_string_equal(heard, "");
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
@@ -338,6 +397,7 @@ int main(void)
 		TEST(lwks_that_boot_late),    TEST(lwks_that_linux_cannot_boot),
 		TEST(lwks_that_nobody_boots), TEST(shutdowns_that_hang),
 		TEST(what_is_not_the_jobs),   TEST(freezing),
+		TEST(freezing_what_ends),     TEST(checking_what_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,8 @@ struct stub {
 	} os[STUB_OS];
 	/* How often it was asked when it may not be: before boot, and after the end. */
 	int status_asked_before_boot;
+	int status_asked;
+	bool status_hangs;   /* until this is false again */
 	bool not_loaded;     /* there is no device */
 	bool garbage;	     /* counts are nonsense */
 	bool lies;	     /* reserves no CPU, and says it did */
