@@ -42,6 +42,8 @@ static void print_state(const struct instance *instance, const char *name)
 
 static void print_processes(const struct instance *instance, const char *name)
 {
+	if (instance->info.processes == MS_UNKNOWN)
+		return;
 	labels(instance, name);
 	printf("} %u\n", instance->info.processes);
 }
