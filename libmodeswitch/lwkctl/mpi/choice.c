@@ -183,6 +183,42 @@ void choice_release(struct choice *choice)
 	free(choice);
 }
 
+/* Splits off 'small' ranks. */
+static int make_split(const struct choice *like, const struct profile *profile, int small,
+		      void (*tell)(const struct choice *choice, const struct profile *profile,
+				   void *context),
+		      void *context, struct ms_error *err)
+{
+	struct choice *choice = calloc(1, sizeof(*choice));
+	int ret;
+
+	if (!choice)
+		return ms_fail(err, "expected memory for a split of %d ranks, found none",
+			       profile->ranks);
+	choice->link = like->link;
+	choice->by_threshold = like->by_threshold;
+	choice->nodes[0] = (struct place_node){ .slots = profile->ranks - small, .site = 0 };
+	choice->nodes[1] = (struct place_node){ .slots = small, .site = 1 };
+	choice->n_nodes = 2;
+	ret = choice_make(choice, profile, err);
+	if (ret == 0)
+		tell(choice, profile, context);
+	choice_release(choice);
+	return ret;
+}
+
+int choice_each_split(const struct choice *like, const struct profile *profile,
+		      void (*tell)(const struct choice *choice, const struct profile *profile,
+				   void *context),
+		      void *context, struct ms_error *err)
+{
+	int half = profile->ranks / 2, ret = 0;
+
+	for (int small = 1; ret == 0 && small < half; small *= 2)
+		ret = make_split(like, profile, small, tell, context, err);
+	return ret || !half ? ret : make_split(like, profile, half, tell, context, err);
+}
+
 double choice_win(const struct choice *choice)
 {
 	return choice->best_cost > 0 ? choice->block_cost / choice->best_cost : 1;

@@ -37,6 +37,14 @@ bool choice_nodes(struct choice *choice, const char *text, int ranks);
  * Places the ranks and predicts their time. 0 or -1; the caller releases the choice in both cases.
  */
 int choice_make(struct choice *choice, const struct profile *profile, struct ms_error *err);
+/*
+ * Calls tell() with a choice for each way to split the ranks over two sites, if the smaller one has
+ * 1, 2, 4 ... ranks or half of them; over the link of 'like'. 0 or -1.
+ */
+int choice_each_split(const struct choice *like, const struct profile *profile,
+		      void (*tell)(const struct choice *choice, const struct profile *profile,
+				   void *context),
+		      void *context, struct ms_error *err);
 /* Frees the choice, which the caller has from calloc(), and its arrays. */
 void choice_release(struct choice *choice);
 

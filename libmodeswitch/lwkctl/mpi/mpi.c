@@ -112,6 +112,8 @@ static int show(const struct options *options, const struct profile *profile, st
 	if (options->json)
 		return show_json(profile, choice);
 	show_text(profile, choice);
+	if (!given.split && profile->ranks > 2 && show_splits(profile, choice, &err) < 0)
+		return fail(&err);
 	return EXIT_OK;
 }
 

@@ -78,6 +78,37 @@ void show_text(const struct profile *profile, const struct choice *choice)
 	print_split(profile, choice);
 }
 
+static void print_row(const struct choice *choice, const struct profile *profile, void *context)
+{
+	char split[32];
+
+	snprintf(split, sizeof(split), "%d,%d", choice->nodes[0].slots, choice->nodes[1].slots);
+	printf("%-12s %12.3f %8.2f %12.3f %8.2f  %s\n", split, choice->at_block.seconds,
+	       choice_factor(profile, &choice->at_block), choice->at_best.seconds,
+	       choice_factor(profile, &choice->at_best),
+	       choice_is_network_intensive(choice, profile, &choice->at_block) ? "network"
+									       : "compute");
+}
+
+int show_splits(const struct profile *profile, const struct choice *choice, struct ms_error *err)
+{
+	printf("%-12s %12s %8s %12s %8s  %s\n", "SPLIT", "BLOCK", "FACTOR", "BEST", "FACTOR",
+	       "CLASS");
+	return choice_each_split(choice, profile, print_row, NULL, err);
+}
+
+static void add_row(const struct choice *choice, const struct profile *profile, void *context)
+{
+	struct json_object *row = json_object_new_object(), *split = json_object_new_array();
+
+	json_object_array_add(split, json_object_new_int(choice->nodes[0].slots));
+	json_object_array_add(split, json_object_new_int(choice->nodes[1].slots));
+	json_object_object_add(row, "split", split);
+	json_object_object_add(row, "block", show_prediction(&choice->at_block));
+	json_object_object_add(row, "best", show_prediction(&choice->at_best));
+	json_object_array_add(context, row);
+}
+
 struct json_object *show_prediction(const struct prediction *prediction)
 {
 	struct json_object *object = json_object_new_object();
@@ -142,8 +173,15 @@ static struct json_object *operations_to_json(const struct profile *profile)
 int show_json(const struct profile *profile, const struct choice *choice)
 {
 	struct json_object *object = json_object_new_object();
+	struct json_object *splits = json_object_new_array();
 	double share, imbalance;
+	struct ms_error err;
 
+	if (choice_each_split(choice, profile, add_row, splits, &err) < 0) {
+		json_object_put(splits);
+		json_object_put(object);
+		return fail(&err);
+	}
 	shares(profile, &share, &imbalance);
 	json_add_text(object, "job", profile->job);
 	json_add_text(object, "program", profile->program);
@@ -160,6 +198,7 @@ int show_json(const struct profile *profile, const struct choice *choice)
 	json_object_object_add(object, "collectives", operations_to_json(profile));
 	json_object_object_add(object, "block", show_prediction(&choice->at_block));
 	json_object_object_add(object, "best", show_prediction(&choice->at_best));
+	json_object_object_add(object, "splits", splits);
 	json_add_text(object, "class",
 		      choice_is_network_intensive(choice, profile, &choice->at_block) ? "network"
 										      : "compute");

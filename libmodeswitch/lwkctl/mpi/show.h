@@ -8,6 +8,8 @@
 #include "lwkctl/mpi/choice.h"
 
 void show_text(const struct profile *profile, const struct choice *choice);
+/* Prints the predictions for all ways to split the ranks over two sites. 0 or -1. */
+int show_splits(const struct profile *profile, const struct choice *choice, struct ms_error *err);
 /* Returns the exit status. */
 int show_json(const struct profile *profile, const struct choice *choice);
 /* Returns a new object, which the caller frees with json_object_put(). */

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "lwkctl/mpi/choice.h"
 #include "lwkctl/mpi/heat.h"
 #include "lwkctl/mpi/place.h"
 #include "lwkctl/mpi/predict.h"
@@ -295,6 +296,42 @@ static void drawing(void **state)
 	profile_release(&profile);
 }
 
+struct heard {
+	int n, small[4];
+	double block[4], best[4];
+};
+
+static void hear_split(const struct choice *choice, const struct profile *profile, void *context)
+{
+	struct heard *heard = context;
+
+	assert_true(heard->n < 4);
+	assert_int_equal(choice->nodes[0].slots + choice->nodes[1].slots, profile->ranks);
+	heard->small[heard->n] = choice->nodes[1].slots;
+	heard->block[heard->n] = choice->at_block.bytes;
+	heard->best[heard->n++] = choice->at_best.bytes;
+}
+
+static void all_splits(void **state)
+{
+	struct choice like = { .link = { .delay = 0.01, .bandwidth = 1e6 } };
+	struct heard heard = { .n = 0 };
+	struct profile profile;
+	struct ms_error err;
+
+	parse(&profile, ring);
+	assert_int_equal(choice_each_split(&like, &profile, hear_split, &heard, &err), 0);
+	assert_int_equal(heard.n, 2);
+	assert_int_equal(heard.small[0], 1);
+	assert_int_equal(heard.small[1], 2);
+	/* Two neighbours in the ring, 10000 bytes each way, and an operation. */
+	assert_true(heard.block[0] >= 40000 && heard.block[0] < 40500);
+	/* Halves that are 0,1 and 2,3 cut the ring 0-2-1-3 four times; 0,2 and 1,3 twice. */
+	assert_true(heard.block[1] >= 80000);
+	assert_true(heard.best[1] < heard.block[1] / 1.9);
+	profile_release(&profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +339,7 @@ int main(void)
 		cmocka_unit_test(damaged),	    cmocka_unit_test(predicting),
 		cmocka_unit_test(small_placements), cmocka_unit_test(large_placement),
 		cmocka_unit_test(drawing),	    cmocka_unit_test(many_names),
+		cmocka_unit_test(all_splits),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);
