@@ -157,6 +157,7 @@ libmodeswitch_mpi_liblwkmpi_la_SOURCES = \
 	libmodeswitch/mpi/messages.c \
 	libmodeswitch/mpi/model.c \
 	libmodeswitch/mpi/print.c \
+	libmodeswitch/mpi/program.c \
 	libmodeswitch/mpi/session.c \
 	libmodeswitch/mpi/sites.c
 libmodeswitch_mpi_liblwkmpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^P?MPI_'

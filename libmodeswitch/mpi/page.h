@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define PAGE_MAGIC 0x31696d6b776cULL
+#define PAGE_MAGIC 0x32696d6b776cULL
 #define PAGE_CALLS 512
 #define PAGE_GROUPS 1024
 #define PAGE_MEMBERS 65536
@@ -57,6 +57,7 @@ struct page {
 	/* Messages of unknown size, and events for which the tables below had no room. */
 	uint64_t unknown_sizes, lost;
 	char host[64], program[256];
+	uint64_t program_hash;
 	struct page_call calls[PAGE_CALLS];
 	struct page_group groups[PAGE_GROUPS];
 	uint32_t members[PAGE_MEMBERS];

@@ -108,6 +108,7 @@ bool page_print(const struct page *page, size_t size, FILE *out)
 	print_text(page->host, sizeof(page->host), out);
 	fputs(",\"program\":", out);
 	print_text(page->program, sizeof(page->program), out);
+	fprintf(out, ",\"program_hash\":\"%016" PRIx64 "\"", page->program_hash);
 	fprintf(out, ",\"seconds\":%.9f,\"mpi_seconds\":%.9f",
 		seconds(page, page->last_ticks - page->first_ticks),
 		seconds(page, page->mpi_ticks));

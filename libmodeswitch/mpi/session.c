@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 #include "mpi/count.h"
 #include "mpi/library.h"
+#include "mpi/program.h"
 #include "mpi/sites.h"
 
 #define TAG 2 /* of the communicator that only session_end() uses */
@@ -92,6 +94,7 @@ static void begin_profile(bool threads)
 	gethostname(page->host, sizeof(page->host) - 1);
 	length = readlink("/proc/self/exe", page->program, sizeof(page->program) - 1);
 	page->program[length > 0 ? length : 0] = '\0';
+	page->program_hash = program_hash();
 	read_clocks(&page->first_ticks, &page->first_ns);
 	page->last_ticks = page->first_ticks;
 	page->last_ns = page->first_ns;
@@ -100,10 +103,42 @@ static void begin_profile(bool threads)
 	count_page = page;
 }
 
+/* A program that others have spawned has ranks and a profile of its own. */
+static bool is_spawned(void)
+{
+	uint64_t parent = library.no_communicator;
+
+	return LIBRARY_CALL(COMM_GET_PARENT, &parent) == 0 &&
+	       library_handle(parent) != library.no_communicator;
+}
+
+/* Rank 0 tells when the step was placed by the profile of another program, "RANKS:HASH". */
+static void check_placement(void)
+{
+	const char *placed = getenv("LWK_MPI_PLACED");
+	int rank, ranks, expected;
+	uint64_t hash;
+
+	if (!placed || sscanf(placed, "%d:%" SCNx64, &expected, &hash) != 2 || is_spawned() ||
+	    LIBRARY_CALL(COMM_RANK, library.world, &rank) != 0 || rank ||
+	    LIBRARY_CALL(COMM_SIZE, library.world, &ranks) != 0)
+		return;
+	if (ranks != expected)
+		fprintf(stderr,
+			"lwk: --mpi-place: expected the profile of %d ranks, found that of %d; "
+			"the ranks' nodes may be bad ones\n",
+			ranks, expected);
+	else if (hash && hash != program_hash())
+		fputs("lwk: --mpi-place: expected the profile of this program, found that of "
+		      "another one, or of another build of it; the ranks' nodes may be bad ones\n",
+		      stderr);
+}
+
 static void begin(bool threads)
 {
 	if (!library_find())
 		return;
+	check_placement();
 	begin_profile(threads);
 	sites_begin(threads);
 	if (sites_enabled)
@@ -120,15 +155,6 @@ void session_begin_threads(struct call *call, const uint64_t *a, uint64_t ticks)
 	int multiple = 3; /* MPI_THREAD_MULTIPLE, in both libraries */
 
 	begin(a[4] && *(int *)a[4] == multiple);
-}
-
-/* A program that others have spawned has ranks and a profile of its own. */
-static bool is_spawned(void)
-{
-	uint64_t parent = library.no_communicator;
-
-	return LIBRARY_CALL(COMM_GET_PARENT, &parent) == 0 &&
-	       library_handle(parent) != library.no_communicator;
 }
 
 /* Chooses the file's path, which differs for each program that the step's programs spawn. */

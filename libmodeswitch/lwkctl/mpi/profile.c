@@ -217,6 +217,19 @@ static int read_functions(struct profile *profile, struct profile_rank *rank,
 	return 0;
 }
 
+/* All ranks of a profile run one program, as a rule. */
+static void add_hash(struct profile *profile, struct json_object *string)
+{
+	char hash[sizeof(profile->program_hash)];
+
+	copy_text(hash, sizeof(hash), string);
+	if (strspn(hash, "0123456789abcdef") != sizeof(hash) - 1)
+		return;
+	if (*profile->program_hash && strcmp(profile->program_hash, hash) != 0)
+		profile->several_programs = true;
+	strcpy(profile->program_hash, profile->several_programs ? "" : hash);
+}
+
 static int read_part(struct profile *profile, struct json_object *part)
 {
 	int64_t number = json_object_get_int64(member(part, "rank"));
@@ -231,6 +244,7 @@ static int read_part(struct profile *profile, struct json_object *part)
 	profile->present++;
 	copy_text(rank->host, sizeof(rank->host), member(part, "host"));
 	copy_text(profile->program, sizeof(profile->program), member(part, "program"));
+	add_hash(profile, member(part, "program_hash"));
 	rank->seconds = span(member(part, "seconds"));
 	rank->mpi_seconds = span(member(part, "mpi_seconds"));
 	profile->unknown_sizes += count(member(part, "unknown_sizes"));

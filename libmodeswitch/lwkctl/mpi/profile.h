@@ -43,6 +43,8 @@ struct profile_function {
 
 struct profile {
 	char job[33], program[257];
+	char program_hash[17]; /* of 16 digits; "": unknown, or parts of several programs */
+	bool several_programs;
 	int ranks, present;
 	struct profile_rank *rank;
 	struct profile_edge *edges; /* sorted by 'from', then 'to'; none twice */

@@ -55,6 +55,8 @@ void show_text(const struct profile *profile, const struct choice *choice)
 	shares(profile, &share, &imbalance);
 	printf("job %s: %s, %d ranks, %.3f s, %.1f %% of it in MPI, imbalance %.2f\n", profile->job,
 	       profile->program, profile->ranks, profile_seconds(profile), 100 * share, imbalance);
+	if (profile->several_programs)
+		puts("the ranks ran several programs, or the files are of several steps");
 	if (profile->present < profile->ranks)
 		printf("%d ranks are missing: name the files of all nodes\n",
 		       profile->ranks - profile->present);
@@ -185,6 +187,7 @@ int show_json(const struct profile *profile, const struct choice *choice)
 	shares(profile, &share, &imbalance);
 	json_add_text(object, "job", profile->job);
 	json_add_text(object, "program", profile->program);
+	json_add_text(object, "program_hash", profile->program_hash);
 	json_add_number(object, "ranks", profile->ranks);
 	json_add_number(object, "present", profile->present);
 	json_add_double(object, "seconds", profile_seconds(profile));

@@ -332,6 +332,33 @@ static void all_splits(void **state)
 	profile_release(&profile);
 }
 
+static void programs(void **state)
+{
+	static const struct {
+		const char *first, *second, *hash;
+		bool several;
+	} pairs[] = {
+		{ "00000000000000aa", "00000000000000aa", "00000000000000aa", false },
+		{ "00000000000000aa", "00000000000000ab", "", true },
+		{ "00000000000000a", "x", "", false },
+		{ "000000000000000g", "00000000000000ab", "00000000000000ab", false },
+	};
+	struct profile profile;
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		snprintf(
+			text, sizeof(text),
+			"{\"version\":1,\"ranks\":2,\"parts\":[{\"rank\":0,\"program_hash\":\"%s\"},"
+			"{\"rank\":1,\"program_hash\":\"%s\"}]}",
+			pairs[i].first, pairs[i].second);
+		parse(&profile, text);
+		assert_string_equal(profile.program_hash, pairs[i].hash);
+		assert_int_equal(profile.several_programs, pairs[i].several);
+		profile_release(&profile);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,7 +366,7 @@ int main(void)
 		cmocka_unit_test(damaged),	    cmocka_unit_test(predicting),
 		cmocka_unit_test(small_placements), cmocka_unit_test(large_placement),
 		cmocka_unit_test(drawing),	    cmocka_unit_test(many_names),
-		cmocka_unit_test(all_splits),
+		cmocka_unit_test(all_splits),	    cmocka_unit_test(programs),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);

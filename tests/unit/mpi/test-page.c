@@ -23,7 +23,8 @@ static struct page *make_page(void)
 			       .last_ticks = 3001000,
 			       .last_ns = 1000005,
 			       .mpi_ticks = 1500000,
-			       .host = "node1" };
+			       .host = "node1",
+			       .program_hash = 0xabc };
 	page->calls[0] = (struct page_call){ .name = "Send", .n = 7, .ticks = 3000000 };
 	page->groups[0] = (struct page_group){ .id = 1, .size = 3, .stride = 1 };
 	page->collectives[9] =
@@ -65,6 +66,7 @@ static void what_was_counted(void **state)
 
 	assert_non_null(text);
 	assert_has(text, "\"rank\":1,\"host\":\"node1\"");
+	assert_has(text, "\"program_hash\":\"0000000000000abc\"");
 	/* 3000000 ticks are a millisecond. */
 	assert_has(text, "\"seconds\":0.001000000,\"mpi_seconds\":0.000500000");
 	assert_has(text, "\"calls\":[[\"Send\",7,0.001000000]]");

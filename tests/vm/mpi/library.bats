@@ -87,3 +87,17 @@ matrix()
 		(($(grep -c 'lwk: ' <<<"$output") == 1))
 	done
 }
+
+@test "a program knows when it was placed by the profile of another one" {
+	for library in mpich openmpi; do
+		mpi "$library" 2 -- "./pairs.$library" 10
+		hash=$("$top/build/lwkctl" mpi --json "$files/profile.json" | jq -r .program_hash)
+		run -0 mpi "$library" 2 LWK_MPI_PLACED="2:$hash" -- "./pairs.$library" 10
+		[[ $output != *lwk:* ]]
+		run -0 mpi "$library" 2 LWK_MPI_PLACED="2:${hash:1}1" -- "./pairs.$library" 10
+		[[ $output == *'expected the profile of this program, found that of another one'* ]]
+		run -0 mpi "$library" 2 LWK_MPI_PLACED="3:$hash" -- "./pairs.$library" 10
+		[[ $output == *'expected the profile of 2 ranks, found that of 3'* ]]
+		(($(grep -c 'lwk: ' <<<"$output") == 1))
+	done
+}
