@@ -104,15 +104,18 @@ teardown_file()
 	[[ $output == *"$launcher"*'"memory":268435456'* ]]
 }
 
-@test "mcexec-task tells mcexec the instance, and how many tasks and threads share it" {
-	run -0 bed sh -c 'export LWK_MCEXEC=/bin/echo OMP_NUM_THREADS=4 LWK_DEVICE=/dev/mcos3
+@test "mcexec-task tells mcexec the instance, how many tasks share it, and what to load in front" {
+	run -0 bed sh -c 'printf "#!/bin/sh\necho mcexec \"\$@\" preload \$MCKERNEL_LD_PRELOAD\n" >/run/mcexec
+		chmod +x /run/mcexec
+		export LWK_MCEXEC=/run/mcexec OMP_NUM_THREADS=4 LWK_DEVICE=/dev/mcos3
 		export "SLURM_STEP_TASKS_PER_NODE=2(x3),1"
 		task=/usr/lib/slurm-lwk/mcexec-task
 		SLURM_NODEID=2 $task -- prog -x
-		SLURM_NODEID=3 LWK_ARGV0=prog $task -x
+		LD_PRELOAD=libm.so.6 SLURM_NODEID=3 LWK_ARGV0=prog $task -x
 		LWK_DEVICE=/dev/lwk/0 $task -- prog || echo "exit $?"'
 	echo "$output"
-	[[ $output == *'-t 4 -n 2 3 prog -x'*'-t 4 3 prog -x'*'exit 125'* && $output == *'expected LWK_DEVICE=/dev/mcosN'* ]]
+	[[ ${lines[0]} == 'mcexec -n 2 3 prog -x preload' && ${lines[1]} == 'mcexec 3 prog -x preload libm.so.6' ]]
+	[[ $output == *'exit 125'* && $output == *'expected LWK_DEVICE=/dev/mcosN'* ]]
 }
 
 # bats test_tags=real
