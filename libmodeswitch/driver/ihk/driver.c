@@ -74,10 +74,9 @@ static int ihk_open(struct ms_error *err)
 	if (error < 0) {
 		ms_fail(err,
 			"IHK's library does not answer: expected the number of reserved CPUs, "
-			"found: %s",
-			error == -EPROTO ? "nonsense; it may be of another release than IHK's "
-					   "modules"
-					 : strerror(-error));
+			"found: %s; see whether IHK's module ihk-smp-x86_64 is loaded, and of the "
+			"library's release",
+			error == -EPROTO ? "nonsense" : strerror(-error));
 		return error;
 	}
 	/* The library opens its devices itself. */

@@ -137,6 +137,10 @@ static void libraries_that_will_not_do(void **state)
 	stub->garbage = true;
 	assert_int_equal(driver->open(&err), -EPROTO);
 	assert_has(err.text, "nonsense");
+	stub->garbage = false;
+	stub->no_smp = true;
+	assert_int_equal(driver->open(&err), -EINVAL);
+	assert_has(err.text, "see whether IHK's module ihk-smp-x86_64 is loaded");
 }
 
 static void nonsense_in_the_middle(void **state)

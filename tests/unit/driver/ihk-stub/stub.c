@@ -17,7 +17,7 @@ __attribute__((constructor)) static void share(void)
 
 static int device(int index)
 {
-	return index || stub->not_loaded ? -ENOENT : 0;
+	return index || stub->not_loaded ? -ENOENT : stub->no_smp ? -EINVAL : 0;
 }
 
 static int instance(int os)

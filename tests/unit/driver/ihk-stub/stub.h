@@ -34,6 +34,7 @@ struct stub {
 	int status_asked;
 	bool status_hangs;   /* until this is false again */
 	bool not_loaded;     /* there is no device */
+	bool no_smp;	     /* there is one, but no module that could do anything */
 	bool garbage;	     /* counts are nonsense */
 	bool lies;	     /* reserves no CPU, and says it did */
 	bool partial;	     /* reserves half of the memory, and fails */
