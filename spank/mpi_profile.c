@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "mpi_profile.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,13 +21,23 @@
 #define PAGES MS_STATE_DIR "/mpi"
 #define SAVE_MS 60000
 
+/* Beside a step's directory, for the epilog: its user and group, and the path of its profile. */
+#define NOTE ".profile"
+
 struct step {
 	char name[32]; /* "5.0", "5.batch" */
 	char directory[64];
+	char note[sizeof(PAGES) + 48];
 	uid_t uid;
 	gid_t gid;
 	bool batch;
 };
+
+static void name_files(struct step *step)
+{
+	snprintf(step->directory, sizeof(step->directory), PAGES "/%s", step->name);
+	snprintf(step->note, sizeof(step->note), PAGES "/%s" NOTE, step->name);
+}
 
 static bool get_step(spank_t sp, struct step *step)
 {
@@ -43,7 +55,7 @@ static bool get_step(spank_t sp, struct step *step)
 		snprintf(step->name, sizeof(step->name), "%u.%u", job_id, step_id);
 	else
 		return false;
-	snprintf(step->directory, sizeof(step->directory), PAGES "/%s", step->name);
+	name_files(step);
 	return true;
 }
 
@@ -52,6 +64,46 @@ static bool is_own_directory(const char *path, uid_t uid)
 	struct stat st;
 
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid;
+}
+
+/* Writes the profile's path; a relative one is below 'directory'. */
+static void profile_path(spank_t sp, const struct step *step, const char *directory, char *path,
+			 size_t size)
+{
+	const char *file = options_mpi_profile(sp);
+	char name[64];
+
+	if (!*file) {
+		snprintf(name, sizeof(name), "mpi-%s.json", step->name);
+		file = name;
+	}
+	snprintf(path, size, "%s%s%s", *file == '/' ? "" : directory, *file == '/' ? "" : "/",
+		 file);
+}
+
+/* Writes the profile's path for a caller that is not in the step's directory. */
+static void step_path(spank_t sp, const struct step *step, char *path, size_t size)
+{
+	char directory[2048];
+
+	if (spank_getenv(sp, "PWD", directory, sizeof(directory)) != ESPANK_SUCCESS)
+		strcpy(directory, "/");
+	profile_path(sp, step, directory, path, size);
+}
+
+/* The step's first task makes it. */
+static void make_note(spank_t sp, const struct step *step)
+{
+	char path[4096];
+	int fd = open(step->note, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 && errno == EEXIST)
+		return;
+	step_path(sp, step, path, sizeof(path));
+	if (fd < 0 || dprintf(fd, "%u %u %s", step->uid, step->gid, path) < 0)
+		slurm_error("lwk: --mpi-profile: %s: %m", step->note);
+	if (fd >= 0)
+		close(fd);
 }
 
 void mpi_profile_directory(spank_t sp)
@@ -64,6 +116,7 @@ void mpi_profile_directory(spank_t sp)
 		if (mkdir(PAGES, 0755) == 0)
 			chmod(PAGES, 0755); /* in spite of the umask */
 	}
+	make_note(sp, &step);
 	/* Nobody but root can write to the directories above it. */
 	if (mkdir(step.directory, 0700) == 0 && lchown(step.directory, step.uid, step.gid) < 0)
 		rmdir(step.directory);
@@ -84,21 +137,6 @@ static void append_library(spank_t sp)
 		return;
 	snprintf(all, sizeof(all), "%s%s%s", libraries, *libraries ? ":" : "", LWKMPI_PATH);
 	spank_setenv(sp, "LD_PRELOAD", all, 1);
-}
-
-/* Writes the profile's path; a relative one is below 'directory'. */
-static void profile_path(spank_t sp, const struct step *step, const char *directory, char *path,
-			 size_t size)
-{
-	const char *file = options_mpi_profile(sp);
-	char name[64];
-
-	if (!*file) {
-		snprintf(name, sizeof(name), "mpi-%s.json", step->name);
-		file = name;
-	}
-	snprintf(path, size, "%s%s%s", *file == '/' ? "" : directory, *file == '/' ? "" : "/",
-		 file);
 }
 
 /* The library learns the ranks' sites from the variable that Slurm sets, SLURM_TOPOLOGY_ADDR. */
@@ -128,20 +166,18 @@ void mpi_profile_prepare(spank_t sp)
 	spank_setenv(sp, "LWK_MPI_JOB", step.name, 1);
 }
 
-/* lwkctl does it as the user, who has written what it reads. */
-static void save(spank_t sp, const struct step *step)
+/* lwkctl does it as the user, who has written what it reads. Then removes what the step had. */
+static void save(const struct step *step, const char *path, bool quiet)
 {
-	char user[32], directory[2048], path[4096], output[1024];
-	const char *argv[] = { LWKCTL_PATH, "mpi", "save", step->directory, path, "--as",
-			       user,	    NULL,  NULL };
+	char user[32], output[1024];
+	/* A path that begins with "-" is no option. */
+	const char *argv[] = { LWKCTL_PATH, "mpi",  "--as",	     user, "--quiet",
+			       "--",	    "save", step->directory, path, NULL };
 	int status;
 
-	if (spank_getenv(sp, "PWD", directory, sizeof(directory)) != ESPANK_SUCCESS)
-		strcpy(directory, "/");
-	profile_path(sp, step, directory, path, sizeof(path));
 	snprintf(user, sizeof(user), "%u:%u", step->uid, step->gid);
-	if (step->batch)
-		argv[7] = "--quiet";
+	if (!quiet)
+		memmove(argv + 4, argv + 5, sizeof(argv) - 5 * sizeof(*argv));
 	status = child_run(argv, clock_ms() + SAVE_MS, output, sizeof(output));
 	/* The user chose the file's name. */
 	ms_make_printable(output);
@@ -150,18 +186,63 @@ static void save(spank_t sp, const struct step *step)
 			    strerror(-status));
 	else if (*output)
 		slurm_error("lwk: --mpi-profile: %s", output);
+	if (rmdir(step->directory) == 0 || errno == ENOENT)
+		unlink(step->note);
+	else
+		slurm_error("lwk: --mpi-profile: %s: %m", step->directory);
 }
 
 void mpi_profile_ended(spank_t sp)
 {
 	static uint32_t ended;
 	struct step step;
+	char path[4096];
 	uint32_t tasks;
 
 	if (!options_mpi_profile(sp) || !get_step(sp, &step) ||
 	    spank_get_item(sp, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || ++ended < tasks)
 		return;
-	save(sp, &step);
-	if (rmdir(step.directory) < 0)
-		slurm_error("lwk: --mpi-profile: %s: %m", step.directory);
+	step_path(sp, &step, path, sizeof(path));
+	save(&step, path, step.batch);
+}
+
+/* False when the name is not that of a note of the job's, or the note cannot be read. */
+static bool read_note(const char *name, uint32_t job_id, struct step *step, char path[4096])
+{
+	size_t length = strlen(name), end = strlen(NOTE);
+	char job[16], text[4096 + 32];
+	int fd, start = 0;
+	ssize_t bytes;
+
+	snprintf(job, sizeof(job), "%u.", job_id);
+	if (length <= end || length - end >= sizeof(step->name) ||
+	    strcmp(name + length - end, NOTE) != 0 || strncmp(name, job, strlen(job)) != 0)
+		return false;
+	memset(step, 0, sizeof(*step));
+	memcpy(step->name, name, length - end);
+	name_files(step);
+	fd = open(step->note, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	bytes = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[bytes > 0 ? bytes : 0] = '\0';
+	if (sscanf(text, "%u %u %n", &step->uid, &step->gid, &start) != 2 || !start)
+		return false;
+	snprintf(path, 4096, "%s", text + start);
+	return true;
+}
+
+void mpi_profile_job_ended(uint32_t job_id)
+{
+	DIR *entries = opendir(PAGES);
+	struct dirent *entry;
+	struct step step;
+	char path[4096];
+
+	while (entries && (entry = readdir(entries))) {
+		if (read_note(entry->d_name, job_id, &step, path))
+			save(&step, path, true);
+	}
+	if (entries)
+		closedir(entries);
 }

@@ -13,6 +13,7 @@
 #include "modeswitch/job.h"
 #include "modeswitch/limits.h"
 #include "modeswitch/plan.h"
+#include "mpi_profile.h"
 #include "options.h"
 #include "request.h"
 #include "verdict.h"
@@ -173,6 +174,7 @@ int prolog_switch_off(spank_t sp)
 		return -1;
 	}
 	cgroups_remove_empty(job_id);
+	mpi_profile_job_ended(job_id);
 	if (ms_job_ended(job_id, &times, &err) == 0) {
 		log_times(job_id, &times);
 		ms_limits_share();

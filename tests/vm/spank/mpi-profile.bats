@@ -108,6 +108,20 @@ expected='[0,1,122,122,11535224]
 	as user1 lwkctl mpi --json /tmp/mpi-killed/p.node1.json | jq -e '.ranks == 2 and .present >= 1'
 }
 
+@test "the epilog saves what ranks have counted whose slurmstepd was killed" {
+	as user1 mkdir -p /tmp/mpi-dead
+	job=$(submit user1 -n2 -c1 --mem=900 --wrap "cd /tmp/mpi-dead
+		exec srun -Q -n2 --mpi=pmi2 --mpi-profile=-p.json $programs/mpi-pairs 1000000")
+	wait_for 60 bed sh -c '[ "$(find "/run/slurm-lwk/mpi/$1.0" -size +0 | wc -l)" = 2 ]' - "$job"
+	# shellcheck disable=SC2016  # the machine's shell expands it
+	bed sh -euc 'pkill -9 -f "^slurmstepd: \[$1\.0\]"; pkill -9 -x mpi-pairs' - "$job"
+	as user1 scancel "$job"
+	wait_for_job "$job"
+	wait_for 60 as user1 test -s /tmp/mpi-dead/-p.node1.json
+	as user1 lwkctl mpi --json /tmp/mpi-dead/-p.node1.json | jq -e '.ranks == 2 and .present == 2'
+	wait_for 60 bed sh -c '[ -z "$(ls /run/slurm-lwk/mpi)" ]'
+}
+
 @test "the library stands behind a user's own" {
 	run -0 as user1 env LD_PRELOAD=libm.so.6 srun -Q -n1 --mem=100 --mpi-profile sh -c 'echo "$LD_PRELOAD"'
 	[[ $output == *'libm.so.6:/usr/'*'/slurm-lwk/liblwkmpi.so'* ]]
