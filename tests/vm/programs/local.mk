@@ -70,7 +70,7 @@ if HAVE_CXX_AND_FC
 vm_default += exceptions exceptions-static fortran-io himeno
 endif
 if HAVE_MPICH
-vm_default += mpi-calls mpi-collectives mpi-pairs
+vm_default += mpi-calls mpi-collectives mpi-delegated mpi-pairs
 endif
 if HAVE_OPENBLAS
 vm_default += dgemm
@@ -125,7 +125,7 @@ tests/vm/programs/ping-pong tests/vm/programs/stream: \
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $< -lm -o $@
 tests/vm/programs/dgemm: $(srcdir)/tests/vm/programs/dgemm.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) $(OPENBLAS_CFLAGS) $< $(OPENBLAS_LIBS) -lm -o $@
-tests/vm/programs/mpi-calls tests/vm/programs/mpi-collectives tests/vm/programs/mpi-pairs: %: $(srcdir)/%.c
+tests/vm/programs/mpi-calls tests/vm/programs/mpi-collectives tests/vm/programs/mpi-delegated tests/vm/programs/mpi-pairs: %: $(srcdir)/%.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags) -pthread $(MPICH_CFLAGS) $< -lmpich -o $@
 tests/vm/programs/exceptions: $(srcdir)/tests/vm/programs/exceptions.cc
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(LWK_CXX) $(vm_flags) $< -o $@

@@ -65,6 +65,16 @@ expected='[0,1,122,122,11535224]
 	diff <(echo "$expected") <(echo "$output")
 }
 
+@test "on the LWK a profile delegates no call between MPI_Init and MPI_Finalize" {
+	lone=(timeout 300 srun -Q -n1 -c2 --mem=640 --lwk --mpi=pmi2)
+	run -0 as user1 "${lone[@]}" "$programs/mpi-delegated"
+	without=$output
+	[[ $without =~ ^delegated\ [0-9]+$ ]]
+	run -0 as user1 "${lone[@]}" --mpi-profile=/tmp/mpi-delegated.json "$programs/mpi-delegated"
+	diff <(echo "$without") <(echo "$output")
+	as user1 lwkctl mpi --json /tmp/mpi-delegated.json | jq -e '.functions.Isend.calls == 500'
+}
+
 @test "calls of each kind are counted once, and none is led astray" {
 	profiled /tmp/mpi-calls -c1 --mem=900 "$programs/mpi-calls" | grep -x 'done'
 	run -0 as user1 lwkctl mpi --json /tmp/mpi-calls/profile.json
