@@ -192,6 +192,7 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/migrate/summary.c \
 	libmodeswitch/lwkctl/mpi/choice.c \
 	libmodeswitch/lwkctl/mpi/heat.c \
+	libmodeswitch/lwkctl/mpi/hosts.c \
 	libmodeswitch/lwkctl/mpi/mpi.c \
 	libmodeswitch/lwkctl/mpi/place.c \
 	libmodeswitch/lwkctl/mpi/predict.c \
@@ -214,7 +215,7 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 libmodeswitch_liblwkctl_la_LIBADD = $(NCURSES_LIBS) $(NUMA_LIBS) $(SECCOMP_LIBS) -lm
 
 libmodeswitch_liblwkctl_la_CPPFLAGS = $(AM_CPPFLAGS) -DLWKEXEC_PATH='"$(bindir)/lwkexec"' \
-	-DLWK_PROBE_PATH='"$(lwkimagedir)/lwk-probe"'
+	-DLWK_PROBE_PATH='"$(lwkimagedir)/lwk-probe"' -DSCONTROL_PATH='"$(SCONTROL)"'
 
 # The program of lwkctl bench.
 lwkimage_PROGRAMS = libmodeswitch/lwkctl/bench/lwk-probe

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lwkctl/mpi/hosts.h"
+
 /*
  * A program is network-intensive whose predicted time is more than so many times the measured one.
  */
@@ -46,42 +48,70 @@ bool choice_split(struct choice *choice, const char *text, int ranks)
 	return false;
 }
 
-/* Reads one "NAME" or "NAME:SLOTS"; slots are 0 when they are not given. */
-static bool node_item(const char *text, size_t length, int site, struct place_node *node)
-{
-	const char *colon = memchr(text, ':', length);
-	size_t name = colon ? (size_t)(colon - text) : length;
-	char *end = NULL;
-	long slots = colon ? strtol(colon + 1, &end, 10) : 0;
+struct reading {
+	struct choice *choice;
+	int slots, site; /* of the nodes of an item; slots 0: not given */
+};
 
-	if (!name || name >= sizeof(node->name) || slots < 0 || slots > PROFILE_RANKS_MAX ||
-	    (colon && (end != text + length || !slots)))
+static bool add_node(const char *name, void *context)
+{
+	struct reading *reading = context;
+	struct choice *choice = reading->choice;
+
+	if (choice->n_nodes == CHOICE_NODES_MAX)
 		return false;
-	memset(node, 0, sizeof(*node));
-	memcpy(node->name, text, name);
-	node->slots = slots;
-	node->site = site;
+	choice->nodes[choice->n_nodes] =
+		(struct place_node){ .slots = reading->slots, .site = reading->site };
+	snprintf(choice->nodes[choice->n_nodes].name, sizeof(choice->nodes->name), "%s", name);
+	choice->n_nodes++;
 	return true;
 }
 
-bool choice_nodes(struct choice *choice, const char *text, int ranks)
+/* Reads one "NAMES" or "NAMES:SLOTS". */
+static bool node_item(const char *text, size_t length, struct reading *reading)
 {
+	const char *colon = memchr(text, ':', length);
+	char *end = NULL;
+	long slots = colon ? strtol(colon + 1, &end, 10) : 0;
+
+	if (slots < 0 || slots > PROFILE_RANKS_MAX || (colon && (end != text + length || !slots)))
+		return false;
+	reading->slots = slots;
+	return hosts_expand(text, colon ? (size_t)(colon - text) : length, add_node, reading);
+}
+
+bool choice_nodes(struct choice *choice, const char *text, const char *slots, int ranks)
+{
+	struct reading reading = { .choice = choice };
 	struct place_node *nodes = choice->nodes;
+	size_t n, open_slots = 0;
 	const char *given = text;
-	size_t n = 0, open_slots = 0;
-	int site = 0, sum = 0;
+	int sum = 0;
 
-	while (*text && n < CHOICE_NODES_MAX) {
-		size_t length = strcspn(text, ",;");
+	choice->n_nodes = 0;
+	while (*text) {
+		size_t length = hosts_item(text);
 
-		if (!node_item(text, length, site, &nodes[n]))
+		if (!node_item(text, length, &reading))
 			break;
-		open_slots += nodes[n].slots == 0;
-		sum += nodes[n++].slots;
 		text += length;
-		site += *text == ';';
+		reading.site += *text == ';';
 		text += *text != '\0';
 	}
+	n = choice->n_nodes;
+	if (!*text && n && slots && !hosts_slots(slots, nodes, n)) {
+		fprintf(stderr,
+			"lwkctl: mpi: --slots: expected the numbers of slots of %zu nodes, found "
+			"\"%s\"; write them as in 4(x2),1\n",
+			n, slots);
+		return false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		open_slots += nodes[i].slots == 0;
+		sum += nodes[i].slots;
+	}
+	if (!reading.site && n > 1)
+		hosts_ask_sites(nodes, n);
 	for (size_t i = 0; i < n && open_slots; i++) {
 		int rest = ranks - sum;
 
@@ -91,7 +121,6 @@ bool choice_nodes(struct choice *choice, const char *text, int ranks)
 		sum += nodes[i].slots;
 		open_slots--;
 	}
-	choice->n_nodes = n;
 	if (!*text && n && sum >= ranks)
 		return true;
 	fprintf(stderr,

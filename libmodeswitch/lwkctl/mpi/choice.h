@@ -29,10 +29,11 @@ struct choice {
  */
 bool choice_split(struct choice *choice, const char *text, int ranks);
 /*
- * Reads "a:4,b:4;c:4", nodes with their slots and ';' between sites; nodes without a number share
- * the rest evenly. False after a message on standard error.
+ * Reads "a:4,b[1-2]:4;c:4", nodes with their slots and ';' between sites; without one, sites are
+ * those of Slurm's topology. 'slots' has the slots of the nodes, such as "4(x2),1", if it is not
+ * NULL. Nodes without a number share the rest evenly. False after a message on standard error.
  */
-bool choice_nodes(struct choice *choice, const char *text, int ranks);
+bool choice_nodes(struct choice *choice, const char *text, const char *slots, int ranks);
 /*
  * Places the ranks and predicts their time. 0 or -1; the caller releases the choice in both cases.
  */

@@ -23,13 +23,14 @@ enum {
 	OPTION_SPLIT,
 	OPTION_RULE,
 	OPTION_NODES,
+	OPTION_SLOTS,
 	OPTION_WRITE,
 	OPTION_AS,
 	OPTION_QUIET
 };
 
 static struct {
-	const char *svg, *delay, *bandwidth, *split, *rule, *nodes, *write, *as;
+	const char *svg, *delay, *bandwidth, *split, *rule, *nodes, *slots, *write, *as;
 	bool quiet;
 } given;
 
@@ -53,6 +54,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_NODES:
 		given.nodes = text;
+		return 0;
+	case OPTION_SLOTS:
+		given.slots = text;
 		return 0;
 	case OPTION_WRITE:
 		given.write = text;
@@ -139,7 +143,7 @@ static int place(const struct options *options, const struct profile *profile,
 {
 	struct ms_error err;
 
-	if (!choice_nodes(choice, given.nodes ? given.nodes : "", profile->ranks))
+	if (!choice_nodes(choice, given.nodes ? given.nodes : "", given.slots, profile->ranks))
 		return EXIT_USAGE;
 	if (choice_make(choice, profile, &err) < 0 ||
 	    (given.write && write_hosts(profile, choice, &err) < 0))
@@ -152,6 +156,7 @@ static int place(const struct options *options, const struct profile *profile,
 			json_object_array_add(
 				ranks, json_object_new_string(choice->nodes[choice->best[i]].name));
 		json_object_object_add(object, "node", ranks);
+		json_add_text(object, "program_hash", profile->program_hash);
 		json_add_double(object, "cost", choice->best_cost);
 		json_add_double(object, "block_cost", choice->block_cost);
 		json_object_object_add(object, "block", show_prediction(&choice->at_block));
@@ -327,7 +332,9 @@ const struct verb verb_mpi = {
 			OPTION("rule", OPTION_RULE, "RULE",
 			       "Class by predicted time (time) or by 10 MB/s (threshold)"),
 			OPTION("nodes", OPTION_NODES, "LIST",
-			       "place: nodes and slots, such as a:4,b:4;c:8"),
+			       "place: nodes and slots, such as a:4,b[1-2]:4;c:8"),
+			OPTION("slots", OPTION_SLOTS, "LIST",
+			       "place: slots of the nodes, such as 4(x2),1"),
 			OPTION("write", OPTION_WRITE, "HOSTS",
 			       "place: write the node of each rank into HOSTS"),
 			OPTION("as", OPTION_AS, "UID:GID", "save: take on these rights first"),

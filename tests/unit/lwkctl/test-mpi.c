@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "lwkctl/mpi/choice.h"
 #include "lwkctl/mpi/heat.h"
+#include "lwkctl/mpi/hosts.h"
 #include "lwkctl/mpi/place.h"
 #include "lwkctl/mpi/predict.h"
 #include "lwkctl/mpi/profile.h"
@@ -359,6 +360,39 @@ static void programs(void **state)
 	}
 }
 
+static struct choice chosen;
+
+static void nodes_of_slurm(void **state)
+{
+	static const char topology[] =
+		"SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[01-02,10]\n"
+		"SwitchName=s1 Level=0 LinkSpeed=1 Nodes=other,n[03-04]\n"
+		"SwitchName=top Level=1 LinkSpeed=1 Nodes=n[01-10],other Switches=s[0-1]\n";
+	static const char *const bad[] = { "n[1-", "n[2-1]", "n[x]",  "n[1-2",	 "n]1[",
+					   ",",	   "n:0",    "n[1,]", "n[1-2]:x" };
+	static const char *const bad_slots[] = {
+		"", "1", "1,2,3", "2(x3)", "2(x", "2(x1),", "-1,2"
+	};
+	static const char *const order[] = { "n01", "n10", "n03", "n04" };
+
+	assert_true(choice_nodes(&chosen, "n[03-04,01]:2,n10", "1(x2),2,3", 7));
+	assert_int_equal(chosen.n_nodes, 4);
+	hosts_sites(topology, chosen.nodes, chosen.n_nodes);
+	for (int i = 0; i < 4; i++)
+		assert_string_equal(chosen.nodes[i].name, order[i]);
+	assert_int_equal(chosen.nodes[0].site, chosen.nodes[1].site);
+	assert_int_equal(chosen.nodes[2].site, chosen.nodes[3].site);
+	assert_true(chosen.nodes[1].site != chosen.nodes[2].site);
+	assert_int_equal(chosen.nodes[0].slots + 10 * chosen.nodes[1].slots, 32);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_false(choice_nodes(&chosen, bad[i], NULL, 1));
+	for (size_t i = 0; i < sizeof(bad_slots) / sizeof(*bad_slots); i++)
+		assert_false(choice_nodes(&chosen, "a;b", bad_slots[i], 1));
+	assert_false(choice_nodes(&chosen, "n[1-9999]", NULL, 1));
+	assert_true(choice_nodes(&chosen, "a;b", "1,2", 3));
+	assert_false(choice_nodes(&chosen, "a;b", "1,2", 4));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +401,7 @@ int main(void)
 		cmocka_unit_test(small_placements), cmocka_unit_test(large_placement),
 		cmocka_unit_test(drawing),	    cmocka_unit_test(many_names),
 		cmocka_unit_test(all_splits),	    cmocka_unit_test(programs),
+		cmocka_unit_test(nodes_of_slurm),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);
