@@ -22,6 +22,7 @@ spank_lwk_la_SOURCES = \
 	libmodeswitch/base/files.c \
 	spank/cpu_binding.c \
 	spank/memory_binding.c \
+	spank/mpi_place.c \
 	spank/mpi_profile.c \
 	spank/mpirun.c \
 	spank/options.c \

@@ -156,6 +156,9 @@ void mpi_profile_prepare(spank_t sp)
 	struct step step;
 
 	prepare_collectives(sp);
+	/* The library tells when the profile is that of another program. */
+	if (options_mpi_place(sp))
+		append_library(sp);
 	if (!options_mpi_profile(sp) || !get_step(sp, &step) ||
 	    !getcwd(directory, sizeof(directory)))
 		return;

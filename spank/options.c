@@ -8,6 +8,7 @@
 
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
+#include "mpi_place.h"
 #include "mpirun.h"
 
 #define MPI_PROFILE_MAX 2000
@@ -22,6 +23,7 @@ enum option_id {
 	OPTION_QUIET,
 	OPTION_MPI_PROFILE,
 	OPTION_MPI_COLLECTIVES,
+	OPTION_MPI_PLACE,
 	OPTION_COUNT
 };
 
@@ -99,6 +101,12 @@ static int check_mpi_collectives(const char *arg, struct ms_error *err)
 	if (is_collectives(arg))
 		return 0;
 	return ms_fail(err, "expected \"sites\" or \"sites,reproducible\", found \"%s\"", arg);
+}
+
+/* srun has to know the nodes before it lays out the step. */
+static int check_mpi_place(const char *arg, struct ms_error *err)
+{
+	return spank_context() == S_CTX_LOCAL ? mpi_place_choose(arg, err) : 0;
 }
 
 static struct plugin_option {
@@ -200,6 +208,16 @@ static struct plugin_option {
 			.has_arg = required_argument,
 		},
 		.check = check_mpi_collectives,
+	},
+	[OPTION_MPI_PLACE] = {
+		.spank = {
+			.name = "mpi-place",
+			.arginfo = "PROFILE",
+			.usage = "put ranks on nodes of the job so that those that send much to each "
+				 "other by the profile PROFILE are close together",
+			.has_arg = required_argument,
+		},
+		.check = check_mpi_place,
 	},
 };
 
@@ -426,6 +444,11 @@ const char *options_mpi_collectives(spank_t sp)
 	const char *arg = argument(sp, OPTION_MPI_COLLECTIVES);
 
 	return arg && is_collectives(arg) ? arg : NULL;
+}
+
+bool options_mpi_place(spank_t sp)
+{
+	return has_option(sp, OPTION_MPI_PLACE);
 }
 
 bool options_quiet(spank_t sp)

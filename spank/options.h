@@ -50,6 +50,9 @@ const char *options_mpi_profile(spank_t sp);
 /* The word of --mpi-collectives, "sites" or "sites,reproducible"; NULL: not given. */
 const char *options_mpi_collectives(spank_t sp);
 
+/* True when --mpi-place was given. */
+bool options_mpi_place(spank_t sp);
+
 /* True when --lwk-report was given. */
 bool options_report(spank_t sp);
 

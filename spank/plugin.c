@@ -8,6 +8,7 @@
 
 #include "cpu_binding.h"
 #include "memory_binding.h"
+#include "mpi_place.h"
 #include "mpi_profile.h"
 #include "options.h"
 #include "prolog.h"
@@ -30,7 +31,7 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 
 	if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR)
 		return 0;
-	if (options_check() < 0 ||
+	if (options_check() < 0 || mpi_place_check() < 0 ||
 	    (options_lwk_step() && (cpu_binding_check() < 0 || cpu_binding_share() < 0)))
 		return -1;
 	/* An explicit --lwk-numa wins over --mem-bind. */

@@ -289,3 +289,27 @@ interactive_fails()
 	[[ $(grep -c kernel=slurm-lwk <<<"$output") == 2 ]]
 	both_are_clean
 }
+
+@test "srun --mpi-place puts ranks that talk with each other on one node" {
+	# Ranks 0 and 2 talk, and 1 and 3.
+	as user1 sh -c 'cat >pairs.json' <<-'EOF'
+	{"version":1,"job":"1.0","ranks":4,"parts":[{"rank":0,"sent":[[2,3,10,10000,10]]},{"rank":1,"sent":[[3,3,10,10000,10]]},
+	{"rank":2,"sent":[[0,3,10,10000,10]]},{"rank":3,"sent":[[1,3,10,10000,10]]}]}
+	EOF
+	run -0 as user1 timeout 200 salloc -Q -N2 --ntasks-per-node=2 --mem=100 sh -c '
+		srun -Q --mpi-place=pairs.json sh -c "echo \$SLURM_PROCID \$(hostname) \${SLURM_HOSTFILE-none}" | sort
+		srun -Q -n3 --mpi-place=pairs.json hostname | wc -l
+		srun -Q -n5 --mpi-place=pairs.json hostname || echo "refused $?"
+		srun -Q --mpi-place=pairs.json -w node1 hostname || echo "refused $?"
+		srun -Q --mpi-place=none.json hostname || echo "refused $?"'
+	echo "$output"
+	[[ ${lines[0]} == '0 '*' none' && ${lines[1]} == '1 '* && ${lines[2]} == '2 '* && ${lines[3]} == '3 '* ]]
+	read -r _ first _ <<<"${lines[0]}"
+	read -r _ second _ <<<"${lines[1]}"
+	[[ $first != "$second" && ${lines[2]} == "2 $first none" && ${lines[3]} == "3 $second none" ]]
+	[[ ${lines[4]} == 3 && $(grep -c '^refused' <<<"$output") == 3 ]]
+	[[ $output == *'chooses the ranks'"'"' nodes, and so does --nodelist'* ]]
+	[[ $output == *'none.json: No such file or directory'* ]]
+	refused 'expected the nodes of an allocation, found none' -- \
+		as user1 timeout 100 srun -Q -N2 --mpi-place=pairs.json hostname
+}
