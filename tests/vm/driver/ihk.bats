@@ -33,6 +33,12 @@ setup_file()
 	Driver=ihk
 	Path=$kernel
 	Library=/usr/lib/none/libihk.so
+
+	[image wrong]
+	Driver=ihk
+	Path=/bin/true
+	Library=$library
+	Launcher=$launcher
 	EOF
 	[[ ! ${IHK_LIBRARY-} ]] || return 0
 	testbed put "$(built)/tests/vm/driver/.libs/ihk-calls" /root/ihk-calls
@@ -102,6 +108,53 @@ teardown_file()
 	node_is_clean
 	run -0 bed grep -o '"driver":"ihk".*"memory":[0-9]*' /var/log/slurm-lwk/jobs.json
 	[[ $output == *"$launcher"*'"memory":268435456'* ]]
+}
+
+@test "two jobs have an instance each, and the end of one leaves the other alone" {
+	# shellcheck disable=SC2016  # the machine's shell expands it, and the task's
+	run -0 bed bash -euc 'cd /home/user1
+		for n in 1 2; do
+			touch waits$n; chown user1 waits$n
+			runuser -u user1 -- timeout 300 srun --lwk=mck --ntasks=1 --cpus-per-task=2 --mem=320M sh -c "
+				echo \"$n \$LWK_DEVICE\"; touch runs$n; while [ -e waits$n ]; do sleep 0.3; done
+				echo \"$n ends on \$($1)\"" &
+			jobs[n]=$!
+		done
+		until [ -e runs1 ] && [ -e runs2 ] || ! kill -0 ${jobs[1]} || ! kill -0 ${jobs[2]}; do sleep 0.3; done
+		lwkctl status | grep "lent in all"
+		rm waits1
+		wait ${jobs[1]}
+		until lwkctl status | grep "lent in all: 1 CPUs"; do sleep 0.3; done
+		rm -f waits2
+		wait ${jobs[2]}
+		rm -f runs1 runs2' - "$sign"
+	echo "$output"
+	[[ $output == *'1 /dev/mcos'*'1 ends on '*"$signature"* && $output == *'2 /dev/mcos'*'2 ends on '*"$signature"* ]]
+	(($(grep -o '/dev/mcos[0-9]*' <<<"$output" | sort -u | wc -l) == 2))
+	[[ $output == *'lent in all: 2 CPUs, 512 MB'* ]]
+	node_is_clean
+}
+
+@test "when mcreboot.sh's commands remove a job's instance, the job ends and all comes back" {
+	# shellcheck disable=SC2016  # the machine's shell expands it, and the task's
+	run bed bash -uc 'cd /home/user1; touch waits; chown user1 waits
+		runuser -u user1 -- timeout 200 srun --lwk=mck --ntasks=1 --cpus-per-task=2 --mem=320M sh -c "
+			touch runs; while [ -e waits ]; do sleep 0.3; done" &
+		job=$!
+		until [ -e runs ] || ! kill -0 $job; do sleep 0.3; done
+		PATH+=:/usr/lib/slurm-lwk/ihk
+		ihkosctl 0 shutdown && ihkconfig 0 destroy 0 && echo removed
+		wait $job || echo "job $?"
+		rm -f runs waits'
+	echo "$output"
+	[[ $output == *removed*'job '[1-9]* ]]
+	node_is_clean
+}
+
+@test "an image that is no kernel of IHK's is refused, with what to write" {
+	refused '/bin/true' 'no kernel' -- \
+		as user1 timeout 100 srun --lwk=wrong --ntasks=1 --cpus-per-task=2 --mem=320M true
+	node_is_clean
 }
 
 @test "mcexec-task tells mcexec the instance, how many tasks share it, and what to load in front" {
