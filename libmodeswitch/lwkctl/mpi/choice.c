@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lwkctl/mpi/choice.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,7 +251,9 @@ int choice_each_split(const struct choice *like, const struct profile *profile,
 
 double choice_win(const struct choice *choice)
 {
-	return choice->best_cost > 0 ? choice->block_cost / choice->best_cost : 1;
+	if (choice->best_cost > 0)
+		return choice->block_cost / choice->best_cost;
+	return choice->block_cost > 0 ? INFINITY : 1;
 }
 
 double choice_factor(const struct profile *profile, const struct prediction *prediction)

@@ -49,7 +49,9 @@ int choice_each_split(const struct choice *like, const struct profile *profile,
 /* Frees the choice, which the caller has from calloc(), and its arrays. */
 void choice_release(struct choice *choice);
 
-/* How much less the best placement costs than block; 1: nothing to win. */
+/*
+ * How much less the best placement costs than block; 1: nothing to win; infinity: it costs nothing.
+ */
 double choice_win(const struct choice *choice);
 /* The predicted time by the measured one; 0: nothing was measured. */
 double choice_factor(const struct profile *profile, const struct prediction *prediction);

@@ -2,6 +2,7 @@
 /* lwkctl mpi: shows the traffic of an MPI program, and says where its ranks should be. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,8 @@ static int place(const struct options *options, const struct profile *profile,
 	if (choice_win(choice) < 1.01)
 		puts("nothing to win: the ranks' block distribution is as good as any that was "
 		     "found");
+	else if (isinf(choice_win(choice)))
+		puts("nothing is sent between nodes; with Slurm's block distribution it is");
 	else
 		printf("costs between nodes: x%.2f less than with Slurm's block distribution\n",
 		       choice_win(choice));

@@ -12,17 +12,17 @@
 #include "lwkctl/mpi/predict.h"
 #include "lwkctl/mpi/profile.h"
 
-/* Four ranks in a ring 0-2-1-3: 10 blocking messages of 1000 bytes to each neighbour. */
-static const char ring[] =
-	"{\"version\":1,\"job\":\"5.0\",\"ranks\":4,\"parts\":[\n"
-	"{\"rank\":0,\"seconds\":2,\"mpi_seconds\":1,\"calls\":[[\"Send\",20,0.5]],"
-	"\"groups\":[{\"id\":\"a\",\"size\":4,\"first\":0,\"stride\":1}],"
-	"\"collectives\":[[\"Allreduce\",0,1,5,40,0.1]],"
-	"\"sent\":[[2,3,4,4000,4],[2,2,6,6000,6],[3,3,10,10000,10]]},\n"
-	"{\"rank\":1,\"seconds\":3,\"calls\":[[\"Send\",20,0.75]],\"sent\":[[2,3,10,10000,10],"
-	"[3,3,10,10000,10],[-1,0,3,0,0]],\"fetched\":[[0,1,1,64,0]]},\n"
-	"{\"rank\":2,\"sent\":[[0,3,10,10000,10],[1,3,10,10000,10]]},\n"
-	"{\"rank\":3,\"sent\":[[0,3,10,10000,10],[1,3,10,10000,10]]}]}";
+	/* Four ranks in a ring 0-2-1-3: 10 blocking messages of 1000 bytes to each neighbour. */
+	static const char ring[] =
+		"{\"version\":1,\"job\":\"5.0\",\"ranks\":4,\"parts\":[\n"
+		"{\"rank\":0,\"seconds\":2,\"mpi_seconds\":1,\"calls\":[[\"Send\",20,0.5]],"
+		"\"groups\":[{\"id\":\"a\",\"size\":4,\"first\":0,\"stride\":1}],"
+		"\"collectives\":[[\"Allreduce\",0,1,5,40,0.1]],"
+		"\"sent\":[[2,3,4,4000,4],[2,2,6,6000,6],[3,3,10,10000,10]]},\n"
+		"{\"rank\":1,\"seconds\":3,\"calls\":[[\"Send\",20,0.75]],\"sent\":[[2,3,10,10000,10],"
+		"[3,3,10,10000,10],[-1,0,3,0,0]],\"fetched\":[[0,1,1,64,0]]},\n"
+		"{\"rank\":2,\"sent\":[[0,3,10,10000,10],[1,3,10,10000,10]]},\n"
+		"{\"rank\":3,\"sent\":[[0,3,10,10000,10],[1,3,10,10000,10]]}]}";
 
 static void parse(struct profile *profile, const char *text)
 {
@@ -393,6 +393,35 @@ static void nodes_of_slurm(void **state)
 	assert_false(choice_nodes(&chosen, "a;b", "1,2", 4));
 }
 
+static double win(const char *text, const char *nodes)
+{
+	struct choice *choice = calloc(1, sizeof(*choice));
+	struct profile profile;
+	struct ms_error err;
+	double found;
+
+	assert_non_null(choice);
+	parse(&profile, text);
+	assert_true(choice_nodes(choice, nodes, NULL, profile.ranks));
+	assert_int_equal(choice_make(choice, &profile, &err), 0);
+	found = choice_win(choice);
+	choice_release(choice);
+	profile_release(&profile);
+	return found;
+}
+
+static void what_is_to_win(void **state)
+{
+	static const char pairs[] = "{\"version\":1,\"ranks\":4,\"parts\":["
+				    "{\"rank\":0,\"sent\":[[2,3,10,10000,10]]},"
+				    "{\"rank\":1,\"sent\":[[3,3,10,10000,10]]}]}";
+	double some = win(ring, "a:2;b:2");
+
+	assert_true(isinf(win(pairs, "a:2;b:2")));
+	assert_true(win(pairs, "a:4") == 1);
+	assert_true(some > 1.5 && some < 2.5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -401,7 +430,7 @@ int main(void)
 		cmocka_unit_test(small_placements), cmocka_unit_test(large_placement),
 		cmocka_unit_test(drawing),	    cmocka_unit_test(many_names),
 		cmocka_unit_test(all_splits),	    cmocka_unit_test(programs),
-		cmocka_unit_test(nodes_of_slurm),
+		cmocka_unit_test(nodes_of_slurm),   cmocka_unit_test(what_is_to_win),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);
