@@ -31,7 +31,7 @@ check_shellcheck()
 
 check_format()
 {
-	sources '*.c' '*.h' | xargs clang-format --dry-run -Werror
+	sources '*.c' '*.h' | xargs clang-format-19 --dry-run -Werror
 }
 
 # A comment that begins with a pronoun leaves the reader to guess of what it speaks.

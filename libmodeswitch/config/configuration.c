@@ -29,8 +29,8 @@ struct reading {
 };
 
 /* Only the first error is reported, because later ones may be its consequences. */
-static int __attribute__((format(printf, 2, 3)))
-fail_at(struct reading *reading, const char *format, ...)
+static int __attribute__((format(printf, 2, 3))) fail_at(struct reading *reading,
+							 const char *format, ...)
 {
 	char text[512];
 	va_list args;

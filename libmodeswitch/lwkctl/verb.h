@@ -21,10 +21,7 @@ enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 enum { OPTION_CONFIG = 0x100, OPTION_JSON, OPTION_INTERVAL, OPTION_COUNT, OPTION_OWN };
 
 /* One row of struct verb's options; 'help' is a line of lwkctl VERB --help. */
-#define OPTION(name, key, value, help)                                                             \
-	{                                                                                          \
-		name, key, value, 0, help, 0                                                       \
-	}
+#define OPTION(name, key, value, help) { name, key, value, 0, help, 0 }
 #define FLAG(name, key, help) OPTION(name, key, NULL, help)
 #define CONFIG_OPTION                                                                              \
 	OPTION("config", OPTION_CONFIG, "FILE", "Read FILE instead of " MS_CONFIG_PATH)

@@ -35,7 +35,7 @@ static struct request {
 	struct page_peer *peer;		    /* of a message */
 	struct page_collective *collective; /* of a collective operation */
 	uint64_t bytes;
-} * requests;
+} *requests;
 
 /* ---- places in the page ---- */
 

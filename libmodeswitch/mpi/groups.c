@@ -11,7 +11,7 @@
 static struct entry {
 	struct entry *next;
 	struct group group;
-} * buckets[BUCKETS];
+} *buckets[BUCKETS];
 static struct group *last;
 
 static unsigned bucket(uint64_t handle)

@@ -27,7 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry {
 	struct entry *next;
 	struct team team;
-} * buckets[BUCKETS];
+} *buckets[BUCKETS];
 static int n_teams;
 
 /* ---- the sites of a communicator ---- */

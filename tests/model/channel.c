@@ -35,7 +35,7 @@ static struct world {
 	u32 made[CPUS];	 /* calls */
 	u32 progress;	 /* of LWK CPU 0 in user mode */
 	u8 status[LWK_STATUS_BYTES(2 * CPUS)] __attribute__((aligned(64)));
-} * world;
+} *world;
 static struct lwk_boot_params params;
 static unsigned int cpus, calls, serve_flags;
 static unsigned int kinds[4]; /* of a CPU's calls, one after the other */

@@ -17,8 +17,8 @@ typedef int32_t s32;
 
 #define PAGE_SIZE 4096UL
 #define LARGE_SIZE (2UL << 20)
-#define ALIGN_DOWN(x, a) ((x) & ~((a)-1))
-#define ALIGN_UP(x, a) (((x) + (a)-1) & ~((a)-1))
+#define ALIGN_DOWN(x, a) ((x) & ~((a) - 1))
+#define ALIGN_UP(x, a) (((x) + (a) - 1) & ~((a) - 1))
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))

@@ -44,9 +44,7 @@ struct group {
 		__VA_ARGS__                                                                        \
 	}
 #define GROUP(kind, about, reason, ...)                                                            \
-	{                                                                                          \
-		kind, about, reason, NUMBERS(__VA_ARGS__), ARRAY_SIZE((NUMBERS(__VA_ARGS__)))      \
-	}
+	{ kind, about, reason, NUMBERS(__VA_ARGS__), ARRAY_SIZE((NUMBERS(__VA_ARGS__))) }
 #define DELEGATES(about, ...) GROUP(DELEGATED, LWK_CALLS_##about, NULL, __VA_ARGS__)
 #define REFUSES(reason, ...) GROUP(REFUSED, 0, reason, __VA_ARGS__)
 #define NUMBER(name) __NR_##name,

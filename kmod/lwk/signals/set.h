@@ -6,7 +6,7 @@
 #include <linux/signal.h>
 
 #define SIGNALS 64
-#define SIGNAL_BIT(signal) (1UL << ((signal)-1))
+#define SIGNAL_BIT(signal) (1UL << ((signal) - 1))
 #define SIGNALS_UNBLOCKABLE (SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP))
 /* Linux never passes these on, unless there is a handler: they stop the proxy. */
 #define SIGNALS_THAT_STOP                                                                          \

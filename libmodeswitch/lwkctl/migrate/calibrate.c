@@ -51,8 +51,8 @@ struct calibration {
 
 /* ---- the memory that is moved ---- */
 
-static void __attribute__((noreturn))
-hold_memory(const struct calibration_request *request, int ready)
+static void __attribute__((noreturn)) hold_memory(const struct calibration_request *request,
+						  int ready)
 {
 	char *memory = mmap(NULL, request->bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

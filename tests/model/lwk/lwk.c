@@ -29,7 +29,7 @@ static struct machine {
 	struct cpu cpus[CPUS];
 	u32 pending[CPUS];	 /* 1: an interrupt waits for the CPU */
 	struct slot *running[8]; /* what GS points to, by the threads' numbers */
-} * machine;
+} *machine;
 
 struct lwk_boot_params *boot;
 struct lwk_status *status;

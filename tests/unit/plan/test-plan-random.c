@@ -280,8 +280,8 @@ static void whatever_is_asked(void **state)
 #define ROUNDS_OF_TREE 100
 #define MAX_CPUS 512
 
-static size_t __attribute__((format(printf, 3, 4)))
-add(char *text, size_t length, const char *format, ...)
+static size_t __attribute__((format(printf, 3, 4))) add(char *text, size_t length,
+							const char *format, ...)
 {
 	va_list args;
 

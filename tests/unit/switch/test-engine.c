@@ -25,7 +25,7 @@ static struct world {
 	int n_undone;
 	char undone[64][16]; /* names of steps, in order */
 	bool broken;	     /* step "b" cannot be undone */
-} * world;
+} *world;
 
 /* Everything that a step does to the world goes through here. */
 static int act(bool *mark, bool value, struct ms_error *err)

@@ -15,15 +15,9 @@ static const struct bad_image {
 	unsigned long value;
 } bad_images[] = {
 #define HEADER(what, field, value)                                                                 \
-	{                                                                                          \
-		what, offsetof(struct image, header.field), sizeof(((Elf64_Ehdr *)0)->field),      \
-			value                                                                      \
-	}
+	{ what, offsetof(struct image, header.field), sizeof(((Elf64_Ehdr *)0)->field), value }
 #define SEGMENT(what, field, value)                                                                \
-	{                                                                                          \
-		what, offsetof(struct image, segment.field), sizeof(((Elf64_Phdr *)0)->field),     \
-			value                                                                      \
-	}
+	{ what, offsetof(struct image, segment.field), sizeof(((Elf64_Phdr *)0)->field), value }
 	HEADER("no ELF file", e_ident[0], 0),
 	HEADER("a 32-bit image", e_ident[EI_CLASS], ELFCLASS32),
 	HEADER("a big-endian image", e_ident[EI_DATA], ELFDATA2MSB),

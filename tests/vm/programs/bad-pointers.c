@@ -18,15 +18,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define CALL(name)                                                                                 \
-	{                                                                                          \
-		__NR_##name, #name, false                                                          \
-	}
+#define CALL(name) { __NR_##name, #name, false }
 /* Null pointers mean: wait for ever. */
-#define WAITS(name)                                                                                \
-	{                                                                                          \
-		__NR_##name, #name, true                                                           \
-	}
+#define WAITS(name) { __NR_##name, #name, true }
 
 static const struct {
 	long nr;

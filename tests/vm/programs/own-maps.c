@@ -105,7 +105,7 @@ static int check_mappings(void)
 	CHECK(mprotect(private + PAGE, PAGE, PROT_READ) == 0);
 	line = find("/proc/self/maps", private + PAGE);
 	CHECK(line && line->offset == 2 * PAGE && strcmp(line->prot, "r--p") == 0);
-	CHECK(line->start == (uintptr_t) private + PAGE && line->end == line->start + PAGE);
+	CHECK(line->start == (uintptr_t)private + PAGE && line->end == line->start + PAGE);
 	CHECK(fstat(fd, &st) == 0 && line->inode == st.st_ino);
 	CHECK(munmap(private, PAGE) == 0);
 	CHECK(!find("/proc/self/maps", private));

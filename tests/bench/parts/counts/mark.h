@@ -15,7 +15,7 @@
 #define MARK_DISARM 4U
 
 #define MARK_WHAT(operand) (((operand) >> 8) & 0xff)
-#define MARK_LABEL(operand) ((operand)&0xff)
+#define MARK_LABEL(operand) ((operand) & 0xff)
 
 /* 'what' and 'label' are constants; a label is less than 256. */
 #define MARK(what, label)                                                                          \

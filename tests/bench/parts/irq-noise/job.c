@@ -97,8 +97,8 @@ struct barriers {
 	pthread_barrier_t rounds, ends;
 };
 
-static void __attribute__((noreturn))
-compute(int cpu, long rounds, long amount, struct barriers *barriers)
+static void __attribute__((noreturn)) compute(int cpu, long rounds, long amount,
+					      struct barriers *barriers)
 {
 	bind_to(cpu);
 	/* All that it needs has been read from the disk before it counts. */

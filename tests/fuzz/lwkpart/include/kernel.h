@@ -33,7 +33,7 @@ typedef uint64_t phys_addr_t;
 #define PMD_SIZE (2UL << 20)
 #define PUD_SIZE (1UL << 30)
 #define PTRS_PER_PTE 512
-#define IS_ALIGNED(x, a) (((x) & ((a)-1)) == 0)
+#define IS_ALIGNED(x, a) (((x) & ((a) - 1)) == 0)
 #define PAGE_ALIGN(x) (((x) + PAGE_SIZE - 1) & PAGE_MASK)
 #define PAGE_ALIGNED(x) IS_ALIGNED((u64)(x), PAGE_SIZE)
 #define offset_in_page(x) ((unsigned long)(x) & ~PAGE_MASK)
@@ -82,7 +82,7 @@ void scribble(void);
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define min_t(type, a, b) min((type)(a), (type)(b))
 #define check_add_overflow(a, b, sum) __builtin_add_overflow(a, b, sum)
-#define isascii(c) (!((c)&0x80))
+#define isascii(c) (!((c) & 0x80))
 #define isprint(c) ((c) >= ' ' && (c) <= '~')
 #define pr_err(...) ((void)0)
 #define kvzalloc(size, flags) calloc(1, size)

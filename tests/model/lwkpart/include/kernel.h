@@ -55,7 +55,7 @@ typedef struct {
 
 /* ---- small things ---- */
 
-#define container_of(at, type, member) ((type *)((char *)(at)-offsetof(type, member)))
+#define container_of(at, type, member) ((type *)((char *)(at) - offsetof(type, member)))
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define clamp(x, low, high) ((x) < (low) ? (low) : (x) > (high) ? (high) : (x))
 #define pr_err(...) ((void)0)
