@@ -149,15 +149,16 @@ void child_end_calls(void)
 		forget_worker(0);
 }
 
-static int need_worker(void)
+/* false: errno says why there is none. */
+static bool need_worker(void)
 {
 	int calls[2], output;
 
 	if (worker.pid && worker.owner == getpid())
-		return 0;
+		return true;
 	child_end_calls();
 	if (pipe2(calls, O_CLOEXEC) < 0)
-		return -errno;
+		return false;
 	worker.owner = getpid();
 	worker.pid = fork_child(&worker.results, &output);
 	if (worker.pid == 0) {
@@ -165,12 +166,13 @@ static int need_worker(void)
 		serve(calls[0], output);
 	}
 	close(calls[0]);
-	worker.calls = calls[1];
-	if (worker.pid > 0)
-		return 0;
+	if (worker.pid > 0) {
+		worker.calls = calls[1];
+		return true;
+	}
 	worker.pid = 0;
 	close(calls[1]);
-	return -errno;
+	return false;
 }
 
 int child_call(int (*work)(void *context), const void *context, size_t size, int64_t deadline)
@@ -187,9 +189,8 @@ int child_call_watched(int (*work)(void *context), const void *context, size_t s
 	if (size > sizeof(call.context))
 		return -E2BIG;
 	memcpy(call.context, context, size);
-	outcome = need_worker();
-	if (outcome < 0)
-		return outcome;
+	if (!need_worker())
+		return -errno;
 	if (write(worker.calls, &call, sizeof(call)) != sizeof(call))
 		outcome = -ECHILD;
 	else
