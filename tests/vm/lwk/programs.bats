@@ -131,7 +131,10 @@ right()
 	for cpu in ${cpus//,/ }; do
 		run -0 inside lwkexec taskset -c "$cpu" "$programs/affinity" list
 		[[ $output == "$cpu $cpu $cpu" ]]
+		run -0 inside lwkexec numactl -C "$cpu" "$programs/affinity" list
+		[[ $output == "$cpu $cpu $cpu" ]]
 	done
+	run -1 inside lwkexec numactl -C 0 true
 	run -1 inside lwkexec taskset -c 0 true
 	[[ $output == *'Invalid argument'* ]]
 	# The OpenMP runtime binds its threads.
@@ -314,7 +317,8 @@ allowed $node
 cores $n
 packages 1
 L3 caches 1
-node $node: "*" kB, cpus $cpus" ]]
+node $node: "*" kB, cpus $cpus
+bound $cpus" ]]
 	run -0 inside lwkexec numactl --hardware
 	echo "$output"
 	[[ $output == *"available: 1 nodes ($node)"*"node $node cpus: ${all[*]}"*"node $node size: $((bytes >> 20)) MB"* ]]
