@@ -23,7 +23,7 @@ bool hosts_slots(const char *text, struct place_node *nodes, size_t n);
  * puts nodes of one site together.
  */
 void hosts_sites(const char *topology, struct place_node *nodes, size_t n);
-/* Does the same with Slurm's present topology; without one all nodes are on one site. */
+/* Finds the sites by the topology that Slurm has now; without one all nodes are on one site. */
 void hosts_ask_sites(struct place_node *nodes, size_t n);
 
 #endif
