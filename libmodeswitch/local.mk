@@ -214,7 +214,7 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/mpi/print.c
 libmodeswitch_liblwkctl_la_LIBADD = $(NCURSES_LIBS) $(NUMA_LIBS) $(SECCOMP_LIBS) -lm
 
-libmodeswitch_liblwkctl_la_CPPFLAGS = $(AM_CPPFLAGS) -DLWKEXEC_PATH='"$(bindir)/lwkexec"' \
+libmodeswitch_liblwkctl_la_CPPFLAGS = $(AM_CPPFLAGS) -DLSTOPO_PATH='"$(LSTOPO)"' -DLWKEXEC_PATH='"$(bindir)/lwkexec"' \
 	-DLWK_PROBE_PATH='"$(lwkimagedir)/lwk-probe"' -DSCONTROL_PATH='"$(SCONTROL)"'
 
 # The program of lwkctl bench.

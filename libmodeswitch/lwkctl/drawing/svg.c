@@ -24,9 +24,6 @@ static const char *const colour_words[N_ROLES] = {
 	[ROLE_LWK] = "green",	[ROLE_IDLE] = "yellow", [ROLE_LENT] = "violet",
 };
 
-/* Debian's packages hwloc and hwloc-nox have the first, which needs no graphics library. */
-static const char *const programs[] = { "/usr/bin/lstopo-no-graphics", "/usr/bin/lstopo" };
-
 static int paint(hwloc_obj_t object, const char *colour)
 {
 	char style[64];
@@ -134,15 +131,14 @@ static int run_lstopo(const struct drawing *drawing, const bool used[N_ROLES], i
 	char *environment[] = { "LC_ALL=C", NULL };
 	char lines[MOST_LINES][512];
 	posix_spawn_file_actions_t actions;
-	int error = ENOENT, status;
+	int error, status;
 	pid_t pid;
 
 	add_legend(drawing, used, argv, lines);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	for (size_t i = 0; error == ENOENT && i < sizeof(programs) / sizeof(*programs); i++)
-		error = posix_spawn(&pid, programs[i], &actions, NULL, argv, environment);
+	error = posix_spawn(&pid, LSTOPO_PATH, &actions, NULL, argv, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	if (error)
 		return error;
@@ -210,11 +206,10 @@ int drawing_write_svg(const struct drawing *drawing, const char *path, struct ms
 	ret = run_lstopo(drawing, used, in, out);
 	close(in);
 	if (ret == ENOENT)
-		ret = ms_fail(
-			err,
-			"%s: expected hwloc's lstopo, which draws it, found neither %s nor %s; "
-			"install the package hwloc-nox",
-			path, programs[0], programs[1]);
+		ret = ms_fail(err,
+			      "%s: expected hwloc's lstopo, which draws it, found no " LSTOPO_PATH
+			      "; install the package hwloc-nox",
+			      path);
 	else if (ret > 0)
 		ret = ms_fail(err, "%s: lstopo cannot be run: %s", path, strerror(ret));
 	else if (ret < 0 || fstat(out, &st) < 0 || !st.st_size)

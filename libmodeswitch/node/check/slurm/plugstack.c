@@ -53,17 +53,20 @@ static bool configless_has_plugin(const char *controllers_path)
 
 void check_plugstack(struct checking *checking)
 {
-	char path[1024] = "/etc/slurm/plugstack.conf", set[512] = "", conf[512] = "", *name;
+	char path[1024], set[512] = "", conf[512] = "";
+	const char *beside;
 
 	if (checking->slurm) {
 		check_setting(checking->slurm, "PlugStackConfig", set, sizeof(set));
 		check_setting(checking->slurm, "SLURM_CONF", conf, sizeof(conf));
 	}
-	name = strrchr(conf, '/');
+	/* Without an answer of Slurm's: lwk.conf is beside slurm.conf, too. */
+	beside = *conf == '/' ? conf : MS_CONFIG_PATH;
 	if (*set == '/')
 		snprintf(path, sizeof(path), "%s", set);
-	else if (name)
-		snprintf(path, sizeof(path), "%.*s/plugstack.conf", (int)(name - conf), conf);
+	else
+		snprintf(path, sizeof(path), "%.*s/plugstack.conf",
+			 (int)(strrchr(beside, '/') - beside), beside);
 	if (stack_has_plugin(path, 0) || configless_has_plugin(path))
 		check_tell(checking, MS_FINE, "plugstack", NULL, "%s loads lwk.so", path);
 	else
