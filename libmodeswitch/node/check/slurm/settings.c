@@ -185,13 +185,17 @@ static void check_select(struct checking *checking)
 /* Slurm gives a batch job up that does not start in this time, though its LWK still boots. */
 static void check_timeouts(struct checking *checking)
 {
-	static const char *const keys[] = { "BatchStartTimeout", "PrologEpilogTimeout" };
-	char to_do[256];
+	/* The last two are of Slurm 25.05 and newer. */
+	static const char *const keys[] = { "BatchStartTimeout", "PrologEpilogTimeout",
+					    "PrologTimeout", "EpilogTimeout" };
+	char to_do[256], value[64];
 
 	for (size_t i = 0; checking->config && i < sizeof(keys) / sizeof(*keys); i++) {
 		unsigned long seconds = check_number(checking->slurm, keys[i]);
 		unsigned ours = checking->config->switch_timeout_ms / 1000;
 
+		if (!*check_setting(checking->slurm, keys[i], value, sizeof(value)))
+			continue;
 		snprintf(to_do, sizeof(to_do),
 			 "write %s=%u in slurm.conf, or a lower SwitchTimeout= in lwk.conf",
 			 keys[i], 2 * ours);
