@@ -139,10 +139,16 @@ libmodeswitch_libmodeswitch_la_SOURCES =
 libmodeswitch_libmodeswitch_la_LIBADD = libmodeswitch/libmodeswitch_all.la
 # CURRENT:REVISION:AGE. Before a release: functions or structures of modeswitch/ that went or changed, and the
 # soname with them: CURRENT + 1, AGE 0; only new ones: both + 1; neither: REVISION + 1. A structure that
-# callers allocate counts as changed when it grows. Debian's libmodeswitch0 is named after CURRENT - AGE.
+# callers allocate counts as changed when it grows. Debian's libmodeswitch1 is named after CURRENT - AGE.
+# 1:0:0 is that of 0.3.0; 0.2.0 had 0:0:0.
 # The library is loaded into Slurm's programs, which export thousands of names.
-libmodeswitch_libmodeswitch_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^ms_' \
+libmodeswitch_libmodeswitch_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:0 -export-symbols-regex '^ms_' \
 	-no-undefined
+
+# The linker finds a library in a folder of the system by its cache.
+install-exec-hook: cache-library
+cache-library:
+	test -n "$(DESTDIR)" || test "$$(id -u)" != 0 || PATH="$$PATH:/sbin" ldconfig
 
 # In front of MPI programs: it has symbols of MPI only, and nothing of the library.
 pkglib_LTLIBRARIES =

@@ -25,7 +25,8 @@ contrib_ihk_compat_ihkosctl_CFLAGS = $(AM_CFLAGS) $(PIE_FLAGS)
 contrib_ihk_compat_ihkosctl_LDADD = contrib/ihk-compat/libihk.la
 
 # The description is for linking; without it libtool does not uninstall the library.
-install-exec-hook:
+install-exec-hook: remove-ihk-description
+remove-ihk-description:
 	rm -f $(DESTDIR)$(ihkdir)/libihk.la
 uninstall-local:
 	rm -f $(DESTDIR)$(ihkdir)/libihk.so

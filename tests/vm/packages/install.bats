@@ -23,7 +23,7 @@ setup_file()
 	kernel=$(bed uname -r)
 	bed mkdir /root/packages
 	(
-		cd "$packages" && tar -c slurm-lwk-tools_*.deb slurm-wlm-lwk-plugins_*.deb libmodeswitch0_*.deb \
+		cd "$packages" && tar -c slurm-lwk-tools_*.deb slurm-wlm-lwk-plugins_*.deb libmodeswitch1_*.deb \
 			"lwkpart-modules-${kernel}_"*.deb
 	) | bed tar -x --no-same-owner -C /root/packages
 }
@@ -116,7 +116,7 @@ admin()
 	wait_for 60 bed sh -c 'lwkctl status | grep -q "^no LWK job"'
 	bed sh -c 'sed -i /lwk.so/d /etc/slurm/plugstack.conf; sed -i /lwk/d /etc/slurm/slurm.conf
 		systemctl restart slurmctld slurmd'
-	bed dpkg --purge slurm-wlm-lwk-plugins slurm-lwk-tools "lwkpart-modules-$(bed uname -r)" libmodeswitch0
+	bed dpkg --purge slurm-wlm-lwk-plugins slurm-lwk-tools "lwkpart-modules-$(bed uname -r)" libmodeswitch1
 	traces | diff "$BATS_FILE_TMPDIR/before" -
 	run bed modprobe lwkpart
 	((status != 0))
