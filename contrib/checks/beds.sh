@@ -60,15 +60,19 @@ other_version()
 	esac
 }
 
-# run_files BED TAGS "OPTIONS" FILE...: boots the bed and runs what is chosen of these files.
+# run_files BED "OPTIONS" FILE[,TAG]...: boots the bed and runs what is chosen of these files, of one with a TAG
+# the tests that have it.
 run_files()
 {
-	local bed=$1 options=$3 file tags text log booted=''
+	local bed=$1 options=$2 file tags text log booted=''
 	local -a filter
 
-	for file in "${@:4}"; do
+	for file in "${@:3}"; do
+		tags=''
+		[[ $file != *,* ]] || tags=${file#*,}
+		file=${file%,*}
 		chosen "$file" || continue
-		tags=$2 filter=()
+		filter=()
 		if ! text=$(text_of "$file"); then
 			[[ $nightly ]] || tags+="${tags:+,}!nightly"
 		elif ! runs_in_order "$file"; then
@@ -94,15 +98,15 @@ on_bed()
 	mapfile -t files < <(for file in $(bed_files); do
 		[[ $(header "$file" bed) != "$bed" ]] || echo "$file"
 	done)
-	run_files "$bed" '' '' "${files[@]}"
+	run_files "$bed" '' "${files[@]}"
 
 	mapfile -t again < <(for file in $(bed_files); do repeats "$file"; done |
-		sed -n "s/^$bed //p" | sort -u)
+		sed -n "s/^$bed \(.*\), .*/\1/p" | sort -u)
 	for options in "${again[@]}"; do
 		mapfile -t files < <(for file in $(bed_files); do
-			! grep -qxF -- "$bed $options" < <(repeats "$file") || echo "$file"
+			repeats "$file" | sed -n "s|^$bed $options, |$file,|p"
 		done)
-		run_files "$bed" "${options##*, }" "${options%,*}" "${files[@]}"
+		run_files "$bed" "$options" "${files[@]}"
 	done
 	take_down "$bed"
 }
