@@ -370,6 +370,9 @@ verb_up()
 	take_release
 	cgroup=${cgroup:-$(default_cgroup)}
 	require_one_of --cgroup "$cgroup" v1 v2
+	[[ $cgroup == v2 || $(default_cgroup) == v1 ]] ||
+		die_usage "--cgroup v2 with $release, whose kernels have no cpusets of version 1" "--cgroup $cgroup" \
+			'give --release bookworm, too'
 
 	take_lock lock "$state.lock"
 	# is_up reads settings that must not replace those of the command line.

@@ -156,6 +156,7 @@ refused()
 @test "a wrong command line of testbed is refused with what was expected and found" {
 	refused 'a verb' dance
 	refused '--cgroup as one of: v1 v2' up --cgroup v3
+	refused 'trixie, whose kernels have no cpusets of version 1' up --release trixie --cgroup v1
 	refused '--init as one of: tiny systemd' up --init upstart
 	refused 'a whole number from 2' up --cpus many
 	refused 'a whole number from 2' up --cpus -1
