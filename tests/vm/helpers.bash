@@ -84,10 +84,10 @@ stop_daemon()
 	EOF
 }
 
-# start_daemon NAME [MACHINE]: starts slurmd or slurmctld as the machine's init does.
+# start_daemon NAME [MACHINE [ARGUMENT]...]: starts slurmd or slurmctld as the machine's init does.
 start_daemon()
 {
-	on "${2-1}" /usr/lib/testbed/start-daemon "$1"
+	on "${2-1}" /usr/lib/testbed/start-daemon "$1" "${@:3}"
 }
 
 # crash_slurmd_and JOB: slurmd and all processes of user1's job die at once, as in a crash, and slurmctld ends
@@ -293,7 +293,7 @@ node_is_clean()
 	[ -z "$log" ] || bad "kernel log: $log"
 	node=$(scontrol -o show node "$(hostname)")
 	case $node in
-	*' State=IDLE '* | *' State=IDLE+PLANNED '*) ;;
+	*' State=IDLE '* | *' State=IDLE+PLANNED '* | *' State=IDLE+DYNAMIC_NORM '*) ;;
 	*) bad "Slurm: $node" ;;
 	esac
 	exit $status
