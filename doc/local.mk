@@ -9,6 +9,9 @@ EXTRA_DIST += doc/figures doc/install.md doc/rooms.svg doc/security.md
 dist_doc_DATA = contrib/lwk.conf.example
 bashcompletiondir = $(datadir)/bash-completion/completions
 dist_bashcompletion_DATA = contrib/completion/lwkctl
+# bash looks for a command's completion in one file, which is Slurm's own; files here are read before.
+bashcompletiondropindir = $(sysconfdir)/bash_completion.d
+dist_bashcompletiondropin_DATA = contrib/completion/slurm-lwk
 
 # slurm-lwk-admin(7) says which nodes need it.
 systemdunitdir = $(prefix)/lib/systemd/system

@@ -35,13 +35,31 @@ static const char *complete(const char *verb)
 	return words;
 }
 
-static char *read_page(const char *name)
+/* Words offered after "srun WORDS", in the same form. Slurm's own completion, here a fake, offers --ntasks. */
+static const char *complete_srun(const char *srun_words)
+{
+	static const char script[] =
+		"_completion_loader() { own() { COMPREPLY=(--ntasks); }; complete -F own srun sbatch; }; "
+		"source \"$1/contrib/completion/slurm-lwk\"; "
+		"COMP_WORDS=(srun $2); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+		"_slurm_lwk srun; _slurm_lwk srun; printf '\\n%s\\n' \"${COMPREPLY[@]}\"; "
+		"complete -p srun sbatch; printf .";
+	const char *const argv[] = {
+		"/bin/bash", "-c", script, "bash", TOP_SRCDIR, srun_words, NULL
+	};
+	static char words[8192];
+
+	assert_int_equal(child_run(argv, clock_ms() + 60000, words, sizeof(words)), 0);
+	return words;
+}
+
+static char *read_source(const char *name)
 {
 	char path[1024];
 	FILE *file;
 	char *text;
 
-	snprintf(path, sizeof(path), "%s/doc/%s", TOP_SRCDIR, name);
+	snprintf(path, sizeof(path), "%s/%s", TOP_SRCDIR, name);
 	file = fopen(path, "r");
 	text = read_all(file);
 	fclose(file);
@@ -90,9 +108,29 @@ static void completion(void **state)
 	}
 }
 
+static void completion_of_srun(void **state)
+{
+	char *source = read_source("spank/options.c"), line[64], name[48];
+	const char *offered = complete_srun("--");
+	size_t n = 1; /* --ntasks */
+
+	assert_has(offered, "\n--ntasks\n");
+	for (const char *at = source; (at = strstr(at, ".name = \"")); at++, n++) {
+		assert_int_equal(sscanf(at, ".name = \"%47[a-z-]", name), 1);
+		snprintf(line, sizeof(line), "\n--%s\n", name);
+		assert_has(offered, line);
+	}
+	assert_int_equal(count(offered, "\n--"), n);
+	/* Slurm's own has not taken ours' place. */
+	assert_has(offered, "-F _slurm_lwk srun");
+	assert_has(offered, "-F _slurm_lwk sbatch");
+	assert_has(complete_srun("--lwk-launch = n"), "\nnone\ncomplete");
+	free(source);
+}
+
 static void man_pages(void **state)
 {
-	char *page = read_page("lwkctl.8"), *migrate = read_page("lwkctl-migrate.8");
+	char *page = read_source("doc/lwkctl.8"), *migrate = read_source("doc/lwkctl-migrate.8");
 
 	for (size_t i = 0; i < n_verbs; i++) {
 		const struct argp_option *option = verbs[i]->options;
@@ -114,6 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(completion),
+		cmocka_unit_test(completion_of_srun),
 		cmocka_unit_test(man_pages),
 	};
 
