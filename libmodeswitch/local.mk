@@ -223,6 +223,7 @@ libmodeswitch_liblwkctl_la_LIBADD = $(NCURSES_LIBS) $(NUMA_LIBS) $(SECCOMP_LIBS)
 libmodeswitch_liblwkctl_la_CPPFLAGS = $(AM_CPPFLAGS) -DLSTOPO_PATH='"$(LSTOPO)"' -DLWKEXEC_PATH='"$(bindir)/lwkexec"' \
 	-DLWK_PROBE_PATH='"$(lwkimagedir)/lwk-probe"' -DSCONTROL_PATH='"$(SCONTROL)"'
 
+dist_lwkimage_SCRIPTS = contrib/lwk-feature
 # The program of lwkctl bench.
 lwkimage_PROGRAMS = libmodeswitch/lwkctl/bench/lwk-probe
 libmodeswitch_lwkctl_bench_lwk_probe_SOURCES = libmodeswitch/lwkctl/bench/probe.c

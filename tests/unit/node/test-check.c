@@ -222,6 +222,8 @@ static void settings_that_do_no_harm(void **state)
 		{ "CR_CORE_MEMORY", "CR_CPU_MEMORY" }, /* one thread a core */
 		{ "RealMemory=2688", "RealMemory=2929 MemSpecLimit=200" },
 		{ "PrologEpilogTimeout     = 65534", "PrologEpilogTimeout     = (null)" },
+		{ "HealthCheckProgram      = (null)",
+		  "HealthCheckProgram      = /usr/lib/slurm-lwk/lwk-feature" },
 		{ "Alloc,Contain", "Contain,NoHold,alloc" },
 		{ "Version=22.05.8", "Version=22.05.9" },
 		{ "Version=22.05.8", "Version=" }, /* not registered yet */

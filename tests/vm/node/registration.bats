@@ -78,6 +78,20 @@ runs_lwk_job()
 }
 
 # bats test_tags=nightly
+@test "lwk-feature takes the feature of a node that cannot run LWKs, and gives it back" {
+	on 2 scontrol update NodeName=node2 AvailableFeatures=lwk,big ActiveFeatures=lwk,big
+	on 2 mv /etc/slurm/lwk.conf /root/
+	on 2 /usr/lib/slurm-lwk/lwk-feature
+	[[ $(bed sinfo -h -n node2 -o %f) == big ]]
+	on 2 mv /root/lwk.conf /etc/slurm/
+	on 2 /usr/lib/slurm-lwk/lwk-feature
+	[[ $(bed sinfo -h -n node2 -o %f) == big,lwk ]]
+	# Nothing is to do.
+	on 2 /usr/lib/slurm-lwk/lwk-feature
+	runs_lwk_job 1 node2 --constraint=lwk
+}
+
+# bats test_tags=nightly
 @test "a host that has of slurm-lwk only the SPANK plugin and its library submits LWK jobs" {
 	stop_daemon slurmd -TERM 2
 	on 2 sh -c 'rm -r /etc/slurm/lwk.conf /usr/bin/lwk* /usr/lib/slurm-lwk "$(modinfo -n lwkpart)" \

@@ -216,7 +216,8 @@ static void check_health(struct checking *checking)
 	char value[512];
 
 	check_setting(checking->slurm, "HealthCheckProgram", value, sizeof(value));
-	if (*value == '/')
+	/* Our own only sets a feature. */
+	if (*value == '/' && strcmp(strrchr(value, '/'), "/lwk-feature") != 0)
 		check_tell(checking, MS_NOTE, "slurm",
 			   "let it count CPUs and memory with what 'lwkctl status' says is lent",
 			   "HealthCheckProgram=%s must not drain a node for CPUs and memory that "
