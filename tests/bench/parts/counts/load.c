@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * counts-load PATH TIMES: takes a path of the kernel so often between two marks (mark.h), after it
- * has taken it some times for caches. On a machine without the plugin it does the same, and nobody
- * counts.
+ * has taken it some times for caches. "run" is a path whose program and arguments follow; it is
+ * taken once for caches. On a machine without the plugin it does the same, and nobody counts.
  */
 #define _GNU_SOURCE
 #include "mark.h"
@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define WARMING_UP 100
@@ -24,6 +25,7 @@
 static int file;
 static char *pages;
 static const char *self;
+static char **command;
 
 static void call_nothing(long i)
 {
@@ -76,19 +78,40 @@ static void call_fault(long i)
 	*(volatile char *)(pages + 2 * PAGE * i) = 1;
 }
 
-static void call_spawn(long i)
+/* The call itself, which programs make seldom: they have the vDSO. */
+static void call_clock(long i)
 {
-	char *arguments[] = { (char *)self, (char *)"exit", (char *)"0", NULL };
+	struct timespec now;
+
+	(void)i;
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+}
+
+static void run_program(const char *program, char *const arguments[])
+{
 	pid_t child = vfork();
 	int status;
 
-	(void)i;
 	if (child == 0) {
-		execv(self, arguments);
+		execvp(program, arguments);
 		_exit(127);
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
-		errx(1, "expected a child that runs %s and ends well, found none", self);
+		errx(1, "expected a child that runs %s and ends well, found none", program);
+}
+
+static void call_spawn(long i)
+{
+	char *arguments[] = { (char *)self, (char *)"exit", (char *)"0", NULL };
+
+	(void)i;
+	run_program(self, arguments);
+}
+
+static void call_run(long i)
+{
+	(void)i;
+	run_program(command[0], command);
 }
 
 /* QEMU begins to count at the end of a piece of code. */
@@ -99,14 +122,15 @@ static void arm(void)
 }
 
 /* A mark's label is in its instruction. */
-#define RUN(label, call)                                                                           \
+#define RUN(label, call) RUN_WARM(label, call, WARMING_UP)
+#define RUN_WARM(label, call, warming_up)                                                          \
 	do {                                                                                       \
 		MARK(MARK_ARM, label);                                                             \
 		arm();                                                                             \
-		for (; i < WARMING_UP; i++)                                                        \
+		for (; i < (warming_up); i++)                                                      \
 			call(i);                                                                   \
 		MARK(MARK_BEGIN, label);                                                           \
-		for (; i < WARMING_UP + times; i++)                                                \
+		for (; i < (warming_up) + times; i++)                                              \
 			call(i);                                                                   \
 		MARK(MARK_END, label);                                                             \
 		MARK(MARK_DISARM, label);                                                          \
@@ -114,8 +138,8 @@ static void arm(void)
 
 int main(int argc, char **argv)
 {
-	const char *path = argc == 3 ? argv[1] : "";
-	long times = argc == 3 ? atol(argv[2]) : 0, i = 0;
+	const char *path = argc >= 3 ? argv[1] : "";
+	long times = argc >= 3 ? atol(argv[2]) : 0, i = 0;
 
 	self = "/proc/self/exe";
 	file = open("/dev/zero", O_RDONLY);
@@ -132,7 +156,13 @@ int main(int argc, char **argv)
 		RUN(4, call_fault);
 	} else if (strcmp(path, "spawn") == 0)
 		RUN(5, call_spawn);
-	else if (strcmp(path, "exit") != 0)
-		errx(2, "usage: counts-load nothing|getpid|read|batch|fault|spawn TIMES");
+	else if (strcmp(path, "clock") == 0)
+		RUN(7, call_clock);
+	else if (strcmp(path, "run") == 0 && argc > 3) {
+		command = argv + 3;
+		RUN_WARM(8, call_run, 1);
+	} else if (strcmp(path, "exit") != 0)
+		errx(2,
+		     "usage: counts-load nothing|getpid|clock|read|batch|fault|spawn TIMES, or counts-load run TIMES PROGRAM...");
 	return 0;
 }

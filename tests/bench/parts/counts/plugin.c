@@ -43,7 +43,7 @@ enum counter {
 	LOCKED,
 	SYSCALLS,
 	RETURNS, /* IRET: the ends of exceptions and interrupts */
-	WRMSR,	 /* most are IPIs and timers */
+	WRMSR,	 /* timers, and IPIs in x2APIC mode; otherwise IPIs are among "devices" */
 	PORTS,
 	HALTS,
 	INVALIDATIONS, /* of the TLB */
@@ -444,13 +444,23 @@ static enum counter kind_of(const uint8_t *bytes, size_t size)
 		return INVALIDATIONS;
 	if (bytes[1] == 0x22 && size > 2 && (bytes[2] & 0x38) == 0x18)
 		return INVALIDATIONS;
+	/* INVPCID. */
+	if (bytes[1] == 0x38 && size > 2 && bytes[2] == 0x82)
+		return INVALIDATIONS;
 	return COUNTERS;
 }
 
+/* Sizes, LOCK and REP, segments, REX. */
 static bool is_prefix(uint8_t byte)
 {
 	return byte == 0x66 || byte == 0x67 || byte == 0xf0 || byte == 0xf2 || byte == 0xf3 ||
-	       (byte & 0xf0) == 0x40;
+	       (byte & 0xe7) == 0x26 || byte == 0x64 || byte == 0x65 || (byte & 0xf0) == 0x40;
+}
+
+/* XCHG with memory is locked without the prefix. */
+static bool is_locked(const uint8_t *bytes, size_t size)
+{
+	return size > 1 && (bytes[0] == 0x86 || bytes[0] == 0x87) && bytes[1] < 0xc0;
 }
 
 static enum counter place_of(uint64_t address)
@@ -470,6 +480,8 @@ static uintptr_t what_is(const struct code *code, uint64_t address)
 		what |= code->bytes[prefixes] == 0xf0 ? LOCK_BIT : 0;
 	if (code->size == 2 && code->bytes[0] == 0xf3 && code->bytes[1] == 0x90)
 		what |= PAUSE_BIT;
+	if (is_locked(code->bytes + prefixes, code->size - prefixes))
+		what |= LOCK_BIT;
 	return what | (uintptr_t)kind_of(code->bytes + prefixes, code->size - prefixes)
 			      << KIND_SHIFT;
 }
