@@ -27,7 +27,7 @@ def each: . as $run
 	| if length == 1 then .[0] | each else null end;
 def both: .asking.instructions + .others.instructions;
 def lines: .lines_to_others + .lines_from_others;
-# What is compared with what is kept. (Linux's side of a read by the proxy or by the module is not: it has so many
+# These counts are compared with what is kept. (Linux's side of a read by the proxy or by the module is not: it has so many
 # instructions of ticks and of waking that it varies by 5 %.)
 def counted: {
 	"getpid": (run("kernel"; "getpid") | .asking.instructions),
