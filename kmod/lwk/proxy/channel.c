@@ -114,7 +114,7 @@ void channel_serve_fault(void)
 	size = READ_ONCE(slot->control->fault_size);
 	kind = READ_ONCE(slot->control->fault_kind);
 	if (kind == LWK_FAULT_REVOKE && boot_option("inject=keep"))
-		return; /* lwk(7) */
+		return still_alive(); /* lwk(7) */
 	if (kind == LWK_FAULT_REVOKE)
 		space_revoke(&slot->process->space, addr, size);
 	else

@@ -77,10 +77,10 @@ teardown()
 	job=$(submit user1 -n2 --mem=400 --lwk=keeping --wrap "srun -n1 $programs/share-file limits.file 12")
 	wait_for 60 has_printed user1 "$job" shared
 	# Linux wants each page by itself before it writes it. A wait for an LWK is one of ten seconds.
-	run -0 bed bash -c 'sync ~user1/limits.file; echo "$SECONDS s"; pgrep share-file || echo killed'
+	run -0 bed bash -c 'sync ~user1/limits.file; echo "$SECONDS s"'
 	echo "$output"
 	((${output%% s*} < 50))
-	[[ $output == *killed ]]
+	wait_for 20 has_printed user1 "$job" Killed
 	wait_for_job "$job"
 	run -0 bed sh -c 'dmesg | grep -c "keeps pages of files"'
 	[[ $output == 1 ]]
