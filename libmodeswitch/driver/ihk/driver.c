@@ -171,6 +171,7 @@ static int return_cpu(int dev, unsigned cpu)
 
 	if (error)
 		return error;
+	ihk_forget_removed(&owned);
 	found = owned_find_cpu(&owned, cpu);
 	error = !found ? -ENOENT : found->instance >= 0 ? -EBUSY : 0;
 	if (!error) {
@@ -197,6 +198,8 @@ static int read_ledger(int dev, struct ms_lent **out, size_t *n)
 
 	if (!error)
 		error = ihk_settle(&owned);
+	if (!error)
+		ihk_forget_removed(&owned);
 	*n = 0;
 	lent = error ? NULL : calloc(owned.n_cpus + owned.n_chunks + 1, sizeof(*lent));
 	if (!lent) {

@@ -59,6 +59,11 @@ int ihk_load(int dev, unsigned instance, const void *image, size_t size);
 int ihk_boot(int dev, unsigned instance, const char *args, unsigned timeout_ms);
 int ihk_shut_down(int dev, unsigned instance);
 int ihk_info(int dev, unsigned instance, struct instance_info *out);
+/*
+ * Forgets the instances that other programs have removed: what these had is the job's alone. Only a
+ * caller that holds the lock of switching may save 'owned' afterwards.
+ */
+void ihk_forget_removed(struct owned *owned);
 ssize_t ihk_kmsg(int dev, unsigned instance, uint64_t *position, char *text, size_t size);
 
 /* memory.c: the operations of struct driver with these names */

@@ -53,6 +53,17 @@ int ihk_find_instance(const struct owned *owned, int os, struct owned_instance *
 	return n == ours || n == ours - 1 || (!n && (*instance)->ending) ? 0 : -ENOENT;
 }
 
+void ihk_forget_removed(struct owned *owned)
+{
+	struct owned_instance *found;
+
+	/* The last one takes the place of the one that goes. */
+	for (size_t i = owned->n_instances; i-- > 0;) {
+		if (ihk_find_instance(owned, owned->instances[i].os, &found) == -ENOENT)
+			owned_drop_instance(owned, found);
+	}
+}
+
 int ihk_hold(int os, struct ihk_held *held)
 {
 	int error;
@@ -93,8 +104,11 @@ int ihk_create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls)
 	struct owned owned;
 	int error = ihk_load_owned(&owned), os = -1;
 
-	if (!error)
+	if (!error) {
+		/* IHK may give the new one the number of one that is gone. */
+		ihk_forget_removed(&owned);
 		os = ihk->create_os(0);
+	}
 	if (!error && (os < 0 || os >= IHK_MAX_OS))
 		error = os < 0 ? os : -EPROTO;
 	if (!error)

@@ -155,6 +155,8 @@ int ihk_return_memory(int dev, uint64_t start, uint64_t bytes)
 	if (error)
 		return error;
 	error = ihk_settle(&owned);
+	if (!error)
+		ihk_forget_removed(&owned);
 	found = error ? NULL : owned_find_chunk(&owned, start);
 	if (!error && (!found || found->bytes != bytes))
 		error = -ENOENT;

@@ -307,6 +307,22 @@ static void what_is_not_the_jobs(void **state)
 	give_all_back();
 }
 
+/* The undo of a switch looks for the job's instance, finds none, and gives back the rest. */
+static void instances_that_others_remove(void **state)
+{
+	int os = make_instance();
+
+	assert_int_equal(driver->boot(dev, os, "", 1000), 0);
+	ihk_os_shutdown(os);
+	assert_int_equal(ihk_destroy_os(0, os), 0);
+	assert_int_equal(driver_instance_of_job(driver, dev, JOB), MS_NO_INSTANCE);
+	give_all_back();
+	os = make_instance();
+	assert_int_equal(driver_instance_of_job(driver, dev, JOB), os);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+}
+
 static void freezing(void **state)
 {
 	int os = make_instance(), fd;
@@ -395,13 +411,21 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_whole_life),	      TEST(libraries_that_will_not_do),
-		TEST(nonsense_in_the_middle), TEST(memory_that_comes_in_parts),
-		TEST(memory_of_the_dead),     TEST(lwks_that_do_not_boot),
-		TEST(lwks_that_boot_late),    TEST(lwks_that_linux_cannot_boot),
-		TEST(lwks_that_nobody_boots), TEST(shutdowns_that_hang),
-		TEST(what_is_not_the_jobs),   TEST(freezing),
-		TEST(freezing_what_ends),     TEST(checking_what_is_left),
+		TEST(a_whole_life),
+		TEST(libraries_that_will_not_do),
+		TEST(nonsense_in_the_middle),
+		TEST(memory_that_comes_in_parts),
+		TEST(memory_of_the_dead),
+		TEST(lwks_that_do_not_boot),
+		TEST(lwks_that_boot_late),
+		TEST(lwks_that_linux_cannot_boot),
+		TEST(lwks_that_nobody_boots),
+		TEST(shutdowns_that_hang),
+		TEST(what_is_not_the_jobs),
+		TEST(instances_that_others_remove),
+		TEST(freezing),
+		TEST(freezing_what_ends),
+		TEST(checking_what_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
