@@ -2,6 +2,7 @@
 /* Profiles of MPI programs: reading, predicting, placing. */
 #include "unit/unit.h"
 
+#include <math.h>
 #include <time.h>
 
 #include "base/clock.h"
