@@ -298,7 +298,7 @@ interactive_fails()
 	EOF
 	run -0 as user1 timeout 200 salloc -Q -N2 --ntasks-per-node=2 --mem=100 sh -c '
 		srun -Q --mpi-place=pairs.json sh -c "echo \$SLURM_PROCID \$(hostname) \${SLURM_HOSTFILE-none}" | sort
-		srun -Q -n3 --mpi-place=pairs.json hostname | wc -l
+		srun -Q -n3 --mpi-place=pairs.json hostname 2>/dev/null | wc -l
 		srun -Q -n5 --mpi-place=pairs.json hostname || echo "refused $?"
 		srun -Q --mpi-place=pairs.json -w node1 hostname || echo "refused $?"
 		srun -Q --mpi-place=none.json hostname || echo "refused $?"'
