@@ -91,6 +91,11 @@ u32 account(u32 state)
 	return former;
 }
 
+bool boot_option(const char *option)
+{
+	return false;
+}
+
 struct slot *slot_at(u32 index)
 {
 	return &machine->slots[index];
@@ -105,6 +110,11 @@ void process_abandon(void)
 {
 	for (;;)
 		must(!"a process is abandoned");
+}
+
+void process_looks(void)
+{
+	must(!"the ring of a thread that makes one call is full");
 }
 
 void process_kill(void)
@@ -158,11 +168,6 @@ void print(const char *format, ...)
 }
 
 /* ---- the CPUs ---- */
-
-static bool never(const struct slot *slot)
-{
-	return false;
-}
 
 static void prepare_slot(u32 index, u32 cpu, struct lwk_channel *channels,
 			 struct lwk_control *controls)
