@@ -79,7 +79,7 @@ int mpi_place_check(void)
 	/* srun may read the list once more, and the tasks have no such file. */
 	unsetenv("SLURM_HOSTFILE");
 	/* srun takes the list, and this distribution with it, unless it has other nodes. */
-	if (!distribution || strstr(distribution, "arbitrary"))
+	if (!command_option("nodelist") || (distribution && strstr(distribution, "arbitrary")))
 		return 0;
 	slurm_error("lwk: --mpi-place chooses the ranks' nodes, and so does --nodelist (or -w); "
 		    "leave one of them out");
