@@ -126,7 +126,7 @@ expected='[0,1,122,122,11535224]
 	as user1 mkdir -p /tmp/mpi-dead
 	job=$(submit user1 -n2 -c1 --mem=900 --wrap "cd /tmp/mpi-dead
 		exec srun -Q -n2 --mpi=pmi2 --mpi-profile=-p.json $programs/mpi-pairs 1000000")
-	wait_for 60 bed sh -c '[ "$(find "/run/slurm-lwk/mpi/$1.0" -size +0 | wc -l)" = 2 ]' - "$job"
+	wait_for 60 bed sh -c '[ "$(find "/run/slurm-lwk/mpi/$1.0" -type f -size +0 | wc -l)" = 2 ]' - "$job"
 	# shellcheck disable=SC2016  # the machine's shell expands it
 	bed sh -euc 'pkill -9 -f "^slurmstepd: \[$1\.0\]"; pkill -9 -x mpi-pairs' - "$job"
 	as user1 scancel "$job"
