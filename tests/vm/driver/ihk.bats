@@ -124,7 +124,7 @@ teardown_file()
 		lwkctl status | grep "lent in all"
 		rm waits1
 		wait ${jobs[1]}
-		until lwkctl status | grep "lent in all: 1 CPUs"; do sleep 0.3; done
+		timeout 120 sh -c "until lwkctl status | grep \"lent in all: 1 CPUs\"; do sleep 0.3; done"
 		rm -f waits2
 		wait ${jobs[2]}
 		rm -f runs1 runs2' - "$sign"
