@@ -146,6 +146,35 @@ static inline bool compat_asks_listener(const struct file *file)
 #endif
 }
 
+/* When the file was read and written last. */
+static inline struct timespec64 compat_atime(const struct inode *inode)
+{
+#ifdef HAVE_INODE_GET_ATIME
+	return inode_get_atime(inode);
+#else
+	return inode->i_atime;
+#endif
+}
+
+static inline struct timespec64 compat_mtime(const struct inode *inode)
+{
+#ifdef HAVE_INODE_GET_ATIME
+	return inode_get_mtime(inode);
+#else
+	return inode->i_mtime;
+#endif
+}
+
+/* When it was changed last in any way. */
+static inline struct timespec64 compat_ctime(const struct inode *inode)
+{
+#ifdef HAVE_INODE_GET_CTIME
+	return inode_get_ctime(inode);
+#else
+	return inode->i_ctime;
+#endif
+}
+
 #ifndef HAVE_VM_FLAGS_SET
 static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 {

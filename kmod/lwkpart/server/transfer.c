@@ -8,16 +8,20 @@
 
 #include <linux/magic.h>
 #include <linux/major.h>
+#include <linux/mount.h>
 #include <linux/nospec.h>
 #include <linux/rcupdate.h>
 #include <linux/shmem_fs.h>
 #include <linux/string.h>
+#include <linux/timekeeping.h>
 
 #include "compat/compat.h"
 
 /* The minor numbers of devices whose reads can be repeated, and whose writes never end early. */
 #define NULL_MINOR 3
 #define ZERO_MINOR 5
+/* With relatime, the age at which a time of access is set anew (fs/inode.c). */
+#define RELATIME_SECONDS (24 * 60 * 60)
 
 /* With a reference, or NULL. */
 static struct file *find_file(struct files_struct *files, unsigned int fd)
@@ -39,7 +43,10 @@ static bool is_memory_device(const struct inode *inode)
 	       (iminor(inode) == NULL_MINOR || iminor(inode) == ZERO_MINOR);
 }
 
-/* A file in memory of which no page must be read from a swap device. */
+/*
+ * A file in memory of which no page had to be read from a swap device just now. One that goes there
+ * meanwhile is awaited, as is another task's work on a page: shortly, and for nobody but Linux.
+ */
 static bool is_in_memory(struct inode *inode)
 {
 	return IS_ENABLED(CONFIG_SHMEM) && S_ISREG(inode->i_mode) &&
@@ -51,6 +58,25 @@ bool is_eventfd(const struct file *file)
 {
 	return file_inode(file)->i_sb->s_magic == ANON_INODE_FS_MAGIC &&
 	       strcmp(file->f_path.dentry->d_name.name, "[eventfd]") == 0;
+}
+
+/*
+ * May the read set the time of access? On a disk that waits for the file system's journal, whatever
+ * the flags of the read; relatime sets it once after each write, and once a day.
+ */
+static bool sets_access_time(const struct file *file)
+{
+	const struct vfsmount *mount = file->f_path.mnt;
+	struct inode *inode = file_inode(file);
+	struct timespec64 atime = compat_atime(inode), mtime = compat_mtime(inode),
+			  ctime = compat_ctime(inode);
+
+	if (file->f_flags & O_NOATIME || inode->i_flags & S_NOATIME || IS_NOATIME(inode) ||
+	    mount->mnt_flags & MNT_NOATIME)
+		return false;
+	return !(mount->mnt_flags & MNT_RELATIME) || timespec64_compare(&mtime, &atime) >= 0 ||
+	       timespec64_compare(&ctime, &atime) >= 0 ||
+	       ktime_get_real_seconds() - atime.tv_sec >= RELATIME_SECONDS;
 }
 
 /*
@@ -74,8 +100,10 @@ bool transfer_suits(const struct transfer *transfer)
 		return true;
 	if (transfer->write)
 		return false;
-	return is_in_memory(inode) ||
-	       (file->f_mode & FMODE_NOWAIT && (is_eventfd(file) || S_ISREG(inode->i_mode)));
+	if (is_in_memory(inode))
+		return true;
+	return file->f_mode & FMODE_NOWAIT &&
+	       (is_eventfd(file) || (S_ISREG(inode->i_mode) && !sets_access_time(file)));
 }
 
 bool transfer_begin_shared(struct transfer *transfer, unsigned int fd)
