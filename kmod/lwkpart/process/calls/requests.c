@@ -6,6 +6,7 @@
 
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
+#include <linux/uaccess.h>
 #include <linux/uio.h>
 #include <asm/unistd.h>
 
@@ -71,12 +72,15 @@ static bool take_memory(struct lwk_thread *thread, struct memory *memory, u64 ad
 	return n;
 }
 
-static void copy_from(const struct memory *memory, void *to)
+/* False: the machine has lost a part of the memory. Then the task gets the signal, not Linux. */
+static bool copy_from(const struct memory *memory, void *to)
 {
 	unsigned int i;
 
 	for (i = 0; i < memory->n; to += memory->pieces[i++].iov_len)
-		memcpy(to, memory->pieces[i].iov_base, memory->pieces[i].iov_len);
+		if (copy_mc_to_kernel(to, memory->pieces[i].iov_base, memory->pieces[i].iov_len))
+			return false;
+	return true;
 }
 
 static bool read_memory(struct lwk_thread *thread, u64 address, void *to, size_t size)
@@ -84,10 +88,7 @@ static bool read_memory(struct lwk_thread *thread, u64 address, void *to, size_t
 	struct memory memory COMPAT_NOT_CLEARED;
 
 	clear(&memory);
-	if (!take_memory(thread, &memory, address, size, false))
-		return false;
-	copy_from(&memory, to);
-	return true;
+	return take_memory(thread, &memory, address, size, false) && copy_from(&memory, to);
 }
 
 static u8 *byte_at(const struct memory *memory, size_t offset)
@@ -227,9 +228,9 @@ static s64 make_poll(struct lwk_thread *thread, struct transfer *transfer, const
 	clear(&memory);
 	if (!count || args[1] > MOST_ELEMENTS ||
 	    count > task_rlimit(transfer->task, RLIMIT_NOFILE) ||
-	    !take_memory(thread, &memory, args[0], count * sizeof(*elements), true))
+	    !take_memory(thread, &memory, args[0], count * sizeof(*elements), true) ||
+	    !copy_from(&memory, elements))
 		return NOT_DONE;
-	copy_from(&memory, elements);
 	for (i = 0; i < count; i++) {
 		if (!poll_look(transfer, &elements[i]))
 			return NOT_DONE;
