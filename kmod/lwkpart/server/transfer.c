@@ -6,10 +6,13 @@
  */
 #include "server/transfer.h"
 
+#include <linux/err.h>
+#include <linux/eventfd.h>
 #include <linux/magic.h>
 #include <linux/major.h>
 #include <linux/mount.h>
 #include <linux/nospec.h>
+#include <linux/poll.h>
 #include <linux/rcupdate.h>
 #include <linux/shmem_fs.h>
 #include <linux/string.h>
@@ -201,6 +204,23 @@ ssize_t transfer_run(struct transfer *transfer, const struct kvec *memory, unsig
 	if (result != NOT_DONE)
 		account(transfer, result);
 	return result;
+}
+
+ssize_t transfer_signal(struct transfer *transfer, u64 number)
+{
+	struct file *file = transfer->file;
+	struct eventfd_ctx *eventfd;
+
+	/* Linux exports no more than to add 1, and that without a look whether there is room. */
+	if (number != 1 || !(file->f_mode & FMODE_WRITE) || !(vfs_poll(file, NULL) & EPOLLOUT))
+		return NOT_DONE;
+	eventfd = eventfd_ctx_fileget(file);
+	if (IS_ERR(eventfd))
+		return NOT_DONE;
+	compat_eventfd_signal(eventfd);
+	eventfd_ctx_put(eventfd);
+	account(transfer, sizeof(number));
+	return sizeof(number);
 }
 
 loff_t transfer_seek(struct transfer *transfer, loff_t offset, unsigned int whence)

@@ -55,6 +55,8 @@ bool transfer_suits(const struct transfer *transfer);
 /* Reads or writes: the call's result, or NOT_DONE. The transfer suits. */
 ssize_t transfer_run(struct transfer *transfer, const struct kvec *memory, unsigned int pieces,
 		     size_t size);
+/* write(2) of this number to a file of eventfd(2): its result, or NOT_DONE. */
+ssize_t transfer_signal(struct transfer *transfer, u64 number);
 /* lseek(2): its result, or NOT_DONE. */
 loff_t transfer_seek(struct transfer *transfer, loff_t offset, unsigned int whence);
 

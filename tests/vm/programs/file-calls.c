@@ -3,7 +3,8 @@
  * Makes good and bad calls on files and prints for each its result and its effect, and for each
  * signal when it came. The text must be the same on Linux, and whether a server, the module or the
  * proxy carries the calls out. Works in a directory of its own below the current one. With an
- * argument it prints instead who has carried out calls that are made often.
+ * argument it prints instead who has carried out calls that are made often, and with a second one
+ * it sleeps then.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +43,7 @@
 #define UNMAPPED ((void *)0x10)
 #define BIG (3UL << 20)
 
-static char buffer[BIG], other[BIG];
+static char buffer[BIG], other[BIG] __attribute__((aligned(8)));
 static volatile sig_atomic_t seen;
 
 static void say(const char *what, long result)
@@ -297,17 +299,45 @@ static uint64_t mixed(uint64_t sum, long result, const char *bytes)
 	return sum;
 }
 
+static bool counts; /* who makes the calls, instead of their results */
+
+/* A count of /proc/self/lwk. */
+static long lwk_count(const char *name)
+{
+	FILE *file = fopen("/proc/self/lwk", "r");
+	char line[80];
+	long value = -1;
+	size_t length = strlen(name);
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strncmp(line, name, length) == 0 && line[length] == ' ')
+			value = atol(line + length);
+	if (file)
+		fclose(file);
+	return value;
+}
+
+static void say_repeated(const char *what, uint64_t sum, long by_server)
+{
+	if (counts) {
+		printf("%s: %ld by a server\n", what, by_server);
+		return;
+	}
+	printf("%s: %llx", what, (unsigned long long)sum);
+	say("", 0);
+}
+
 /* Each call is made so often in a row that a server makes it. */
 #define OFTEN 100
 #define REPEAT(what, bytes, call)                                                                  \
 	do {                                                                                       \
+		long before = counts ? lwk_count("server_calls") : 0;                              \
 		uint64_t sum = 0;                                                                  \
 		for (int turn = 0; turn < OFTEN; turn++) {                                         \
 			errno = 0;                                                                 \
 			sum = mixed(sum, (long)(call), bytes);                                     \
 		}                                                                                  \
-		printf("%s: %llx", what, (unsigned long long)sum);                                 \
-		say("", 0);                                                                        \
+		say_repeated(what, sum, counts ? lwk_count("server_calls") - before : 0);          \
 	} while (0)
 
 static void repeated_on(int fd, int same, int append)
@@ -397,7 +427,7 @@ static void repeated_polls(int fd)
 	struct epoll_event event = { .events = EPOLLIN };
 	int ends[2], set = epoll_create1(0), number = eventfd(0, 0);
 	struct pollfd path = { open("/dev/zero", O_PATH), POLLIN, 0 };
-	uint64_t one = 1;
+	uint64_t one = 1, two = 2, most = UINT64_MAX - 1;
 
 	DO(pipe(ends));
 	DO(epoll_ctl(set, EPOLL_CTL_ADD, ends[0], &event));
@@ -426,6 +456,16 @@ static void repeated_polls(int fd)
 	REPEAT("epoll_wait to nowhere", other, epoll_wait(set, KERNEL_ADDRESS, 1, 0));
 	REPEAT("eventfd", other,
 	       turn % 2 ? read(number, other, 8) : write(number, &one, sizeof(one)));
+	REPEAT("write an eventfd", buffer, write(number, &one, sizeof(one)));
+	REPEAT("write two to an eventfd", buffer, write(number, &two, sizeof(two)));
+	REPEAT("write less to an eventfd", buffer, write(number, &one, 7));
+	DO(fcntl(number, F_SETFL, O_NONBLOCK));
+	DO(read(number, other, 8));
+	printf("  count %llu\n", (unsigned long long)*(uint64_t *)other);
+	DO(write(number, &most, sizeof(most)));
+	REPEAT("write to a full eventfd", buffer, write(number, &one, sizeof(one)));
+	DO(read(number, other, 8));
+	printf("  count %llu\n", (unsigned long long)*(uint64_t *)other);
 	close(set);
 	close(number);
 	close(ends[0]);
@@ -517,6 +557,10 @@ static void repeated(void)
 	REPEAT("zero", other, read(zero, other, 1 + 1000 * (turn % 7)));
 	REPEAT("write zero", other, write(zero, other, 1));
 	REPEAT("null", other, read(null, other, 10));
+	REPEAT("read a file and write to none by turns", other,
+	       turn % 2 ? write(-1, buffer, 1) : pread(fd, other, 1, turn));
+	/* On a disk with relatime, the read sets the time of access. */
+	REPEAT("read after each write", other, pwrite(fd, buffer, 1, 0) + pread(fd, other, 1, 0));
 	REPEAT("write null", buffer, write(null, buffer, 1 + 1000 * (turn % 7)));
 	REPEAT("write null from nowhere", buffer, write(null, UNMAPPED, 1));
 	REPEAT("pwrite null", buffer, pwrite(null, buffer, 3, turn));
@@ -536,14 +580,9 @@ static void repeated(void)
 /* Prints how many of the calls a server has made. */
 static void count(void)
 {
-	char line[80];
-	FILE *lwk;
-
+	counts = true;
 	repeated();
-	lwk = fopen("/proc/self/lwk", "r");
-	while (lwk && fgets(line, sizeof(line), lwk))
-		if (strstr(line, "_calls "))
-			fputs(line, stdout);
+	printf("server_calls %ld\n", lwk_count("server_calls"));
 }
 
 int main(int argc, char **argv __attribute__((unused)))
@@ -556,7 +595,9 @@ int main(int argc, char **argv __attribute__((unused)))
 	}
 	if (argc > 1) {
 		count();
-		return unlink("r") || chdir("..") || rmdir(directory);
+		if (unlink("r") || chdir("..") || rmdir(directory) || fflush(stdout))
+			return 1;
+		return argc > 2 && sleep(600);
 	}
 	repeated();
 	opening();

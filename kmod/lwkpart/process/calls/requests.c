@@ -190,6 +190,16 @@ static s64 move(struct lwk_thread *thread, struct transfer *transfer, bool vecto
 			      : move_pieces(thread, transfer, vector, args);
 }
 
+/* write(2) of a number to a file of eventfd(2). */
+static s64 make_signal(struct lwk_thread *thread, struct transfer *transfer, const u64 *args)
+{
+	u64 number;
+
+	return args[2] == sizeof(number) && read_memory(thread, args[1], &number, sizeof(number))
+		       ? transfer_signal(transfer, number)
+		       : NOT_DONE;
+}
+
 static s64 make_transfer(struct lwk_thread *thread, struct transfer *transfer,
 			 const struct lwk_packet *packet)
 {
@@ -198,7 +208,9 @@ static s64 make_transfer(struct lwk_thread *thread, struct transfer *transfer,
 
 	if (!read_request(packet, &vector, transfer) || !transfer_begin(transfer, packet->args[0]))
 		return NOT_DONE;
-	if (transfer_suits(transfer))
+	if (packet->nr == __NR_write && is_eventfd(transfer->file))
+		result = make_signal(thread, transfer, packet->args);
+	else if (transfer_suits(transfer))
 		result = move(thread, transfer, vector, packet->args);
 	transfer_end(transfer);
 	return result;
