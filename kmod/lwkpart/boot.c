@@ -16,7 +16,6 @@
 #include "instance/state.h"
 #include "lending/cpu.h"
 #include "process/process.h"
-#include "server/server.h"
 #include "watch.h"
 
 /* Starts all CPUs: 0, or -ETIMEDOUT; then the state is HUNG. */
@@ -161,7 +160,6 @@ void boot_stop(struct instance *instance)
 {
 	/* Tasks that wait for the LWK with a lock of the instance give up. */
 	WRITE_ONCE(instance->stopping, true);
-	servers_hurry(instance);
 	mutex_lock(&instance->life);
 	stop(instance);
 	mutex_unlock(&instance->life);

@@ -28,7 +28,6 @@
 #define NAME_SIZE 64
 #define PATH_SIZE 4096
 #define REMOVE_MS 2000
-#define MOST_PIDS (4U << 20)
 
 static void name_of(uint32_t job_id, bool shared, char name[NAME_SIZE])
 {
@@ -117,19 +116,6 @@ static int make_parents(const char *controller, const char *mount, const struct 
 	return ret;
 }
 
-/*
- * lwkpart.ko's servers, at most one on each CPU of the proxies, take nothing of what proxies may
- * have.
- */
-static unsigned with_servers(const struct ms_limits *limits)
-{
-	int servers = hwloc_bitmap_weight(limits->cpus);
-
-	if (servers > 0 && limits->pids + (unsigned)servers <= MOST_PIDS)
-		return limits->pids + (unsigned)servers;
-	return limits->pids;
-}
-
 static int make_job_group(uint32_t job_id, const char *controller, const struct ms_limits *limits,
 			  struct ms_error *err)
 {
@@ -144,7 +130,7 @@ static int make_job_group(uint32_t job_id, const char *controller, const struct 
 		settings[0] = (struct setting){ "memory.limit_in_bytes",
 						text_of("%ju", (uintmax_t)limits->memory) };
 	} else if (strcmp(controller, "pids") == 0) {
-		settings[0] = (struct setting){ "pids.max", text_of("%u", with_servers(limits)) };
+		settings[0] = (struct setting){ "pids.max", text_of("%u", limits->pids) };
 	}
 	name_of(job_id, is_shared(limits), name);
 	ret = libcgroup_make(controller, name, settings, err);

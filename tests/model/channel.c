@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The delegation channel from end to end: one or two threads of an LWK on a CPU each make delegated
- * calls, which a server, or the proxy's thread in the kernel, or the proxy answers.
+ * calls, which a proxy's thread that leads the server, or their own in the kernel, or the proxy answers.
  */
 #include "abi/shared/grant.h"
 #include "abi/shared/orders.h"
@@ -16,9 +16,10 @@
 #include "process/calls/serve.h"
 #include "process/calls/served.h"
 #include "process/thread/channel.h"
+#include "server/server.h"
 
 /* The number of a call says who can make it. */
-enum { BY_SERVER = 1, BY_KERNEL, BY_PROXY, ENDLESS };
+enum { BY_SERVER = 1, BY_KERNEL, BY_PROXY };
 
 #define CPUS 2
 #define FIRST_ID 0xfffffffeU
@@ -31,16 +32,16 @@ static struct world {
 	struct lwk_control controls[2 * CPUS];
 	struct lwk_grant grants[2 * CPUS];
 	struct pid pids[CPUS];
-	u32 interrupted; /* a proxy has had its signal */
-	u32 made[CPUS];	 /* calls */
-	u32 progress;	 /* of LWK CPU 0 in user mode */
+	struct cred creds[CPUS]; /* of the proxies */
+	u32 made[CPUS];		 /* calls */
+	u32 progress;		 /* of LWK CPU 0 in user mode */
 	u8 status[LWK_STATUS_BYTES(2 * CPUS)] __attribute__((aligned(64)));
 } *world;
 static struct lwk_boot_params params;
 static unsigned int cpus, calls, serve_flags;
-static unsigned int kinds[4]; /* of a CPU's calls, one after the other */
-/* The threads by their numbers, or 0. The LWK's CPUs are the first. */
-static unsigned int n_threads, proxies, server;
+static unsigned int kinds[CPUS][2]; /* of a CPU's calls, one after the other */
+/* The LWK's CPUs are the first threads, and this is the first proxy. */
+static unsigned int n_threads, proxies;
 
 /* ---- what the requests ask for ---- */
 
@@ -49,18 +50,12 @@ static s64 result_of(u64 argument)
 	return 3 * argument + 1;
 }
 
-/* A call of the server's, in its thread. */
+/* A call of the server's, in the thread that leads. */
 s64 request_make(struct lwk_thread *thread, struct transfer *transfer,
 		 const struct lwk_packet *packet)
 {
-	if (packet->nr == BY_SERVER)
-		return result_of(packet->args[0]);
-	/* Waits, against all expectation, for what only a signal ends. */
-	if (packet->nr == ENDLESS && !READ_ONCE(world->interrupted)) {
-		smp_store_mb(current->state, TASK_INTERRUPTIBLE);
-		schedule();
-	}
-	return NOT_DONE;
+	must(current_cred() == transfer->task->own_cred);
+	return packet->nr == BY_SERVER ? result_of(packet->args[0]) : NOT_DONE;
 }
 
 /* A call in the proxy's context, as process/calls.c makes it. */
@@ -102,7 +97,7 @@ static void lwk_cpu(void *argument)
 
 	lwk_begin(cpu);
 	for (i = 0; model_more(i, calls); i++)
-		must(lwk_call(kinds[i % calls], 16 * cpu + i) == result_of(16 * cpu + i));
+		must(lwk_call(kinds[cpu][i % calls], 16 * cpu + i) == result_of(16 * cpu + i));
 	world->made[cpu] = i;
 }
 
@@ -115,10 +110,9 @@ static void proxy(void *argument)
 	do {
 		arg.flags = serve_flags;
 		error = serve(thread, &arg);
-		if (error == -EINTR) {
-			WRITE_ONCE(world->interrupted, 1);
+		must(current_cred() == current->own_cred);
+		if (error == -EINTR)
 			flush_signals(current);
-		}
 		if (!error)
 			call_in_proxy(thread, &world->channels[cpus + (unsigned long)argument]);
 	} while (error != -EIO);
@@ -136,7 +130,6 @@ static void stops(void *argument)
 	struct instance *instance = &world->instance;
 
 	WRITE_ONCE(instance->stopping, true);
-	servers_hurry(instance);
 	down_write(&instance->rwsem);
 	instance_set_state(instance, LWK_STATE_SHUTDOWN);
 	up_write(&instance->rwsem);
@@ -144,7 +137,6 @@ static void stops(void *argument)
 	for (unsigned int i = 0; i < cpus; i++)
 		channel_forget(&world->processes[i].first);
 	instance_wake_proxies(instance);
-	servers_stop(instance);
 }
 
 /* Makes calls, and goes on in user mode afterwards. */
@@ -154,7 +146,7 @@ static void lwk_cpu_that_goes_on(void *argument)
 	for (unsigned int i = 0; i < calls; i++) {
 		lwk_user_mode();
 		WRITE_ONCE(world->progress, world->progress + 1);
-		must(lwk_call(kinds[i], i) == result_of(i));
+		must(lwk_call(kinds[0][i], i) == result_of(i));
 		world->made[0] = i + 1;
 	}
 	for (;;) {
@@ -187,16 +179,6 @@ void instance_set_state(struct instance *instance, enum lwk_state state)
 enum lwk_state instance_state(struct instance *instance)
 {
 	return READ_ONCE(instance->state);
-}
-
-bool confinement_has_groups(const struct confinement *confinement)
-{
-	return true;
-}
-
-int confine_current(struct confinement *confinement)
-{
-	return 0;
 }
 
 void confinement_release(struct confinement *confinement)
@@ -239,10 +221,9 @@ static void make_world(unsigned int n, unsigned int flags)
 	instance = &world->instance;
 	model_name(world, sizeof(*world), "world");
 	model_name(instance, sizeof(*instance), "instance");
-	model_name(&instance->bells[0].rung, 1, "bell rung");
-	model_name(&instance->bells[0].clients, 4, "bell clients");
-	model_name(&instance->bells[0].wait, sizeof(instance->bells[0].wait), "bell wait");
-	model_name(linux_side->heap, sizeof(linux_side->heap), "server");
+	model_name(&instance->servers[0], sizeof(instance->servers[0]), "server");
+	model_name(&instance->servers[0].led, 1, "server led");
+	model_name(&instance->servers[0].mutex, sizeof(instance->servers[0].mutex), "server mutex");
 	model_name(&linux_side->irq.pending, 4, "Linux pending");
 	params = (struct lwk_boot_params){
 		.n_cpus = n, .n_slots = 2 * n, .x2apic = 1, .tsc_khz = 2000000
@@ -258,7 +239,7 @@ static void make_world(unsigned int n, unsigned int flags)
 				       .grants = world->grants };
 	for (unsigned int i = 0; i < n; i++) {
 		params.cpus[i].apicid = instance->cpus[i].apicid = i;
-		init_waitqueue_head(&instance->bells[i].wait);
+		server_init(&instance->servers[i], instance);
 	}
 	for (unsigned int i = 0; i < 2 * n; i++)
 		init_waitqueue_head(&instance->wait[i]);
@@ -290,10 +271,8 @@ static void make_world(unsigned int n, unsigned int flags)
 	lwk_count_from(first);
 }
 
-static void add_thread(const char *name, void (*run)(void *), unsigned long argument, bool service,
-		       struct pid *tgid)
+static void add_thread(const char *name, void (*run)(void *), unsigned long argument, bool service)
 {
-	linux_side->tasks[n_threads].tgid = tgid;
 	model_name(&linux_side->tasks[n_threads++], sizeof(struct task_struct), name);
 	model_thread(name, run, (void *)argument, service);
 }
@@ -303,29 +282,29 @@ static void add_lwk(void (*run)(void *argument), bool service)
 	static const char *const names[CPUS] = { "LWK CPU 0", "LWK CPU 1" };
 
 	for (unsigned int i = 0; i < cpus; i++)
-		add_thread(names[i], run, i, service, NULL);
+		add_thread(names[i], run, i, service);
 }
 
 static void add_linux(bool service)
 {
 	static const char *const names[CPUS] = { "proxy 0", "proxy 1" };
 
-	add_thread("interrupt", linux_interrupts, 0, true, NULL);
+	add_thread("interrupt", linux_interrupts, 0, true);
 	proxies = n_threads;
-	for (unsigned int i = 0; i < cpus; i++)
-		add_thread(names[i], proxy, i, service, &world->pids[i]);
-	if (!(serve_flags & LWK_SERVE_BY_SERVER))
-		return;
-	linux_side->kthread.thread = server = n_threads;
-	add_thread("server", linux_kthread, 0, true, NULL);
+	for (unsigned int i = 0; i < cpus; i++) {
+		struct task_struct *task = &linux_side->tasks[n_threads];
+
+		task->tgid = &world->pids[i];
+		task->cred = task->own_cred = &world->creds[i];
+		add_thread(names[i], proxy, i, service);
+	}
 }
 
-/* In the beginning the proxies have left their channels to the server, which sleeps. */
+/* In the beginning the proxies have left their channels to the server, which nobody leads. */
 static void begin_served(void)
 {
 	for (unsigned int i = 0; i < cpus; i++)
 		model_first(proxies + i);
-	model_first(server);
 }
 
 /* Each call has been taken once and answered once. */
@@ -342,12 +321,12 @@ static void all_answered(void)
 	}
 }
 
-/* The server has ended, and nobody waits for it. */
+/* Nobody leads, and nobody is served. */
 static void all_stopped(void)
 {
-	must(!linux_side->kthread.run || linux_side->tasks[server].ended);
-	must(world->instance.bells[0].clients == 0);
-	must(!(world->instance.rwsem.count));
+	must(!world->instance.servers[0].led);
+	must(list_empty(&world->instance.servers[0].clients));
+	must(!world->instance.rwsem.count);
 }
 
 static void all_thawed(void)
@@ -356,12 +335,27 @@ static void all_thawed(void)
 	must(world->instance.state == LWK_STATE_RUNNING);
 }
 
+/* Each CPU makes these calls, one after the other; 0: no more. */
+static void make_calls(unsigned int first, unsigned int second)
+{
+	calls = second ? 2 : 1;
+	for (unsigned int i = 0; i < CPUS; i++) {
+		kinds[i][0] = first;
+		kinds[i][1] = second;
+	}
+}
+
+/* Nobody changes the instance's state. */
+static void always_runs(void)
+{
+	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem));
+}
+
 static void by_proxy(void)
 {
 	make_world(1, 0);
-	calls = 2;
-	kinds[0] = kinds[1] = BY_PROXY;
-	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem)); /* nobody writes */
+	make_calls(BY_PROXY, BY_PROXY);
+	always_runs();
 	add_lwk(lwk_cpu, false);
 	add_linux(true);
 }
@@ -369,92 +363,87 @@ static void by_proxy(void)
 static void by_kernel(void)
 {
 	make_world(1, LWK_SERVE_CALLS);
-	calls = 2;
-	kinds[0] = BY_KERNEL;
-	kinds[1] = BY_PROXY;
-	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem));
+	make_calls(BY_KERNEL, BY_PROXY);
+	always_runs();
+	add_lwk(lwk_cpu, false);
+	add_linux(true);
+}
+
+/* Served ones. */
+static void make_served(unsigned int n, unsigned int first, unsigned int second)
+{
+	make_world(n, LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER);
+	make_calls(first, second);
+	always_runs();
 	add_lwk(lwk_cpu, false);
 	add_linux(true);
 }
 
 static void by_server(void)
 {
-	make_world(1, LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER);
-	calls = 2;
-	kinds[0] = BY_SERVER;
-	kinds[1] = BY_PROXY;
-	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem));
-	add_lwk(lwk_cpu, false);
-	add_linux(true);
+	make_served(1, BY_SERVER, BY_PROXY);
 }
 
 static void one_by_server(void)
 {
-	make_world(1, LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER);
-	calls = 1;
-	kinds[0] = BY_SERVER;
-	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem));
-	add_lwk(lwk_cpu, false);
-	add_linux(true);
+	make_served(1, BY_SERVER, 0);
 	begin_served();
 }
 
 static void two_by_server(void)
 {
-	make_world(2, LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER);
-	calls = 1;
-	kinds[0] = BY_SERVER;
-	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem));
-	add_lwk(lwk_cpu, false);
-	add_linux(true);
+	make_served(2, BY_SERVER, 0);
+	begin_served();
+}
+
+static void handed_back(void)
+{
+	make_served(2, BY_SERVER, 0);
+	kinds[1][0] = BY_PROXY;
 	begin_served();
 }
 
 static void taken_back(void)
 {
-	make_world(1, LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER);
-	calls = 1;
-	kinds[0] = ENDLESS;
-	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem));
-	add_lwk(lwk_cpu, false);
-	add_linux(true);
-	add_thread("who signals", signals, 0, false, NULL);
+	make_served(2, BY_SERVER, 0);
+	add_thread("who signals", signals, 0, false);
 	begin_served();
 }
 
 static void stopped(void)
 {
-	make_world(1, LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER);
-	calls = 1;
-	kinds[0] = ENDLESS;
+	make_world(2, LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER);
+	make_calls(BY_SERVER, 0);
 	add_lwk(lwk_cpu, true);
 	add_linux(false);
-	add_thread("who stops", stops, 0, false, NULL);
+	add_thread("who stops", stops, 0, false);
 	begin_served();
 }
 
 static void frozen(void)
 {
 	make_world(1, 0);
-	calls = 1;
-	kinds[0] = BY_PROXY;
+	make_calls(BY_PROXY, 0);
 	add_lwk(lwk_cpu_that_goes_on, true);
 	add_linux(true);
-	add_thread("who freezes", freezes, 0, false, NULL);
+	add_thread("who freezes", freezes, 0, false);
 }
 
 const struct scenario scenarios[] = {
 	{ "by-proxy", "calls that the proxy makes in user space", 0, by_proxy, all_answered },
 	{ "by-kernel", "a call in the proxy's context, and one in user space", 0, by_kernel,
 	  all_answered },
-	{ "by-server", "a call by a server, and one that it hands back", 2, by_server,
+	{ "by-server", "a call by its own proxy's thread that leads, and one that it hands back", 4,
+	  by_server, all_answered },
+	{ "one-by-server", "one proxy's thread, which leads when it is asked", 0, one_by_server,
 	  all_answered },
-	{ "one-by-server", "a server and one requester", 3, one_by_server, all_answered },
-	{ "two-by-server", "a server and two requesters", 2, two_by_server, all_answered },
-	{ "taken-back", "a signal for a proxy whose call the server makes without an end", 1,
+	{ "two-by-server", "two proxies' threads, of which one leads", 1, two_by_server,
+	  all_answered },
+	{ "handed-back", "the same, and one call is its own proxy's", 1, handed_back,
+	  all_answered },
+	{ "taken-back", "a signal for a proxy that leads, or that another one serves", 1,
 	  taken_back, all_answered },
-	{ "stopped", "the instance ends while a server makes a call without an end", 1, stopped,
-	  all_stopped },
+	{ "stopped", "the instance ends while a proxy leads", 1, stopped, all_stopped },
 	{ "frozen", "the program stands still, and goes on", 2, frozen, all_thawed },
 	{ NULL },
 };

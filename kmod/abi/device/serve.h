@@ -13,8 +13,8 @@
  * the last packets took to come, then sleeps. With LWK_SERVE_CALLS, lwkpart.ko carries out requests
  * for the most used calls on files and replies to them, as if the caller had made
  * them; where that would make a difference (ptrace, seccomp, audit, a pending signal)
- * it leaves them in the channel for the caller. With LWK_SERVE_BY_SERVER, too, a kernel thread that
- * serves several channels makes some of these calls while the caller waits.
+ * it leaves them in the channel for the caller. With LWK_SERVE_BY_SERVER, too, one of the callers
+ * that wait makes some of these calls for the others while they wait.
  *
  * Returns when the channel holds a packet for the caller, or with 'has_reply': a call was
  * carried out, and something that Linux does on the way back to the caller (signals,

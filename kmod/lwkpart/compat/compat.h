@@ -124,25 +124,19 @@ static inline struct file *compat_get_file(struct file __rcu **entry)
 }
 
 /*
- * Does a program that listens by fanotify(7) decide whether the file may be read? Kernels without
- * the function do not tell about programs that listen to a whole mount.
+ * May a program that listens by fanotify(7) decide whether the file may be read? Older kernels tell
+ * only whether any program listens to anything on the file system, those before 5.15 nothing.
  */
 static inline bool compat_asks_listener(const struct file *file)
 {
-#ifdef HAVE_FSNOTIFY_SB_HAS_PRIORITY_WATCHERS
+#if defined(HAVE_FSNOTIFY_SB_HAS_PRIORITY_WATCHERS)
 	return fsnotify_sb_has_priority_watchers(file_inode(file)->i_sb, FSNOTIFY_PRIO_CONTENT);
-#elif defined(CONFIG_FSNOTIFY)
-	struct dentry *dentry = file->f_path.dentry;
-	u32 mask = file_inode(file)->i_fsnotify_mask | file_inode(file)->i_sb->s_fsnotify_mask;
-
-	if (dentry->d_flags & DCACHE_FSNOTIFY_PARENT_WATCHED) {
-		dentry = dget_parent(dentry);
-		mask |= d_inode(dentry)->i_fsnotify_mask;
-		dput(dentry);
-	}
-	return mask & ALL_FSNOTIFY_PERM_EVENTS;
-#else
+#elif !defined(CONFIG_FANOTIFY_ACCESS_PERMISSIONS)
 	return false;
+#elif defined(HAVE_FSNOTIFY_CONNECTORS)
+	return atomic_long_read(&file_inode(file)->i_sb->s_fsnotify_connectors);
+#else
+	return true;
 #endif
 }
 

@@ -66,11 +66,6 @@ int confinement_set(struct confinement *confinement, const struct lwkpart_confin
 	return 0;
 }
 
-bool confinement_has_groups(const struct confinement *confinement)
-{
-	return READ_ONCE(confinement->groups[0]);
-}
-
 void confinement_release(struct confinement *confinement)
 {
 	put_files(confinement->groups);

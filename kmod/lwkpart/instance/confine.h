@@ -17,8 +17,6 @@ void confinement_init(struct confinement *confinement);
 void confinement_release(struct confinement *confinement);
 /* LWKPART_CONFINE: 0, -EBADF, -EINVAL. */
 int confinement_set(struct confinement *confinement, const struct lwkpart_confine *request);
-/* Are there cgroups into which proxies are moved? */
-bool confinement_has_groups(const struct confinement *confinement);
 /* Moves the calling process into the cgroups. 0 or a negative error. */
 int confine_current(struct confinement *confinement);
 

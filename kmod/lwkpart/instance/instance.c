@@ -5,15 +5,13 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "abi/shared/channel.h"
 #include "compat/compat.h"
 
 static void release(struct kref *kref)
 {
 	struct instance *instance = container_of(kref, struct instance, kref);
-	unsigned int i;
 
-	for (i = 0; i < LWK_MAX_CPUS; i++)
-		kfree(instance->servers[i]);
 	confinement_release(&instance->confinement);
 	kvfree(instance);
 }
@@ -28,9 +26,20 @@ void instance_put(struct instance *instance)
 	kref_put(&instance->kref, release);
 }
 
+void instance_wake_for_mail(wait_queue_head_t *wait)
+{
+	__wake_up(wait, TASK_NORMAL, 1, INSTANCE_MAIL);
+}
+
 void instance_wake_proxy(struct instance *instance, unsigned int slot)
 {
-	wake_up(&instance->wait[slot]);
+	const struct lwk_ring *requests = &instance->channels[slot].to_linux;
+	wait_queue_head_t *wait = &instance->wait[slot];
+
+	if (READ_ONCE(requests->head) != READ_ONCE(requests->tail))
+		instance_wake_for_mail(wait);
+	else
+		wake_up(wait);
 }
 
 void instance_wake_proxies(struct instance *instance)
@@ -39,12 +48,6 @@ void instance_wake_proxies(struct instance *instance)
 
 	for (i = 0; i < instance->n_slots; i++)
 		wake_up_all(&instance->wait[i]);
-}
-
-void instance_ring_server(struct server_bell *bell)
-{
-	WRITE_ONCE(bell->rung, true);
-	wake_up(&bell->wait);
 }
 
 void instance_wake_watch(struct instance *instance, unsigned long delay)

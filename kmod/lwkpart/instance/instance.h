@@ -31,14 +31,20 @@
 #include "instance/confine.h"
 #include "instance/event.h"
 
+struct cred;
 struct lwk_thread;
-struct server;
 
-/* Wakes a server (server/server.h). */
-struct server_bell {
-	wait_queue_head_t wait;
-	bool rung;
-	unsigned int clients; /* of the server */
+/* server/server.c */
+struct server {
+	struct instance *instance;
+	atomic_t wanted; /* threads that want the mutex */
+	bool led;	 /* a thread serves the clients; written with the mutex held */
+	/* Protects the rest; the leader holds it while it serves and looks. */
+	struct mutex mutex;
+	struct list_head clients;
+	unsigned int spin_ns;
+	u64 since; /* when the leader read the clock after the last call (ns); 0: not since */
+	const struct cred *own; /* the leader's credentials while it acts with others, or NULL */
 };
 
 struct instance {
@@ -135,13 +141,8 @@ struct instance {
 
 	wait_queue_head_t wait[LWK_MAX_SLOTS]; /* the proxy of each slot */
 
-	/*
-	 * server/: an element for each LWK CPU; those with the same doorbell target use the first
-	 * one's. A server is NULL until it is needed, and exists as long as the instance.
-	 */
-	struct mutex servers_mutex;
-	struct server *servers[LWK_MAX_CPUS];
-	struct server_bell bells[LWK_MAX_CPUS];
+	/* An element for each LWK CPU; those with the same doorbell target use the first one's. */
+	struct server servers[LWK_MAX_CPUS];
 
 	/* process/device.c */
 	char name[sizeof("lwk") + 10]; /* of the interrupts, too */
@@ -152,12 +153,13 @@ struct instance {
 void instance_get(struct instance *instance);
 void instance_put(struct instance *instance);
 
-/* Wakes the proxy that serves a slot. Any context. */
+/* After the LWK's doorbell: wakes who waits for the slot. Any context, while there are channels. */
 void instance_wake_proxy(struct instance *instance, unsigned int slot);
+/* Wakes who waits there, with this key: a packet has come. Any context. */
+#define INSTANCE_MAIL ((void *)1)
+void instance_wake_for_mail(wait_queue_head_t *wait);
 /* Wakes all proxies; call it after a change of state. */
 void instance_wake_proxies(struct instance *instance);
-/* Wakes the server that waits for this bell. Any context. */
-void instance_ring_server(struct server_bell *bell);
 /* Runs the watch (watch.c) after so many jiffies. Any context. */
 void instance_wake_watch(struct instance *instance, unsigned long delay);
 

@@ -32,6 +32,7 @@
 #include "process/memory/window.h"
 #include "process/process.h"
 #include "process/thread/channel.h"
+#include "server/server.h"
 
 static dev_t first_device;
 static struct class *device_class;
@@ -327,8 +328,7 @@ int instance_device_create(struct instance *instance)
 	for (i = 0; i < LWK_MAX_SLOTS; i++)
 		init_waitqueue_head(&instance->wait[i]);
 	for (i = 0; i < LWK_MAX_CPUS; i++)
-		init_waitqueue_head(&instance->bells[i].wait);
-	mutex_init(&instance->servers_mutex);
+		server_init(&instance->servers[i], instance);
 	snprintf(instance->name, sizeof(instance->name), "lwk%u", instance->id);
 
 	/* An open file holds the cdev, the cdev the device, and the device the instance. */

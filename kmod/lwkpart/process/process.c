@@ -15,7 +15,6 @@
 #include "process/memory/window.h"
 #include "process/thread/channel.h"
 #include "process/thread/slot.h"
-#include "server/server.h"
 
 /* 0 when a process may begin, or a negative error. With rwsem held. */
 static int takes_processes(struct instance *instance)
@@ -257,7 +256,6 @@ void processes_revoke(struct instance *instance)
 	mutex_unlock(&instance->files_mutex);
 	mutex_unlock(&instance->process_mutex);
 	instance_wake_proxies(instance);
-	servers_stop(instance);
 }
 
 void processes_release(struct instance *instance)

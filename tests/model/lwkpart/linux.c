@@ -11,12 +11,6 @@ struct task_struct *current_task(void)
 	return &linux_side->tasks[model_self()];
 }
 
-void *kzalloc(size_t size, int flags)
-{
-	must(size <= sizeof(linux_side->heap));
-	return linux_side->heap;
-}
-
 /* ---- tasks ---- */
 
 static int try_to_wake_up(struct task_struct *task, unsigned int mode)
@@ -47,6 +41,7 @@ void schedule(void)
 {
 	struct task_struct *task = current;
 
+	must(task->cred == task->own_cred);
 	task->turns = 0;
 	if (READ_ONCE(task->state) & TASK_INTERRUPTIBLE && signal_pending(task))
 		WRITE_ONCE(task->state, TASK_RUNNING);
@@ -62,44 +57,6 @@ void send_sig(int signal, struct task_struct *task, int of_kernel)
 void flush_signals(struct task_struct *task)
 {
 	__atomic_fetch_and(&task->thread_info.flags, ~_TIF_SIGPENDING, __ATOMIC_SEQ_CST);
-}
-
-struct task_struct *kthread_create(int (*run)(void *argument), void *argument, const char *name,
-				   ...)
-{
-	must(!linux_side->kthread.run);
-	linux_side->kthread.argument = argument;
-	linux_side->kthread.run = run;
-	return &linux_side->tasks[linux_side->kthread.thread];
-}
-
-void wake_up_process(struct task_struct *task)
-{
-	if (!READ_ONCE(task->started))
-		__atomic_exchange_n(&task->started, 1, __ATOMIC_SEQ_CST);
-	else
-		try_to_wake_up(task, TASK_NORMAL);
-}
-
-bool kthread_should_stop(void)
-{
-	return READ_ONCE(current->should_stop);
-}
-
-void kthread_stop(struct task_struct *task)
-{
-	__atomic_exchange_n(&task->should_stop, 1, __ATOMIC_SEQ_CST);
-	wake_up_process(task);
-	model_take(&task->ended, ~0U, 1, ~0U, 0);
-}
-
-void linux_kthread(void *unused)
-{
-	struct task_struct *task = current;
-
-	model_take(&task->started, ~0U, 1, ~0U, 0);
-	linux_side->kthread.run(linux_side->kthread.argument);
-	__atomic_exchange_n(&task->ended, 1, __ATOMIC_SEQ_CST);
 }
 
 /* ---- wait queues ---- */
@@ -141,13 +98,13 @@ void finish_wait(wait_queue_head_t *queue, wait_queue_entry_t *entry)
 	spin_unlock(&queue->lock);
 }
 
-void wake_up(wait_queue_head_t *queue)
+void __wake_up(wait_queue_head_t *queue, unsigned int mode, int exclusive, void *key)
 {
 	wait_queue_entry_t *entry, *next;
 
 	spin_lock(&queue->lock);
 	list_for_each_entry_safe(entry, next, &queue->head, entry)
-		entry->func(entry, TASK_NORMAL, 0, NULL);
+		entry->func(entry, mode, 0, key);
 	spin_unlock(&queue->lock);
 }
 

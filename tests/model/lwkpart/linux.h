@@ -10,23 +10,16 @@
 struct linux_side {
 	struct task_struct tasks[LINUX_TASKS]; /* by the threads' numbers */
 	struct {
-		int (*run)(void *argument);
-		void *argument;
-		unsigned int thread; /* its number */
-	} kthread;
-	struct {
 		u32 pending;
 		irqreturn_t (*handler)(int irq, void *data);
 		void *data;
 		int number;
 		struct irq_data of;
 	} irq;
-	u64 heap[32]; /* for one structure: the server's */
 };
 extern struct linux_side *linux_side;
 
-/* The threads of a kernel thread, and of interrupts. */
-void linux_kthread(void *unused);
+/* The thread of interrupts. */
 void linux_interrupts(void *unused);
 /* The LWK interrupts Linux. */
 void interrupt_linux(void);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* hammer SECONDS [THREADS]: each thread makes one delegated call after the other. */
+/*
+ * hammer SECONDS [THREADS [FILE]]: each thread makes one delegated call after the other, and tells at the end how
+ * many, and how many of them a server made. Reads the file, else writes to /dev/null.
+ */
 #include <err.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -8,19 +11,41 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Calls before the program says that it begins. */
+#define BEGINNING 1000
+
 static time_t end;
+static const char *path; /* NULL: write to /dev/null */
 
-static void *hammer(void *argument)
+/* How many calls of the calling thread a server has made. */
+static long by_server(void)
 {
-	int file = open("/dev/null", O_WRONLY);
-	long long calls = 0;
+	FILE *file = fopen("/proc/thread-self/lwk", "r");
+	char line[80];
+	long calls = 0;
 
-	(void)argument;
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "server_calls %ld", &calls);
+	if (file)
+		fclose(file);
+	return calls;
+}
+
+static void *hammer(void *is_first)
+{
+	int file = path ? open(path, O_RDONLY) : open("/dev/null", O_WRONLY);
+	long long calls = 0;
+	char byte;
+
 	for (; time(NULL) < end; calls++) {
-		if (write(file, "", 1) != 1)
-			err(1, "/dev/null");
+		if ((path ? pread(file, &byte, 1, 0) : write(file, "", 1)) != 1)
+			err(1, "%s", path ? path : "/dev/null");
+		if (calls == BEGINNING && is_first) {
+			puts("begins");
+			fflush(stdout);
+		}
 	}
-	printf("calls %lld\n", calls);
+	printf("calls %lld\nby a server %ld\n", calls, by_server());
 	return NULL;
 }
 
@@ -30,15 +55,14 @@ int main(int argc, char **argv)
 	pthread_t thread[threads > 1 ? threads : 1];
 
 	if (argc < 2)
-		errx(1, "usage: hammer SECONDS [THREADS]");
+		errx(1, "usage: hammer SECONDS [THREADS [FILE]]");
 	end = time(NULL) + atoi(argv[1]);
-	puts("begins");
-	fflush(stdout);
+	path = argc > 3 ? argv[3] : NULL;
 	for (int i = 1; i < threads; i++) {
 		if (pthread_create(&thread[i], NULL, hammer, NULL))
 			errx(1, "cannot make thread %d", i);
 	}
-	hammer(NULL);
+	hammer(thread);
 	for (int i = 1; i < threads; i++)
 		pthread_join(thread[i], NULL);
 	return 0;

@@ -67,8 +67,7 @@ is_warm()
 	[[ $(bed cat /sys/devices/system/cpu/online) != 0-7 ]]
 	# No user has a device any more.
 	[[ -z $(bed find /dev/lwk -type c -not -uid 0) ]]
-	# No server has stayed, nor a cgroup in which one was.
-	run ! bed pgrep '^lwk[0-9]*/'
+	# No cgroup has stayed.
 	[[ -z $(bed find /sys/fs/cgroup -name 'slurm-lwk*') ]]
 	lwk_job user2 4 sh -c "getconf _NPROCESSORS_ONLN; $programs/hello"
 	[[ $output == *$'3\n'*LWK* ]]

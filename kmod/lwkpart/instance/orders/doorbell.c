@@ -117,23 +117,19 @@ void doorbell_exit(void)
 static irqreturn_t doorbell_interrupt(int irq, void *data)
 {
 	struct instance *instance = data;
-	struct server_bell *bell = NULL;
 	unsigned int i, slot;
 
 	/* An LWK that panics rings its doorbell; the state tells. */
 	instance_state(instance);
+	smp_mb(); /* who is not in a queue yet looks at what the LWK has written once it is */
 	for (i = 0; i < instance->n_cpus; i++) {
 		if (instance->doorbells.irq[i] != irq)
 			continue;
-		if (!bell)
-			bell = &instance->bells[i];
 		/* The LWK rings the doorbell of slot % n_cpus, wherever the slot is. */
 		for (slot = i; slot < instance->n_slots; slot += instance->n_cpus)
-			if (READ_ONCE(instance->threads[slot]))
+			if (waitqueue_active(&instance->wait[slot]))
 				instance_wake_proxy(instance, slot);
 	}
-	if (bell && READ_ONCE(bell->clients))
-		instance_ring_server(bell);
 	return IRQ_HANDLED;
 }
 

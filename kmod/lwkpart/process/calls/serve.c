@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * LWK_SERVE: waits for packets of an LWK process in its proxy's context, has a server make calls
- * (served.c) or carries out those that need no proxy itself (calls.c), and charges the proxy
- * meanwhile.
+ * LWK_SERVE: waits for packets of an LWK process in its proxy's context, leaves them to a server,
+ * which it may be itself (served.c), or carries out calls that need no proxy (calls.c), and charges
+ * the proxy meanwhile.
  */
 #include "process/calls/serve.h"
 

@@ -12,14 +12,16 @@ static bool servers = true;
 module_param(servers, bool, 0644);
 MODULE_PARM_DESC(
 	servers,
-	"kernel threads read and write files for proxies that wait, where that needs no proxy (default: on)");
+	"a proxy that waits reads and writes files for others that wait, where that needs no proxy (default: on)");
 
 /*
- * After a packet that the server could not serve the proxy's thread waits for so many packets
- * itself: one after a long success, twice as many each time that the success was short.
+ * To hand a packet back costs a switch between tasks more than if no server had the channel, and to
+ * make a call saves two. A proxy's thread whose calls are mostly handed back for a while, longer
+ * than a program takes to start, waits for so many packets itself, then tries once more.
  */
-#define SUCCESS 16
-#define MOST_ALONE 32U
+#define GAIN 2U
+#define MOST_DEBT 64U
+#define ALONE 32U
 
 /* Nobody else serves the channel meanwhile, so the packet stays the first one. */
 static bool look(struct server_client *client, bool then_sleep)
@@ -69,13 +71,9 @@ bool served_begin(struct served *served, struct lwk_thread *thread)
 	struct instance *instance = thread->process->instance;
 	const struct lwk_channel *channel = READ_ONCE(thread->channel);
 
-	/* Without cgroups of the job's a server would be outside the limits of its proxies. */
-	if (!channel || has_more_to_do(current) ||
-	    !confinement_has_groups(&instance->confinement) || !pays(thread))
+	if (!channel || has_more_to_do(current) || !pays(thread))
 		return false;
-	served->server = server_get(instance, thread->slot % instance->n_cpus);
-	if (!served->server)
-		return false;
+	served->server = server_of(instance, thread->slot % instance->n_cpus);
 	served->client = (struct server_client){ .wait = &instance->wait[thread->slot],
 						 .requests = &channel->to_linux,
 						 .cred = current_cred(),
@@ -84,7 +82,6 @@ bool served_begin(struct served *served, struct lwk_thread *thread)
 	served->thread = thread;
 	served->transfer = (struct transfer){ .task = current, .files = current->files };
 	served->before = thread->by_server;
-	served->turn = 0;
 	server_add(served->server, &served->client);
 	return true;
 }
@@ -102,48 +99,67 @@ struct waiting {
 	const struct served *served;
 };
 
-/* A doorbell for the server does not wake the proxy's thread. */
-static int wake_if_back(wait_queue_entry_t *entry, unsigned int mode, int flags, void *key)
+/* A doorbell wakes the thread to lead, unless another one leads, which looks anyway. */
+static int wake_if_needed(wait_queue_entry_t *entry, unsigned int mode, int flags, void *key)
 {
 	const struct waiting *waiting = container_of(entry, struct waiting, entry);
+	const struct served *served = waiting->served;
 
-	return is_back(waiting->served) ? default_wake_function(entry, mode, flags, key) : 0;
+	if (!is_back(served) && (key != INSTANCE_MAIL || server_is_led(served->server)))
+		return 0;
+	return default_wake_function(entry, mode, flags, key);
 }
 
-long served_wait(struct served *served, long most)
+/* Sleeps until the thread has its channel back, or has to lead or to leave, at most until then. */
+static void sleep(struct served *served, unsigned long until)
 {
 	struct waiting waiting = { .served = served };
 	wait_queue_head_t *wait = served->client.wait;
+	long left;
 
-	init_waitqueue_func_entry(&waiting.entry, wake_if_back);
+	init_waitqueue_func_entry(&waiting.entry, wake_if_needed);
 	waiting.entry.private = current;
 	INIT_LIST_HEAD(&waiting.entry.entry);
-	while (most > 0) {
+	for (;;) {
 		prepare_to_wait(wait, &waiting.entry, TASK_INTERRUPTIBLE);
-		if (is_back(served))
+		left = until - jiffies;
+		if (left <= 0 || is_back(served) || server_must_leave() ||
+		    (!server_is_led(served->server) && look(&served->client, true)))
 			break;
-		if (signal_pending(current)) {
-			most = -ERESTARTSYS;
-			break;
-		}
-		most = schedule_timeout(most);
+		schedule_timeout(left);
 	}
 	finish_wait(wait, &waiting.entry);
-	if (!most)
-		server_watch(served->server, &served->turn);
-	return most;
+}
+
+long served_wait(struct served *served, unsigned long most)
+{
+	unsigned long until = jiffies + most;
+
+	while (!is_back(served)) {
+		if (server_must_leave())
+			return -ERESTARTSYS;
+		if (time_after_eq(jiffies, until))
+			return 0;
+		if (!server_is_led(served->server))
+			server_lead(served->server, &served->client, until);
+		sleep(served, until);
+	}
+	return 1;
 }
 
 void served_end(struct served *served)
 {
 	struct lwk_thread *thread = served->thread;
 	bool given_back = !READ_ONCE(served->client.with_server);
+	u64 gain;
 
 	server_remove(served->server, &served->client);
+	gain = GAIN * (thread->by_server - served->before);
+	thread->debt -= min_t(u64, gain, thread->debt);
 	if (!given_back)
 		return;
-	thread->alone = thread->by_server - served->before >= SUCCESS
-				? 1
-				: clamp(2 * thread->alone_last, 1U, MOST_ALONE);
-	thread->alone_last = thread->alone;
+	if (thread->debt < MOST_DEBT)
+		thread->debt++;
+	else
+		thread->alone = ALONE;
 }

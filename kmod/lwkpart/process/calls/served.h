@@ -15,21 +15,19 @@ struct served {
 	struct server *server;
 	struct lwk_thread *thread;
 	struct transfer transfer;
-	u64 before;	   /* calls that servers had made for the thread */
-	unsigned int turn; /* for server_watch() */
+	u64 before; /* calls that servers had made for the thread */
 };
 
 /*
  * Leaves the channel of the calling proxy's thread to a server. False: the thread waits for its
- * packets itself, because there is no server, or because servers had to give the channel back too
- * often.
+ * packets itself, because servers may not serve it, or had to give the channel back too often.
  */
 bool served_begin(struct served *served, struct lwk_thread *thread);
 /*
- * Sleeps until the channel is given back, or no packet comes any more, at most for a time in
- * jiffies. Returns what is left of it; negative: a signal.
+ * Waits until the channel is given back, or no packet comes any more: 1. 0: a time in jiffies has
+ * passed. Negative: the thread has to leave the kernel.
  */
-long served_wait(struct served *served, long most);
+long served_wait(struct served *served, unsigned long most);
 /* Takes the channel back. */
 void served_end(struct served *served);
 

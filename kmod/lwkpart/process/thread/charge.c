@@ -18,7 +18,6 @@
 #include <asm/tsc.h>
 
 #include "instance/watch/usage.h"
-#include "server/server.h"
 #include "tricks/tricks.h"
 
 /* How long memory is not charged after Linux had none left: it chooses what to kill meanwhile. */
@@ -124,8 +123,7 @@ void charge_cpu_time(struct instance *instance, unsigned int slot, struct charge
 	user = take_delta(spent.user, &charge->user, &room);
 	system = take_delta(spent.system, &charge->system, &room);
 	charge->when_ns = now;
-	/* The servers' time is the job's: the proxy that comes next has it. */
-	trick_add_cpu_time(user, system + servers_take_time(instance));
+	trick_add_cpu_time(user, system);
 }
 
 static long bounded_pages(const struct instance *instance, u64 pages)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Charges a proxy with the CPU time and memory of its LWK process, and with that of the servers.
- * Unless a comment says otherwise, the functions run in the proxy's context; the caller holds
- * rwsem, and the instance is in a state that has processes.
+ * Charges a proxy with the CPU time and memory of its LWK process. Unless a comment says otherwise,
+ * the functions run in the proxy's context; the caller holds rwsem, and the instance is in a state
+ * that has processes.
  */
 #ifndef LWKPART_CHARGE_H
 #define LWKPART_CHARGE_H

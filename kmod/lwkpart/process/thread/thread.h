@@ -41,7 +41,7 @@ struct lwk_thread {
 	unsigned long next_charge; /* jiffies */
 	u64 served;		   /* calls carried out in the kernel */
 	unsigned int alone;	   /* packets to wait for without a server (served.c) */
-	unsigned int alone_last;   /* what it was at first */
+	unsigned int debt;	   /* what packets that servers handed back have cost */
 	/* The server writes it while it has the channel. */
 	u64 by_server; /* calls that servers have made */
 	struct {

@@ -35,15 +35,6 @@ typedef long ssize_t;
 #define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define smp_store_mb(x, v) ((void)__atomic_exchange_n(&(x), (v), __ATOMIC_SEQ_CST))
 #define smp_mb() model_barrier()
-/* After an instruction with a lock prefix: that is a barrier. */
-#define smp_mb__after_atomic() __asm__ volatile("" ::: "memory")
-#define cmpxchg(p, old, new)                                                                       \
-	({                                                                                         \
-		__typeof__(*(p)) was = (old);                                                      \
-		__atomic_compare_exchange_n(p, &was, new, false, __ATOMIC_SEQ_CST,                 \
-					    __ATOMIC_SEQ_CST);                                     \
-		was;                                                                               \
-	})
 #define cpu_relax() model_relax()
 
 typedef struct {
@@ -57,6 +48,7 @@ typedef struct {
 
 #define container_of(at, type, member) ((type *)((char *)(at) - offsetof(type, member)))
 #define min(a, b) ((a) < (b) ? (a) : (b))
+#define min_t(type, a, b) min((type)(a), (type)(b))
 #define clamp(x, low, high) ((x) < (low) ? (low) : (x) > (high) ? (high) : (x))
 #define pr_err(...) ((void)0)
 #define pr_warn(...) ((void)0)
@@ -69,9 +61,6 @@ typedef struct {
 #define module_param(name, type, mode)
 #define MODULE_PARM_DESC(name, text)
 
-#define GFP_KERNEL 0
-void *kzalloc(size_t size, int flags);
-#define kfree(at) ((void)(at))
 #define kvfree(at) ((void)(at))
 
 static inline unsigned long copy_from_user(void *to, const void *from, unsigned long size)
@@ -105,6 +94,13 @@ static inline void list_del(struct list_head *entry)
 {
 	entry->next->prev = entry->prev;
 	WRITE_ONCE(entry->prev->next, entry->next);
+}
+
+/* From now on the list begins with this entry, and goes on as before. */
+static inline void list_rotate_to_front(struct list_head *entry, struct list_head *head)
+{
+	list_del(head);
+	list_add_tail(head, entry);
 }
 
 static inline void list_del_init(struct list_head *entry)
@@ -189,12 +185,6 @@ static inline void mutex_lock(struct mutex *mutex)
 		model_take(&mutex->word, next, next, ~next, 0);
 }
 
-static inline int mutex_lock_killable(struct mutex *mutex)
-{
-	mutex_lock(mutex);
-	return 0;
-}
-
 static inline void mutex_unlock(struct mutex *mutex)
 {
 	unsigned int next = model_self();
@@ -265,14 +255,11 @@ struct task_struct {
 	struct thread_info thread_info;
 	u32 state;
 	u32 ptrace;
-	u32 should_stop; /* of a kernel thread */
-	u32 started, ended;
 	u32 turns; /* since it waited */
 	struct pid *tgid;
 	struct files_struct *files;
-	struct {
-		u64 sum_exec_runtime;
-	} se;
+	void *task_works;
+	const struct cred *own_cred, *cred; /* its own, and those it acts with */
 };
 
 /* The task of the calling thread. */
@@ -289,14 +276,7 @@ static inline bool signal_pending(const struct task_struct *task)
 
 void send_sig(int signal, struct task_struct *task, int of_kernel);
 void flush_signals(struct task_struct *task);
-#define allow_kernel_signal(signal) ((void)0)
 #define SIGKILL 9
-
-struct task_struct *kthread_create(int (*run)(void *argument), void *argument, const char *name,
-				   ...);
-void wake_up_process(struct task_struct *task);
-bool kthread_should_stop(void);
-void kthread_stop(struct task_struct *task);
 
 void schedule(void);
 /* No time passes, so nothing that is waited for comes late. */
@@ -307,6 +287,7 @@ static inline long schedule_timeout(long most)
 }
 /* A task that goes on and on without a wait lets others go on. */
 bool cond_resched(void);
+#define need_resched() (READ_ONCE(current->thread_info.flags) & _TIF_NEED_RESCHED)
 #define single_task_running() true
 #define ktime_get_ns() model_time_ns()
 typedef s64 ktime_t;
@@ -318,16 +299,28 @@ typedef s64 ktime_t;
 #define HZ 250
 #define jiffies 0UL
 #define time_before(a, b) ((long)((a) - (b)) < 0)
+#define time_after_eq(a, b) (!time_before(a, b))
 
-#define raw_smp_processor_id() 0U
 #define cpu_online(cpu) true
 #define cpumask_of(cpu) ((const struct cpumask *)NULL)
-#define set_cpus_allowed_ptr(task, mask) ((void)0)
 
-struct cred;
-#define current_cred() ((const struct cred *)NULL)
-#define override_creds(cred) (cred)
-#define revert_creds(cred) ((void)(cred))
+struct cred {
+	u32 task; /* whose they are */
+};
+#define current_cred() (current->cred)
+
+static inline const struct cred *override_creds(const struct cred *cred)
+{
+	const struct cred *before = current->cred;
+
+	current->cred = cred;
+	return before;
+}
+
+static inline void revert_creds(const struct cred *cred)
+{
+	current->cred = cred;
+}
 
 /* ---- wait queues ---- */
 
@@ -355,20 +348,23 @@ int default_wake_function(wait_queue_entry_t *entry, unsigned int mode, int flag
 int autoremove_wake_function(wait_queue_entry_t *entry, unsigned int mode, int flags, void *key);
 void prepare_to_wait(wait_queue_head_t *queue, wait_queue_entry_t *entry, unsigned int state);
 void finish_wait(wait_queue_head_t *queue, wait_queue_entry_t *entry);
-void wake_up(wait_queue_head_t *queue);
-#define wake_up_all wake_up
+/* Wakes all, of whom none waits exclusively. */
+void __wake_up(wait_queue_head_t *queue, unsigned int mode, int exclusive, void *key);
+#define wake_up(queue) __wake_up(queue, TASK_NORMAL, 1, NULL)
+#define wake_up_all(queue) __wake_up(queue, TASK_NORMAL, 0, NULL)
+#define waitqueue_active(queue) (!list_empty(&(queue)->head))
 
-#define wait_event_in(queue, condition, state, on_signal)                                          \
+#define wait_event_interruptible(queue, condition)                                                 \
 	({                                                                                         \
 		wait_queue_entry_t waiting = { .private = current,                                 \
 					       .func = autoremove_wake_function };                 \
 		long result = 0;                                                                   \
 		INIT_LIST_HEAD(&waiting.entry);                                                    \
 		for (;;) {                                                                         \
-			prepare_to_wait(&(queue), &waiting, state);                                \
+			prepare_to_wait(&(queue), &waiting, TASK_INTERRUPTIBLE);                   \
 			if (condition)                                                             \
 				break;                                                             \
-			if (on_signal && signal_pending(current)) {                                \
+			if (signal_pending(current)) {                                             \
 				result = -ERESTARTSYS;                                             \
 				break;                                                             \
 			}                                                                          \
@@ -377,15 +373,10 @@ void wake_up(wait_queue_head_t *queue);
 		finish_wait(&(queue), &waiting);                                                   \
 		result;                                                                            \
 	})
-#define wait_event_idle(queue, condition)                                                          \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			wait_event_in(queue, condition, TASK_UNINTERRUPTIBLE, false);              \
-	} while (0)
 #define wait_event_interruptible_timeout(queue, condition, timeout)                                \
 	({                                                                                         \
 		long left = (timeout);                                                             \
-		if (!(condition) && wait_event_in(queue, condition, TASK_INTERRUPTIBLE, true) < 0) \
+		if (!(condition) && wait_event_interruptible(queue, condition) < 0)                \
 			left = -ERESTARTSYS;                                                       \
 		left;                                                                              \
 	})
