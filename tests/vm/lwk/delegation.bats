@@ -226,6 +226,45 @@ by_server()
 	node_is_clean
 }
 
+# calls JOB: prints how many calls the programs of the job have delegated.
+calls()
+{
+	bed lwkctl stat "$1" --json | jq '[(.total // .).delegated_calls[]] | add'
+}
+
+more_calls() { (($(calls "$1") > $2 + 1000)); }
+
+# bats test_tags=servers
+@test "a file system that hangs keeps waiting only whom it hangs" {
+	# shellcheck disable=SC2016  # the machine's shell expands these
+	bed sh -ec 'modprobe fuse; mkdir /run/hanging
+		"$1/mute-files" /run/hanging >/run/hanging.out 2>&1 &
+		until mountpoint -q /run/hanging; do sleep 0.1; done' - "$programs"
+	job=$(submit user1 -n3 --mem=400 --lwk --lwk-launch=none <<-EOF
+	#!/bin/bash
+	lwkexec $programs/hammer 600 1 /run/hanging/file &
+	lwkexec $programs/hammer 600 1 /usr/bin/busybox >other &
+	until grep -q begins other; do sleep 0.1; done
+	echo "both read"
+	wait
+	EOF
+	)
+	wait_for 90 has_printed user1 "$job" 'begins'
+	wait_for 90 has_printed user1 "$job" 'both read'
+	bed pkill -STOP -x mute-files
+	before=$(calls "$job")
+	wait_for 30 more_calls "$job" "$before"
+	bed timeout 20 lwkctl freeze "$job"
+	bed timeout 20 lwkctl thaw "$job"
+	before=$(calls "$job")
+	wait_for 30 more_calls "$job" "$before"
+	bed pkill -CONT -x mute-files
+	bed scancel "$job"
+	wait_for_job "$job"
+	bed sh -c 'umount /run/hanging; rmdir /run/hanging; rm /run/hanging.out'
+	node_is_clean
+}
+
 # bats test_tags=nightly
 @test "a proxy that strace traces makes its calls itself, and the program goes on" {
 	job=$(submit user1 -n2 --mem=256 --lwk --wrap 'srun -n1 busybox cat /run/lwk-tests.pipe')

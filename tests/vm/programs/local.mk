@@ -29,6 +29,7 @@ vm_programs = \
 	tests/vm/programs/many-mappings \
 	tests/vm/programs/memory-calls \
 	tests/vm/programs/more-calls \
+	tests/vm/programs/mute-files \
 	tests/vm/programs/mute-listener \
 	tests/vm/programs/nap \
 	tests/vm/programs/on-signals \
