@@ -10,6 +10,7 @@
 
 #include "fuzz.h"
 #include "modeswitch/config.h"
+#include "spank/mpi_place.h"
 #include "spank/mpirun.h"
 
 /* ---- what Slurm does ---- */
@@ -40,6 +41,12 @@ spank_err_t spank_option_getopt(spank_t sp, struct spank_option *option, char **
 /* The fuzzer is about options, not about the environment. */
 void mpirun_forget(void)
 {
+}
+
+/* Nor does it start lwkctl. */
+int mpi_place_choose(const char *profile, struct ms_error *err)
+{
+	return 0;
 }
 
 void slurm_error(const char *format, ...)

@@ -38,6 +38,12 @@ static bool page_used[QUEUED_PAGES + 1];
 struct lwk_boot_params *boot = &boot_area;
 uint64_t simulated_cr3, simulated_cr4;
 
+/* No error is injected. */
+bool boot_option(const char *option)
+{
+	return false;
+}
+
 /* ---- the proxy ---- */
 
 /* Writes what it likes; at the end of the input the order is withdrawn. */

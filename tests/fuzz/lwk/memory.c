@@ -280,7 +280,12 @@ s64 signal_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6])
 	return channel_request(nr, args);
 }
 
-/* The LWK must hold no lock of a space when it calls this. */
+/* The LWK must hold no lock of a space when it calls these. */
+void channel_serve_fault(void)
+{
+	must(!space_of(0)->lock.locked && !space_of(1)->lock.locked);
+}
+
 void slot_run_urgent(void)
 {
 	must(!space_of(0)->lock.locked && !space_of(1)->lock.locked);
