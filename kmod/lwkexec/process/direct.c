@@ -2,7 +2,6 @@
 #include "lwkexec/process/direct.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -63,13 +62,15 @@ bool direct_has(uint64_t nr)
 	return describe(&request, &transfer);
 }
 
-static bool is_direct(int fd)
+/*
+ * May Linux hand over the caller's pages instead of copying? It does to devices, and to the program
+ * behind a file of FUSE that has asked for it (FOPEN_DIRECT_IO), which nobody else can see.
+ */
+static bool may_be_direct(int fd)
 {
-	int flags = fcntl(fd, F_GETFL);
 	struct stat file;
 
-	return flags >= 0 && flags & O_DIRECT && fstat(fd, &file) == 0 &&
-	       (S_ISREG(file.st_mode) || S_ISBLK(file.st_mode));
+	return fstat(fd, &file) == 0 && (S_ISREG(file.st_mode) || S_ISBLK(file.st_mode));
 }
 
 /* Fills in the program's pieces. Returns how many, or -1. */
@@ -127,13 +128,23 @@ static int64_t call_with(const struct lwk_packet *request, const struct transfer
 	return linux_call(&moved);
 }
 
+/* The byte that comes back to its place shows that it may be written to. */
+static bool program_has(const struct iovec *pieces, int n, bool to_write)
+{
+	char first;
+
+	return copy_from_program(pieces, n, &first, 1) &&
+	       (!to_write || copy_to_program(pieces, n, &first, 1));
+}
+
 static int64_t bounce_call(const struct lwk_packet *request, const struct transfer *transfer,
 			   const struct iovec *pieces, int n)
 {
 	struct iovec buffer = { .iov_len = total(pieces, n) };
 	int64_t result = -EFAULT;
 
-	if (!buffer.iov_len)
+	/* Where no memory is, the file must not be read: that would move its position. */
+	if (!buffer.iov_len || !program_has(pieces, n, !transfer->writes))
 		return -EFAULT;
 	buffer.iov_base = mmap(NULL, buffer.iov_len, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -154,7 +165,7 @@ int64_t direct_call(const struct lwk_packet *request)
 	struct transfer transfer;
 	int n;
 
-	if (result != -EFAULT || !describe(request, &transfer) || !is_direct(request->args[0]))
+	if (result != -EFAULT || !describe(request, &transfer) || !may_be_direct(request->args[0]))
 		return result;
 	n = find_pieces(request, &transfer, pieces);
 	return n > 0 ? bounce_call(request, &transfer, pieces, n) : -EFAULT;

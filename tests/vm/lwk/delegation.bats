@@ -30,17 +30,19 @@ teardown_file()
 # file_calls HOW [COMMAND]...: prints the results of calls in the user's home, on tmpfs and under a quota.
 file_calls()
 {
-	local how=$1 directory
+	local how=$1
 	shift
-	local -a linux=(srun -n1 -c2 --mem=256) lwk=(srun --lwk -n1 -c2 --mem=256)
+	local -a options=(-n1 -c2 --mem=256) program=("$@")
 
-	for directory in . /dev/shm /run/quota; do
-		case $how in
-		linux) as user1 "${linux[@]}" -D "$directory" "$@" "$programs/file-calls" ;;
-		*) as user1 env "LWK_CALLS=$how" "${lwk[@]}" -D "$directory" \
-			--lwk-launch=none "$@" lwkexec "$programs/file-calls" ;;
-		esac
-	done
+	if [[ $how == linux ]]; then
+		program+=("$programs/file-calls")
+	else
+		options+=(--lwk --lwk-launch=none)
+		program+=(lwkexec "$programs/file-calls")
+	fi
+	# shellcheck disable=SC2016  # the job's shell expands it
+	as user1 env "LWK_CALLS=$how" srun "${options[@]}" \
+		sh -c 'for directory in . /dev/shm /run/quota; do (cd $directory && "$@"); done' - "${program[@]}"
 }
 
 # kernel_calls [VARIABLE=VALUE]...: prints how many calls of a small program the module carried out.
@@ -226,6 +228,31 @@ by_server()
 	node_is_clean
 }
 
+# mount_mute_files DIRECTORY [direct]: mounts the file system of mute-files.
+mount_mute_files()
+{
+	# shellcheck disable=SC2016  # the machine's shell expands these
+	bed bash -ec 'modprobe fuse; mkdir "$2"
+		"$1/mute-files" "${@:2}" >"$2.out" 2>&1 &
+		until mountpoint -q "$2"; do sleep 0.1; done' - "$programs" "$@"
+}
+
+unmount_mute_files()
+{
+	bed sh -ec 'umount "$1"; rmdir "$1"; rm "$1.out"' - "$1"
+}
+
+# bats test_tags=servers
+@test "a program reads what the program behind a file system does not let Linux keep" {
+	mount_mute_files /run/direct direct
+	as user1 head -c 100000 /run/direct/file | md5sum >"$BATS_TEST_TMPDIR/linux"
+	for how in server kernel proxy; do
+		as user1 env "LWK_CALLS=$how" srun --lwk -n1 -c2 --mem=256 busybox head -c 100000 /run/direct/file | md5sum
+	done >"$BATS_TEST_TMPDIR/lwk"
+	[[ $(uniq -c "$BATS_TEST_TMPDIR/lwk") == *" 3 $(<"$BATS_TEST_TMPDIR/linux")" ]]
+	unmount_mute_files /run/direct
+}
+
 # calls JOB: prints how many calls the programs of the job have delegated.
 calls()
 {
@@ -236,10 +263,7 @@ more_calls() { (($(calls "$1") > $2 + 1000)); }
 
 # bats test_tags=servers
 @test "a file system that hangs keeps waiting only whom it hangs" {
-	# shellcheck disable=SC2016  # the machine's shell expands these
-	bed sh -ec 'modprobe fuse; mkdir /run/hanging
-		"$1/mute-files" /run/hanging >/run/hanging.out 2>&1 &
-		until mountpoint -q /run/hanging; do sleep 0.1; done' - "$programs"
+	mount_mute_files /run/hanging
 	job=$(submit user1 -n3 --mem=400 --lwk --lwk-launch=none <<-EOF
 	#!/bin/bash
 	lwkexec $programs/hammer 600 1 /run/hanging/file &
@@ -261,7 +285,7 @@ more_calls() { (($(calls "$1") > $2 + 1000)); }
 	bed pkill -CONT -x mute-files
 	bed scancel "$job"
 	wait_for_job "$job"
-	bed sh -c 'umount /run/hanging; rmdir /run/hanging; rm /run/hanging.out'
+	unmount_mute_files /run/hanging
 	node_is_clean
 }
 

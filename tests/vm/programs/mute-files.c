@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mute-files DIRECTORY: mounts a file system there, by /dev/fuse, with one large file "file" of zeros. Whoever
- * stops this process has a file system that hangs.
+ * mute-files DIRECTORY [direct]: mounts a file system there, by /dev/fuse, with one large file "file" of one
+ * letter, which Linux keeps nothing of when it is direct. Whoever stops this process has a file system that hangs.
  */
 #include <err.h>
 #include <errno.h>
@@ -19,7 +19,8 @@
 #define LARGEST (1U << 20)
 
 static char request[LARGEST + 4096] __attribute__((aligned(8)));
-static const char zeros[LARGEST];
+static char letters[LARGEST];
+static uint32_t open_flags;
 
 static void answer(int fuse, int error, const void *data, size_t size)
 {
@@ -68,7 +69,7 @@ static void handle(int fuse)
 	const struct fuse_in_header *in = (const void *)request;
 	const void *body = in + 1;
 	struct fuse_attr_out attr = { .attr = attributes(in->nodeid) };
-	struct fuse_open_out file = { .fh = 0 };
+	struct fuse_open_out file = { .open_flags = open_flags };
 
 	switch (in->opcode) {
 	case FUSE_INIT:
@@ -84,7 +85,7 @@ static void handle(int fuse)
 		answer(fuse, 0, &file, sizeof(file));
 		break;
 	case FUSE_READ:
-		answer(fuse, 0, zeros, ((const struct fuse_read_in *)body)->size);
+		answer(fuse, 0, letters, ((const struct fuse_read_in *)body)->size);
 		break;
 	case FUSE_FLUSH:
 	case FUSE_RELEASE:
@@ -104,8 +105,11 @@ int main(int argc, char **argv)
 	char options[100];
 	int fuse = open("/dev/fuse", O_RDWR);
 
-	if (argc != 2)
-		errx(1, "usage: mute-files DIRECTORY");
+	if (argc < 2 || argc > 3 || (argc == 3 && strcmp(argv[2], "direct") != 0))
+		errx(1, "usage: mute-files DIRECTORY [direct]");
+	if (argc == 3)
+		open_flags = FOPEN_DIRECT_IO;
+	memset(letters, 'm', sizeof(letters));
 	if (fuse < 0)
 		err(1, "/dev/fuse");
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",

@@ -111,18 +111,18 @@ static bool restarts(s64 result)
 }
 
 /*
- * Devices cannot reach the program's memory, so that a transfer with O_DIRECT fails; the proxy
- * makes it in another way. With another call a wrong guess does no harm, as the proxy repeats what
- * failed.
+ * Linux has no pages of the program's memory to hand over, as it does with O_DIRECT, so that such a
+ * transfer fails; the proxy makes it in another way. Where it fails for another reason, or another
+ * call does, the proxy repeats it, which does no harm to a file on a disk.
  */
 static bool failed_direct(const struct lwk_packet *packet, s64 result)
 {
 	struct file *file = result == -EFAULT ? fget(packet->args[0]) : NULL;
-	bool direct = file && file->f_flags & O_DIRECT;
+	umode_t mode = file ? file_inode(file)->i_mode : 0;
 
 	if (file)
 		fput(file);
-	return direct;
+	return S_ISREG(mode) || S_ISBLK(mode);
 }
 
 bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
