@@ -35,24 +35,24 @@ static char *path_of(int fd)
 	return n > 0 ? strndup(path, n) : NULL;
 }
 
-/* The caller holds the lock. */
+/* The caller holds the lock. A new file can have the inode of one that is gone, so the path counts, too. */
 static uint32_t find_or_add(const struct stat *st, int fd)
 {
 	struct mapped_file *more;
-	char *path;
+	char *path = path_of(fd);
 
-	for (uint32_t i = 0; i < n_files; i++)
-		if (files[i].device == st->st_dev && files[i].inode == st->st_ino)
+	for (uint32_t i = 0; path && i < n_files; i++)
+		if (files[i].device == st->st_dev && files[i].inode == st->st_ino &&
+		    !strcmp(files[i].path, path)) {
+			free(path);
 			return i + 1;
-	if (n_files == MAX_FILES)
+		}
+	more = path && n_files < MAX_FILES ? realloc(files, (n_files + 1) * sizeof(*files)) : NULL;
+	if (!more) {
+		free(path);
 		return 0;
-	more = realloc(files, (n_files + 1) * sizeof(*files));
-	if (!more)
-		return 0;
+	}
 	files = more;
-	path = path_of(fd);
-	if (!path)
-		return 0;
 	files[n_files] = (struct mapped_file){ st->st_dev, st->st_ino, path };
 	return ++n_files;
 }

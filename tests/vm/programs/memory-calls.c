@@ -197,7 +197,7 @@ static int placing(void)
 		CHECK(place[i] == mark(i + PAGE));
 	CHECK(memory[0] == mark(0) && memory[3 * MB + PAGE] == mark(3 * MB + PAGE));
 	CHECK(write(1, memory + PAGE, 1) == -1 && errno == EFAULT);
-	moved = mremap(memory + 8 * MB, 4 * MB, 4 * MB, MREMAP_MAYMOVE | 4 /* DONTUNMAP */);
+	moved = mremap(memory + 8 * MB, 4 * MB, 4 * MB, MREMAP_MAYMOVE | 4 /* DONTUNMAP */, NULL);
 	CHECK(moved != MAP_FAILED && moved != memory + 8 * MB && moved[0] == mark(8 * MB));
 	CHECK(memory[8 * MB] == 0 && memory[12 * MB] == mark(12 * MB));
 	place = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -211,7 +211,10 @@ static int placing(void)
 	return 0;
 }
 
-/* A private mapping that grows has more of its file, also when the file is closed and it moves. */
+/*
+ * A private mapping that grows has more of its file, also when the file is closed and it moves. A second round
+ * has a file with the inode of the first, where inodes are used again.
+ */
 static int growing_files(void)
 {
 	char path[] = "growing-XXXXXX", page[PAGE], *memory, *moved, line[256], *name = NULL;
@@ -304,7 +307,8 @@ static int addresses(void)
 int main(void)
 {
 	if (holes() || protection() || moving() || files() || file_in_reserved_room() || limits() ||
-	    sparse() || placing() || growing_files() || growing_advice() || addresses())
+	    sparse() || placing() || growing_files() || growing_files() || growing_advice() ||
+	    addresses())
 		return 1;
 	puts("all of it is right");
 	return 0;
