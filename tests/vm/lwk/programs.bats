@@ -654,8 +654,9 @@ debug_core()
 	[[ $(grep -c 'core file' <<<"$output") == 1 ]]
 	[[ $output == *'killed by signal 11 (Segmentation fault): the instruction at '*', where nothing is mapped; core file: core'* ]]
 	[[ $output == *'status 139'* && $output == *'core 600 user1'* && $output != *$'\ncore\n'* ]]
+	# This host's gdb knows the variables of threads of its own C library only: of_thread lies below the thread's area.
 	run -0 debug_core dump-core "$place" bt 'print *record' 'print $_siginfo.si_signo' 'print $_siginfo._sifields._sigfault.si_addr' \
-		'info proc mappings' 'x/2i $pc' 'print $xmm15.v2_double[0]' 'print of_thread'
+		'info proc mappings' 'x/2i $pc' 'print $xmm15.v2_double[0]' 'print *(int *)($fs_base - 4)'
 	echo "$output"
 	[[ $output == *'Program terminated with signal SIGSEGV'* ]]
 	[[ $output =~ '#0 '.*write_down.*'#1 '.*look_up.*half=0.5.*'#2 '.*main ]]

@@ -507,7 +507,7 @@ static int address_space(void)
 	CHECK(setrlimit(RLIMIT_AS, &now) == 0);
 	CHECK(mremap(room, step, 2 * step, MREMAP_MAYMOVE | MREMAP_FIXED, place) == MAP_FAILED &&
 	      errno == ENOMEM);
-	CHECK(mremap(room, step, step, MREMAP_MAYMOVE | 4 /* DONTUNMAP */) == MAP_FAILED &&
+	CHECK(mremap(room, step, step, MREMAP_MAYMOVE | 4 /* DONTUNMAP */, NULL) == MAP_FAILED &&
 	      errno == ENOMEM);
 	CHECK(mremap(room, step, step, MREMAP_MAYMOVE | MREMAP_FIXED, place) == place);
 	now.rlim_cur = limit;
