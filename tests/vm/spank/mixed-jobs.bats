@@ -203,7 +203,10 @@ all_cpus_are_there()
 @test "slurmd and slurmctld that restart in LWK mode know the whole node" {
 	lwk=$(lwk_job user1 3)
 	on_lwk user1 "$lwk"
-	for what in 'slurmd -TERM' 'slurmd -KILL' reconfigure 'slurmctld -TERM'; do
+	ways=('slurmd -KILL' reconfigure 'slurmctld -TERM')
+	# The next test restarts slurmd by its signal, too.
+	(($(times 1 0))) || ways+=('slurmd -TERM')
+	for what in "${ways[@]}"; do
 		if [[ $what == reconfigure ]]; then
 			bed scontrol reconfigure
 		else
