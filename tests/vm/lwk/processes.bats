@@ -2,29 +2,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# Programs on the LWK start others by fork(2), execve(2) and wait(2), and so do shells.
+# Programs on the LWK start others by fork(2), execve(2) and wait(2), and so do shells. The tests share one
+# allocation, but for those whose job must end.
 
 load ../helpers
 
 setup_file()
 {
 	prepare
+	allocate
 }
 
 teardown_file()
 {
+	as user1 scancel "$job"
+	wait_for_job "$job"
 	node_is_clean
 }
 
-# here COMMAND...: runs it on Linux as a task of a job; there: the same on an LWK of four CPUs.
-here()
-{
-	as user1 srun -Q -n1 -c5 --mem=600 "$@"
-}
-
+# there COMMAND...: runs it on the LWK, as inside() does on Linux.
 there()
 {
-	as user1 srun -Q --lwk -n1 -c5 --mem=600 "$@"
+	inside lwkexec "$@"
 }
 
 # same COMMAND...: true when output and status are the same on Linux and on the LWK, but for what the
@@ -33,12 +32,12 @@ same()
 {
 	local linux
 
-	linux=$(here "$@" 2>&1; echo "status $?")
+	linux=$(inside "$@" 2>&1; echo "status $?")
 	run -0 bash -c 'there "$@" 2>&1; echo "status $?"' - "$@"
 	echo "$output"
 	diff <(echo "$linux") <(grep -v '^lwkexec: .*: killed by signal' <<<"$output")
 }
-export -f there as testbed
+export -f there inside as testbed
 export top bed_name
 
 @test "fork, execve, wait and what libc makes of them do what they do on Linux" {
@@ -46,13 +45,12 @@ export top bed_name
 	[[ $output == *'children of children: right'* && $output != *wrong* ]]
 	same "$programs/other-programs"
 	[[ $output == *'posix_spawn with threads: right'* && $output != *wrong* ]]
-	node_is_clean
 }
 
 # bats test_tags=nightly
 @test "fork, execve and wait work also when the proxy carries out every call" {
-	run -0 as user1 env LWK_CALLS=proxy srun --lwk -n1 -c5 --mem=600 --lwk-launch=none \
-		sh -c "lwkexec $programs/processes && exec lwkexec $programs/other-programs"
+	run -0 inside env LWK_CALLS=proxy sh -c \
+		"lwkexec $programs/processes && exec lwkexec $programs/other-programs"
 	echo "$output"
 	[[ $output == *'children of children: right'*'posix_spawn with threads: right'* && $output != *wrong* ]]
 }
@@ -80,7 +78,6 @@ export top bed_name
 	EOF
 	same /tmp/script.sh 'one two' three
 	[[ ${lines[-1]} == 'status 17' ]]
-	node_is_clean
 }
 
 # bats test_tags=nightly
@@ -93,7 +90,7 @@ export top bed_name
 
 @test "the proxy of a child is a child of its parent's proxy, in the same cgroup" {
 	# shellcheck disable=SC2016  # the job's shells expand these
-	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none sh -c '
+	run -0 inside sh -c '
 		lwkexec sh -c "sleep 20; true" & p=$!
 		until child=$(pgrep -x -P $p sleep); do sleep 0.2; done
 		cat /proc/$child/comm
@@ -114,27 +111,26 @@ export top bed_name
 
 @test "endless fork gets EAGAIN, the console says why, and the LWK goes on" {
 	# shellcheck disable=SC2016  # the job's shell expands these
-	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none sh -c '
+	run -0 inside sh -c '
 		lwkexec "$0" endless; lwkctl kmsg "$SLURM_JOB_ID"' "$programs/fork-limits"
 	echo "$output"
 	[[ $output == *' children, then EAGAIN'* ]]
 	[[ $output == *'fork: the LWK has memory for '*' threads in all'* ]]
-	node_is_clean
 }
 
 # bats test_tags=nightly
 @test "a fork bomb ends with its job and leaves a clean node" {
-	job=$(submit user1 --lwk -n1 -c5 --mem=600 <<-'EOF'
+	bomb=$(submit user1 --lwk -n1 -c3 --mem=600 <<-'EOF'
 		#!/bin/bash
 		echo begun
 		srun sh -c 'f() { f | f & }; f; sleep 100'
 	EOF
 	)
-	wait_for 60 has_printed user1 "$job" begun
+	wait_for 60 has_printed user1 "$bomb" begun
 	sleep 8
-	as user1 scancel "$job"
-	wait_for_job "$job"
-	node_is_clean
+	as user1 scancel "$bomb"
+	wait_for_job "$bomb"
+	wait_for 60 bed sh -c "! test -e /run/slurm-lwk/jobs/$bomb.json"
 	run -0 there "$programs/hello"
 }
 
@@ -155,7 +151,7 @@ export top bed_name
 @test "parents and children that are killed at any time leave nothing behind" {
 	rounds=$(times 8 25)
 	# shellcheck disable=SC2016  # the job's shell expands these
-	run -0 as user1 srun -Q --lwk -n1 -c5 --mem=600 --lwk-launch=none bash -c '
+	run -0 as user1 srun -Q --lwk -n1 -c3 --mem=600 --lwk-launch=none bash -c '
 		free=$(lwkexec "$0" free)
 		for ((i = 0; i < $1; i++)); do
 			setsid lwkexec "$0" storm 60 & session=$!
@@ -169,26 +165,21 @@ export top bed_name
 			while pgrep -s "$session" >/dev/null; do sleep 0.05; done
 		done 2>/dev/null
 		echo "$i rounds"
-		lwkctl list --json | tr -d " \n" | grep -o "\"processes\":[0-9]*"
+		lwkctl list --json | tr -d " \n" | grep -o "\"processes\":[0-9]*" | sort -u
 		[[ $(lwkexec "$0" free) == "$free" ]] || echo "free: $(lwkexec "$0" free), and was $free"
 		lwkexec "$0" many 3' "$programs/fork-limits" "$rounds"
 	echo "$output"
 	[[ ${lines[0]} == "$rounds rounds" && ${lines[1]} == '"processes":0' ]]
 	[[ ${lines[2]} == '3 children, and all is free that was' ]]
-	node_is_clean
 }
 
 @test "processes of one user copy each other's memory, as MPI does; those of another user do not" {
 	same "$programs/across"
 	[[ $output == *'all of it is right'* ]]
-	job=$(submit user1 --lwk -n1 -c4 --mem=400 --wrap 'srun -n1 /opt/lwk-tests/nap 600')
-	wait_for 60 has_printed user1 "$job" kernel=slurm-lwk
 	# shellcheck disable=SC2016  # the machine's shell expands it
 	pid=$(bed sh -c 'lwkexec -d /dev/lwk/* /opt/lwk-tests/nap 600 >/tmp/root-nap 2>&1 </dev/null & echo $!')
 	wait_for 60 bed grep -q kernel= /tmp/root-nap
-	run -0 as user1 env SLURM_JOB_ID="$job" srun --overlap -n1 /opt/lwk-tests/across "$pid"
+	run -0 there /opt/lwk-tests/across "$pid"
 	bed kill "$pid"
 	[[ $output == *'Operation not permitted'* ]]
-	as user1 scancel "$job"
-	wait_for_job "$job"
 }
