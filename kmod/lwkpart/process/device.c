@@ -234,6 +234,14 @@ static int check_opener(const struct instance *instance)
 	return uid_eq(current_fsuid(), instance->uid) || capable(CAP_SYS_ADMIN) ? 0 : -EACCES;
 }
 
+static void take_mappings(struct lwk_process *process, struct inode *inode, struct file *file)
+{
+	address_space_init_once(&process->mapping);
+	process->mapping.host = inode;
+	process->mapping.a_ops = inode->i_mapping->a_ops;
+	file->f_mapping = &process->mapping;
+}
+
 static int device_open(struct inode *inode, struct file *file)
 {
 	struct instance *instance = container_of(inode->i_cdev, struct instance, cdev);
@@ -250,7 +258,7 @@ static int device_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	}
 	process->instance = instance;
-	process->mapping = file->f_mapping;
+	take_mappings(process, inode, file);
 	thread_init(&process->first, process);
 	init_rwsem(&process->shown);
 	xa_init(&process->shown_parts);

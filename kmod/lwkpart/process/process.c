@@ -251,7 +251,7 @@ void processes_revoke(struct instance *instance)
 	list_for_each_entry(process, &instance->files, link) {
 		for (thread = &process->first; thread; thread = thread->next)
 			channel_forget(thread);
-		unmap_mapping_range(process->mapping, 0, 0, 1);
+		unmap_mapping_range(&process->mapping, 0, 0, 1);
 	}
 	mutex_unlock(&instance->files_mutex);
 	mutex_unlock(&instance->process_mutex);

@@ -146,8 +146,8 @@ static void hide_around(struct lwk_process *process, unsigned long addr)
 
 	down_read(&instance->rwsem);
 	start_hiding(process);
-	unmap_mapping_range(process->mapping, LWK_MMAP_WINDOW + start - LWK_USER_START, end - start,
-			    1);
+	unmap_mapping_range(&process->mapping, LWK_MMAP_WINDOW + start - LWK_USER_START,
+			    end - start, 1);
 	for (at = start; at < end && has_slot(&process->first); at += PAGE_SIZE)
 		/* An entry that the LWK changes meanwhile keeps its mark, which does no harm. */
 		if (view_find(instance, process->first.slot, at, &view) &&
@@ -389,7 +389,7 @@ void window_hide(struct lwk_process *process)
 	start_hiding(process);
 	process->hidden = true;
 	up_write(&process->shown);
-	unmap_mapping_range(process->mapping, 0, 0, 1);
+	unmap_mapping_range(&process->mapping, 0, 0, 1);
 }
 
 void window_show(struct lwk_process *process)

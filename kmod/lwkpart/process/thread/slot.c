@@ -183,7 +183,7 @@ int slot_take(struct instance *instance, unsigned int slot, unsigned int cpu,
 	thread->channel = &instance->channels[slot];
 	spin_unlock(&thread->lock);
 	if (READ_ONCE(thread->process->gone_page))
-		unmap_mapping_range(thread->process->mapping, 0, 0, 1);
+		unmap_mapping_range(&thread->process->mapping, 0, 0, 1);
 	return 0;
 }
 
@@ -248,7 +248,7 @@ bool slots_release(struct lwk_process *process)
 	dismiss(&process->first);
 	obey &= take_back(&process->first);
 	/* Another process gets the slots, whose channels the proxy may still have mapped. */
-	unmap_mapping_range(process->mapping, LWK_MMAP_CHANNEL,
+	unmap_mapping_range(&process->mapping, LWK_MMAP_CHANNEL,
 			    PAGE_ALIGN(sizeof(struct lwk_channel)), 1);
 	return obey;
 }

@@ -9,6 +9,7 @@
 #ifndef LWKPART_THREAD_H
 #define LWKPART_THREAD_H
 
+#include <linux/fs.h>
 #include <linux/mm_types.h>
 #include <linux/pid.h>
 #include <linux/xarray.h>
@@ -54,16 +55,20 @@ struct lwk_thread {
 
 struct lwk_process {
 	struct instance *instance;
-	struct list_head link;	       /* instance->files */
-	struct address_space *mapping; /* of this file */
-	struct pid *proxy;	       /* the Linux process; valid when first.slot is */
-	struct rw_semaphore shown;     /* held for writing: no page is being shown to the proxy */
-	bool hidden;		       /* no page is shown any more; under 'shown' */
-	struct xarray shown_parts;     /* 2 MB each, of which the WINDOW may show pages */
-	u64 hidings;		       /* times that pages were hidden, and one; under 'shown' */
-	void *gone_page;	       /* what channels that have gone show; NULL: not needed yet */
-	struct mutex grants_mutex;     /* protects the next three */
-	struct grants *grants;	       /* pages of shared mappings; NULL: none any more */
+	struct list_head link; /* instance->files */
+	/*
+	 * Each file has its own, so that hiding what is mapped of it costs other processes of the
+	 * instance nothing.
+	 */
+	struct address_space mapping;
+	struct pid *proxy;	   /* the Linux process; valid when first.slot is */
+	struct rw_semaphore shown; /* held for writing: no page is being shown to the proxy */
+	bool hidden;		   /* no page is shown any more; under 'shown' */
+	struct xarray shown_parts; /* 2 MB each, of which the WINDOW may show pages */
+	u64 hidings;		   /* times that pages were hidden, and one; under 'shown' */
+	void *gone_page;	   /* what channels that have gone show; NULL: not needed yet */
+	struct mutex grants_mutex; /* protects the next three */
+	struct grants *grants;	   /* pages of shared mappings; NULL: none any more */
 	bool grants_closed;
 	unsigned int grants_generation;
 	struct lwk_thread first; /* the list grows only, at its second place */

@@ -491,7 +491,9 @@ typedef struct {
 struct pid {
 	int unused;
 };
-struct address_space;
+struct address_space {
+	int unused;
+};
 struct mm_struct;
 struct file;
 struct kvec;
