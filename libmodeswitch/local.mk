@@ -158,6 +158,7 @@ libmodeswitch_mpi_liblwkmpi_la_SOURCES = \
 	libmodeswitch/mpi/calls.c \
 	libmodeswitch/mpi/collectives.c \
 	libmodeswitch/mpi/count.c \
+	libmodeswitch/mpi/exchanges.c \
 	libmodeswitch/mpi/groups.c \
 	libmodeswitch/mpi/library.c \
 	libmodeswitch/mpi/messages.c \

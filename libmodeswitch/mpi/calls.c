@@ -2,6 +2,7 @@
 /* The functions of MPI that are wrapped: a row for each, or for each family. */
 #include "mpi/collectives.h"
 #include "mpi/count.h"
+#include "mpi/exchanges.h"
 #include "mpi/session.h"
 #include "mpi/wrapper.h"
 
@@ -166,4 +167,9 @@ void call_with_sites(void)
 	call_Reduce.instead = collectives_reduce;
 	call_Allreduce.instead = collectives_allreduce;
 	call_Allgather.instead = collectives_allgather;
+	call_Allgatherv.instead = collectives_allgatherv;
+	call_Gather.instead = exchanges_gather;
+	call_Gatherv.instead = exchanges_gatherv;
+	call_Alltoall.instead = exchanges_alltoall;
+	call_Alltoallv.instead = exchanges_alltoallv;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "mpi/collectives.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +9,7 @@
 #include "mpi/model.h"
 #include "mpi/sites.h"
 
-#define LIBRARY_S_WAY (-1)
-
-/*
- * MPI reports want of memory by an error, which by default ends all ranks; a rank alone cannot go
- * back.
- */
-static void *room(size_t bytes)
+void *collectives_room(size_t bytes)
 {
 	void *memory = malloc(bytes ? bytes : 1);
 
@@ -36,7 +29,7 @@ struct parts {
 static struct parts share(const struct team *team, int n, int lanes)
 {
 	int size = team->site_sizes[team->site];
-	struct parts parts = { .counts = room(2 * size * sizeof(int)) };
+	struct parts parts = { .counts = collectives_room(2 * size * sizeof(int)) };
 	int place = 0;
 
 	parts.places = parts.counts + size;
@@ -160,18 +153,10 @@ static int broadcast(const struct team *team, char *bytes, int n, int root, int 
 	return result;
 }
 
-/* The bytes of 'count' of 'type', when this library's functions can number them; else -1. */
-static int bytes_of(uint64_t count, uint64_t type)
-{
-	int64_t size = library_type_size(type), n = (int)count;
-
-	return size < 0 || n < 0 || size * n > INT_MAX / 2 ? -1 : (int)(size * n);
-}
-
 int collectives_bcast(const uint64_t *a)
 {
 	struct team *team = sites_team(a[5]);
-	int n = bytes_of(a[2], a[3]), root = a[4], lanes, place = 0, result;
+	int n = library_bytes(a[2], a[3]), root = a[4], lanes, place = 0, result;
 	char *packed;
 
 	if (!team || n <= 0 || root < 0 || root >= team->size)
@@ -182,7 +167,7 @@ int collectives_bcast(const uint64_t *a)
 	/* Ranks may describe the same bytes by different types. */
 	if (library_type_is_dense(a[3]))
 		return broadcast(team, (char *)a[1], n, root, lanes);
-	packed = room(n);
+	packed = collectives_room(n);
 	if (team->rank == root)
 		LIBRARY_CALL(PACK, a[1], a[2], a[3], packed, n, &place, a[5]);
 	result = broadcast(team, packed, n, root, lanes);
@@ -209,7 +194,8 @@ static bool reducible(uint64_t count, uint64_t type, uint64_t operation)
 {
 	int commutes = 0;
 
-	return !sites_reproducible && bytes_of(count, type) > 0 && library_type_is_dense(type) &&
+	return !sites_reproducible && library_bytes(count, type) > 0 &&
+	       library_type_is_dense(type) &&
 	       LIBRARY_CALL(OP_COMMUTATIVE, operation, &commutes) == 0 && commutes;
 }
 
@@ -231,7 +217,7 @@ static int scatter(struct reduction *r, const struct team *team)
 {
 	int size = team->site_sizes[team->site], result;
 	size_t bytes = r->parts.mine * r->size;
-	char *all = room(bytes * size);
+	char *all = collectives_room(bytes * size);
 	struct messages messages = messages_open(team->site_communicator);
 
 	for (int i = 0; i < size; i++) {
@@ -256,7 +242,7 @@ static int begin(struct reduction *r, const struct team *team)
 {
 	r->size = library_type_size(r->type);
 	r->parts = share(team, r->n, r->lanes);
-	r->part = room(r->parts.mine * r->size);
+	r->part = collectives_room(r->parts.mine * r->size);
 	if (is_small(team))
 		return scatter(r, team);
 	if (r->lanes > 1)
@@ -281,7 +267,7 @@ static int exchange(struct reduction *r, const struct team *team, int only)
 {
 	size_t bytes = r->parts.mine * r->size;
 	bool receives = only < 0 || only == team->site;
-	char *all = room(receives ? bytes * team->n_sites : 1);
+	char *all = collectives_room(receives ? bytes * team->n_sites : 1);
 	struct messages messages = messages_open(team->own_communicator);
 	int result;
 
@@ -313,7 +299,7 @@ int collectives_allreduce(const uint64_t *a)
 	r.from = (const char *)(a[1] == library.in_place ? a[2] : a[1]);
 	if (!team || !reducible(a[3], a[4], a[5]))
 		return LIBRARY_S_WAY;
-	r.lanes = model_lanes(team, ALLREDUCE_OF, bytes_of(a[3], a[4]));
+	r.lanes = model_lanes(team, ALLREDUCE_OF, library_bytes(a[3], a[4]));
 	if (!r.lanes)
 		return LIBRARY_S_WAY;
 	result = begin(&r, team);
@@ -337,7 +323,7 @@ int collectives_reduce(const uint64_t *a)
 	r.from = (const char *)(a[1] == library.in_place ? a[2] : a[1]);
 	if (!team || root < 0 || root >= team->size || !reducible(a[3], a[4], a[5]))
 		return LIBRARY_S_WAY;
-	r.lanes = model_lanes(team, REDUCE_OF, bytes_of(a[3], a[4]));
+	r.lanes = model_lanes(team, REDUCE_OF, library_bytes(a[3], a[4]));
 	if (!r.lanes)
 		return LIBRARY_S_WAY;
 	result = begin(&r, team);
@@ -351,30 +337,67 @@ int collectives_reduce(const uint64_t *a)
 	return result;
 }
 
-/* ---- allgather ---- */
+/* ---- allgather and allgatherv ---- */
 
 /*
- * 'blocks' has the sites' blocks one after another, of each site the bytes of its ranks in their
- * order. Each site's block is in its ranks already; the lanes bring parts of it to the other sites.
+ * The bytes of all ranks in a buffer: the sites' blocks one after another, in each those of its
+ * ranks in their order.
  */
-static int gather_sites(const struct team *team, char *blocks, int each, int lanes)
+struct blocks {
+	char *bytes;
+	int *places; /* of each rank in that order, and where the last one ends */
+};
+
+static char *block_of(const struct team *team, const struct blocks *blocks, int site)
+{
+	return blocks->bytes + blocks->places[team->firsts[site]];
+}
+
+static int block_bytes(const struct team *team, const struct blocks *blocks, int site)
+{
+	const int *first = blocks->places + team->firsts[site];
+
+	return first[team->site_sizes[site]] - first[0];
+}
+
+/* Gives what each rank of the site has to all of them. */
+static int fill_own_block(const struct team *team, const struct blocks *blocks)
+{
+	int size = team->site_sizes[team->site], result;
+	const int *first = blocks->places + team->firsts[team->site];
+	struct parts parts = { .counts = collectives_room(2 * size * sizeof(int)) };
+
+	parts.places = parts.counts + size;
+	for (int i = 0; i < size; i++) {
+		parts.counts[i] = first[i + 1] - first[i];
+		parts.places[i] = first[i] - first[0];
+	}
+	parts.mine = parts.counts[team->index];
+	parts.place = parts.places[team->index];
+	result = spread(team, block_of(team, blocks, team->site), &parts, library.byte, 1);
+	free(parts.counts);
+	return result;
+}
+
+/* Each site's block is in its ranks already; the lanes bring parts of it to the other sites. */
+static int gather_sites(const struct team *team, const struct blocks *blocks, int lanes)
 {
 	struct messages messages = messages_open(team->own_communicator);
-	struct parts own = share(team, each * team->site_sizes[team->site], lanes);
+	struct parts own = share(team, block_bytes(team, blocks, team->site), lanes);
 	int result;
 
 	for (int site = 0; site < team->n_sites && team->index < lanes; site++) {
-		char *block = blocks + (size_t)each * team->firsts[site];
 		int peer = sites_member(team, site, team->index);
 		struct parts parts;
 
 		if (site == team->site)
 			continue;
-		parts = share(team, each * team->site_sizes[site], lanes);
-		messages_receive(&messages, block + parts.place, parts.mine, library.byte, 1, peer);
+		parts = share(team, block_bytes(team, blocks, site), lanes);
+		messages_receive(&messages, block_of(team, blocks, site) + parts.place, parts.mine,
+				 library.byte, 1, peer);
 		free(parts.counts);
-		block = blocks + (size_t)each * team->firsts[team->site];
-		messages_send(&messages, block + own.place, own.mine, library.byte, 1, peer);
+		messages_send(&messages, block_of(team, blocks, team->site) + own.place, own.mine,
+			      library.byte, 1, peer);
 	}
 	result = messages_close(&messages);
 	free(own.counts);
@@ -383,62 +406,131 @@ static int gather_sites(const struct team *team, char *blocks, int each, int lan
 
 		if (site == team->site)
 			continue;
-		parts = share(team, each * team->site_sizes[site], lanes);
-		result = spread(team, blocks + (size_t)each * team->firsts[site], &parts,
-				library.byte, 1);
+		parts = share(team, block_bytes(team, blocks, site), lanes);
+		result = spread(team, block_of(team, blocks, site), &parts, library.byte, 1);
 		free(parts.counts);
 	}
 	return result;
 }
 
-/* Moves the bytes of each rank from its place in the blocks to its place among the ranks. */
-static void order(const struct team *team, const char *blocks, int each, char *to)
+/* Where the elements of each rank go. */
+struct target {
+	char *to;
+	uint64_t type;
+	const int *counts, *places; /* in elements */
+};
+
+/* Copies the bytes of each rank from the blocks to its place in the target. */
+static int deal_out(const struct team *team, const struct blocks *blocks,
+		    const struct target *target)
 {
-	for (int i = 0; i < team->size; i++)
-		memcpy(to + (size_t)team->members[i] * each, blocks + (size_t)i * each, each);
+	bool dense = library_type_is_dense(target->type);
+	int64_t least, extent;
+	int result = LIBRARY_CALL(TYPE_GET_EXTENT, target->type, &least, &extent);
+
+	for (int i = 0; !result && i < team->size; i++) {
+		int rank = team->members[i], n = blocks->places[i + 1] - blocks->places[i];
+		char *from = blocks->bytes + blocks->places[i];
+		char *to = target->to + target->places[rank] * extent;
+		int place = 0;
+
+		if (dense)
+			memcpy(to, from, n);
+		else
+			result = LIBRARY_CALL(UNPACK, from, n, &place, to, target->counts[rank],
+					      target->type, team->handle);
+	}
+	return result;
+}
+
+/* Packs what this rank has: 'a' are the function's arguments, of which the first three say it. */
+static int pack_own(const struct team *team, const uint64_t *a, const struct target *target,
+		    char *to, int n)
+{
+	int64_t least, extent;
+	int place = 0, result;
+
+	if (a[1] != library.in_place)
+		return LIBRARY_CALL(PACK, a[1], a[2], a[3], to, n, &place, team->handle);
+	result = LIBRARY_CALL(TYPE_GET_EXTENT, target->type, &least, &extent);
+	if (result)
+		return result;
+	return LIBRARY_CALL(PACK, target->to + target->places[team->rank] * extent,
+			    target->counts[team->rank], target->type, to, n, &place, team->handle);
+}
+
+static int allgather(const struct team *team, const uint64_t *a, const struct target *target,
+		     int bytes, int lanes)
+{
+	int size = library_type_size(target->type), place = 0, own, result;
+	struct blocks blocks = { .bytes = collectives_room(bytes),
+				 .places = collectives_room((team->size + 1) * sizeof(int)) };
+
+	for (int i = 0; i < team->size; i++) {
+		blocks.places[i] = place;
+		place += target->counts[team->members[i]] * size;
+	}
+	blocks.places[team->size] = place;
+	own = team->firsts[team->site] + team->index;
+	result = pack_own(team, a, target, blocks.bytes + blocks.places[own],
+			  blocks.places[own + 1] - blocks.places[own]);
+	if (!result)
+		result = fill_own_block(team, &blocks);
+	if (!result)
+		result = gather_sites(team, &blocks, lanes);
+	if (!result)
+		result = deal_out(team, &blocks, target);
+	free(blocks.bytes);
+	free(blocks.places);
+	return result;
 }
 
 int collectives_allgather(const uint64_t *a)
 {
 	struct team *team = sites_team(a[7]);
-	int each = bytes_of(a[5], a[6]), lanes, place = 0, result = 0;
-	bool dense = library_type_is_dense(a[6]);
-	int64_t least, extent;
-	char *own, *blocks, *to;
+	int each = library_bytes(a[5], a[6]), lanes, result;
+	struct target target = { .to = (char *)a[4], .type = a[6] };
+	int *numbers;
 
-	if (!team || each <= 0 || each > INT_MAX / 2 / team->size)
+	if (!team || each <= 0 || each > LIBRARY_BYTES_MAX / team->size)
 		return LIBRARY_S_WAY;
 	lanes = model_lanes(team, ALLGATHER_OF, (uint64_t)each * team->size);
 	if (!lanes)
 		return LIBRARY_S_WAY;
-	own = room(each);
-	blocks = room((size_t)each * team->size);
-	to = dense ? (char *)a[4] : room((size_t)each * team->size);
-	if (a[1] != library.in_place) {
-		result = LIBRARY_CALL(PACK, a[1], a[2], a[3], own, each, &place, a[7]);
-	} else {
-		result = LIBRARY_CALL(TYPE_GET_EXTENT, a[6], &least, &extent);
-		if (!result)
-			result = LIBRARY_CALL(
-				PACK, (char *)a[4] + team->rank * (int64_t)(int)a[5] * extent, a[5],
-				a[6], own, each, &place, a[7]);
+	numbers = collectives_room(2 * team->size * sizeof(int));
+	for (int i = 0; i < team->size; i++) {
+		numbers[i] = a[5];
+		numbers[team->size + i] = i * (int)a[5];
 	}
-	if (!result)
-		result = LIBRARY_CALL(ALLGATHER, own, each, library.byte,
-				      blocks + (size_t)team->firsts[team->site] * each, each,
-				      library.byte, team->site_communicator);
-	if (!result)
-		result = gather_sites(team, blocks, each, lanes);
-	if (!result)
-		order(team, blocks, each, to);
-	place = 0;
-	if (!dense) {
-		if (!result)
-			result = LIBRARY_CALL(UNPACK, to, each * team->size, &place, a[4],
-					      (int)a[5] * team->size, a[6], a[7]);
-		free(to);
-	}
-	free(own);
-	free(blocks);
+	target.counts = numbers;
+	target.places = numbers + team->size;
+	result = allgather(team, a, &target, each * team->size, lanes);
+	free(numbers);
 	return result;
+}
+
+int collectives_allgatherv(const uint64_t *a)
+{
+	struct team *team = sites_team(a[8]);
+	struct target target = { .to = (char *)a[4],
+				 .type = a[7],
+				 .counts = (const int *)a[5],
+				 .places = (const int *)a[6] };
+	int64_t bytes = 0;
+	int lanes;
+
+	if (!team)
+		return LIBRARY_S_WAY;
+	for (int i = 0; i < team->size; i++) {
+		int n = library_bytes(target.counts[i], target.type);
+
+		/* The library says what is wrong; all ranks have the same counts. */
+		if (n < 0)
+			return LIBRARY_S_WAY;
+		bytes += n;
+	}
+	if (!bytes || bytes > LIBRARY_BYTES_MAX)
+		return LIBRARY_S_WAY;
+	lanes = model_lanes(team, ALLGATHER_OF, bytes);
+	return lanes ? allgather(team, a, &target, bytes, lanes) : LIBRARY_S_WAY;
 }

@@ -136,6 +136,13 @@ int64_t library_type_size(uint64_t type)
 	return LIBRARY_CALL(TYPE_SIZE, type, &size) == 0 && size >= 0 ? size : -1;
 }
 
+int library_bytes(uint64_t count, uint64_t type)
+{
+	int64_t size = library_type_size(type), n = (int)count;
+
+	return size < 0 || n < 0 || size * n > LIBRARY_BYTES_MAX ? -1 : (int)(size * n);
+}
+
 bool library_type_is_dense(uint64_t type)
 {
 	int64_t size = library_type_size(type), least = 0, extent = 0;

@@ -99,6 +99,12 @@ int library_call(enum library_function function, const uint64_t *arguments);
 
 /* Bytes of a datatype; -1 when it is unknown. */
 int64_t library_type_size(uint64_t type);
+/*
+ * The bytes of so many elements of a type; -1 when one of them is unknown, or when they are more than
+ * LIBRARY_BYTES_MAX, so that functions of MPI can number them.
+ */
+#define LIBRARY_BYTES_MAX (INT32_MAX / 2)
+int library_bytes(uint64_t count, uint64_t type);
 /* True for a type whose elements lie side by side in memory, without gaps. */
 bool library_type_is_dense(uint64_t type);
 

@@ -30,14 +30,14 @@ static char *next_request(struct messages *messages)
 	return messages->requests + messages->n * each;
 }
 
-static void pass(struct messages *messages, enum library_function function, uint64_t buffer, int n,
-		 uint64_t type, int64_t size, int peer)
+static void pass(struct messages *messages, enum library_function function, uint64_t buffer,
+		 int64_t n, uint64_t type, int64_t size, int peer)
 {
 	int64_t piece = n * size / PIECES_MAX > PIECE ? n * size / PIECES_MAX : PIECE;
-	int most = piece / size > 1 ? piece / size : 1;
+	int64_t most = piece / size > 1 ? piece / size : 1;
 
 	do {
-		int now = n < most ? n : most;
+		int64_t now = n < most ? n : most;
 		int result = LIBRARY_CALL(function, buffer, now, type, peer, TAG,
 					  messages->communicator, next_request(messages));
 
@@ -50,13 +50,13 @@ static void pass(struct messages *messages, enum library_function function, uint
 	} while (n > 0);
 }
 
-void messages_receive(struct messages *messages, void *buffer, int n, uint64_t type, int64_t size,
-		      int peer)
+void messages_receive(struct messages *messages, void *buffer, int64_t n, uint64_t type,
+		      int64_t size, int peer)
 {
 	pass(messages, IRECV, (uint64_t)buffer, n, type, size, peer);
 }
 
-void messages_send(struct messages *messages, const void *buffer, int n, uint64_t type,
+void messages_send(struct messages *messages, const void *buffer, int64_t n, uint64_t type,
 		   int64_t size, int peer)
 {
 	pass(messages, ISEND, (uint64_t)buffer, n, type, size, peer);

@@ -22,9 +22,9 @@ struct messages messages_open(uint64_t communicator);
  * Begins to receive or send 'n' elements of 'type', each of 'size' bytes without gaps. The peer
  * must call the other function with the same numbers.
  */
-void messages_receive(struct messages *messages, void *buffer, int n, uint64_t type, int64_t size,
-		      int peer);
-void messages_send(struct messages *messages, const void *buffer, int n, uint64_t type,
+void messages_receive(struct messages *messages, void *buffer, int64_t n, uint64_t type,
+		      int64_t size, int peer);
+void messages_send(struct messages *messages, const void *buffer, int64_t n, uint64_t type,
 		   int64_t size, int peer);
 /* Waits for all; returns what MPI returns. */
 int messages_close(struct messages *messages);

@@ -26,14 +26,25 @@ static int rounds_of(int n)
 
 /* ---- what crosses ---- */
 
-/* Seconds for the library's messages of so many bytes that cross at the same time, one way. */
+static double most_of(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * Seconds for the library's messages of so many bytes that cross at the same time, one way. The
+ * library sends a long one after the receiver has answered, once, which the measured rate includes.
+ */
 static double across(double messages, double bytes)
 {
-	double rate = messages * sites_across.rate, most = sites_lanes.rate;
+	double wait = SITES_PROBE_BYTES / sites_across.rate -
+		      SITES_PROBE_BYTES / most_of(sites_across.rate, sites_pieces.rate);
+	double together = messages * bytes / most_of(sites_across.rate, sites_lanes.rate);
 
-	if (most < sites_across.rate)
-		most = sites_across.rate;
-	return sites_across.delay + messages * bytes / (rate < most ? rate : most);
+	if (bytes < LONG)
+		return sites_across.delay + most_of(bytes / sites_across.rate, together);
+	return sites_across.delay + wait +
+	       most_of(bytes / most_of(sites_across.rate, sites_pieces.rate), together);
 }
 
 /* The seconds that our way takes to bring so many bytes across, in lanes. */
@@ -103,6 +114,45 @@ static double tree(const struct team *team, double bytes)
 	return time;
 }
 
+/* A tree to rank 0 in which each rank sends on what it has got. */
+static double gathering_tree(const struct team *team, double bytes)
+{
+	double time = 0;
+
+	for (int step = 1; step < team->size; step *= 2)
+		time += round_seconds(team, child, step, step * bytes);
+	return time;
+}
+
+/* All messages at once: those to rank 0, and those of each rank to each. */
+static double to_first(const struct team *team, double bytes)
+{
+	return across(team->size - team->site_sizes[0], bytes);
+}
+
+/* The messages that leave the site that sends most. */
+static int leaving(const struct team *team)
+{
+	int most = 0;
+
+	for (int i = 0; i < team->n_sites; i++) {
+		int n = team->site_sizes[i] * (team->size - team->site_sizes[i]);
+
+		if (n > most)
+			most = n;
+	}
+	return most;
+}
+
+static double pairwise(const struct team *team, double bytes)
+{
+	double time = 0;
+
+	for (int step = 1; step < team->size; step++)
+		time += round_seconds(team, around, step, bytes);
+	return time;
+}
+
 static double ring(const struct team *team, double bytes)
 {
 	return (team->size - 1) * round_seconds(team, around, 1, bytes);
@@ -146,6 +196,19 @@ static double own_seconds(const struct team *team, enum operation operation, dou
 	case ALLGATHER_OF:
 		return least(least(doubling(team, share, 2), dissemination(team, share, 2)),
 			     ring(team, share));
+	case GATHER_OF:
+		return library.mpich ? gathering_tree(team, share)
+				     : least(gathering_tree(team, share), to_first(team, share));
+	case GATHERV_OF:
+		return to_first(team, share);
+	case ALLTOALL_OF:
+		if (library.mpich && share <= 256 && team->size >= 8)
+			return dissemination(team, n / 2, 1);
+		if (library.mpich && share > 32768)
+			return pairwise(team, share);
+		return across(leaving(team), share);
+	case ALLTOALLV_OF:
+		return across(leaving(team), share);
 	default:
 		return 0;
 	}
@@ -178,16 +241,33 @@ static double our_seconds(const struct team *team, enum operation operation, dou
 		return cross + (lanes > 1 ? 2 * spread : 2 * tree_inside);
 	case ALLGATHER_OF:
 		return 2 * spread + in_lanes(others * n * most / team->size, lanes);
+	case GATHER_OF:
+	case GATHERV_OF:
+		cross = in_lanes(n * (team->size - team->site_sizes[0]) / team->size, lanes);
+		if (lanes == 1)
+			return cross + hops * sites_inside.delay +
+			       n * most / team->size / sites_inside.rate;
+		return cross + inside(team->size, n);
+	case ALLTOALL_OF:
+	case ALLTOALLV_OF:
+		return inside(team->size, n) + in_lanes(leaving(team) * n / team->size, lanes);
 	default:
 		return 0;
 	}
 }
 
+/* Each rank sends by itself what it alone has. */
+static int all_lanes(const struct team *team, enum operation operation)
+{
+	return operation < GATHER_OF ? team->lanes : team->size;
+}
+
 static int8_t choose(const struct team *team, enum operation operation, double n)
 {
+	int lanes = all_lanes(team, operation);
 	double own = own_seconds(team, operation, n);
 	double one = our_seconds(team, operation, n, 1);
-	double all = team->lanes > 1 ? our_seconds(team, operation, n, team->lanes) : one;
+	double all = lanes > 1 ? our_seconds(team, operation, n, lanes) : one;
 
 	if (sites_across.delay < DELAYS * sites_inside.delay && n < LONG)
 		return OWN;
@@ -198,15 +278,18 @@ static int8_t choose(const struct team *team, enum operation operation, double n
 
 int model_lanes(const struct team *team, enum operation operation, uint64_t bytes)
 {
-	int class = bytes ? 64 - __builtin_clzll(bytes) : 0;
+	int class;
 	int8_t *plan;
 
 	if (sites_always)
-		return bytes % 3 ? team->lanes : 1;
+		return bytes % 3 ? all_lanes(team, operation) : 1;
+	if (operation == GATHERV_OF || operation == ALLTOALLV_OF)
+		bytes = (uint64_t)SITES_PROBE_BYTES * team->size;
+	class = bytes ? 64 - __builtin_clzll(bytes) : 0;
 	if (class >= CLASSES)
 		class = CLASSES - 1;
 	plan = &team->plans[operation * CLASSES + class];
 	if (*plan == UNKNOWN)
 		*plan = choose(team, operation, class ? 1ULL << (class - 1) : 0);
-	return *plan == OWN ? 0 : *plan == ONE_LANE ? 1 : team->lanes;
+	return *plan == OWN ? 0 : *plan == ONE_LANE ? 1 : all_lanes(team, operation);
 }

@@ -13,13 +13,26 @@
 
 #include "mpi/sites.h"
 
-enum operation { BARRIER_OF, BCAST_OF, REDUCE_OF, ALLREDUCE_OF, ALLGATHER_OF, N_OPERATIONS };
-
+enum operation {
+	BARRIER_OF,
+	BCAST_OF,
+	REDUCE_OF,
+	ALLREDUCE_OF,
+	ALLGATHER_OF,
+	GATHER_OF,
+	GATHERV_OF,
+	ALLTOALL_OF,
+	ALLTOALLV_OF,
+	N_OPERATIONS
+};
 /* Returns memory for the answers of a team, to be freed with free(); NULL without memory. */
 int8_t *model_plans(void);
 /*
  * Returns the number of lanes in which an operation with so many bytes should cross; 0: the
- * library's own way. 'bytes' are what the operation gives to a rank.
+ * library's own way. 'bytes' are what the operation gives to a rank, or to the root. The lanes of
+ * gather and alltoall are all ranks, or one rank of each site. Those of gatherv and alltoallv are
+ * chosen for long messages, because not all ranks know the sizes; with short ones both ways take the
+ * same time.
  */
 int model_lanes(const struct team *team, enum operation operation, uint64_t bytes);
 

@@ -15,7 +15,6 @@
 /* MPI libraries have about 2000 communicators; a team takes two of them. */
 #define TEAMS_MAX 200
 #define BUCKETS 1024
-#define PROBE_BYTES 262144
 
 bool sites_enabled, sites_reproducible, sites_always;
 struct path sites_inside, sites_across, sites_pieces, sites_lanes;
@@ -305,7 +304,7 @@ static bool measure(const struct team *team)
 {
 	struct path paths[4] = { { 0 } };
 	bool has_peer = team->site < 2 && team->index < team->lanes;
-	struct probe probe = { .buffer = calloc(1, PROBE_BYTES) };
+	struct probe probe = { .buffer = calloc(1, SITES_PROBE_BYTES) };
 
 	/* A rank without memory has no part in it that the others could do without. */
 	if (!probe.buffer)
@@ -314,7 +313,7 @@ static bool measure(const struct team *team)
 	probe.peer = !team->index;
 	probe.communicator = team->site_communicator;
 	if (team->site == 0 && team->index < 2 && team->site_sizes[0] > 1)
-		paths[0] = measure_path(&probe, PROBE_BYTES);
+		paths[0] = measure_path(&probe, SITES_PROBE_BYTES);
 	probe.asks = team->site == 0;
 	probe.peer = has_peer ? sites_member(team, !team->site, team->index) : 0;
 	probe.communicator = team->own_communicator;
@@ -324,7 +323,7 @@ static bool measure(const struct team *team)
 		LIBRARY_CALL(BARRIER, team->handle);
 		probe.in_pieces = i > 1;
 		if (has_peer && team->index < lanes)
-			paths[i] = measure_path(&probe, PROBE_BYTES / lanes);
+			paths[i] = measure_path(&probe, SITES_PROBE_BYTES / lanes);
 		paths[i].rate *= lanes;
 	}
 	free(probe.buffer);

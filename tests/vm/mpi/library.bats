@@ -14,6 +14,7 @@ setup_file()
 	for mpi in mpich openmpi; do
 		"mpicc.$mpi" -o "$files/pairs.$mpi" "$top/tests/vm/programs/mpi-pairs.c"
 		"mpicc.$mpi" -o "$files/spawn.$mpi" "$top/tests/vm/mpi/spawn.c"
+		"mpicc.$mpi" -o "$files/collectives.$mpi" "$top/tests/vm/programs/mpi-collectives.c"
 	done
 }
 
@@ -99,5 +100,27 @@ matrix()
 		run -0 mpi "$library" 2 LWK_MPI_PLACED="3:$hash" -- "./pairs.$library" 10
 		[[ $output == *'expected the profile of 2 ranks, found that of 3'* ]]
 		(($(grep -c 'lwk: ' <<<"$output") == 1))
+	done
+}
+
+# The ranks are on this host, which has no topology: a rank's number stands for its site.
+@test "collective operations that know of sites have the same results with both libraries" {
+	cat >"$files/on-sites" <<-'EOF'
+	#!/bin/sh
+	rank=${PMI_RANK:-$OMPI_COMM_WORLD_RANK}
+	case $SITES in
+	block) site=$((rank * 2 / 5)) ;;
+	cyclic) site=$((rank % 2)) ;;
+	esac
+	SLURM_TOPOLOGY_ADDR=site$site.node exec "$@"
+	EOF
+	chmod +x "$files/on-sites"
+	for library in mpich openmpi; do
+		for sites in block cyclic; do
+			run -0 mpi "$library" 5 SITES=$sites LWK_MPI_COLLECTIVES=sites,always -- \
+				./on-sites "./collectives.$library" "$(times 60 500)" "$RANDOM"
+			echo "$output"
+			[[ $output == *done* && $output != *lwk:* ]]
+		done
 	done
 }

@@ -66,7 +66,9 @@ static MPI_Comm communicator(bool *part)
 
 /* ---- elements ---- */
 
-static MPI_Datatype types[4], strided, pair_of_ints;
+/* Two ints are an element of the last two types; those of STRIDED are in every second place. */
+enum { STRIDED = 4, PAIR, TYPES };
+static MPI_Datatype types[TYPES];
 
 static double read_element(const void *buffer, int type, int i)
 {
@@ -94,6 +96,14 @@ static void write_element(void *buffer, int type, int i, int value)
 	case 2:
 		((long *)buffer)[i] = value;
 		break;
+	case STRIDED:
+		((int *)buffer)[4 * i] = value;
+		((int *)buffer)[4 * i + 2] = value;
+		break;
+	case PAIR:
+		((int *)buffer)[2 * i] = value;
+		((int *)buffer)[2 * i + 1] = value;
+		break;
 	default:
 		((unsigned char *)buffer)[i] = value;
 	}
@@ -114,7 +124,18 @@ static void check(const char *what, const void *buffer, int type, int n, int ran
 	}
 }
 
-static double *in, *out;
+#define BUFFER_BYTES ((MOST + 1) * sizeof(double))
+
+static double *in, *out, *expected;
+
+/* Nothing may be in 'out' but what is in 'expected', between its elements and behind them. */
+static void compare(const char *what)
+{
+	for (size_t i = 0; i < BUFFER_BYTES; i++) {
+		if (((char *)out)[i] != ((char *)expected)[i])
+			wrong(what, i);
+	}
+}
 
 /* ---- operations ---- */
 
@@ -129,7 +150,7 @@ static double from_root(int i, int ranks, int n)
 
 static void broadcast(MPI_Comm comm, int rank, int ranks, int type, int n)
 {
-	memset(out, GUARD, (MOST + 1) * sizeof(double));
+	memset(out, GUARD, BUFFER_BYTES);
 	if (rank == root)
 		fill(out, type, n, rank);
 	MPI_Bcast(out, n, types[type], root, comm);
@@ -146,9 +167,9 @@ static void broadcast_strided(MPI_Comm comm, int rank, int n)
 	for (int i = 0; i < 4 * n; i++)
 		values[i] = rank == root ? given(root, i) : GUARD;
 	if (rank == root)
-		MPI_Bcast(values, n, pair_of_ints, root, comm);
+		MPI_Bcast(values, n, types[PAIR], root, comm);
 	else
-		MPI_Bcast(values, n, strided, root, comm);
+		MPI_Bcast(values, n, types[STRIDED], root, comm);
 	for (int i = 0; rank != root && i < 4 * n; i++) {
 		if (values[i] != (i % 2 ? GUARD : given(root, i / 2)))
 			wrong("bcast of a strided type", i);
@@ -174,8 +195,10 @@ static void reduce(MPI_Comm comm, int rank, int ranks, int type, int n, bool in_
 {
 	MPI_Op operation = maximum ? MPI_MAX : MPI_SUM;
 
+	/* MPICH 4.0 itself reads MPI_IN_PLACE as a buffer at other roots, such as 1 and 2 of 3 ranks. */
+	in_place = in_place && root == 0;
 	fill(in, type, n, rank);
-	memset(out, GUARD, (MOST + 1) * sizeof(double));
+	memset(out, GUARD, BUFFER_BYTES);
 	if (in_place && rank == root)
 		fill(out, type, n, rank);
 	MPI_Reduce(in_place && rank == root ? MPI_IN_PLACE : in, rank == root ? out : NULL, n,
@@ -187,7 +210,7 @@ static void reduce(MPI_Comm comm, int rank, int ranks, int type, int n, bool in_
 static void allreduce(MPI_Comm comm, int rank, int ranks, int type, int n, bool in_place)
 {
 	fill(in, type, n, rank);
-	memset(out, GUARD, (MOST + 1) * sizeof(double));
+	memset(out, GUARD, BUFFER_BYTES);
 	if (in_place)
 		fill(out, type, n, rank);
 	MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, n, types[type],
@@ -227,25 +250,115 @@ static void special_reductions(MPI_Comm comm, int rank, int ranks)
 	MPI_Op_free(&left);
 }
 
-static double gathered(int i, int ranks, int n)
+/* ---- operations in which each rank has elements of its own ---- */
+
+static int *counts, *places, *own_counts, *own_places;
+
+/* Ranks differ in how they describe pairs of ints. */
+static int type_to_send(int type, int rank)
 {
-	return given(i / (n / ranks), i % (n / ranks));
+	return type == STRIDED && rank % 2 ? PAIR : type;
 }
 
-static void allgather(MPI_Comm comm, int rank, int ranks, int type, int n, bool in_place)
+/* The elements that a has for b; the same both ways when both are in one place. */
+static int pair_count(int a, int b, int n, bool in_place)
 {
-	static const size_t sizes[] = { sizeof(int), sizeof(double), sizeof(long), 1 };
+	return n * ((in_place ? a + b + a * b : a * 5 + b * 3 + round_number) % 7) / 7;
+}
 
-	n /= ranks;
-	fill(in, type, n, rank);
-	memset(out, GUARD, (MOST + 1) * sizeof(double));
-	if (in_place)
-		memcpy((char *)out + (size_t)rank * n * sizes[type], in, n * sizes[type]);
-	MPI_Allgather(in_place ? MPI_IN_PLACE : in, n, types[type], out, n, types[type], comm);
-	if (n)
-		check("allgather", out, type, n * ranks, ranks, gathered);
-	if (((char *)out)[MOST * sizeof(double)] != GUARD)
-		wrong("allgather writes beyond its end", n);
+/* With a gap after each rank's, the last rank's first. */
+static void put_last_first(const int *numbers, int *at, int ranks)
+{
+	int place = 0;
+
+	for (int i = ranks - 1; i >= 0; i--) {
+		at[i] = place;
+		place += numbers[i] + 1;
+	}
+}
+
+static void put_evenly(int *numbers, int *at, int n, int ranks)
+{
+	for (int i = 0; i < ranks; i++) {
+		numbers[i] = n;
+		at[i] = i * n;
+	}
+}
+
+enum gathering { GATHER, GATHERV, ALLGATHER, ALLGATHERV };
+
+static void gather(enum gathering function, MPI_Comm comm, int rank, int ranks, int type, int n,
+		   bool in_place)
+{
+	static const char *const names[] = { "gather", "gatherv", "allgather", "allgatherv" };
+	bool receives = function >= ALLGATHER || rank == root, vector = function % 2;
+	int send_type = type_to_send(type, rank), own;
+	const void *from = in_place && receives ? MPI_IN_PLACE : in;
+	MPI_Datatype sent = types[send_type], received = types[type];
+
+	put_evenly(counts, places, n, ranks);
+	for (int i = 0; vector && i < ranks; i++)
+		counts[i] = pair_count(i, 0, n, false);
+	if (vector)
+		put_last_first(counts, places, ranks);
+	own = counts[rank];
+	memset(out, GUARD, BUFFER_BYTES);
+	memset(expected, GUARD, BUFFER_BYTES);
+	fill(in, send_type, own, rank);
+	for (int i = 0; in_place && receives && i < own; i++)
+		write_element(out, type, places[rank] + i, given(rank, i));
+	for (int peer = 0; receives && peer < ranks; peer++) {
+		for (int i = 0; i < counts[peer]; i++)
+			write_element(expected, type, places[peer] + i, given(peer, i));
+	}
+	switch (function) {
+	case GATHER:
+		MPI_Gather(from, own, sent, out, n, received, root, comm);
+		break;
+	case GATHERV:
+		MPI_Gatherv(from, own, sent, out, rank == root ? counts : NULL,
+			    rank == root ? places : NULL, received, root, comm);
+		break;
+	case ALLGATHER:
+		MPI_Allgather(from, own, sent, out, n, received, comm);
+		break;
+	default:
+		MPI_Allgatherv(from, own, sent, out, counts, places, received, comm);
+	}
+	compare(names[function]);
+}
+
+static void exchange(bool vector, MPI_Comm comm, int rank, int ranks, int type, int n,
+		     bool in_place)
+{
+	int send_type = type_to_send(type, rank);
+	const void *from = in_place ? MPI_IN_PLACE : in;
+
+	put_evenly(counts, places, n, ranks);
+	put_evenly(own_counts, own_places, n, ranks);
+	for (int i = 0; vector && i < ranks; i++) {
+		counts[i] = pair_count(i, rank, n, in_place);
+		own_counts[i] = pair_count(rank, i, n, in_place);
+	}
+	if (vector) {
+		put_last_first(counts, places, ranks);
+		put_last_first(own_counts, own_places, ranks);
+	}
+	memset(out, GUARD, BUFFER_BYTES);
+	memset(expected, GUARD, BUFFER_BYTES);
+	for (int peer = 0; peer < ranks; peer++) {
+		for (int i = 0; i < own_counts[peer]; i++)
+			write_element(in_place ? out : in, in_place ? type : send_type,
+				      own_places[peer] + i, given(rank, i + peer));
+		for (int i = 0; i < counts[peer]; i++)
+			write_element(expected, type, places[peer] + i, given(peer, i + rank));
+	}
+	if (vector)
+		MPI_Alltoallv(from, own_counts, own_places, types[send_type], out, counts, places,
+			      types[type], comm);
+	else
+		MPI_Alltoall(from, n, types[send_type], out, n, types[type], comm);
+	compare(vector ? "alltoallv" : "alltoall");
 }
 
 static void between_groups(void)
@@ -269,9 +382,11 @@ static void one_round(void)
 {
 	bool part;
 	MPI_Comm comm = communicator(&part);
-	int rank, ranks, type = random_below(4), operation = random_below(8);
+	int rank, ranks, type = random_below(4), operation = random_below(14);
 	int n = random_below(3) ? random_below(MOST) : random_below(20), who = random_below(1000);
 	bool in_place = random_below(2);
+	/* Elements of each rank: an element of STRIDED has the size of two doubles. */
+	int any_type = random_below(5), each;
 
 	maximum = random_below(2);
 	if (comm == MPI_COMM_NULL || !part)
@@ -279,6 +394,7 @@ static void one_round(void)
 	MPI_Comm_rank(comm, &rank);
 	MPI_Comm_size(comm, &ranks);
 	root = who % ranks;
+	each = n < 20 ? n / 4 : n / (4 * ranks);
 	switch (operation) {
 	case 0:
 		MPI_Barrier(comm);
@@ -296,7 +412,17 @@ static void one_round(void)
 		special_reductions(comm, rank, ranks);
 		break;
 	case 5:
-		allgather(comm, rank, ranks, type, n, in_place);
+	case 6:
+	case 7:
+	case 8:
+		gather(operation - 5, comm, rank, ranks, any_type, each, in_place);
+		break;
+	case 9:
+	case 10:
+		exchange(false, comm, rank, ranks, any_type, each, in_place);
+		break;
+	case 11:
+		exchange(true, comm, rank, ranks, any_type, each, in_place);
 		break;
 	default:
 		allreduce(comm, rank, ranks, type, n, in_place);
@@ -318,14 +444,19 @@ int main(int argc, char **argv)
 	types[1] = MPI_DOUBLE;
 	types[2] = MPI_LONG;
 	types[3] = MPI_UNSIGNED_CHAR;
-	MPI_Type_contiguous(2, MPI_INT, &pair_of_ints);
-	MPI_Type_commit(&pair_of_ints);
+	MPI_Type_contiguous(2, MPI_INT, &types[PAIR]);
+	MPI_Type_commit(&types[PAIR]);
 	MPI_Type_vector(2, 1, 2, MPI_INT, &vector);
-	MPI_Type_create_resized(vector, 0, 4 * sizeof(int), &strided);
-	MPI_Type_commit(&strided);
+	MPI_Type_create_resized(vector, 0, 4 * sizeof(int), &types[STRIDED]);
+	MPI_Type_commit(&types[STRIDED]);
 	MPI_Type_free(&vector);
-	in = malloc((MOST + 1) * sizeof(double));
-	out = malloc((MOST + 1) * sizeof(double));
+	in = malloc(BUFFER_BYTES);
+	out = malloc(BUFFER_BYTES);
+	expected = malloc(BUFFER_BYTES);
+	counts = malloc(4 * world_ranks * sizeof(int));
+	places = counts + world_ranks;
+	own_counts = places + world_ranks;
+	own_places = own_counts + world_ranks;
 	if (world_ranks > 1)
 		between_groups();
 	for (round_number = 0; round_number < rounds; round_number++)
@@ -333,10 +464,12 @@ int main(int argc, char **argv)
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (world_rank == 0)
 		puts("done");
-	MPI_Type_free(&strided);
-	MPI_Type_free(&pair_of_ints);
+	MPI_Type_free(&types[STRIDED]);
+	MPI_Type_free(&types[PAIR]);
 	free(in);
 	free(out);
+	free(expected);
+	free(counts);
 	MPI_Finalize();
 	return 0;
 }

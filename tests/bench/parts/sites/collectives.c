@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int rank, ranks;
+static int rank, ranks, *counts, *places;
 
 static int ascending(const void *a, const void *b)
 {
@@ -30,8 +30,17 @@ static void operate(const char *name, double *in, double *out, int n)
 		MPI_Reduce(in, out, n, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
 	else if (!strcmp(name, "allgather"))
 		MPI_Allgather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, MPI_COMM_WORLD);
+	else if (!strcmp(name, "allgatherv"))
+		MPI_Allgatherv(in, n, MPI_DOUBLE, out, counts, places, MPI_DOUBLE, MPI_COMM_WORLD);
 	else if (!strcmp(name, "gather"))
 		MPI_Gather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	else if (!strcmp(name, "gatherv"))
+		MPI_Gatherv(in, n, MPI_DOUBLE, out, counts, places, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	else if (!strcmp(name, "alltoall"))
+		MPI_Alltoall(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, MPI_COMM_WORLD);
+	else if (!strcmp(name, "alltoallv"))
+		MPI_Alltoallv(in, counts, places, MPI_DOUBLE, out, counts, places, MPI_DOUBLE,
+			      MPI_COMM_WORLD);
 	else if (!strcmp(name, "barrier"))
 		MPI_Barrier(MPI_COMM_WORLD);
 	else
@@ -74,6 +83,8 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	counts = calloc(ranks, sizeof(*counts));
+	places = calloc(ranks, sizeof(*places));
 	for (int i = 2; i < argc; i++) {
 		char name[32] = "";
 		int bytes = 0, n;
@@ -82,7 +93,11 @@ int main(int argc, char **argv)
 		if (sscanf(argv[i], "%31[a-z]:%d", name, &bytes) != 2)
 			MPI_Abort(MPI_COMM_WORLD, 2);
 		n = bytes / sizeof(double);
-		in = calloc(n + 1, sizeof(double));
+		for (int peer = 0; peer < ranks; peer++) {
+			counts[peer] = n;
+			places[peer] = peer * n;
+		}
+		in = calloc((size_t)n * ranks + 1, sizeof(double));
 		out = calloc((size_t)n * ranks + 1, sizeof(double));
 		/* The first round makes the connections. */
 		measure(name, in, out, n);
@@ -97,6 +112,8 @@ int main(int argc, char **argv)
 		free(out);
 	}
 	free(seconds);
+	free(counts);
+	free(places);
 #ifdef MPICH
 	/* Over a slow link MPI_Finalize of MPICH 4.0 may wait forever for ranks that have gone. */
 	MPI_Barrier(MPI_COMM_WORLD);
