@@ -22,10 +22,11 @@ def each: . as $run
 	lines_among_others: ([0, (.passes[] | select(.from != $run.vcpu and .to != $run.vcpu).n)] | add / $run.times | to_4),
 	lines: [.lines[] | {address, at, passes: (.passes / $run.times | to_4)} | select(.passes >= 0.1)]};
 
+def both: .asking.instructions + .others.instructions;
+
 . as $all
 | def run($how; $path): [$all[] | select(.how == $how and .path == $path and .vcpus)]
-	| if length == 1 then .[0] | each else null end;
-def both: .asking.instructions + .others.instructions;
+	| map(each) | min_by(both);
 def lines: .lines_to_others + .lines_from_others;
 # These counts are compared with what is kept. (Linux's side of a read by the proxy or by the module is not: it has so many
 # instructions of ticks and of waking that it varies by 5 %.)
