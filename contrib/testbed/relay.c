@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * relay END END --control SOCKET [--delay MS] [--rate MBIT]: a link between two networks. It
- * carries Ethernet frames from each end to the other one, delays each by MS milliseconds, and lets
- * at most MBIT million bits a second pass each way, whichever machines send them. 0, the default,
- * is no limit.
+ * relay END END --control SOCKET [--delay MS] [--rate MBIT] [--daemonize FILE]: a link between
+ * two networks. It carries Ethernet frames from each end to the other one, delays each by MS
+ * milliseconds, and lets at most MBIT million bits a second pass each way, whichever machines send
+ * them. 0, the default, is no limit. Frames between machines of one end stay there.
  *
  * An end is tap:NAME, a tap device that is there, or dgram:OWN,PEER, two sockets of QEMU's -netdev
  * dgram.
@@ -19,9 +19,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/if.h>
+#include <linux/if_ether.h>
 #include <linux/if_tun.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,6 +40,11 @@
  * Frames that would wait longer for their turn are dropped, as a router with so much memory does.
  */
 #define QUEUE_NS 250000000ULL
+/* A socket of QEMU holds few frames; when it has no room, they are tried again so much later. */
+#define RETRY_NS 200000ULL
+
+/* Machines at an end whose addresses are known; a test bed has fewer. */
+#define STATIONS 64
 
 struct frame {
 	struct frame *next;
@@ -50,12 +57,15 @@ struct frame {
 struct way {
 	int from, to;
 	struct frame *first, **last;
-	uint64_t free_at; /* when the link can take another frame */
+	uint64_t free_at;  /* when the link can take another frame */
+	uint64_t retry_at; /* when the far end may have room again */
 	uint64_t frames, bytes, dropped;
+	char stations[STATIONS][ETH_ALEN]; /* addresses that have sent at this end */
+	unsigned int n_stations;
 };
 
 static struct {
-	const char *ends[2], *control;
+	const char *ends[2], *control, *pidfile;
 	double delay_ms, rate_mbit;
 } link_options;
 static struct way ways[2];
@@ -141,6 +151,26 @@ static uint64_t transmission_ns(size_t length)
 	return link_options.rate_mbit > 0 ? length * 8e3 / link_options.rate_mbit : 0;
 }
 
+static bool is_at(const struct way *way, const char *address)
+{
+	for (unsigned int i = 0; i < way->n_stations; i++)
+		if (!memcmp(way->stations[i], address, ETH_ALEN))
+			return true;
+	return false;
+}
+
+/* Is the frame for a machine at the end that it comes from? A hub there repeats it to all. */
+static bool stays(struct way *way, const char *frame, size_t length)
+{
+	const char *to = frame, *from = frame + ETH_ALEN;
+
+	if (length < ETH_HLEN)
+		return true;
+	if (!is_at(way, from) && way->n_stations < STATIONS)
+		memcpy(way->stations[way->n_stations++], from, ETH_ALEN);
+	return is_at(way, to);
+}
+
 /* Takes what has come; false when there is nothing. */
 static bool take(struct way *way)
 {
@@ -151,6 +181,8 @@ static bool take(struct way *way)
 
 	if (length <= 0)
 		return false;
+	if (stays(way, buffer, length))
+		return true;
 	frame = begin - now > QUEUE_NS ? NULL : malloc(sizeof(*frame) + length);
 	if (!frame) {
 		way->dropped++;
@@ -166,6 +198,13 @@ static bool take(struct way *way)
 	return true;
 }
 
+static uint64_t next_at(const struct way *way)
+{
+	if (!way->first)
+		return UINT64_MAX;
+	return way->first->due > way->retry_at ? way->first->due : way->retry_at;
+}
+
 static void deliver(struct way *way, const struct sockaddr_un *peer)
 {
 	struct frame *frame = way->first;
@@ -173,6 +212,10 @@ static void deliver(struct way *way, const struct sockaddr_un *peer)
 						 (const struct sockaddr *)peer, sizeof(*peer))
 					: write(way->to, frame->bytes, frame->length);
 
+	if (sent < 0 && errno == EAGAIN && now_ns() < frame->due + QUEUE_NS) {
+		way->retry_at = now_ns() + RETRY_NS;
+		return;
+	}
 	if (sent < 0) {
 		way->dropped++;
 	} else {
@@ -261,10 +304,10 @@ static void carry(int control)
 		for (int i = 0; i < 2; i++) {
 			while (take(&ways[i]))
 				;
-			for (now = now_ns(); ways[i].first && ways[i].first->due <= now;)
+			for (now = now_ns(); next_at(&ways[i]) <= now;)
 				deliver(&ways[i], &peers[!i]);
-			if (ways[i].first && ways[i].first->due < due)
-				due = ways[i].first->due;
+			if (next_at(&ways[i]) < due)
+				due = next_at(&ways[i]);
 		}
 		now = now_ns();
 		due = due > now ? due - now : 0;
@@ -275,6 +318,26 @@ static void carry(int control)
 	}
 }
 
+/* Returns in a process of its own; the caller's ends when orders can come. */
+static void go_to_background(void)
+{
+	pid_t process = fork();
+	FILE *file;
+
+	if (process < 0)
+		fail("fork");
+	if (process == 0) {
+		setsid();
+		return;
+	}
+	file = fopen(link_options.pidfile, "w");
+	if (!file || fprintf(file, "%d\n", process) < 0 || fclose(file) != 0) {
+		kill(process, SIGKILL);
+		fail(link_options.pidfile);
+	}
+	exit(0);
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	double *number = key == 'd' ? &link_options.delay_ms : &link_options.rate_mbit;
@@ -283,6 +346,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case 'c':
 		link_options.control = text;
+		return 0;
+	case 'p':
+		link_options.pidfile = text;
 		return 0;
 	case 'd':
 	case 'r':
@@ -308,6 +374,8 @@ int main(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "control", 'c', "SOCKET", 0, "Obey orders there", 0 },
+		{ "daemonize", 'p', "FILE", 0, "Work in the background; write the process id there",
+		  0 },
 		{ "delay", 'd', "MS", 0, "Milliseconds that a frame is under way", 0 },
 		{ "rate", 'r', "MBIT", 0, "Million bits a second that pass each way", 0 },
 		{ 0 }
@@ -321,7 +389,7 @@ int main(int argc, char **argv)
 	 * On a busy host frames would wait for the relay, not for the link; without root they do.
 	 */
 	struct sched_param first = { .sched_priority = 10 };
-	int fds[2];
+	int fds[2], control;
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	for (int i = 0; i < 2; i++)
@@ -329,5 +397,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2; i++)
 		ways[i] = (struct way){ .from = fds[i], .to = fds[!i], .last = &ways[i].first };
 	sched_setscheduler(0, SCHED_FIFO, &first);
-	carry(open_control(link_options.control));
+	control = open_control(link_options.control);
+	if (link_options.pidfile)
+		go_to_background();
+	carry(control);
 }

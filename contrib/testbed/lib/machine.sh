@@ -8,7 +8,7 @@
 boot_timeout_tiny=300
 boot_timeout_systemd=600
 
-# machine_runs MACHINE: after a reboot of the host the pid file could name another process.
+# machine_runs MACHINE|relay: after a reboot of the host the pid file could name another process.
 machine_runs()
 {
 	local machine=$1 pid
@@ -28,6 +28,7 @@ is_up()
 	for ((machine = 1; machine <= machines; machine++)); do
 		machine_runs "$machine" || return 1
 	done
+	[[ ! $sites ]] || machine_runs relay
 }
 
 require_up()
@@ -93,24 +94,30 @@ choose_init_arguments()
 	[[ $cgroup == v2 ]] || init_arguments+=' systemd.unified_cgroup_hierarchy=0'
 }
 
-# network_options MACHINE: for the cluster's network machine 1 joins its own interface and a link to
-# each other machine in a hub. Sockets in the state directory need neither privileges nor addresses.
+# network_options MACHINE: for the cluster's network the first machine of a site joins its own interface and a
+# link to each other machine of the site in a hub, and the relay to the other site, if there is one. Sockets in
+# the state directory need neither privileges nor addresses.
 network_options()
 {
-	local machine=$1 other link=local.type=unix,remote.type=unix
+	local machine=$1 first last other link=local.type=unix,remote.type=unix
 
 	network_options=()
 	((machines > 1)) || return 0
-	if ((machine == 1)); then
+	read -r first last <<<"$(site_of "$machine")"
+	if ((machine == first)); then
 		network_options+=(-netdev 'hubport,id=cluster,hubid=0')
-		for ((other = 2; other <= machines; other++)); do
+		for ((other = first + 1; other <= last; other++)); do
 			network_options+=(
-				-netdev "dgram,id=link$other,$link,local.path=$state/link1-$other,remote.path=$state/link$other-1"
+				-netdev "dgram,id=link$other,$link,local.path=$state/link$first-$other,remote.path=$state/link$other-$first"
 				-netdev "hubport,id=hub$other,hubid=0,netdev=link$other"
 			)
 		done
+		[[ ! $sites ]] || network_options+=(
+			-netdev "dgram,id=relay,$link,local.path=$state/link$first-relay,remote.path=$state/relay$first"
+			-netdev 'hubport,id=hub-relay,hubid=0,netdev=relay'
+		)
 	else
-		network_options+=(-netdev "dgram,id=cluster,$link,local.path=$state/link$machine-1,remote.path=$state/link1-$machine")
+		network_options+=(-netdev "dgram,id=cluster,$link,local.path=$state/link$machine-$first,remote.path=$state/link$first-$machine")
 	fi
 	network_options+=(-device "virtio-net-pci,netdev=cluster,romfile=,mac=52:54:00:77:00:$(printf %02x "$machine")")
 }
@@ -215,6 +222,7 @@ start_machines()
 {
 	local machine
 
+	[[ ! $sites ]] || start_relay
 	for ((machine = 1; machine <= machines; machine++)); do
 		start_machine "$machine"
 	done
@@ -276,7 +284,7 @@ write_settings()
 	since=$(date +%s)
 
 	# Without "declare" they become globals where a function reads them back.
-	declare -p all_cpus all_nodes all_mem threads release kernel_version built cgroup init machines accelerator \
+	declare -p all_cpus all_nodes all_mem threads release kernel_version built cgroup init machines sites accelerator \
 		append net_queues since |
 		sed 's/^declare -[^ ]* //' >"$state/settings.new"
 	mv "$state/settings.new" "$state/settings"
@@ -336,12 +344,12 @@ default_cgroup()
 
 verb_up()
 {
-	local lock project=yes cpus=8 nodes=2 mem=4096
+	local lock project=yes cpus=8 nodes=2 mem=4096 link=''
 
-	release='' kernel='' built_kernel='' packages='' modules='' cgroup='' init=tiny append='' machines=1 threads=1 icount='' plugin='' net_queues=0
+	release='' kernel='' built_kernel='' packages='' modules='' cgroup='' init=tiny append='' machines='' sites='' threads=1 icount='' plugin='' net_queues=0
 	while (($#)); do
 		case $1 in
-		--cpus | --nodes | --mem | --release | --kernel | --modules | --cgroup | --init | --append | --plugin | --machines | --threads | --name | --packages)
+		--cpus | --nodes | --mem | --release | --kernel | --modules | --cgroup | --init | --append | --plugin | --machines | --sites | --link | --threads | --name | --packages)
 			take_option "$@"; shift 2 ;;
 		--net-queues)
 			(($# >= 2)) || die_usage 'a value after --net-queues' nothing 'see testbed --help'
@@ -360,6 +368,8 @@ verb_up()
 		# QEMU starts in another directory, so the path must be absolute.
 		plugin=$(realpath -s "${plugin%%,*}")${plugin#"${plugin%%,*}"}
 	fi
+	take_sites
+	machines=${machines:-1}
 	require_number --machines "$machines" 1 8
 	require_number --threads "$threads" 1 2
 	require_one_of --init "$init" tiny systemd
@@ -529,7 +539,7 @@ verb_status()
 	fi
 	cat <<-EOF
 	$name: up since $(date -d "@$since" '+%F %T')
-	machines: $machines; accelerator $accelerator
+	machines: $machines${sites:+, $sites on each site}; accelerator $accelerator
 	guest: $release, Linux $kernel_version, init $init, cgroup $cgroup${append:+, kernel arguments: $append}
 	EOF
 	for ((machine = 1; machine <= machines; machine++)); do

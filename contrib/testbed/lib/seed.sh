@@ -61,9 +61,22 @@ slurm_conf()
 	AccountingStorageType=accounting_storage/none
 	JobCompType=jobcomp/filetxt
 	JobCompLoc=/var/log/slurm/jobs.log
+	${sites:+TopologyPlugin=topology/tree}
 
 	$(node_lines)
 	PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefMemPerCPU=128 OverSubscribe=NO
+	EOF
+}
+
+# topology_conf: each site is a switch, and both are below one, so that jobs may have nodes of both.
+topology_conf()
+{
+	local first=${sites%,*}
+
+	cat <<-EOF
+	SwitchName=site1 Nodes=node[1-$first]
+	SwitchName=site2 Nodes=node[$((first + 1))-$machines]
+	SwitchName=link Switches=site[1-2]
 	EOF
 }
 
@@ -159,6 +172,7 @@ make_common_tree()
 	cp "$testbed_dir/guest/inittab" "$tree/etc/inittab"
 	slurm_conf "$tree" >"$tree/etc/slurm/slurm.conf"
 	cgroup_conf >"$tree/etc/slurm/cgroup.conf"
+	[[ ! $sites ]] || topology_conf >"$tree/etc/slurm/topology.conf"
 	hosts >"$tree/etc/hosts"
 	sshd_config >"$tree/etc/ssh/sshd_config"
 	dd if=/dev/urandom of="$tree/etc/munge/munge.key" bs=128 count=1 status=none

@@ -175,6 +175,13 @@ refused()
 	refused '--cpus as a multiple of --nodes times --threads, found 6 CPUs for 4 nodes with' up --machines 2 --cpus 8,6 --nodes 2,4
 	refused '--mem as a multiple of 128 MB per node, found 1280 MB for 4 nodes' up --machines 2 --mem 2048,1280 --nodes 2,4 --cpus 8
 	refused '--machines' up --machines 0 --cpus 8,6
+	refused 'the numbers of machines on two sites' up --sites 3
+	refused "found '3,0'" up --sites 3,0
+	refused '--machines as the sum of --sites 3,1' up --sites 3,1 --machines 3
+	refused '--sites beside --link' up --link delay=5ms
+	refused 'a number and ms for --link' up --sites 1,1 --link delay=5
+	refused "found 'jitter=1ms'" up --sites 1,1 --link delay=5ms,jitter=1ms
+	refused 'a number and mbit for --rate' link --rate fast
 	refused "'--frob'" up --frob
 	refused 'a command' exec
 	refused '--user as one of: root user1 user2' exec --user nobody -- true
@@ -189,12 +196,14 @@ refused()
 	[[ $output == *'testbed up --name no-such'* ]]
 	run -1 testbed status --name no-such
 	[[ $output == 'no-such: down' ]]
+	run -1 testbed link --name no-such
+	[[ $output == *'testbed up --name no-such'* ]]
 	run -0 testbed down --name no-such
 }
 
 @test "--help tells every verb" {
 	run -0 testbed --help
-	for verb in build up exec put get status down; do
+	for verb in build up exec put get link status down; do
 		[[ $output == *"  $verb"* ]]
 	done
 }
