@@ -234,7 +234,12 @@ mount_mute_files()
 	# shellcheck disable=SC2016  # the machine's shell expands these
 	bed bash -ec 'modprobe fuse; mkdir "$2"
 		"$1/mute-files" "${@:2}" >"$2.out" 2>&1 &
-		until mountpoint -q "$2"; do sleep 0.1; done' - "$programs" "$@"
+		for ((i = 0; i < 600; i++)); do
+			! mountpoint -q "$2" || exit 0
+			sleep 0.1
+		done
+		cat "$2.out"
+		exit 1' - "$programs" "$@"
 }
 
 unmount_mute_files()
