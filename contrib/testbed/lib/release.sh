@@ -7,8 +7,9 @@
 
 releases=(bullseye bookworm trixie forky)
 
-# release is "" (the default) or "host" until take_release; kernel is "" (the release's own), a package (NAME or
-# NAME/SUITE) or the directory of a built kernel, which built_kernel names if the test bed builds it.
+# release is "" (LWK_TESTBED_RELEASE, else trixie) or "host" until take_release; kernel is "" (the release's
+# own), a package (NAME or NAME/SUITE) or the directory of a built kernel, which built_kernel names if the test
+# bed builds it.
 # packages is "" or a file with the names of more packages for the machines, one a line.
 # modules is "" or the directory of kernel modules that stand for the project's.
 release='' kernel='' built_kernel='' packages='' modules=''
@@ -21,7 +22,7 @@ host_release()
 # take_release: checks the choice of the command line.
 take_release()
 {
-	release=${release:-$(default_release)}
+	release=${release:-${LWK_TESTBED_RELEASE:-trixie}}
 	[[ $release != host ]] || release=$(host_release)
 	require_one_of --release "$release" "${releases[@]}"
 	[[ ! $packages || -r $packages ]] ||
@@ -48,16 +49,6 @@ take_release()
 			"'$kernel'" 'give one of them'
 		;;
 	esac
-}
-
-# The machines have the release of the host unless the command line or LWK_TESTBED_RELEASE says otherwise.
-default_release()
-{
-	local found
-	found=$(host_release)
-
-	[[ " ${releases[*]} " == *" $found "* ]] || found=bookworm
-	echo "${LWK_TESTBED_RELEASE:-$found}"
 }
 
 # host_builds: true when what the host builds fits the machines.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
-# also: second --cgroup v2, cgroups
+# also: bookworm --release bookworm, cgroups
 #
 # Proxies stay within their limits: the CPUs, memory, CPU time and processes of Linux that the
 # programs of an LWK job may use.

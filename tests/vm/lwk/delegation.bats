@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
-# also: third --cgroup v2, servers
+# also nightly: bookworm --release bookworm, servers
 #
 # Programs see the results of delegated calls that they would see on Linux, whether the module or the
 # proxy carries the calls out.

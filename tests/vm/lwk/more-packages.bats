@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: own
 #
-# Large packages of the distribution work on the LWK as lwk-programs(7) says, in a test bed of their own:
+# Large packages of Debian 12 work on the LWK as lwk-programs(7) says, in a test bed of their own:
 # its machine has the packages of tests/vm/programs/more/packages.
 
 load ../helpers
@@ -12,7 +12,7 @@ bed_name=$bed_name-packages
 setup_file()
 {
 	testbed down
-	testbed up --packages "$top/tests/vm/programs/more/packages" --cpus 8 --mem 6144
+	testbed up --release bookworm --packages "$top/tests/vm/programs/more/packages" --cpus 8 --mem 6144
 	prepare
 	testbed put "$top/tests/vm/programs/table" "$programs/table"
 	testbed put "$top/tests/vm/programs/more" "$programs/more"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
-# also: trixie --release trixie, cgroups
-# also nightly: second --cgroup v2, cgroups
-# also nightly: second --cgroup v1 --append testbed.cpuset_v2_mode, cpusets
+# also: bookworm --release bookworm, cgroups
+# also nightly: bookworm --release bookworm --cgroup v2, cgroups
+# also nightly: bookworm --release bookworm --append testbed.cpuset_v2_mode, cpusets
 #
 # LWK jobs and Linux-only jobs run on one node in every order, and none takes from another what
 # Slurm gave it, before, during or after.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
-# also: trixie --release trixie, everywhere
+# also: bookworm --release bookworm, everywhere
 # also nightly: bullseye --release bullseye, everywhere
 # also nightly: forky --release forky, everywhere
 # bats file_tags=everywhere

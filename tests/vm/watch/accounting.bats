@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
-# also: trixie --release trixie, everywhere
+# also: bookworm --release bookworm, everywhere
 # bats file_tags=everywhere
 #
 # Slurm's accounting of an LWK job, in sstat and sacct, agrees with the LWK's own figures.
