@@ -1,24 +1,24 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bed: own
+# bed: second
+# bats file_tags=version-2
 #
 # The module's uses of Linux's internals can be turned off by their names: jobs run all the same, and
 # only what each is for is missing. With cgroup version 1 they would need cpusets in cpuset_v2_mode.
 
 load ../helpers
 
-bed_name=$bed_name-tricks
 all=calls,crash-stop,broadcasts,cpusets,tlb-flush,cpu-time,memory
 
 setup_file()
 {
-	testbed up --cgroup v2
 	prepare
 }
 
 teardown_file()
 {
-	testbed down
+	without ''
+	node_is_clean
 }
 
 # without TRICKS: loads the module so.
@@ -80,9 +80,4 @@ run_job()
 		without "$trick"
 		run_job
 	done
-}
-
-@test "the node is as before" {
-	without ''
-	node_is_clean
 }
