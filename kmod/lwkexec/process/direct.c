@@ -15,6 +15,9 @@
 /* A longer transfer is done in part, as Linux may do it. */
 #define MOST_BYTES (32UL << 20)
 
+/* The end of addresses of programs with page tables of four levels. */
+#define PROGRAM_END (1UL << 47)
+
 /* A call, and the same as preadv2(2) or pwritev2(2). */
 struct transfer {
 	bool writes, has_vectors;
@@ -80,6 +83,9 @@ static int find_pieces(const struct lwk_packet *request, const struct transfer *
 	uint64_t n = request->args[2];
 
 	if (!transfer->has_vectors) {
+		/* Linux checks all of it; of a vector with one element only what it would transfer. */
+		if (request->args[1] > PROGRAM_END || n > PROGRAM_END - request->args[1])
+			return -1;
 		pieces[0] = (struct iovec){ (void *)request->args[1], n };
 		return 1;
 	}
