@@ -244,17 +244,18 @@ static void visit_revive(struct space *space, u64 *entry, bool large, u64 argume
 }
 
 /*
- * Moves an area to 'place', or to where there is room if that is 0, and gives it its new size. What
- * stays behind if 'keep' is empty.
+ * Moves an area to 'place', or with neither MREMAP_FIXED nor room there to where there is room, and
+ * gives it its new size. What MREMAP_DONTUNMAP leaves behind is empty.
  */
-static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size, u64 place, bool keep)
+static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size, u64 place, u32 flags)
 {
 	struct area *area = area_at(space, addr), like = *area, *target;
 	s64 to;
 	int error;
 
 	like.offset += addr - area->start;
-	to = map_like(space, place, new_size, place ? PLACE_REPLACE : PLACE_ANYWHERE, &like);
+	to = map_like(space, place, new_size, flags & MREMAP_FIXED ? PLACE_REPLACE : PLACE_ANYWHERE,
+		      &like);
 	if (to < 0)
 		return to;
 	error = split_for_move(space, addr, to, old_size);
@@ -281,15 +282,16 @@ static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size, u64 p
 		unmap(space, to, new_size);
 		return -ENOMEM;
 	}
-	if (!keep)
+	if (!(flags & MREMAP_DONTUNMAP))
 		unmap(space, addr, old_size);
 	return to;
 }
 
-/* May a range move to another place with another size, which both are sane? */
+/* May a valid range move to another place, or ask for it, with another size? */
 static bool may_move_to(u64 addr, u64 old_size, u64 new_size, u64 to)
 {
-	return range_valid(to, new_size) && (to + new_size <= addr || addr + old_size <= to);
+	return to % PAGE_SIZE == 0 && new_size <= LWK_USER_END && to <= LWK_USER_END - new_size &&
+	       (to + new_size <= addr || addr + old_size <= to);
 }
 
 static s64 resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32 flags, u64 place)
@@ -305,7 +307,7 @@ static s64 resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32
 	if (!range_valid(addr, old_size) || !area || area->end < addr + old_size)
 		return -EFAULT;
 	/* The mapping that stays behind would have the file's contents once more. */
-	if ((flags & MREMAP_FIXED && !may_move_to(addr, old_size, new_size, place)) ||
+	if ((elsewhere && !may_move_to(addr, old_size, new_size, place)) ||
 	    (keep && (area->shared || area->file)))
 		return -EINVAL;
 	if ((elsewhere || new_size > old_size) &&
@@ -327,7 +329,7 @@ static s64 resize(struct space *space, u64 addr, u64 old_size, u64 new_size, u32
 	}
 	if (!(flags & MREMAP_MAYMOVE))
 		return -ENOMEM;
-	return move(space, addr, old_size, new_size, flags & MREMAP_FIXED ? place : 0, keep);
+	return move(space, addr, old_size, new_size, elsewhere ? place : 0, flags);
 }
 
 static u64 set_brk(struct space *space, u64 brk)

@@ -179,6 +179,25 @@ static int sparse(void)
 	return 0;
 }
 
+/* mremap(2) that leaves an empty mapping, with an address as well. */
+static int with_address(char *memory, size_t size)
+{
+	char *const wrong[] = { memory + 1, memory + size / 2, (char *)-PAGE, (char *)(1UL << 47) };
+	int flags = MREMAP_MAYMOVE | 4 /* DONTUNMAP */;
+	char *place = map(size);
+
+	memory[0] = 1;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		CHECK(syscall(SYS_mremap, memory, size, size, flags, wrong[i]) == -1 &&
+		      errno == EINVAL);
+	CHECK(munmap(place, size) == 0);
+	CHECK((char *)syscall(SYS_mremap, memory, size, size, flags, place) == place);
+	CHECK(place[0] == 1 && memory[0] == 0);
+	/* Without the flag the address is none. */
+	CHECK((char *)syscall(SYS_mremap, place, size, PAGE, MREMAP_MAYMOVE, wrong[0]) == place);
+	return munmap(place, PAGE);
+}
+
 /* mremap(2) to an address, and one that leaves an empty mapping; mincore(2). */
 static int placing(void)
 {
@@ -200,6 +219,7 @@ static int placing(void)
 	moved = mremap(memory + 8 * MB, 4 * MB, 4 * MB, MREMAP_MAYMOVE | 4 /* DONTUNMAP */, NULL);
 	CHECK(moved != MAP_FAILED && moved != memory + 8 * MB && moved[0] == mark(8 * MB));
 	CHECK(memory[8 * MB] == 0 && memory[12 * MB] == mark(12 * MB));
+	CHECK(with_address(moved, 4 * MB) == 0);
 	place = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	place[PAGE] = 1;
 	CHECK(mincore(place, 4 * PAGE, present) == 0);
