@@ -84,8 +84,12 @@ static bool sets_access_time(const struct file *file)
 
 /*
  * Does the file system promise that a read or write with IOCB_NOWAIT does not wait? Pipes and
- * sockets do not suit: they copy with a lock held for which the server would wait. A thread that
- * has the lock may wait for the caller, because it copies from or to the LWK's memory, too.
+ * sockets do not suit: they copy with a lock held for which the server would wait, whatever the
+ * flags. A thread that has the lock may wait for the caller, because it copies from or to the LWK's
+ * memory, too, or for a page that a user withholds (userfaultfd(2), FUSE).
+ *
+ * So it is with writes to tmpfs. ext4 refuses writes that do not wait, and those of XFS and btrfs
+ * would read the LWK's memory by a plain copy: damaged memory would end Linux, not the program.
  */
 bool transfer_suits(const struct transfer *transfer)
 {
