@@ -225,7 +225,7 @@ static s64 read_deadline(const struct frame *frame, u64 *deadline)
 		return error;
 	now = clock_monotonic();
 	if (!relative && frame->rsi & FUTEX_CLOCK_REALTIME) {
-		u64 real = clock_realtime();
+		u64 real = clock_now(LWK_CLOCK_REALTIME);
 
 		ns = ns > real ? ns - real : 0;
 		relative = true;

@@ -33,11 +33,6 @@ u64 clock_monotonic(void)
 	return clock_now(LWK_CLOCK_MONOTONIC);
 }
 
-u64 clock_realtime(void)
-{
-	return clock_now(LWK_CLOCK_REALTIME);
-}
-
 bool clock_to_ns(s64 sec, s64 part, s64 unit, u64 *ns)
 {
 	if (sec < 0 || part < 0 || part >= 1000000000 / unit)

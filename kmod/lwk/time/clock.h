@@ -12,7 +12,6 @@
 /* Nanoseconds. */
 u64 clock_now(enum lwk_clock_kind kind);
 u64 clock_monotonic(void);
-u64 clock_realtime(void);
 u64 clock_cycles_to_ns(u64 cycles);
 /* Stores sec seconds and part * unit ns as ns. False: the two are no valid time. */
 bool clock_to_ns(s64 sec, s64 part, s64 unit, u64 *ns);

@@ -12,8 +12,7 @@
 /* Returns nanoseconds. The TSC is read within the loop, so that it belongs to the values read. */
 static inline uint64_t clock_read(const struct lwk_clock *clock, enum lwk_clock_kind kind)
 {
-	uint64_t ns;
-	int64_t cycles;
+	uint64_t ns, cycles;
 	uint32_t seq;
 
 	do {
@@ -21,7 +20,7 @@ static inline uint64_t clock_read(const struct lwk_clock *clock, enum lwk_clock_
 			cpu_relax();
 		/* Another CPU's TSC may have been a little ahead when Linux wrote. */
 		cycles = rdtsc() - *(const volatile __u64 *)&clock->tsc_base;
-		if (cycles < 0)
+		if ((int64_t)cycles < 0)
 			cycles = 0;
 		ns = ((unsigned __int128)cycles * *(const volatile __u64 *)&clock->mult >> 32) +
 		     *(const volatile __s64 *)&clock->monotonic_ns +

@@ -67,7 +67,7 @@ void panic(const char *format, ...)
 	console_force_unlock();
 	print("PANIC: %s", message);
 	memcpy(status->message, message, sizeof(message));
-	status->panic_ns = clock_realtime();
+	status->panic_ns = clock_now(LWK_CLOCK_REALTIME);
 	STORE_RELEASE(status->state, LWK_STATE_PANIC);
 	tell_everybody();
 	halt_forever();
