@@ -256,15 +256,19 @@ void before_user(struct frame *frame)
 	}
 	/* Each call here may wait; afterwards the CPU may have more to do, or be another one. */
 	do {
-		affinity_follow();
+		if (READ_ONCE(slot->destination))
+			affinity_follow();
 		if (slot->cpu->look)
 			slot_take_turns();
-		slot_freeze();
+		if (READ_ONCE(slot->control->freeze))
+			slot_freeze();
 		if (!channel_ordered(slot) || READ_ONCE(process->ending))
 			process_abandon();
-		channel_serve_fault();
-		signal_collect();
-		if (signal_waiting() || thread->suspended || thread->interrupted)
+		if (channel_fault_waits(slot))
+			channel_serve_fault();
+		if (signal_comes(slot))
+			signal_collect();
+		if (signal_waiting(slot) || thread->suspended || thread->interrupted)
 			signal_deliver(frame);
 	} while (slot->cpu->look || slot->destination);
 }

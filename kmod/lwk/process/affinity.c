@@ -140,11 +140,8 @@ void affinity_begin(struct slot *slot, const struct cpu_set *set)
 void affinity_follow(void)
 {
 	struct slot *slot = this_slot();
-	u32 destination;
+	u32 destination = __atomic_exchange_n(&slot->destination, 0, __ATOMIC_ACQUIRE);
 
-	if (!READ_ONCE(slot->destination))
-		return;
-	destination = __atomic_exchange_n(&slot->destination, 0, __ATOMIC_ACQUIRE);
 	if (destination && cpu_at(destination - 1) != slot->cpu)
 		slot_move(cpu_at(destination - 1));
 }

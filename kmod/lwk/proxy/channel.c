@@ -36,16 +36,6 @@ static bool packet_waits(const struct slot *slot)
 	return LOAD_ACQUIRE(slot->channel->to_lwk.head) != slot->received;
 }
 
-bool channel_fault_waits(const struct slot *slot)
-{
-	return LOAD_ACQUIRE(slot->control->fault_state) == LWK_FAULT_ASKED;
-}
-
-bool channel_ordered(const struct slot *slot)
-{
-	return LOAD_ACQUIRE(slot->control->order) != LWK_ORDER_NONE;
-}
-
 static bool something_waits(const struct slot *slot)
 {
 	return packet_waits(slot) || channel_disturbs(slot);

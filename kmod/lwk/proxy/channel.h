@@ -32,10 +32,18 @@ bool channel_take_signal(struct lwk_signal *signal);
 s64 channel_send_signal(const struct lwk_signal *signal);
 /* Answers lwkpart.ko if it waits for a page. */
 void channel_serve_fault(void);
+
 /* Is the slot still ordered to have its process? */
-bool channel_ordered(const struct slot *slot);
+static inline bool channel_ordered(const struct slot *slot)
+{
+	return LOAD_ACQUIRE(slot->control->order) != LWK_ORDER_NONE;
+}
+
 /* Does lwkpart.ko wait for a page? */
-bool channel_fault_waits(const struct slot *slot);
+static inline bool channel_fault_waits(const struct slot *slot)
+{
+	return LOAD_ACQUIRE(slot->control->fault_state) == LWK_FAULT_ASKED;
+}
 
 /* Does lwkpart.ko want the slot's thread to look, for a page or because its process is over? */
 static inline bool channel_disturbs(const struct slot *slot)

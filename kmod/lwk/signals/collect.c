@@ -135,11 +135,6 @@ void signal_hold(void)
 	channel_call(PROCESS, LWK_CALL_SIGNALS_HELD, held);
 }
 
-bool signal_waiting(void)
-{
-	return signal_all_pending() & ~this_thread()->blocked;
-}
-
 bool signal_effective(void)
 {
 	const struct process *process = this_process();
