@@ -57,8 +57,8 @@ enum { NEEDS_SPARE = 1, NEEDS_GRANT, NEEDS_HIDING };
  */
 static int make_own(struct space *space, const struct area *area, u64 addr, struct spare *spare)
 {
-	bool large;
-	u64 *entry = page_entry(space, addr, &large), old;
+	u64 *entry = page_entry(space, addr), old;
+	bool large = *entry & PTE_PS;
 
 	if (!user_page_is_shared(*entry & PTE_ADDR, large)) {
 		/* lwkpart.ko may mark the entry just now. */
@@ -238,13 +238,12 @@ static int fetch_page(struct space *space, u64 addr, bool write)
 static void hide_page(struct space *space, u64 addr)
 {
 	u64 *entry, size;
-	bool large;
 
 	change_begin(space);
-	entry = page_entry(space, addr, &large);
-	size = large ? LARGE_SIZE : PAGE_SIZE;
+	entry = page_entry(space, addr);
 	/* Another thread may have done it, and more. */
 	if (entry && *entry & PTE_P && *entry & LWK_PTE_COPY && *entry & LWK_PTE_SEEN_BY_LINUX) {
+		size = *entry & PTE_PS ? LARGE_SIZE : PAGE_SIZE;
 		addr = ALIGN_DOWN(addr, size);
 		pages_to_limbo(space, addr, addr + size);
 		page_revive(entry);
@@ -303,32 +302,32 @@ int space_populate(struct space *space, u64 addr, u64 size)
 
 void *space_hold(struct space *space, u64 addr, bool write, bool asks)
 {
-	u64 *entry;
-	bool large;
+	u64 needed = PTE_P | PTE_U | (write ? PTE_W : 0), *entry = NULL;
 
-	if (fault_and_hold(space, addr, write, false, asks))
-		return NULL;
-	entry = page_entry(space, addr, &large);
+	spin_lock(&space->lock);
+	if (space->root && addr < LWK_USER_END)
+		entry = page_entry(space, addr);
+	/* A page that the program itself could use needs nothing. */
+	if (!entry || (*entry & needed) != needed) {
+		spin_unlock(&space->lock);
+		if (fault_and_hold(space, addr, write, false, asks))
+			return NULL;
+		entry = page_entry(space, addr);
+	}
 	if (*entry & PTE_GRANTED)
 		return (u8 *)peephole_open(*entry & PTE_ADDR, write) + addr % PAGE_SIZE;
-	return phys_to_virt((*entry & PTE_ADDR) + addr % (large ? LARGE_SIZE : PAGE_SIZE));
-}
-
-void space_release(struct space *space)
-{
-	peephole_close();
-	spin_unlock(&space->lock);
+	return phys_to_virt((*entry & PTE_ADDR) +
+			    (addr & ((*entry & PTE_PS ? LARGE_SIZE : PAGE_SIZE) - 1)));
 }
 
 s64 space_page(struct space *space, u64 addr)
 {
 	s64 page = -EFAULT;
-	bool large;
 	u64 *entry;
 
 	spin_lock(&space->lock);
 	if (addr < LWK_USER_END && area_at(space, addr)) {
-		entry = page_entry(space, addr, &large);
+		entry = page_entry(space, addr);
 		page = !entry || !is_page(*entry) ? -ENOENT
 		       : *entry & PTE_GRANTED	  ? PAGE_OF_LINUX
 						  : (s64)user_page_node(*entry & PTE_ADDR);

@@ -4,6 +4,7 @@
 #define LWK_MEMORY_FAULT_H
 
 #include "lwk/base/types.h"
+#include "lwk/memory/peephole.h"
 #include "lwk/memory/space.h"
 
 /*
@@ -27,7 +28,12 @@ int space_populate(struct space *space, u64 addr, u64 size);
  * not ask Linux, and gets NULL for pages of Linux's.
  */
 void *space_hold(struct space *space, u64 addr, bool write, bool asks);
-void space_release(struct space *space);
+static inline void space_release(struct space *space)
+{
+	peephole_close();
+	spin_unlock(&space->lock);
+}
+
 /* The page's NUMA node, or PAGE_OF_LINUX. -ENOENT: no page is there; -EFAULT: no mapping. */
 #define PAGE_OF_LINUX 0x10000
 s64 space_page(struct space *space, u64 addr);

@@ -28,8 +28,8 @@ int split_for_move(struct space *space, u64 from, u64 to, u64 size)
 int move_pages(struct space *space, u64 from, u64 to, u64 size)
 {
 	for (u64 done = 0; done < size;) {
-		bool large;
-		u64 *source = page_entry(space, from + done, &large), *target;
+		u64 *source = page_entry(space, from + done), *target;
+		bool large = source && *source & PTE_PS;
 
 		if (source && is_page(*source)) {
 			target = entry_at(space, to + done, large ? 2 : 1, true);

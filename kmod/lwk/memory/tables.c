@@ -36,12 +36,19 @@ u64 *entry_at(struct space *space, u64 addr, unsigned int level, bool make)
 	return &table[table_index(addr, level)];
 }
 
-u64 *page_entry(struct space *space, u64 addr, bool *large)
+u64 *page_entry(const struct space *space, u64 addr)
 {
-	u64 *entry = entry_at(space, addr, 2, false);
+	u64 *table = phys_to_virt(space->root);
 
-	*large = entry && is_page(*entry) && *entry & PTE_PS;
-	return *large ? entry : entry_at(space, addr, 1, false);
+	for (unsigned int shift = 12 + 9 * (table_levels() - 1);; shift -= 9) {
+		u64 *entry = &table[addr >> shift & (ENTRIES - 1)];
+
+		if (shift == 12 || *entry & PTE_PS)
+			return entry;
+		if (!(*entry & PTE_P))
+			return NULL;
+		table = phys_to_virt(*entry & PTE_ADDR);
+	}
 }
 
 int large_split(struct space *space, u64 addr)
@@ -94,12 +101,11 @@ u64 next_part(struct space *space, u64 addr)
 {
 	u64 step = LARGE_SIZE;
 
-	for (unsigned int level = table_levels(); level > 2; level--) {
-		if (*entry_at(space, addr, level, false) & PTE_P)
-			continue;
-		step = PAGE_SIZE << 9 * (level - 1);
-		break;
-	}
+	for (unsigned int level = table_levels(); level > 2; level--)
+		if (!(*entry_at(space, addr, level, false) & PTE_P)) {
+			step = PAGE_SIZE << 9 * (level - 1);
+			break;
+		}
 	return ALIGN_DOWN(addr, step) + step;
 }
 

@@ -47,8 +47,8 @@ unsigned int table_levels(void);
  * 'make'. NULL when there is no table, or a large page is in the way.
  */
 u64 *entry_at(struct space *space, u64 addr, unsigned int level, bool make);
-/* Returns the entry for the page at addr, of 2 MB if *large, else of 4 KB. NULL: no table. */
-u64 *page_entry(struct space *space, u64 addr, bool *large);
+/* Returns the entry for the page at addr, of 2 MB with PTE_PS, else of 4 KB. NULL: no table. */
+u64 *page_entry(const struct space *space, u64 addr);
 /* Maps the large page at addr, if there is one, as small ones. 0 or -ENOMEM. */
 int large_split(struct space *space, u64 addr);
 /* Splits areas and large pages so that none is only partly in [start, end). 0 or -ENOMEM. */

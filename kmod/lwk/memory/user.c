@@ -12,7 +12,7 @@
 #include "lwk/memory/fault.h"
 #include "lwk/process/slot.h"
 
-static int copy(u64 user, u8 *kernel, size_t size, bool write)
+static inline int copy(u64 user, u8 *kernel, size_t size, bool write)
 {
 	struct space *space = &this_process()->space;
 
