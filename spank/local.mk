@@ -17,12 +17,12 @@ spank_lwk_la_SOURCES = \
 	$(slurm_compat_sources) \
 	spank/plugin.c \
 	spank/cgroups.c \
-	spank/command_option.c \
+	spank/command/command_option.c \
 	libmodeswitch/base/cgroup.c \
 	libmodeswitch/base/files.c \
-	spank/cpu_binding.c \
-	spank/memory_binding.c \
-	spank/mpi_place.c \
+	spank/command/cpu_binding.c \
+	spank/command/memory_binding.c \
+	spank/command/mpi_place.c \
 	spank/mpi_profile.c \
 	spank/mpirun.c \
 	spank/options.c \

@@ -8,7 +8,7 @@
 
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
-#include "mpi_place.h"
+#include "command/mpi_place.h"
 #include "mpirun.h"
 
 #define MPI_PROFILE_MAX 2000

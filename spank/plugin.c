@@ -6,9 +6,9 @@
  */
 #include <slurm/spank.h>
 
-#include "cpu_binding.h"
-#include "memory_binding.h"
-#include "mpi_place.h"
+#include "command/cpu_binding.h"
+#include "command/memory_binding.h"
+#include "command/mpi_place.h"
 #include "mpi_profile.h"
 #include "options.h"
 #include "prolog.h"

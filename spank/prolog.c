@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "cgroups.h"
 #include "compat/slurm_compat.h"
-#include "memory_binding.h"
+#include "command/memory_binding.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/interrupts.h"

@@ -10,7 +10,7 @@
 
 #include "fuzz.h"
 #include "modeswitch/config.h"
-#include "spank/mpi_place.h"
+#include "spank/command/mpi_place.h"
 #include "spank/mpirun.h"
 
 /* ---- what Slurm does ---- */

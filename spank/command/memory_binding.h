@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Translates Slurm's --mem-bind into --lwk-numa. */
-#ifndef SPANK_MEMORY_BINDING_H
-#define SPANK_MEMORY_BINDING_H
+#ifndef SPANK_COMMAND_MEMORY_BINDING_H
+#define SPANK_COMMAND_MEMORY_BINDING_H
 
 #include <slurm/spank.h>
 

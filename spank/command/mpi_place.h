@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* --mpi-place puts the ranks of a step on the nodes that a profile of the program suggests. */
-#ifndef SPANK_MPI_PLACE_H
-#define SPANK_MPI_PLACE_H
+#ifndef SPANK_COMMAND_MPI_PLACE_H
+#define SPANK_COMMAND_MPI_PLACE_H
 
 #include "modeswitch/error.h"
 

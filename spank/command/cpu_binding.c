@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cpu_binding.h"
+#include "command/cpu_binding.h"
 
 #include <slurm/spank.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command_option.h"
+#include "command/command_option.h"
 
 void cpu_binding_default(void)
 {

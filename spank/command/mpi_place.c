@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mpi_place.h"
+#include "command/mpi_place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
-#include "command_option.h"
+#include "command/command_option.h"
 
 #define PLACE_MS 120000
 #define ANSWER_BYTES (8 << 20)

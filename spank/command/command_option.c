@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "command_option.h"
+#include "command/command_option.h"
 
 #include <stdbool.h>
 #include <stddef.h>

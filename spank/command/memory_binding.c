@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "memory_binding.h"
+#include "command/memory_binding.h"
 
 #include <hwloc.h>
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command_option.h"
+#include "command/command_option.h"
 
 #define VARIABLE "LWK_NUMA"
 #define MAX_NODE 1023

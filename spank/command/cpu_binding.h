@@ -4,8 +4,8 @@
  * on the node runs; a lent CPU makes that fail, and Slurm then calls the job completed. So srun
  * must settle it.
  */
-#ifndef SPANK_CPU_BINDING_H
-#define SPANK_CPU_BINDING_H
+#ifndef SPANK_COMMAND_CPU_BINDING_H
+#define SPANK_COMMAND_CPU_BINDING_H
 
 /* Before srun reads its options: makes no binding the default. */
 void cpu_binding_default(void);
