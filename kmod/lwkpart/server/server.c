@@ -57,7 +57,7 @@ static void act_as(struct server *server, const struct cred *cred)
 		server->own = override_creds(cred);
 }
 
-/* The thread that waits has its client back. With the mutex held. */
+/* With the mutex held: the thread that waits has its client back. */
 static void give_up(struct server *server, struct server_client *client)
 {
 	wait_queue_head_t *wait = client->wait;

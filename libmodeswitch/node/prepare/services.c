@@ -28,7 +28,7 @@ static const char *keep(const char *cpus, const char *nodes, bool dry_run, unsig
 	if (!has_systemd())
 		return "a cpuset; it has what runs now, and what that starts";
 	if (!cgroup2_is_used())
-		return "systemd, services started from now on; what runs now by a cpuset";
+		return "systemd, for services that start from now on; a cpuset, for what runs now";
 	return "systemd, all services but slurmd";
 }
 

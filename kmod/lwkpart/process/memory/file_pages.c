@@ -60,7 +60,7 @@ static void unpin_range(struct file_pages *files, unsigned long first, unsigned 
 	}
 }
 
-/* Finds the pages of [*first, *last] that the LWK has: false when there is none. With the mutex. */
+/* With the mutex held: finds the pages of [*first, *last] that the LWK has, false when there is none. */
 static bool find_pages(struct file_pages *files, unsigned long *first, unsigned long *last)
 {
 	unsigned long index, end = *last;
@@ -77,7 +77,7 @@ static bool find_pages(struct file_pages *files, unsigned long *first, unsigned 
 	return found;
 }
 
-/* Has the LWK give the pages [first, last] back. With the mutex. */
+/* With the mutex held: has the LWK give the pages [first, last] back. */
 static void revoke(struct file_pages *files, unsigned long first, unsigned long last)
 {
 	switch (window_revoke(files->process, first << PAGE_SHIFT,
@@ -177,7 +177,7 @@ unsigned long file_pages_begin(struct file_pages *files)
 	return mmu_interval_read_begin(&files->notifier);
 }
 
-/* Returns how many of the pages the LWK may have. With the mutex. */
+/* With the mutex held: returns how many of the pages the LWK may have. */
 static long take_over(struct file_pages *files, unsigned long index, struct page **pages, long n)
 {
 	struct page *old;
