@@ -92,8 +92,8 @@ kmod_lwkexec_lwkexec_SOURCES = \
 	kmod/lwkexec/instance/session.c \
 	kmod/lwkexec/instance/window.c \
 	kmod/lwkexec/process/cause.c \
-	kmod/lwkexec/process/core.c \
-	kmod/lwkexec/process/core_path.c \
+	kmod/lwkexec/core/core.c \
+	kmod/lwkexec/core/core_path.c \
 	kmod/lwkexec/process/direct.c \
 	kmod/lwkexec/process/exec.c \
 	kmod/lwkexec/process/fork.c \

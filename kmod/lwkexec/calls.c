@@ -16,7 +16,7 @@
 #include "lwkexec/instance/copy.h"
 #include "lwkexec/instance/linux_call.h"
 #include "lwkexec/instance/session.h"
-#include "lwkexec/process/core.h"
+#include "lwkexec/core/core.h"
 #include "lwkexec/process/direct.h"
 #include "lwkexec/process/exec.h"
 #include "lwkexec/process/fork.h"

@@ -24,7 +24,7 @@
 #include "lwkexec/instance/report.h"
 #include "lwkexec/instance/session.h"
 #include "lwkexec/process/cause.h"
-#include "lwkexec/process/core.h"
+#include "lwkexec/core/core.h"
 #include "lwkexec/process/exec.h"
 #include "lwkexec/process/fork.h"
 #include "lwkexec/process/limits.h"

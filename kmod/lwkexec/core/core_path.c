@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lwkexec/process/core_path.h"
+#include "lwkexec/core/core_path.h"
 
 #include <stdbool.h>
 #include <stdio.h>

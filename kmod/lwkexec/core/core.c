@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lwkexec/process/core.h"
+#include "lwkexec/core/core.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "lwkexec/instance/session.h"
-#include "lwkexec/process/core_path.h"
+#include "lwkexec/core/core_path.h"
 #include "lwkexec/program/mapped_files.h"
 #include "lwkexec/program/stack.h"
 #include "lwkexec/view/maps.h"
