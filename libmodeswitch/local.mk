@@ -23,6 +23,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/config/keys.c \
 	libmodeswitch/store/journal.c \
 	libmodeswitch/store/record.c \
+	libmodeswitch/store/mpi_sums.c \
 	libmodeswitch/store/state.c \
 	libmodeswitch/store/times.c \
 	libmodeswitch/driver/counters.c \

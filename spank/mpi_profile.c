@@ -7,9 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <json-c/json.h>
 
 #include "base/child.h"
 #include "base/clock.h"
@@ -20,6 +22,7 @@
 
 #define PAGES MS_STATE_DIR "/mpi"
 #define SAVE_MS 60000
+#define ANSWER_BYTES 32768
 
 /* Beside a step's directory, for the epilog: its user and group, and the path of its profile. */
 #define NOTE ".profile"
@@ -169,26 +172,62 @@ void mpi_profile_prepare(spank_t sp)
 	spank_setenv(sp, "LWK_MPI_JOB", step.name, 1);
 }
 
+static uint64_t number(struct json_object *answer, const char *key)
+{
+	int64_t found = json_object_get_int64(json_object_object_get(answer, key));
+
+	return found > 0 ? found : 0;
+}
+
+/* Puts the numbers into the job's report, and logs what the user is to know. */
+static void take_answer(const struct step *step, const char *path, const char *text)
+{
+	struct json_object *answer = json_tokener_parse(text);
+	struct ms_mpi sums = { .steps = 1,
+			       .ranks = number(answer, "ranks"),
+			       .ns = number(answer, "ns"),
+			       .mpi_ns = number(answer, "mpi_ns"),
+			       .messages = number(answer, "messages"),
+			       .operations = number(answer, "operations"),
+			       .bytes = number(answer, "bytes") };
+	const char *said = json_object_get_string(json_object_object_get(answer, "message"));
+	char message[ANSWER_BYTES];
+	struct ms_error err;
+
+	snprintf(sums.file, sizeof(sums.file), "%s", path);
+	if (sums.ranks && ms_job_add_mpi(strtoul(step->name, NULL, 10), &sums, &err) < 0)
+		slurm_error("lwk: --mpi-profile: %s", err.text);
+	snprintf(message, sizeof(message), "%s", said ? said : "");
+	message[strcspn(message, "\n")] = '\0';
+	/* The user chose the file's name. */
+	ms_make_printable(message);
+	if (*message)
+		slurm_error("lwk: --mpi-profile: %s", message);
+	json_object_put(answer);
+}
+
 /* lwkctl does it as the user, who has written what it reads. Then removes what the step had. */
 static void save(const struct step *step, const char *path, bool quiet)
 {
-	char user[32], output[1024];
+	char user[32], output[ANSWER_BYTES];
 	/* A path that begins with "-" is no option. */
-	const char *argv[] = { LWKCTL_PATH, "mpi",  "--as",	     user, "--quiet",
-			       "--",	    "save", step->directory, path, NULL };
+	const char *argv[] = { LWKCTL_PATH, "mpi",  "--json",	     "--as", user, "--quiet",
+			       "--",	    "save", step->directory, path,   NULL };
 	int status;
 
 	snprintf(user, sizeof(user), "%u:%u", step->uid, step->gid);
 	if (!quiet)
-		memmove(argv + 4, argv + 5, sizeof(argv) - 5 * sizeof(*argv));
+		memmove(argv + 5, argv + 6, sizeof(argv) - 6 * sizeof(*argv));
 	status = child_run(argv, clock_ms() + SAVE_MS, output, sizeof(output));
-	/* The user chose the file's name. */
-	ms_make_printable(output);
-	if (status < 0)
+	if (status < 0) {
 		slurm_error("lwk: --mpi-profile: %s cannot be run: %s", LWKCTL_PATH,
 			    strerror(-status));
-	else if (*output)
+	} else if (status) {
+		ms_make_printable(output);
 		slurm_error("lwk: --mpi-profile: %s", output);
+	} else {
+		take_answer(step, path, output);
+	}
 	if (rmdir(step->directory) == 0 || errno == ENOENT)
 		unlink(step->note);
 	else

@@ -133,6 +133,23 @@ void ms_job_release(struct ms_job *job);
 int ms_job_list(struct ms_job **jobs, size_t *n, struct ms_error *err);
 void ms_job_list_free(struct ms_job *jobs, size_t n);
 
+#define MS_MPI_MAX (1ULL << 53)
+
+/* The sums of a job's MPI programs with profiles, of all ranks on this node together. */
+struct ms_mpi {
+	uint64_t steps, ranks;
+	uint64_t ns, mpi_ns;	       /* from MPI_Init to MPI_Finalize; in MPI */
+	uint64_t messages, operations; /* operations: calls of collective ones */
+	uint64_t bytes;	 /* of messages, and those that ranks gave to collective operations */
+	char file[4096]; /* the profile, of the last step */
+};
+
+/*
+ * Adds what a step has done to what the job's report will say of it, MS_MPI_MAX at most for each
+ * number. Does nothing for a job that this node has no record of, which will have no report. Root.
+ */
+int ms_job_add_mpi(uint32_t job_id, const struct ms_mpi *step, struct ms_error *err);
+
 /*
  * Switches off every job of this node for which alive() returns false, as after a crash; leaves the
  * others alone. Root.

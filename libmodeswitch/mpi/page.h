@@ -69,6 +69,21 @@ struct page {
 	struct page_peer peers[][PAGE_CLASSES];
 };
 
+#define PAGE_SUMS_MAGIC 0x736d7573696d6b77ULL
+#define PAGE_SUMS_MAX (1ULL << 53) /* larger sums are this one: JSON has no larger numbers */
+
+/*
+ * The sums of a rank's page, or of several. Those of a rank take the page's place in its file when
+ * the rank comes to MPI_Finalize.
+ */
+struct page_sums {
+	uint64_t magic;
+	uint64_t ranks;
+	uint64_t ns, mpi_ns;	       /* from MPI_Init to MPI_Finalize; in MPI */
+	uint64_t messages, operations; /* operations: calls of collective ones */
+	uint64_t bytes; /* of messages, and those that ranks gave to collective operations */
+};
+
 /* The size in bytes of the page of a rank among so many. */
 static inline size_t page_size(uint32_t ranks)
 {
@@ -91,5 +106,10 @@ void page_part_path(const char *path, const char *word, char *part, size_t size)
  * false when 'size' bytes hold no page, and then nothing is written.
  */
 bool page_print(const struct page *page, size_t size, FILE *out);
+
+/* Adds up what is on the page. False when 'size' bytes hold no page. */
+bool page_sum(const struct page *page, size_t size, struct page_sums *sums);
+/* Adds 'more', of which nothing is trusted, to the sums. */
+void page_sums_add(struct page_sums *sums, const struct page_sums *more);
 
 #endif

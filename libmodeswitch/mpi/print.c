@@ -98,11 +98,16 @@ static void print_peers(const struct page *page, const char *name, size_t from, 
 	putc(']', out);
 }
 
+static bool is_page(const struct page *page, size_t size)
+{
+	return size >= sizeof(*page) && page->magic == PAGE_MAGIC && page->ranks &&
+	       page->ranks <= PAGE_RANKS_MAX && page->rank < page->ranks &&
+	       size >= page_size(page->ranks);
+}
+
 bool page_print(const struct page *page, size_t size, FILE *out)
 {
-	if (size < sizeof(*page) || page->magic != PAGE_MAGIC || !page->ranks ||
-	    page->ranks > PAGE_RANKS_MAX || page->rank >= page->ranks ||
-	    size < page_size(page->ranks))
+	if (!is_page(page, size))
 		return false;
 	fprintf(out, "{\"rank\":%u,\"host\":", page->rank);
 	print_text(page->host, sizeof(page->host), out);
@@ -120,6 +125,52 @@ bool page_print(const struct page *page, size_t size, FILE *out)
 	print_peers(page, "sent", 0, out);
 	print_peers(page, "fetched", (size_t)page->ranks + 1, out);
 	putc('}', out);
+	return true;
+}
+
+/* ---- sums ---- */
+
+static void add(uint64_t *sum, uint64_t more)
+{
+	*sum = more < PAGE_SUMS_MAX - *sum ? *sum + more : PAGE_SUMS_MAX;
+}
+
+void page_sums_add(struct page_sums *sums, const struct page_sums *more)
+{
+	add(&sums->ranks, more->ranks);
+	add(&sums->ns, more->ns);
+	add(&sums->mpi_ns, more->mpi_ns);
+	add(&sums->messages, more->messages);
+	add(&sums->operations, more->operations);
+	add(&sums->bytes, more->bytes);
+}
+
+static uint64_t nanoseconds(const struct page *page, uint64_t ticks)
+{
+	double ns = seconds(page, ticks) * 1e9;
+
+	return ns < (double)PAGE_SUMS_MAX ? ns : PAGE_SUMS_MAX;
+}
+
+bool page_sum(const struct page *page, size_t size, struct page_sums *sums)
+{
+	if (!is_page(page, size))
+		return false;
+	*sums = (struct page_sums){ .magic = PAGE_SUMS_MAGIC, .ranks = 1 };
+	sums->ns = nanoseconds(page, page->last_ticks - page->first_ticks);
+	sums->mpi_ns = nanoseconds(page, page->mpi_ticks);
+	for (size_t peer = 0; peer < 2 * ((size_t)page->ranks + 1); peer++) {
+		for (unsigned class = 0; class < PAGE_CLASSES; class ++) {
+			add(&sums->messages, page->peers[peer][class].n);
+			add(&sums->bytes, page->peers[peer][class].bytes);
+		}
+	}
+	for (uint32_t i = 0; i < PAGE_COLLECTIVES; i++) {
+		const struct page_collective *row = &page->collectives[i];
+
+		add(&sums->operations, row->used ? row->n : 0);
+		add(&sums->bytes, row->used ? row->bytes : 0);
+	}
 	return true;
 }
 

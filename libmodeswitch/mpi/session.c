@@ -243,6 +243,7 @@ static void collect(const char *own, int length)
 void session_end(const struct call *call, const uint64_t *a)
 {
 	struct page *page = count_page;
+	struct page_sums sums = { 0 };
 	char *text = NULL;
 	size_t length;
 	FILE *out;
@@ -257,11 +258,13 @@ void session_end(const struct call *call, const uint64_t *a)
 		collect(text, length);
 		free(text);
 	}
-	/* An empty page file says that the rank came to its end. */
+	/* A file with sums only says that the rank came to its end. */
+	page_sum(page, size, &sums);
 	count_page = NULL;
 	munmap(page, size);
 	if (fd >= 0) {
-		if (ftruncate(fd, 0) < 0)
+		if (ftruncate(fd, sizeof(sums)) < 0 ||
+		    pwrite(fd, &sums, sizeof(sums), 0) != sizeof(sums))
 			fprintf(stderr, "lwk: the page of an MPI rank: %m\n");
 		close(fd);
 		fd = -1;

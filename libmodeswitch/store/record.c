@@ -109,6 +109,8 @@ int record_remove(uint32_t job_id, struct ms_error *err)
 	snprintf(name, sizeof(name), "%u.json", job_id);
 	if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
 		ret = ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
+	snprintf(name, sizeof(name), "%u.mpi", job_id);
+	unlinkat(dir, name, 0);
 	/* A process that was killed while it published left this. */
 	snprintf(name, sizeof(name), "%u.json.new", job_id);
 	unlinkat(dir, name, 0);

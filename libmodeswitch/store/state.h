@@ -11,6 +11,7 @@
  *   fault            switch/fault.c: root orders a fault, as a test
  *   jobs/ID.journal  store/journal.c
  *   jobs/ID.json     store/record.c; readable for everyone
+ *   jobs/ID.mpi      store/mpi_sums.c
  *   jobs/ID.away     migrate/home/away_list.c
  *   jobs/ID.sys/     machine/sysview/: the view of a job; readable for everyone
  * The directory is in /run because a reboot ends all that is recorded here.

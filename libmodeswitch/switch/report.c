@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "modeswitch/error.h"
 #include "modeswitch/watch.h"
+#include "store/mpi_sums.h"
 
 #define CONSOLE_LINES 20
 #define CONSOLE_TAIL (2 * CONSOLE_LINES * 320) /* bytes; a line has 290 at most */
@@ -93,8 +94,13 @@ struct json_object *report_take(uint32_t job_id)
 	if (job.state == MS_JOB_ACTIVE)
 		report = ms_job_to_json(&job);
 	ms_job_release(&job);
-	if (report)
+	if (report) {
+		struct json_object *mpi = mpi_sums_read(job_id);
+
 		add_instance(report, job_id);
+		if (mpi)
+			json_object_object_add(report, "mpi", mpi);
+	}
 	return report;
 }
 

@@ -262,12 +262,12 @@ static int read_profile(char **arguments, int n, struct profile *profile, struct
 
 static int save(const struct options *options)
 {
+	const struct saving saving = { given.as, given.quiet, options->json };
 	struct ms_error err;
 
 	if (options->n_arguments != 3)
 		return usage_error("save DIRECTORY FILE", options->arguments[0]);
-	return pages_save(options->arguments[1], options->arguments[2], given.as, given.quiet,
-			  &err) < 0
+	return pages_save(options->arguments[1], options->arguments[2], &saving, &err) < 0
 		       ? fail(&err)
 		       : EXIT_OK;
 }

@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mpi/page.h"
+#include "base/json.h"
+#include "lwkctl/common.h"
 
 /* The size of a page of 160000 ranks. Larger files are no pages. */
 #define PAGE_BYTES_MAX (64 << 20)
@@ -21,17 +22,21 @@
 static int print_page(int directory, const char *name, FILE *out, struct pages *pages, int *ranks)
 {
 	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct page_sums sums;
 	struct stat st;
 	struct page *page;
 	ssize_t length;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > PAGE_BYTES_MAX) {
 		pages->others++;
-	} else if (st.st_size == 0) {
+	} else if (st.st_size == sizeof(sums) && read(fd, &sums, sizeof(sums)) == sizeof(sums) &&
+		   sums.magic == PAGE_SUMS_MAGIC) {
 		pages->ended++;
+		sums.ranks = 1;
+		page_sums_add(&pages->sums, &sums);
 	} else {
-		page = malloc(st.st_size);
-		length = page ? read(fd, page, st.st_size) : -1;
+		page = malloc(st.st_size + 1);
+		length = page ? pread(fd, page, st.st_size, 0) : -1;
 		if (length >= (ssize_t)sizeof(*page) && *ranks == 0) {
 			/* The first page tells how many ranks there are, in front of all pages. */
 			*ranks = page->ranks;
@@ -39,6 +44,8 @@ static int print_page(int directory, const char *name, FILE *out, struct pages *
 		}
 		if (length > 0 && page_print(page, length, out)) {
 			pages->printed++;
+			if (page_sum(page, length, &sums))
+				page_sums_add(&pages->sums, &sums);
 			fputs(",\n", out);
 		} else {
 			pages->others++;
@@ -113,17 +120,36 @@ static int write_part(const char *path, const char *text, size_t length, struct 
 	return 0;
 }
 
-int pages_save(const char *directory, const char *path, const char *as, bool quiet,
+static void tell(const struct page_sums *sums, const char *message, bool json)
+{
+	struct json_object *object;
+
+	if (!json) {
+		fputs(message, stdout);
+		return;
+	}
+	object = json_object_new_object();
+	json_add_number(object, "ranks", sums->ranks);
+	json_add_number(object, "ns", sums->ns);
+	json_add_number(object, "mpi_ns", sums->mpi_ns);
+	json_add_number(object, "messages", sums->messages);
+	json_add_number(object, "operations", sums->operations);
+	json_add_number(object, "bytes", sums->bytes);
+	json_add_text(object, "message", message);
+	print_json(object);
+}
+
+int pages_save(const char *directory, const char *path, const struct saving *saving,
 	       struct ms_error *err)
 {
 	const char *slash = strrchr(directory, '/'), *job = slash ? slash + 1 : directory;
-	char node[65] = "node", part[4352], *text = NULL;
+	char node[65] = "node", part[4352], message[sizeof(part) + 256] = "", *text = NULL;
 	struct pages pages;
 	size_t length;
 	FILE *out;
 	int ret;
 
-	if (as && take_rights(as, err) < 0)
+	if (saving->as && take_rights(saving->as, err) < 0)
 		return -1;
 	out = open_memstream(&text, &length);
 	if (!out)
@@ -134,16 +160,19 @@ int pages_save(const char *directory, const char *path, const char *as, bool qui
 	page_part_path(path, node, part, sizeof(part));
 	if (ret == 0 && pages.printed) {
 		ret = write_part(part, text, length, err);
-		if (ret == 0)
-			printf("%d rank%s of step %s did not come to MPI_Finalize on this node; "
-			       "the profile of their traffic is in %s\n",
-			       pages.printed, pages.printed == 1 ? "" : "s", job, part);
-	} else if (ret == 0 && !pages.ended && !quiet) {
-		printf("step %s has no profile: none of its programs on this node called MPI_Init "
-		       "in a shared MPI library. A statically linked program cannot have one: link "
-		       "it with the shared library.\n",
-		       job);
+		snprintf(message, sizeof(message),
+			 "%d rank%s of step %s did not come to MPI_Finalize on this node; the "
+			 "profile of their traffic is in %s\n",
+			 pages.printed, pages.printed == 1 ? "" : "s", job, part);
+	} else if (ret == 0 && !pages.ended && !saving->quiet) {
+		snprintf(message, sizeof(message),
+			 "step %s has no profile: none of its programs on this node called "
+			 "MPI_Init in a shared MPI library. A statically linked program cannot "
+			 "have one: link it with the shared library.\n",
+			 job);
 	}
+	if (ret == 0)
+		tell(&pages.sums, message, saving->json);
 	free(text);
 	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	return ret;

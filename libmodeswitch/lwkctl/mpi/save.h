@@ -7,11 +7,13 @@
 #include <stdio.h>
 
 #include "modeswitch/error.h"
+#include "mpi/page.h"
 
 struct pages {
-	int ended;   /* ranks that came to MPI_Finalize: their page is empty */
-	int printed; /* ranks whose page was printed */
-	int others;  /* files that hold no page */
+	int ended;	       /* ranks that came to MPI_Finalize: their file has sums only */
+	int printed;	       /* ranks whose page was printed */
+	int others;	       /* files that hold neither */
+	struct page_sums sums; /* of both kinds of ranks */
 };
 
 /*
@@ -24,10 +26,15 @@ int pages_print(const char *directory, const char *job, FILE *out, struct pages 
 /*
  * Saves the pages in the directory as a part of the profile 'path', in a file whose name has this
  * node's name in it, and removes them. Prints one line for the user; with 'quiet' none if there was
- * no page at all. 'as' is NULL or "UID:GID", the pages' owners, whose rights the process takes on
- * for good. 0; -1 with err.
+ * no page at all; with 'json' an object with the sums of all ranks, and that line as "message". 'as'
+ * is NULL or "UID:GID", the pages' owners, whose rights the process takes on for good. 0; -1 with
+ * err.
  */
-int pages_save(const char *directory, const char *path, const char *as, bool quiet,
+struct saving {
+	const char *as;
+	bool quiet, json;
+};
+int pages_save(const char *directory, const char *path, const struct saving *saving,
 	       struct ms_error *err);
 
 #endif

@@ -62,6 +62,7 @@ static void print_page(struct input *input)
 {
 	size_t size = page_size(MOST_RANKS), length = 0;
 	struct page *page = calloc(1, size);
+	struct page_sums sums;
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &length);
 
@@ -75,7 +76,10 @@ static void print_page(struct input *input)
 		take_bytes(input, (char *)page + at, n < size - at ? n : size - at);
 	}
 	fprintf(out, "{\"version\":1,\"ranks\":%d,\"parts\":[", MOST_RANKS);
-	if (page_print(page, size - (page->rank & 1 ? sizeof(struct page_peer) : 0), out)) {
+	size -= page->rank & 1 ? sizeof(struct page_peer) : 0;
+	if (page_print(page, size, out)) {
+		must(page_sum(page, size, &sums) && sums.bytes <= PAGE_SUMS_MAX &&
+		     sums.ns <= PAGE_SUMS_MAX);
 		fputs("]}", out);
 		fclose(out);
 		read_profile(text, length, true);

@@ -76,6 +76,38 @@ static void what_was_counted(void **state)
 	free(page);
 }
 
+static void sums(void **state)
+{
+	struct page *page = make_page();
+	struct page_sums sums, all = { 0 };
+
+	assert_true(page_sum(page, page_size(RANKS), &sums));
+	assert_int_equal(sums.ranks, 1);
+	assert_int_equal(sums.ns, 1000000);
+	assert_int_equal(sums.mpi_ns, 500000);
+	/* Sent to a rank and to an unknown one, and fetched. */
+	assert_int_equal(sums.messages, 7 + 1 + 1);
+	assert_int_equal(sums.operations, 4);
+	assert_int_equal(sums.bytes, 70 + 4096 + 400);
+	page_sums_add(&all, &sums);
+	page_sums_add(&all, &sums);
+	assert_int_equal(all.ranks, 2);
+	assert_int_equal(all.ns, 2000000);
+	assert_int_equal(all.bytes, 2 * (70 + 4096 + 400));
+	/* Sums have a bound, and nothing wraps. */
+	page->peers[0][0].bytes = page->peers[0][1].bytes = UINT64_MAX;
+	page->last_ns = UINT64_MAX;
+	assert_true(page_sum(page, page_size(RANKS), &sums));
+	assert_int_equal(sums.bytes, PAGE_SUMS_MAX);
+	assert_int_equal(sums.ns, PAGE_SUMS_MAX);
+	sums.messages = UINT64_MAX;
+	page_sums_add(&all, &sums);
+	assert_int_equal(all.messages, PAGE_SUMS_MAX);
+	assert_int_equal(all.bytes, PAGE_SUMS_MAX);
+	assert_false(page_sum(page, page_size(RANKS) - 1, &sums));
+	free(page);
+}
+
 static void no_pages(void **state)
 {
 	struct page *page = make_page();
@@ -133,9 +165,8 @@ static void garbage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(classes),
-		cmocka_unit_test(what_was_counted),
-		cmocka_unit_test(no_pages),
+		cmocka_unit_test(classes), cmocka_unit_test(what_was_counted),
+		cmocka_unit_test(sums),	   cmocka_unit_test(no_pages),
 		cmocka_unit_test(garbage),
 	};
 

@@ -194,6 +194,56 @@ static void ended_jobs(void **state)
 	assert_int_equal(text[strlen(text) - 1], '\n');
 }
 
+/* The line has the sums of the job's steps with MPI, whatever a user's numbers and names are. */
+static void ended_mpi_jobs(void **state)
+{
+	struct ms_mpi step = { .steps = 1,
+			       .ranks = 2,
+			       .ns = 4000000000,
+			       .mpi_ns = 1000000000,
+			       .messages = 7,
+			       .operations = 3,
+			       .bytes = 1000,
+			       .file = "/a/1.json" };
+	struct ms_error err;
+	struct ms_job job;
+	const char *text;
+
+	/* A job without an LWK has no line, and leaves nothing. */
+	assert_int_equal(ms_job_add_mpi(30, &step, &err), 0);
+	assert_false(unit_exists("jobs/30.mpi"));
+	fill(&job, 31);
+	assert_int_equal(record_publish(&job, &err), 0);
+	assert_int_equal(ms_job_add_mpi(31, &step, &err), 0);
+	strcpy(step.file, "/tmp/ a\"b\n\\.json");
+	assert_int_equal(ms_job_add_mpi(31, &step, &err), 0);
+	assert_int_equal(ms_switch_off(31, NULL, &err), 0);
+	ms_job_release(&job);
+	assert_false(unit_exists("jobs/31.mpi"));
+	text = unit_read("jobs.json");
+	assert_has(text, "\"mpi\":{\"steps\":2,\"ranks\":4,\"seconds\":8.0,\"mpi_share\":0.25,"
+			 "\"messages\":14,\"operations\":6,\"bytes\":2000,"
+			 "\"file\":\"/tmp/ a\\\"b?\\\\.json\"}");
+	/* Numbers have a bound; a damaged file gives no member. */
+	fill(&job, 32);
+	assert_int_equal(record_publish(&job, &err), 0);
+	step.bytes = UINT64_MAX;
+	memset(step.file, 'x', sizeof(step.file) - 1);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(ms_job_add_mpi(32, &step, &err), 0);
+	assert_int_equal(ms_switch_off(32, NULL, &err), 0);
+	ms_job_release(&job);
+	assert_has(unit_read("jobs.json"), "\"bytes\":9007199254740992,\"file\":\"xxx");
+	fill(&job, 33);
+	assert_int_equal(record_publish(&job, &err), 0);
+	unit_file("jobs/33.mpi", "1 2 x");
+	assert_int_equal(ms_switch_off(33, NULL, &err), 0);
+	ms_job_release(&job);
+	text = unit_read("jobs.json");
+	assert_has(text, "\"job_id\":33,");
+	assert_null(strstr(strstr(text, "\"job_id\":33,"), "\"mpi\""));
+}
+
 /* A line that cannot be written whole is not written at all, and the job ends all the same. */
 static void no_room_for_a_record(void **state)
 {
@@ -244,6 +294,7 @@ int main(void)
 		TEST(reconciling_forgets_the_dead_only),
 		TEST(a_damaged_journal_is_no_success),
 		cmocka_unit_test_setup_teardown(ended_jobs, unit_setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(ended_mpi_jobs, unit_setup, unit_teardown),
 		cmocka_unit_test_setup_teardown(no_room_for_a_record, unit_setup, unit_teardown),
 	};
 

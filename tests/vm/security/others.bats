@@ -35,7 +35,7 @@ traps()
 		'jobs.json', 'jobs.json.new', 'quiet.json', 'irqs.json', 'state.json', 'prepared.json');
 	for my $id ($from .. $to) {
 		push @names, map { "$id$_" } '', '.json', '.json.new', '.journal', '.journal.new', '.sys', '.away',
-			'.away.new', '.dump';
+			'.away.new', '.mpi', '.dump';
 		push @names, "job_$id", "lwk-$id.core", ".lwk-$id.core.part";
 	}
 	until (-e "$ENV{HOME}/stop") {

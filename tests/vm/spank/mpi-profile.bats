@@ -65,6 +65,22 @@ expected='[0,1,122,122,11535224]
 	diff <(echo "$expected") <(echo "$output")
 }
 
+# Each rank in each step: 122 messages, 2 allreduces and 2 allgathers of 4 bytes, 3 barriers.
+@test "the record of an LWK job has the sums of its steps with profiles" {
+	as user1 mkdir -p /tmp/mpi-record
+	job=$(submit user1 -n2 -c3 --mem=900 --lwk --wrap "cd /tmp/mpi-record
+		for i in 1 2; do
+			srun -Q -n2 --mpi=pmi2 --mpi-profile=p\$i.json $programs/mpi-pairs 100
+		done")
+	wait_for_job "$job"
+	node_is_clean
+	record=$(bed tail -n1 /var/log/slurm-lwk/jobs.json)
+	jq .mpi <<<"$record"
+	[[ $(jq -c '[.job_id, (.mpi | .steps, .ranks, .messages, .operations, .bytes, .file)]' <<<"$record") == \
+		"[$job,2,4,488,28,$((4 * (11535224 + 16))),\"/tmp/mpi-record/p2.json\"]" ]]
+	jq -e '.mpi | .seconds > 0 and .mpi_share > 0 and .mpi_share <= 1' <<<"$record"
+}
+
 # The program makes 1300 calls of MPI. A few delegated calls come by time, not by message, such as those of threads
 # of the MPI library.
 @test "on the LWK a profile delegates no calls with the calls of MPI" {
