@@ -25,13 +25,14 @@ enum {
 	OPTION_RULE,
 	OPTION_NODES,
 	OPTION_SLOTS,
+	OPTION_NUMA,
 	OPTION_WRITE,
 	OPTION_AS,
 	OPTION_QUIET
 };
 
 static struct {
-	const char *svg, *delay, *bandwidth, *split, *rule, *nodes, *slots, *write, *as;
+	const char *svg, *delay, *bandwidth, *split, *rule, *nodes, *slots, *numa, *write, *as;
 	bool quiet;
 } given;
 
@@ -58,6 +59,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case OPTION_SLOTS:
 		given.slots = text;
+		return 0;
+	case OPTION_NUMA:
+		given.numa = text;
 		return 0;
 	case OPTION_WRITE:
 		given.write = text;
@@ -139,13 +143,35 @@ static int write_hosts(const struct profile *profile, const struct choice *choic
 	return fclose(out) == 0 && !failed ? 0 : ms_fail(err, "%s: %m", given.write);
 }
 
+/* Prints the node's ranks, with "|" between those of its NUMA nodes. */
+static void print_ranks(const struct profile *profile, const struct choice *choice, int node)
+{
+	int numa = choice->nodes[node].numa;
+
+	printf("%s:", choice->nodes[node].name);
+	for (int group = 0; group < numa; group++) {
+		int place = 0;
+
+		fputs(group ? " |" : "", stdout);
+		for (int i = 0; i < profile->ranks; i++) {
+			if (choice->best[i] == node && place++ % numa == group)
+				printf(" %d", i);
+		}
+	}
+	putchar('\n');
+}
+
 static int place(const struct options *options, const struct profile *profile,
 		 struct choice *choice)
 {
 	struct ms_error err;
+	double numa = 1;
 
-	if (!choice_nodes(choice, given.nodes ? given.nodes : "", given.slots, profile->ranks))
+	if (!number("--numa", given.numa, 1, 1024, &numa) ||
+	    !choice_nodes(choice, given.nodes ? given.nodes : "", given.slots, profile->ranks))
 		return EXIT_USAGE;
+	for (size_t i = 0; i < choice->n_nodes; i++)
+		choice->nodes[i].numa = numa;
 	if (choice_make(choice, profile, &err) < 0 ||
 	    (given.write && write_hosts(profile, choice, &err) < 0))
 		return fail(&err);
@@ -172,14 +198,8 @@ static int place(const struct options *options, const struct profile *profile,
 	else
 		printf("costs between nodes: x%.2f less than with Slurm's block distribution\n",
 		       choice_win(choice));
-	for (size_t node = 0; node < choice->n_nodes; node++) {
-		printf("%s:", choice->nodes[node].name);
-		for (int i = 0; i < profile->ranks; i++) {
-			if (choice->best[i] == (int)node)
-				printf(" %d", i);
-		}
-		putchar('\n');
-	}
+	for (size_t node = 0; node < choice->n_nodes; node++)
+		print_ranks(profile, choice, node);
 	if (given.write)
 		printf("run it with SLURM_HOSTFILE=%s srun --distribution=arbitrary\n",
 		       given.write);
@@ -338,6 +358,8 @@ const struct verb verb_mpi = {
 			       "place: nodes and slots, such as a:4,b[1-2]:4;c:8"),
 			OPTION("slots", OPTION_SLOTS, "LIST",
 			       "place: slots of the nodes, such as 4(x2),1"),
+			OPTION("numa", OPTION_NUMA, "N",
+			       "place: each node deals its ranks to N NUMA nodes (1)"),
 			OPTION("write", OPTION_WRITE, "HOSTS",
 			       "place: write the node of each rank into HOSTS"),
 			OPTION("as", OPTION_AS, "UID:GID", "save: take on these rights first"),

@@ -200,14 +200,27 @@ static double distance(const struct place_node *a, const struct place_node *b)
 	return a == b ? 0 : a->site == b->site ? 1 : PLACE_SITE_COST;
 }
 
+/* The cost between two ranks of one node, the second one so many places behind the first. */
+static double distance_inside(const struct place_node *node, int places)
+{
+	return node->numa > 1 && places % node->numa ? PLACE_NUMA_COST : 0;
+}
+
 double place_cost(const double *weights, int n, const struct place_node *nodes, const int *node)
 {
 	double cost = 0;
 
 	for (int i = 0; i < n; i++) {
-		for (int j = i + 1; j < n; j++)
-			cost += weights[(size_t)i * n + j] *
-				distance(&nodes[node[i]], &nodes[node[j]]);
+		int places = 0;
+
+		for (int j = i + 1; j < n; j++) {
+			double weight = weights[(size_t)i * n + j];
+
+			if (node[i] == node[j])
+				cost += weight * distance_inside(&nodes[node[i]], ++places);
+			else
+				cost += weight * distance(&nodes[node[i]], &nodes[node[j]]);
+		}
 	}
 	return cost;
 }
@@ -277,6 +290,53 @@ static void scatter(struct placing *placing)
 	}
 }
 
+static void exchange(int *node, int i, int j)
+{
+	int of_i = node[i];
+
+	node[i] = node[j];
+	node[j] = of_i;
+}
+
+/*
+ * Swaps ranks of different nodes wherever that is cheaper with the NUMA nodes counted, too: a swap
+ * moves the ranks of both nodes between the two of them to other NUMA nodes.
+ */
+static void polish_inside(const struct placing *placing, int *node)
+{
+	int n = placing->n;
+	double least = place_cost(placing->weights, n, placing->nodes, node);
+	bool changed = true;
+
+	for (int sweep = 0; changed && sweep < 10; sweep++) {
+		changed = false;
+		for (int pair = 0; pair < n * n; pair++) {
+			int i = pair / n, j = pair % n;
+			double cost;
+
+			if (j <= i || node[i] == node[j])
+				continue;
+			exchange(node, i, j);
+			cost = place_cost(placing->weights, n, placing->nodes, node);
+			if (cost < least * (1 - 1e-12)) {
+				least = cost;
+				changed = true;
+			} else {
+				exchange(node, i, j);
+			}
+		}
+	}
+}
+
+static bool has_numa(const struct placing *placing)
+{
+	for (size_t i = 0; i < placing->n_nodes; i++) {
+		if (placing->nodes[i].numa > 1)
+			return true;
+	}
+	return false;
+}
+
 static void search(struct placing *placing, int *best)
 {
 	int n = placing->n, tries = n <= 16 ? 400 : n <= 32 ? 64 : n <= POLISHED_RANKS ? 8 : 2;
@@ -299,11 +359,13 @@ static void search(struct placing *placing, int *best)
 		if (n <= POLISHED_RANKS)
 			polish(placing);
 		cost = place_cost(placing->weights, n, placing->nodes, placing->node);
-		if (cost >= least * (1 - 1e-9))
+		if (cost >= least * (1 - 1e-12))
 			continue;
 		least = cost;
 		memcpy(best, placing->node, n * sizeof(int));
 	}
+	if (n <= POLISHED_RANKS && has_numa(placing))
+		polish_inside(placing, best);
 }
 
 int place_ranks(const double *weights, int n, const struct place_node *nodes, size_t n_nodes,

@@ -10,13 +10,20 @@ struct place_node {
 	char name[256];
 	int slots;
 	int site;
+	/*
+	 * NUMA nodes in it, if more than one counts. With a list of hosts Slurm binds the ranks of a
+	 * node to them in turn, in the ranks' order.
+	 */
+	int numa;
 };
 
 /*
  * Weights of what pairs of ranks send to each other, n × n and symmetric; the diagonal is 0.
- * Between sites a unit costs PLACE_SITE_COST times what it costs between nodes of one site.
+ * Between sites a unit costs PLACE_SITE_COST times what it costs between nodes of one site, and
+ * between NUMA nodes PLACE_NUMA_COST of that.
  */
 #define PLACE_SITE_COST 1000.0
+#define PLACE_NUMA_COST 0.001
 
 /* The cost of a placement; node[rank] is a place in 'nodes'. */
 double place_cost(const double *weights, int n, const struct place_node *nodes, const int *node);

@@ -249,6 +249,73 @@ static void small_placements(void **state)
 	}
 }
 
+/*
+ * Within nodes Slurm deals ranks to NUMA nodes in their order. That level never makes a higher one
+ * worse, the whole never worse than block, and seldom worse than the best of all.
+ */
+static void numa_placements(void **state)
+{
+	static const struct place_node machines[][3] = {
+		{ { .slots = 4, .numa = 2 }, { .slots = 4, .numa = 2 } },
+		{ { .slots = 4, .numa = 2 }, { .slots = 4, .numa = 2, .site = 1 } },
+		{ { .slots = 8, .numa = 2 } },
+		{ { .slots = 3, .numa = 2 }, { .slots = 3 }, { .slots = 2, .numa = 2, .site = 1 } },
+	};
+	static const size_t n_nodes[] = { 2, 2, 1, 3 };
+	struct place_node flat[3];
+	double weights[64];
+	int node[8], without[8], block[8], tried[8], used[3], optimal = 0;
+
+	for (unsigned try = 0; try < 60; try++) {
+		const struct place_node *nodes = machines[try % 4];
+		size_t n = n_nodes[try % 4];
+		double best, found;
+
+		random_weights(weights, 8, try % 3);
+		memcpy(flat, nodes, sizeof(flat));
+		for (size_t i = 0; i < n; i++)
+			flat[i].numa = 1;
+		memset(used, 0, sizeof(used));
+		best = exhaust(weights, 8, nodes, n, tried, used, 0);
+		assert_int_equal(place_ranks(weights, 8, nodes, n, node), 0);
+		assert_int_equal(place_ranks(weights, 8, flat, n, without), 0);
+		check_slots(node, 8, nodes, n);
+		place_block(8, nodes, n, block);
+		found = place_cost(weights, 8, nodes, node);
+		assert_true(found <= place_cost(weights, 8, nodes, block) * (1 + 1e-12));
+		assert_true(found <= place_cost(weights, 8, nodes, without) * (1 + 1e-12));
+		assert_true(place_cost(weights, 8, flat, node) <=
+			    place_cost(weights, 8, flat, without) * (1 + 1e-9));
+		optimal += found <= best * (1 + 1e-9);
+	}
+	printf("NUMA nodes: %d of 60 placements are the best of all\n", optimal);
+	assert_true(optimal >= 57);
+}
+
+/* Ranks that follow each other on a node are dealt apart; with one between them they are not. */
+static void numa_choice(void **state)
+{
+	static const struct place_node nodes[] = { { .slots = 2, .numa = 2 },
+						   { .slots = 3, .numa = 2 } };
+	double weights[25] = { 0 };
+	int node[5], block[5];
+
+	/* No choice has 2 and 3 on one NUMA node: none stands between them. */
+	weights[2 * 5 + 3] = weights[3 * 5 + 2] = 10;
+	place_block(5, nodes, 2, block);
+	assert_true(place_cost(weights, 5, nodes, block) == 10 * PLACE_NUMA_COST);
+	assert_int_equal(place_ranks(weights, 5, nodes, 2, node), 0);
+	assert_true(place_cost(weights, 5, nodes, node) == 10 * PLACE_NUMA_COST);
+	/* 2 stands between 1 and 3, if it comes with them. */
+	memset(weights, 0, sizeof(weights));
+	weights[1 * 5 + 3] = weights[3 * 5 + 1] = 10;
+	assert_int_equal(place_ranks(weights, 5, nodes, 2, node), 0);
+	assert_true(place_cost(weights, 5, nodes, node) == 0);
+	assert_int_equal(node[1], 1);
+	assert_int_equal(node[2], 1);
+	assert_int_equal(node[3], 1);
+}
+
 /* 1024 ranks on a grid, dealt out to 64 nodes of 4 sites cyclically: at most 5 seconds. */
 static void large_placement(void **state)
 {
@@ -429,6 +496,7 @@ int main(void)
 		cmocka_unit_test(reading),	    cmocka_unit_test(garbage),
 		cmocka_unit_test(damaged),	    cmocka_unit_test(predicting),
 		cmocka_unit_test(small_placements), cmocka_unit_test(large_placement),
+		cmocka_unit_test(numa_placements),  cmocka_unit_test(numa_choice),
 		cmocka_unit_test(drawing),	    cmocka_unit_test(many_names),
 		cmocka_unit_test(all_splits),	    cmocka_unit_test(programs),
 		cmocka_unit_test(nodes_of_slurm),   cmocka_unit_test(what_is_to_win),
