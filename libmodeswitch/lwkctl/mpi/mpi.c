@@ -349,7 +349,7 @@ const struct verb verb_mpi = {
 			OPTION("delay", OPTION_DELAY, "MS",
 			       "A link between sites adds MS milliseconds (5)"),
 			OPTION("bandwidth", OPTION_BANDWIDTH, "MB",
-			       "It carries MB million bytes a second (12.5)"),
+			       "It carries MB million bytes a second each way (12.5)"),
 			OPTION("split", OPTION_SPLIT, "LIST",
 			       "Ranks of each site, such as 24,8 (halves)"),
 			OPTION("rule", OPTION_RULE, "RULE",

@@ -52,7 +52,7 @@ void predict_pattern(const struct profile_operation *operation,
 
 struct crossing {
 	const int *site;
-	double bytes;
+	double bytes;	 /* each way */
 	uint64_t rounds; /* a bit for each round in which something crosses */
 };
 
@@ -62,17 +62,16 @@ static void cross(int a, int b, double bytes, int round, void *context)
 
 	if (crossing->site[a] == crossing->site[b])
 		return;
-	crossing->bytes += 2 * bytes;
+	crossing->bytes += bytes;
 	crossing->rounds |= 1ULL << round;
 }
 
 void predict(const struct profile *profile, const int *site, const struct link *link,
 	     struct prediction *prediction)
 {
-	double most = 0, operations = 0;
+	double most = 0, operations = 0, ways[2] = { 0, 0 };
 	size_t i = 0;
 
-	prediction->bytes = 0;
 	for (int rank = 0; rank < profile->ranks; rank++) {
 		uint64_t blocking = 0, others = 0;
 
@@ -81,7 +80,7 @@ void predict(const struct profile *profile, const int *site, const struct link *
 
 			if (site[rank] == site[edge->to])
 				continue;
-			prediction->bytes += edge->bytes;
+			ways[site[rank] < site[edge->to]] += edge->bytes;
 			blocking += edge->blocking;
 			others += edge->n - (edge->blocking < edge->n ? edge->blocking : edge->n);
 		}
@@ -95,11 +94,14 @@ void predict(const struct profile *profile, const int *site, const struct link *
 		struct crossing crossing = { .site = site };
 
 		predict_pattern(&profile->operations[i], cross, &crossing);
-		prediction->bytes += crossing.bytes;
+		ways[0] += crossing.bytes;
+		ways[1] += crossing.bytes;
 		operations +=
 			(double)profile->operations[i].n * __builtin_popcountll(crossing.rounds);
 	}
+	prediction->bytes = ways[0] + ways[1];
 	prediction->waits = most + operations;
+	/* A link carries as much one way while it carries the other. */
 	prediction->seconds = profile_seconds(profile) + prediction->waits * link->delay +
-			      prediction->bytes / link->bandwidth;
+			      (ways[0] > ways[1] ? ways[0] : ways[1]) / link->bandwidth;
 }

@@ -5,7 +5,7 @@
 
 #include "lwkctl/mpi/profile.h"
 
-/* The link between any two sites: seconds that it adds to a message, bytes a second. */
+/* The link between any two sites: seconds that it adds to a message, bytes a second each way. */
 struct link {
 	double delay, bandwidth;
 };

@@ -162,7 +162,8 @@ static void predicting(void **state)
 	/* All messages cross; the allreduce crosses in its second round, 5 times, two pairs. */
 	assert_true(prediction.bytes == 80000 + 2 * 2 * 10);
 	assert_true(prediction.waits == 20 + 5);
-	assert_true(prediction.seconds > 3.33 && prediction.seconds < 3.34);
+	/* Half of the bytes go each way. */
+	assert_true(prediction.seconds > 3.29 && prediction.seconds < 3.2901);
 	profile_release(&profile);
 }
 
