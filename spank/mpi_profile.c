@@ -194,6 +194,9 @@ static void take_answer(const struct step *step, const char *path, const char *t
 	char message[ANSWER_BYTES];
 	struct ms_error err;
 
+	if (!answer)
+		slurm_error("lwk: --mpi-profile: expected numbers in JSON from lwkctl mpi save, "
+			    "found none; the job's record lacks them");
 	snprintf(sums.file, sizeof(sums.file), "%s", path);
 	if (sums.ranks && ms_job_add_mpi(strtoul(step->name, NULL, 10), &sums, &err) < 0)
 		slurm_error("lwk: --mpi-profile: %s", err.text);
