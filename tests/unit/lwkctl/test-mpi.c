@@ -12,6 +12,7 @@
 #include "lwkctl/mpi/place.h"
 #include "lwkctl/mpi/predict.h"
 #include "lwkctl/mpi/profile.h"
+#include "lwkctl/mpi/save.h"
 
 /* Four ranks in a ring 0-2-1-3: 10 blocking messages of 1000 bytes to each neighbour. */
 static const char ring[] =
@@ -429,6 +430,57 @@ static void programs(void **state)
 	}
 }
 
+static void write_bytes(const char *name, const void *bytes, size_t size)
+{
+	char path[128];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s", unit_dir, name);
+	out = fopen(path, "w");
+	assert_non_null(out);
+	assert_int_equal(fwrite(bytes, 1, size, out), size);
+	assert_int_equal(fclose(out), 0);
+}
+
+/* The files of a step: ranks that have ended have their sums there, the others their page. */
+static void sums_of_ranks(void **state)
+{
+	struct page_sums ended = { .magic = PAGE_SUMS_MAGIC,
+				   .ranks = UINT64_MAX,
+				   .ns = 100,
+				   .messages = 5,
+				   .bytes = UINT64_MAX };
+	struct page *page = calloc(1, page_size(1));
+	struct pages pages;
+	struct ms_error err;
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(page);
+	assert_non_null(out);
+	page->magic = PAGE_MAGIC;
+	page->ranks = 1;
+	page->peers[0][1] = (struct page_peer){ .n = 7, .bytes = 70 };
+	write_bytes("0-1", &ended, sizeof(ended));
+	write_bytes("1-2", &ended, sizeof(ended));
+	write_bytes("2-3", page, page_size(1));
+	ended.magic++;
+	write_bytes("3-4", &ended, sizeof(ended));
+	write_bytes("4-5", "", 0);
+	assert_int_equal(pages_print(unit_dir, "5.0", out, &pages, &err), 0);
+	fclose(out);
+	assert_int_equal(pages.ended, 2);
+	assert_int_equal(pages.printed, 1);
+	/* Each file is one rank, whatever it says, and no sum wraps. */
+	assert_int_equal(pages.sums.ranks, 3);
+	assert_int_equal(pages.sums.ns, 200);
+	assert_int_equal(pages.sums.messages, 17);
+	assert_int_equal(pages.sums.bytes, PAGE_SUMS_MAX);
+	free(text);
+	free(page);
+}
+
 static struct choice chosen;
 
 static void nodes_of_slurm(void **state)
@@ -497,10 +549,11 @@ int main(void)
 		cmocka_unit_test(reading),	    cmocka_unit_test(garbage),
 		cmocka_unit_test(damaged),	    cmocka_unit_test(predicting),
 		cmocka_unit_test(small_placements), cmocka_unit_test(large_placement),
-		cmocka_unit_test(numa_placements),  cmocka_unit_test(numa_choice),
-		cmocka_unit_test(drawing),	    cmocka_unit_test(many_names),
-		cmocka_unit_test(all_splits),	    cmocka_unit_test(programs),
-		cmocka_unit_test(nodes_of_slurm),   cmocka_unit_test(what_is_to_win),
+		cmocka_unit_test(sums_of_ranks),    cmocka_unit_test(numa_placements),
+		cmocka_unit_test(numa_choice),	    cmocka_unit_test(drawing),
+		cmocka_unit_test(many_names),	    cmocka_unit_test(all_splits),
+		cmocka_unit_test(programs),	    cmocka_unit_test(nodes_of_slurm),
+		cmocka_unit_test(what_is_to_win),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);
