@@ -17,7 +17,7 @@ source_checks()
 	slurm_releases the plugins compile for each release of Slurm
 	rooms includes run one way through the rooms
 	counting the last line counts tests that pass, fail and are skipped apart
-	figures README.md and doc/figures have the tables of the figures that are kept
+	figures README.md and doc/figures have the tables and pictures of the figures that are kept
 	goals a bench's figure that is missing is a goal that failed
 	manuals groff formats the man pages without a warning
 	version configure.ac, NEWS and the packages have one version
