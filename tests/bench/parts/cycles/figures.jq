@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Weighs counts into time. Input: lines "PATH NANOSECONDS TICKS" of cycles-load; $kept is doc/figures/counts.json, $costs
+# is costs.json.
+#
+# The model: a path takes cycles for each instruction, the same for each time it enters a kernel, and a message's time
+# for each cache line that passes. The first two are fitted to this host's own Linux, the third is published.
+include "goals/goals";
+
+["getpid", "clock", "read", "batch", "fault"] as $calibrating
+| [inputs | split(" ") | {path: .[0], ns: (.[1] | tonumber), ticks: (.[2] | tonumber)}] as $native
+| ($kept[0].result.figures.paths // {}) as $paths
+| def taken($path): [$native[] | select(.path == $path)] | if length == $rounds then . else error("a round is missing") end;
+def ticks($path): taken($path) | map(.ticks) | median;
+def instructions($path; $how): $paths[$path][$how] | .asking.instructions + .others.instructions;
+
+# Least squares of the errors by what was measured: {instruction, entry}, in ticks.
+def fitted: map({n: (instructions(.; "linux") / ticks(.)), one: (1 / ticks(.))})
+	| (map(.n * .n) | add) as $nn | (map(.one * .one) | add) as $oo | (map(.n * .one) | add) as $no
+	| (map(.n) | add) as $n | (map(.one) | add) as $o
+	| ($nn * $oo - $no * $no) as $d
+	| {instruction: (($n * $oo - $o * $no) / $d), entry: (($o * $nn - $n * $no) / $d)};
+def told($path; $by): $by.instruction * instructions($path; "linux") + $by.entry;
+# How far the model is off for a path that it was not fitted to.
+def off: . as $path | told($path; $calibrating - [$path] | fitted) / ticks($path) - 1;
+def ghz: [$native[] | .ticks / .ns] | median;
+
+# Nanoseconds of a path on a CPU of costs.json. One instruction costs as many cycles there as ticks here.
+def nanoseconds($cpu; $path; $how; $line): ($calibrating | fitted) as $fitted
+	| ($fitted.instruction * instructions($path; $how) + $fitted.entry) / $cpu.ghz
+	+ ($paths[$path][$how] | .lines_to_others + .lines_from_others) * $line
+	| round;
+
+# This host is one of the CPUs, as far as it is known.
+def cpus: $costs[0].cpus[], {name: "this host", ghz: ghz, line_ns: (taken("message") | map(.ns) | median)};
+
+result("cycles"; [
+	goal("time of a path of Linux that the model was not fitted to, off, worst path";
+		[$calibrating[] | off | fabs] | present | max; "<="; 0.3),
+	goal("a message from one of this host's CPUs to the other, by that of the published CPUs, most";
+		(taken("message") | map(.ns) | median) / ([$costs[0].cpus[].line_ns] | present | max); "<="; 1.5)];
+	{
+		counts_of: $kept[0].tree, caveat: "instructions and lines follow one another; IPIs, page walks and what waiting costs are not in it",
+		source_of_lines: $costs[0].source,
+		host: {ghz_of_the_counter: (ghz | to_3), message_ns: (taken("message") | map(.ns) | median),
+			ticks: ($calibrating | map({key: ., value: (ticks(.) | to_3)}) | from_entries)},
+		fitted_ticks: ($calibrating | fitted | map_values(to_3)),
+		off: ($calibrating | map({key: ., value: (off | to_3)}) | from_entries),
+		nanoseconds: ([cpus] | map(. as $cpu | {key: .name, value: ($calibrating | map(. as $path | {key: ., value: (
+			$paths[$path] | to_entries | map(select(.value) | .key) | map(. as $how | {key: ., value: {
+				one_socket: nanoseconds($cpu; $path; $how; $cpu.line_ns),
+				two_sockets: ($cpu.line_other_socket_ns | if . then nanoseconds($cpu; $path; $how; .) else null end)}}) | from_entries)}) | from_entries)}) | from_entries)})
