@@ -81,11 +81,13 @@ check_PROGRAMS += \
 	tests/unit/plan/test-plan \
 	tests/unit/plan/test-plan-machines \
 	tests/unit/plan/test-plan-random \
+	tests/unit/plan/test-supply \
 	tests/unit/spank/test-allocation \
 	tests/unit/store/test-journal \
 	tests/unit/store/test-record \
 	tests/unit/switch/test-engine \
-	tests/unit/switch/test-switch
+	tests/unit/switch/test-switch \
+	tests/unit/switch/test-undo
 noinst_LTLIBRARIES += tests/unit/libunit.la
 check_LTLIBRARIES = tests/unit/driver/ihk-stub/libihk.la
 endif

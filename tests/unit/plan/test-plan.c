@@ -261,6 +261,90 @@ static void limits_that_cannot_be(void **state)
 	machine_free(&m);
 }
 
+/* A supply and a topology that were read at different times. */
+static void what_the_topology_lacks_is_not_planned(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	m.supply->nodes[0].node = 99;
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	assert_int_equal(m.plan->n_memory, 1);
+	assert_memory(&m, "1:960");
+	machine_free(&m);
+	machine_load(&m, "offline-threads.xml");
+	hwloc_bitmap_set(m.supply->online_cpus, 2);
+	assert_int_equal(plan(&m, "0,2,4", GB), -1);
+	assert_has(m.err.text, "CPUs 0,2,4 some are off-line");
+	machine_free(&m);
+}
+
+/* The CPU's package has two nodes of one kind. */
+static void nodes_of_one_cpu_give_alike(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, "pack:2 [numa(memory=2147483648)] [numa(memory=2147483648)] core:4 pu:1");
+	m.config->linux_cpus = 0;
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	assert_memory(&m, "2:480 3:480");
+	/* Rounding leaves three of 1003 pages on four nodes, which come from three nodes. */
+	machine_ask_numa(&m, "interleave");
+	machine_system_nodes(&m, "");
+	m.config->linux_memory = 0;
+	assert_int_equal(plan(&m, "1-2,4-7", 1003 * 2 * MB), 0);
+	for (unsigned node = 0; node < 4; node++)
+		assert_in_range(memory_of(&m, node), 250 * 2 * MB, 251 * 2 * MB);
+	assert_int_equal(memory_in_all(&m), 1003 * 2 * MB);
+	machine_free(&m);
+}
+
+static void memory_of_chosen_nodes(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	/* All nodes are chosen, so the machine is what lacks memory. */
+	machine_ask_numa(&m, "bind=0-1");
+	assert_int_equal(plan(&m, "4-7", 5 * GB), -1);
+	assert_has(m.err.text, "this machine can give away 4 GB");
+	machine_ask_numa(&m, "bind=1");
+	assert_int_equal(plan(&m, "4-7", 5 * GB), -1);
+	assert_has(m.err.text, "from the NUMA nodes 1 alone");
+	machine_free(&m);
+}
+
+static void a_driver_without_a_grain_has_large_pages(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	strcpy(m.config->images[0].driver, "lwkpart");
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	assert_int_equal(m.plan->bytes, GB - 64 * MB);
+	machine_free(&m);
+}
+
+static void limits_that_just_suffice(void **state)
+{
+	struct machine m;
+
+	machine_make(&m, TESTBED);
+	m.config->proxy_memory_max = 8 * GB;
+	m.request.proxy_memory = 4 * GB;
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	assert_int_equal(m.plan->proxies.memory, 4 * GB);
+	m.request.proxy_memory = 0;
+	m.config->proxy_pids = 6;
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	assert_int_equal(m.plan->proxies.pids, 6);
+	/* A CPU of a system node needs no other system node. */
+	machine_system_nodes(&m, "0-1");
+	assert_int_equal(plan(&m, "1-3", GB), 0);
+	assert_list(m.plan->proxies.nodes, "0");
+	machine_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +358,11 @@ int main(void)
 		cmocka_unit_test(proxies_have_limits),
 		cmocka_unit_test(limits_that_cannot_be),
 		cmocka_unit_test(what_is_lent_or_off_line_is_not_planned),
+		cmocka_unit_test(what_the_topology_lacks_is_not_planned),
+		cmocka_unit_test(nodes_of_one_cpu_give_alike),
+		cmocka_unit_test(memory_of_chosen_nodes),
+		cmocka_unit_test(a_driver_without_a_grain_has_large_pages),
+		cmocka_unit_test(limits_that_just_suffice),
 		cmocka_unit_test(the_environment_cannot_change_the_machine),
 	};
 

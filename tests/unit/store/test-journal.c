@@ -2,6 +2,7 @@
 /* Tests journals: what they record, and how torn and damaged ones are read. */
 #include "unit/unit.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 
 #include "store/journal.h"
@@ -155,6 +156,7 @@ static void damage_is_noticed_and_the_rest_is_read(void **state)
 		unsigned line, entries;
 	} bad[] = {
 		{ "rubbish\n{\"step\":\"cpus\"}\n", 1, 1 },
+		{ "rubbish\nrubbish\n", 1, 0 },
 		{ "[]\n", 1, 0 },
 		{ "{\"version\":2,\"job_id\":7}\n", 1, 0 },
 		{ "{\"version\":1,\"job_id\":8}\n", 1, 0 },
@@ -209,7 +211,36 @@ static void a_state_directory_for_everybody_is_refused(void **state)
 	assert_has(err.text, "nobody else can write");
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, unit_setup, unit_teardown)
+static int count_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+static int files_before;
+
+static int setup(void **state)
+{
+	files_before = count_files();
+	return unit_setup(state);
+}
+
+/* No file stays open, whatever became of a journal. */
+static int teardown(void **state)
+{
+	int files = count_files();
+
+	if (files != files_before)
+		print_error("expected %d open files, found %d\n", files_before, files);
+	return unit_teardown(state) < 0 || files != files_before ? -1 : 0;
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {

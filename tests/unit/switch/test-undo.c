@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tests undoing a job by its journal alone: journals that say too little, and what is told of the
+ * job then.
+ */
+#include "unit/unit.h"
+
+#include "modeswitch/job.h"
+#include "store/journal.h"
+#include "store/record.h"
+#include "switch/undo.h"
+
+#define JOB 7
+#define JOURNAL "jobs/7.journal"
+
+static void create(const char *driver)
+{
+	struct journal *journal;
+	struct ms_error err;
+
+	assert_int_equal(journal_create(JOB, 1000, driver, &journal, &err), 0);
+	journal_close(journal);
+}
+
+static int undo(struct ms_error *err)
+{
+	return undo_job(JOB, NULL, NULL, NULL, err);
+}
+
+static void is_stuck(uid_t uid, const char *reason)
+{
+	struct ms_error err;
+	struct ms_job job;
+
+	assert_int_equal(record_find(JOB, &job, &err), 0);
+	assert_int_equal(job.state, MS_JOB_STUCK);
+	assert_int_equal(job.uid, uid);
+	assert_has(job.reason, reason);
+	ms_job_release(&job);
+	assert_true(unit_exists(JOURNAL));
+}
+
+static void a_job_without_a_journal_needs_nothing(void **state)
+{
+	struct ms_error err;
+	struct ms_job job;
+
+	assert_int_equal(undo(&err), 0);
+	assert_int_equal(record_find(JOB, &job, &err), -1);
+}
+
+static void a_journal_without_steps_is_removed(void **state)
+{
+	struct ms_error err;
+	struct ms_job job;
+
+	create("lwkpart");
+	assert_int_equal(undo(&err), 0);
+	assert_false(unit_exists(JOURNAL));
+	/* The record says that the switch is under way, and stays for who removes it. */
+	assert_int_equal(record_find(JOB, &job, &err), 0);
+	assert_int_equal(job.state, MS_JOB_SWITCHING);
+	assert_int_equal(job.uid, 1000);
+	ms_job_release(&job);
+}
+
+static void a_job_that_ended_is_forgotten(void **state)
+{
+	struct ms_error err;
+	struct ms_job job;
+
+	create("lwkpart");
+	assert_int_equal(undo_and_forget(JOB, NULL, NULL, NULL, &err), 0);
+	assert_false(unit_exists(JOURNAL));
+	assert_int_equal(record_find(JOB, &job, &err), -1);
+}
+
+static void an_unknown_driver_leaves_the_job_stuck(void **state)
+{
+	struct ms_error err;
+
+	create("nosuch");
+	assert_int_equal(undo(&err), -1);
+	assert_has(err.text, "unknown driver \"nosuch\"");
+	is_stuck(1000, "unknown driver");
+	assert_int_equal(undo_and_forget(JOB, NULL, NULL, NULL, &err), -1);
+	is_stuck(1000, "unknown driver");
+}
+
+static void damage_leaves_the_job_stuck(void **state)
+{
+	struct ms_error err;
+
+	/* Without a first line the first driver is asked. */
+	unit_file(JOURNAL, "rubbish\n");
+	assert_int_equal(undo(&err), -1);
+	assert_has(err.text, "7.journal: line 1 is damaged");
+	is_stuck(0, "line 1 is damaged");
+	unit_file(JOURNAL,
+		  "{\"version\":1,\"job_id\":7,\"uid\":1000,\"driver\":\"lwkpart\"}\nrubbish\n");
+	assert_int_equal(undo(&err), -1);
+	assert_has(err.text, "line 2 is damaged");
+	is_stuck(1000, "line 2 is damaged");
+	/* A driver is not guessed where the first line is good. */
+	unit_file(JOURNAL,
+		  "{\"version\":1,\"job_id\":7,\"uid\":1000,\"driver\":\"nosuch\"}\nrubbish\n");
+	assert_int_equal(undo(&err), -1);
+	is_stuck(1000, "unknown driver");
+}
+
+static void a_journal_that_cannot_be_read_leaves_the_job_stuck(void **state)
+{
+	struct ms_error err;
+	char path[128];
+
+	unit_file("jobs/none", "x");
+	snprintf(path, sizeof(path), "%s/" JOURNAL, unit_dir);
+	assert_int_equal(symlink("/nosuch", path), 0);
+	assert_int_equal(undo(&err), -1);
+	assert_has(err.text, JOURNAL);
+	assert_int_equal(unlink(path), 0);
+	create("lwkpart");
+	is_stuck(0, JOURNAL);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, unit_setup_root, unit_teardown_root)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_job_without_a_journal_needs_nothing),
+		TEST(a_journal_without_steps_is_removed),
+		TEST(a_job_that_ended_is_forgotten),
+		TEST(an_unknown_driver_leaves_the_job_stuck),
+		TEST(damage_leaves_the_job_stuck),
+		TEST(a_journal_that_cannot_be_read_leaves_the_job_stuck),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
