@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes the line of goals of what tests/bench/counts has counted (an array of objects), beside $kept.
-include "goals/goals";
+include "goals";
 
 def sum: present | add;
 def instructions: .user + .kernel + .module;

@@ -4,7 +4,7 @@
 #
 # The model: a path takes cycles for each instruction, the same for each time it enters a kernel, and a message's time
 # for each cache line that passes. The first two are fitted to this host's own Linux, the third is published.
-include "goals/goals";
+include "goals";
 
 ["getpid", "clock", "read", "batch", "fault"] as $calibrating
 | [inputs | split(" ") | {path: .[0], ns: (.[1] | tonumber), ticks: (.[2] | tonumber)}] as $native

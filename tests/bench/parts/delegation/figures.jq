@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes of the figures of tests/bench/delegation $what: "goals", "distribution" (of reads, $how), "growth"
 # or "model".
-include "goals/goals";
+include "goals";
 
 . as $all
 | [$all[] | select(.call) | .call] | unique as $calls

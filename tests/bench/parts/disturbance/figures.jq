@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes the line of goals of the turns of tests/bench/disturbance (an array of objects) and of $monitor.
-include "goals/goals";
+include "goals";
 
 # The times of the least disturbed turns say what watching costs, because the host's other work only adds to a
 # time; average and deviation say how much there was of it.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes the line of goals of the lines of tests/bench/first-touch: "lwk|linux MB MS".
-include "goals/goals";
+include "goals";
 
 def spread: {median: median, min: min, max: max};
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes the line of goals of the two phases of tests/bench/fragmentation: [prepared, unprepared]. $node is the
 # job node's size in bytes.
-include "goals/goals";
+include "goals";
 
 .[0] as $with | .[1] as $without
 | def first_round: $with.rounds[0]; def last_round: $with.rounds[-1:][0];

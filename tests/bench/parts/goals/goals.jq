@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The goals of a bench and its line of JSON: `include "goals/goals";`, with `jq -L tests/bench/parts`.
+# The goals of a bench and its line of JSON: `include "goals";`, with `jq -L tests/bench/parts`.
 #
 # A figure that could not be measured is a failed goal: no goal is left out, and no missing value holds.
 

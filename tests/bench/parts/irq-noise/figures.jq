@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes of the results of tests/bench/irq-noise the goals, or the picture's data of a job's size, as $what
 # says.
-include "goals/goals";
+include "goals";
 
 . as $results
 | {part: ($part | split(",")), all: ($all | split(","))} as $jobs

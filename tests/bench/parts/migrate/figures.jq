@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes of the bench's figures (an array of objects) data for a picture, or the line of goals.
 
-include "goals/goals";
+include "goals";
 
 def section($name): map(select(.section == $name));
 

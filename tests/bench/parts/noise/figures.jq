@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes the line of goals of the counts of tests/bench/noise (an array with an object for each kind and
 # round) and of $spreads.
-include "goals/goals";
+include "goals";
 
 def total($kind): [.[] | select(.kind == $kind) | to_entries[] | select(.key != "kind" and .key != "round")]
 	| group_by(.key) | map({key: .[0].key, value: (map(.value) | add)}) | from_entries;

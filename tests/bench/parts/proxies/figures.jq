@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes of the turns of tests/bench/proxies the goals or the data of the picture, as $what says.
-include "goals/goals";
+include "goals";
 
 def mean_of_logs: present | map(log) | add / length | exp;
 

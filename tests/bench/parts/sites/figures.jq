@@ -2,7 +2,7 @@
 # The figures of the bench sites. Input: lines "plain NS", "profiled NS", "place LEAST BLOCK FOUND", "seconds S",
 # "torus BLOCK FOUND", "crossing LIBRARY ORDER own|ours RANKS OPERATION BYTES SECONDS",
 # "kernel NAME RANKS DELAY SECONDS PREDICTED CLASS RULE CROSSING".
-include "goals/goals";
+include "goals";
 
 [inputs | split(" ") | [.[0], (.[1:][] | tonumber? // .)]] as $lines
 | def of($name): [$lines[] | select(.[0] == $name)];

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes the goals of the bench soak of what tests/soak found.
-include "goals/goals";
+include "goals";
 
 result("soak"; [
 	goal("jobs that ended in another way than they should"; .unexpected | length; "<="; 0),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes the line of goals of a suite's results ("TEST<tab>RESULT ON LINUX<tab>ON THE LWK" lines). $listed is the
 # number of tests that should have a result.
-include "goals/goals";
+include "goals";
 
 def rows: split("\n") | map(select(. != "" and (startswith("#") | not)));
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Makes of the bench's rounds (an array of objects) a table for people or the line of goals.
 
-include "goals/goals";
+include "goals";
 
 def ms: . / 1000;
 def to_1: . * 10 | round / 10;
