@@ -93,10 +93,16 @@ check_LTLIBRARIES = tests/unit/driver/ihk-stub/libihk.la
 endif
 LDADD = tests/unit/libunit.la $(CMOCKA_LIBS) $(HWLOC_LIBS) $(JSONC_LIBS)
 
-tests_unit_libunit_la_SOURCES = tests/unit/unit.c tests/unit/fake.c tests/unit/machine.c
+tests_unit_libunit_la_SOURCES = tests/unit/allocation.c tests/unit/unit.c tests/unit/fake.c tests/unit/machine.c
 tests_unit_libunit_la_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTOPOLOGIES='"$(abs_top_srcdir)/tests/unit/topologies"'
 tests_unit_libunit_la_LIBADD = libmodeswitch/libmodeswitch_all.la
+
+# allocation.c has the functions that are called instead.
+WRAP_ALLOCATIONS = $(AM_LDFLAGS) -Wl,--wrap=calloc,--wrap=hwloc_bitmap_alloc,--wrap=hwloc_bitmap_dup,--wrap=json_object_new_object
+tests_unit_interrupts_test_steer_LDFLAGS = $(WRAP_ALLOCATIONS)
+tests_unit_plan_test_plan_LDFLAGS = $(WRAP_ALLOCATIONS)
+tests_unit_store_test_journal_LDFLAGS = $(WRAP_ALLOCATIONS)
 
 # The driver finds this library by its name, because the test has it already.
 tests_unit_driver_ihk_stub_libihk_la_SOURCES = tests/unit/driver/ihk-stub/stub.c

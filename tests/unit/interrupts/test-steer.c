@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests where interrupts go while jobs want quiet, on a machine with eight CPUs. */
+#include "unit/allocation.h"
 #include "unit/unit.h"
 
 #include "interrupts/steer.h"
@@ -283,6 +284,36 @@ static void cpus_that_had_much_before_get_nothing(void **state)
 	end(&machine);
 }
 
+/* Without memory interrupts stay, or go back to where they were, and are not shared out. */
+static void allocations_that_fail(void **state)
+{
+	struct machine machine;
+
+	make(&machine, "2-5", "1-5", "0");
+	add(&machine, "0-7", "3", "0-7", 5);
+	for (unsigned n = 1; n <= 3; n++) {
+		allocation_fail(n);
+		decide(&machine);
+		assert_true(allocation_failed());
+		assert_to(&machine, 0, "3");
+	}
+	allocation_fail(4);
+	assert_int_equal(decide(&machine), STEER_FREE);
+	assert_false(allocation_failed());
+	allocation_fail(0);
+	end(&machine);
+	make(&machine, "0-7", "0-7", "");
+	add(&machine, "0-7", "0-7", "0-7", 5000);
+	for (unsigned n = 4; n <= 5; n++) {
+		allocation_fail(n);
+		assert_int_equal(decide(&machine), STEER_SPREAD);
+		assert_true(allocation_failed());
+		assert_to(&machine, 0, "0-7");
+	}
+	allocation_fail(0);
+	end(&machine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +328,7 @@ int main(void)
 		cmocka_unit_test(idle_ones_stay),
 		cmocka_unit_test(another_jobs_cpus_get_none),
 		cmocka_unit_test(cpus_that_had_much_before_get_nothing),
+		cmocka_unit_test(allocations_that_fail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests plans on machines that hwloc makes up, exported and read back as XML. */
+#include "unit/allocation.h"
 #include "unit/machine.h"
 
 /* Two packages with four cores and 2 GB each, as in the test bed. */
@@ -345,6 +346,29 @@ static void limits_that_just_suffice(void **state)
 	machine_free(&m);
 }
 
+static void allocations_that_fail(void **state)
+{
+	struct machine m;
+	unsigned n = 0;
+	int ret;
+
+	machine_make(&m, TESTBED);
+	assert_int_equal(plan(&m, "4-7", GB), 0);
+	do {
+		ms_plan_free(m.plan);
+		m.plan = NULL;
+		*m.err.text = '\0';
+		allocation_fail(++n);
+		ret = plan_decide(m.config, &m.request, m.topology, m.supply, &m.plan, &m.err);
+		assert_int_equal(ret, allocation_failed() ? -1 : 0);
+		if (ret < 0)
+			assert_has(m.err.text, "out of memory");
+	} while (ret < 0);
+	allocation_fail(0);
+	assert_in_range(n, 14, 30);
+	machine_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,6 +387,7 @@ int main(void)
 		cmocka_unit_test(memory_of_chosen_nodes),
 		cmocka_unit_test(a_driver_without_a_grain_has_large_pages),
 		cmocka_unit_test(limits_that_just_suffice),
+		cmocka_unit_test(allocations_that_fail),
 		cmocka_unit_test(the_environment_cannot_change_the_machine),
 	};
 

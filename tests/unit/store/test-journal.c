@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests journals: what they record, and how torn and damaged ones are read. */
+#include "unit/allocation.h"
 #include "unit/unit.h"
 
 #include <dirent.h>
@@ -211,6 +212,20 @@ static void a_state_directory_for_everybody_is_refused(void **state)
 	assert_has(err.text, "nobody else can write");
 }
 
+static void without_memory_there_is_none(void **state)
+{
+	struct journal *journal;
+	struct ms_error err;
+
+	for (unsigned n = 1; n <= 2; n++) {
+		allocation_fail(n);
+		assert_int_equal(journal_create(7, 1000, "lwkpart", &journal, &err), -1);
+		assert_true(allocation_failed());
+		assert_has(err.text, "out of memory");
+		assert_false(unit_exists(NAME));
+	}
+}
+
 static int count_files(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -254,6 +269,7 @@ int main(void)
 		TEST(a_job_has_one_journal),
 		TEST(a_link_is_not_followed),
 		TEST(a_state_directory_for_everybody_is_refused),
+		TEST(without_memory_there_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
