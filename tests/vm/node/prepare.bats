@@ -82,8 +82,8 @@ in_root_cgroup()
 @test "prepare makes the job node's memory movable" {
 	prepare_node
 	[[ $(json .usable) == true && $(json .system_nodes) == 0 && $(json .job_nodes) == 1 ]]
-	# All but the kernel's own, which are the first and the last of a node.
-	(($(json '.nodes[0].movable') >= $(json '.nodes[0].blocks - 4')))
+	# The kernel keeps the first and the last of a node, and some more, by what ran there before.
+	(($(json '.nodes[0].movable') >= $(json '.nodes[0].blocks / 2 | floor'))) || { json '.nodes[0]'; return 1; }
 	[[ $(movable_blocks) == $(json '.nodes[0].movable') ]]
 	[[ $(json '.nodes[0] | .movable + .offline + (.kept | length) == .blocks') == true ]]
 	[[ $(json '[.nodes[0].kept[] | select(.why == "")] | length') == 0 ]]
