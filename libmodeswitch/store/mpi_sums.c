@@ -21,21 +21,23 @@ static void name_file(uint32_t job_id, const char *suffix, char name[32])
 	snprintf(name, 32, "%u%s", job_id, suffix);
 }
 
+/* Without a whole text, as a killed process leaves it, or a new file has it: false, and no sums. */
 static bool read_sums(int fd, struct ms_mpi *sums)
 {
 	char text[TEXT_BYTES + 1];
 	ssize_t bytes = pread(fd, text, TEXT_BYTES, 0);
 	int start = 0;
 
-	memset(sums, 0, sizeof(*sums));
 	text[bytes > 0 ? bytes : 0] = '\0';
 	if (sscanf(text,
 		   "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
 		   " %" SCNu64 " %n",
 		   &sums->steps, &sums->ranks, &sums->ns, &sums->mpi_ns, &sums->messages,
 		   &sums->operations, &sums->bytes, &start) != 7 ||
-	    !start)
+	    !start) {
+		memset(sums, 0, sizeof(*sums));
 		return false;
+	}
 	snprintf(sums->file, sizeof(sums->file), "%s", text + start);
 	return true;
 }

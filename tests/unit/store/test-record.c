@@ -242,6 +242,14 @@ static void ended_mpi_jobs(void **state)
 	text = unit_read("jobs.json");
 	assert_has(text, "\"job_id\":33,");
 	assert_null(strstr(strstr(text, "\"job_id\":33,"), "\"mpi\""));
+	/* Numbers of a damaged file do not count. */
+	fill(&job, 34);
+	assert_int_equal(record_publish(&job, &err), 0);
+	unit_file("jobs/34.mpi", "40 41 x");
+	assert_int_equal(ms_job_add_mpi(34, &step, &err), 0);
+	assert_has(unit_read("jobs/34.mpi"), "1 2 4000000000 ");
+	assert_int_equal(ms_switch_off(34, NULL, &err), 0);
+	ms_job_release(&job);
 }
 
 /* A line that cannot be written whole is not written at all, and the job ends all the same. */
