@@ -310,6 +310,7 @@ int instance_info(struct lwkpart_instance_info *request)
 	for (i = 0; i < instance->n_mem; i++)
 		request->bytes += instance->mem[i].size;
 	request->processes = READ_ONCE(instance->n_processes);
+	request->memory_clear = instance_memory_is_clear(instance);
 	return 0;
 }
 

@@ -69,6 +69,7 @@ struct ms_job {
 	unsigned switch_on_ms;	   /* ACTIVE: milliseconds that the switch took */
 	struct ms_times times;	   /* ACTIVE: the time of each part of it */
 	unsigned keep_warm;	   /* ACTIVE, WARM: seconds after the end of the job */
+	bool memory_is_own;	   /* WARM: its memory has nothing of other users than the job's */
 	struct ms_limits proxies;  /* ACTIVE */
 	/*
 	 * ACTIVE: device interrupts per second, from boot to the switch, of the CPUs that are the

@@ -75,6 +75,7 @@ struct json_object *ms_job_to_json(const struct ms_job *job)
 	json_add_number(object, "switch_on_ms", job->switch_on_ms);
 	json_object_object_add(object, "steps", times_to_json(&job->times));
 	json_add_number(object, "keep_warm", job->keep_warm);
+	json_add_flag(object, "memory_is_own", job->memory_is_own);
 	json_object_object_add(object, "irqs_before", spread_to_json(&job->irqs_before));
 	json_object_object_add(object, "proxies", limits_to_json(&job->proxies));
 	json_add_number(object, "since", job->since);
@@ -183,6 +184,8 @@ static int from_json(struct json_object *object, uint32_t job_id, struct ms_job 
 	job->switch_on_ms = journal_number(object, "switch_on_ms");
 	times_from_json(json_object_object_get(object, "steps"), &job->times);
 	job->keep_warm = journal_number(object, "keep_warm");
+	job->memory_is_own =
+		json_object_get_boolean(json_object_object_get(object, "memory_is_own"));
 	spread_from_json(json_object_object_get(object, "irqs_before"), &job->irqs_before);
 	limits_from_json(json_object_object_get(object, "proxies"), &job->proxies);
 	job->since = journal_number(object, "since");

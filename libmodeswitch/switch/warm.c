@@ -81,7 +81,10 @@ int warm_find(const struct driver *driver, int dev, struct warm *warm, struct ms
 
 	if (ret < 1)
 		return ret;
-	*warm = (struct warm){ .job_id = job.job_id, .uid = job.uid, .instance = MS_NO_INSTANCE };
+	*warm = (struct warm){ .job_id = job.job_id,
+			       .uid = job.uid,
+			       .memory_is_own = job.memory_is_own,
+			       .instance = MS_NO_INSTANCE };
 	snprintf(warm->image, sizeof(warm->image), "%s", job.image);
 	ms_job_release(&job);
 	if (dev < 0)
@@ -219,7 +222,7 @@ int warm_adopt(struct switching *switching, const struct warm *warm, struct ms_e
 	struct warm_run run = { .switching = switching, .warm = warm };
 
 	/* Another image may not have cleared the memory of what was there before. */
-	switching->memory_is_own = warm->uid == switching->uid &&
+	switching->memory_is_own = warm->memory_is_own && warm->uid == switching->uid &&
 				   strcmp(warm->image, switching->plan->image.name) == 0;
 	return run_parts(adopt_parts, &run, err);
 }
@@ -303,6 +306,8 @@ static int keep_end_lwk(struct warm_run *run, struct ms_error *err)
 	/* The undo of a failed LWK's journal keeps its dump. */
 	if (switching->driver->info(switching->dev, instance, &info) < 0 || info.failed)
 		return ms_fail(err, "job %u's LWK has failed", switching->job_id);
+	/* A job that was short has the next LWK clear the memory, whoever's it is. */
+	run->job->memory_is_own = info.memory_clear;
 	if (read_holdings(switching->driver, switching->dev, instance, &run->lent, &run->n, err) <
 	    0)
 		return -1;

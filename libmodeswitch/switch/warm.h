@@ -29,6 +29,7 @@ struct warm {
 	uint32_t job_id;
 	uid_t uid; /* the job's user */
 	char image[MS_IMAGE_NAME_MAX + 1];
+	bool memory_is_own;   /* the memory has nothing of other users */
 	int instance;	      /* holds the partition; MS_NO_INSTANCE: it is gone */
 	struct ms_lent *lent; /* the instance's CPUs and memory */
 	size_t n;

@@ -202,6 +202,7 @@ static int info(int dev, unsigned instance, struct instance_info *out)
 	if (instance >= 4 || !fake->instances[instance])
 		return -ENOENT;
 	*out = (struct instance_info){ .job_id = fake->jobs[instance],
+				       .memory_clear = true,
 				       .state = "HUNG",
 				       .message = "no answer" };
 	return 0;

@@ -86,15 +86,15 @@ struct lwkpart_instance_op {
 };
 
 struct lwkpart_instance_info {
-	__u32 instance;	 /* in */
-	__u32 state;	 /* out: enum lwk_state */
-	__u32 uid;	 /* out */
-	__u32 job_id;	 /* out */
-	__u32 cpus;	 /* out: number assigned */
-	__u32 ranges;	 /* out: memory ranges assigned */
-	__u64 bytes;	 /* out: memory assigned */
-	__u32 processes; /* out: LWK processes that exist */
-	__u32 reserved32;
+	__u32 instance;	    /* in */
+	__u32 state;	    /* out: enum lwk_state */
+	__u32 uid;	    /* out */
+	__u32 job_id;	    /* out */
+	__u32 cpus;	    /* out: number assigned */
+	__u32 ranges;	    /* out: memory ranges assigned */
+	__u64 bytes;	    /* out: memory assigned */
+	__u32 processes;    /* out: LWK processes that exist */
+	__u32 memory_clear; /* out: 1 when the LWK has cleared the memory, struct lwk_status */
 	char message[LWKPART_MESSAGE_LEN]; /* out: why PANIC or HUNG */
 	__u64 reserved[4];
 };

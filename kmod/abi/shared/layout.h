@@ -10,8 +10,8 @@
  * Outside the partition a process may have the memory that lwkpart.ko has granted it
  * (struct lwk_grant), and nothing else.
  * Memory behind reserve_used holds what its last users left there, perhaps of another
- * job: the LWK clears it before it says RUNNING. The word "memory=own" in its command line
- * says that they were this job's user.
+ * job: the LWK clears it before it serves a process, and then sets memory_clear (struct
+ * lwk_status). The word "memory=own" in its command line says that they were this job's user.
  */
 #ifndef ABI_SHARED_LAYOUT_H
 #define ABI_SHARED_LAYOUT_H

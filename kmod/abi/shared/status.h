@@ -52,7 +52,9 @@ struct lwk_status {
 	 */
 	__u32 moves_begun;
 	__u32 moves_ended;
-	__u64 reserved[2];
+	__u32 memory_clear; /* 1: the memory has nothing of its former users any more */
+	__u32 reserved32;
+	__u64 reserved[1];
 	struct lwk_cpu_status cpu
 		[LWK_MAX_SLOTS]; /* one per slot, n_slots; in a copy (LWK_GET_USAGE), one per CPU */
 };

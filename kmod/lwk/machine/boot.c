@@ -22,8 +22,7 @@ struct lwk_status *status;
 u64 boot_tsc;
 
 static bool first_cpu_ready;
-/* CPUs that have done their share of the boot. */
-static u32 cpus_done;
+static u32 cpus_done; /* have cleared their share of the memory */
 
 static void boot_first_cpu(struct lwk_boot_params *params)
 {
@@ -46,13 +45,16 @@ static void boot_first_cpu(struct lwk_boot_params *params)
 	direct_map_protect_image();
 }
 
-/* Clears the memory when all CPUs have taken what they need of it. */
+/* Clears the memory when all CPUs have taken what they need of it, and Slurm starts a program. */
 static void clear_together(void)
 {
-	__atomic_add_fetch(&status->cpus_up, 1, __ATOMIC_ACQ_REL);
 	while (LOAD_ACQUIRE(status->cpus_up) < boot->n_cpus)
 		cpu_relax();
 	memory_clear();
+	if (__atomic_add_fetch(&cpus_done, 1, __ATOMIC_ACQ_REL) == boot->n_cpus)
+		STORE_RELEASE(status->memory_clear, 1);
+	for (; LOAD_ACQUIRE(cpus_done) < boot->n_cpus; cpu_relax())
+		still_alive();
 }
 
 /* entry.S calls this on each CPU, on the stack that lwkpart.ko made. */
@@ -79,14 +81,14 @@ void boot_cpu(struct lwk_boot_params *params, u32 index)
 		space_setup();
 		STORE_RELEASE(first_cpu_ready, true);
 	}
-	clear_together();
 	/* The last CPU to get here makes the instance RUNNING. */
-	if (__atomic_add_fetch(&cpus_done, 1, __ATOMIC_ACQ_REL) == boot->n_cpus) {
+	if (__atomic_add_fetch(&status->cpus_up, 1, __ATOMIC_ACQ_REL) == boot->n_cpus) {
 		status->boot_tsc = rdtsc() - boot_tsc;
 		print("%s: %u CPUs, %llu MB for processes, job %u", LWK_VERSION, boot->n_cpus,
 		      status->user_bytes >> 20, boot->job_id);
 		STORE_RELEASE(status->state, LWK_STATE_RUNNING);
 	}
+	clear_together();
 	restart_slot();
 }
 

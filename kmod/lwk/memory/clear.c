@@ -2,7 +2,7 @@
 /*
  * A program must not find what Linux or another user's job had in the memory. New pages of a
  * program are zero, but on CPUs with Meltdown a program can read all that the page tables map for
- * the kernel, and that is the whole partition. So all CPUs clear it before the LWK runs.
+ * the kernel, and that is the whole partition. So all CPUs clear it before the first one runs.
  */
 #include "lwk/memory/clear.h"
 
@@ -48,6 +48,5 @@ void memory_clear(void)
 			clear_range(i);
 	/* CPUs that have finished their node's memory help with the others'. */
 	for (u32 i = 0; i < boot->n_mem; i++)
-		if (boot->mem[i].node != node)
-			clear_range(i);
+		clear_range(i);
 }

@@ -41,6 +41,11 @@ static bool says_panic(const struct instance *instance)
 	       READ_ONCE(instance->status->state) == LWK_STATE_PANIC;
 }
 
+bool instance_memory_is_clear(const struct instance *instance)
+{
+	return is_live(READ_ONCE(instance->state)) && READ_ONCE(instance->status->memory_clear);
+}
+
 enum lwk_state instance_state(struct instance *instance)
 {
 	if (!says_panic(instance))

@@ -10,6 +10,8 @@
  * takes over its message. With rwsem held for reading or writing.
  */
 enum lwk_state instance_state(struct instance *instance);
+/* Does the LWK, which must live, say that the memory has nothing of its former users? */
+bool instance_memory_is_clear(const struct instance *instance);
 /*
  * The state, and why it is PANIC or HUNG; 'message' has LWKPART_MESSAGE_LEN bytes. Never waits:
  * programs of the job that wait for its LWK hold rwsem. While they do, a panic is not seen.

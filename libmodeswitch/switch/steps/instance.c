@@ -143,17 +143,6 @@ static void flatten(char *text)
 	*to = '\0';
 }
 
-/* Each CPU clears its share of the memory at boot, a MB in this time or less. */
-#define CLEAR_MS 4
-static unsigned time_to_clear_ms(const struct switching *switching)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < switching->n_memory; i++)
-		bytes += switching->memory[i].bytes;
-	return (bytes >> 20) * CLEAR_MS / switching->plan->n_cpus;
-}
-
 /* The kernel command line. Where it has no room for one more word, the LWK clears the memory. */
 static const char *boot_args(const struct switching *switching, char *text, size_t size)
 {
@@ -169,7 +158,7 @@ static const char *boot_args(const struct switching *switching, char *text, size
 static int boot(struct switching *switching, struct ms_error *err)
 {
 	const struct driver *driver = switching->driver;
-	unsigned timeout_ms = switching->config->boot_timeout_ms + time_to_clear_ms(switching);
+	unsigned timeout_ms = switching->config->boot_timeout_ms;
 	char args[sizeof(switching->plan->image.args)];
 	struct instance_info info = { .state = "UNKNOWN" };
 	char tail[CONSOLE_TAIL];

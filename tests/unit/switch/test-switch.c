@@ -214,7 +214,7 @@ static void a_boot_that_fails_tells_the_console(void **state)
 	fake->boot_fails = true;
 	assert_int_equal(switch_on(&err), 1);
 	assert_has(err.text,
-		   "did not boot within 10480 ms: Connection timed out; its state is HUNG: no "
+		   "did not boot within 10000 ms: Connection timed out; its state is HUNG: no "
 		   "answer; its console ends with: first line|last ? line");
 	assert_all_is_back();
 }

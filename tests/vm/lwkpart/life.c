@@ -11,6 +11,14 @@
 
 #include "abi.h"
 
+/* Waits until the LWK has cleared its memory. */
+static bool clears_memory(__u32 instance)
+{
+	for (int ms = 0; ms < 60000 && !get_instance(instance).memory_clear; ms++)
+		usleep(1000);
+	return get_instance(instance).memory_clear == 1;
+}
+
 void test_life(const char *image, size_t size)
 {
 	struct lwkpart_instance_info info;
@@ -45,6 +53,7 @@ void test_life(const char *image, size_t size)
 	check_result(set_cpu(cpu_a, "1"), EBUSY, "its CPU cannot be put on-line");
 	check_result(return_cpu(cpu_a), EBUSY, "RETURN_CPU of it");
 	check(!can_unload(), "the module cannot be unloaded");
+	check(clears_memory(instance), "it clears its memory without a program");
 	test_kmsg(instance);
 	test_dump(instance);
 	test_counters(instance);

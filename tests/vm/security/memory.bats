@@ -46,10 +46,10 @@ cool()
 	node_is_clean
 }
 
-# waiting_job USER: starts an LWK job whose LWK runs no program yet; sets $job and $memory.
+# waiting_job USER: starts an LWK job whose LWK runs its first program; sets $job and $memory.
 waiting_job()
 {
-	job=$(submit "$1" -n1 -c3 --mem=600 --lwk --wrap 'echo waiting; sleep 600')
+	job=$(submit "$1" -n1 -c3 --mem=600 --lwk --wrap 'srun sh -c "echo waiting; exec sleep 600"')
 	wait_for 60 has_printed "$1" "$job" waiting
 	memory=$(ranges)
 	[[ $memory ]]
@@ -67,7 +67,7 @@ finds_nothing()
 	cool
 }
 
-@test "an LWK that runs no program yet has nothing of an earlier job of another user" {
+@test "an LWK that runs its first program has nothing of an earlier job of another user" {
 	as user1 srun -n1 -c3 --mem=600 --lwk "$programs/secret" leave 400
 	wait_for 60 bed sh -c 'lwkctl status --json | grep -q warm'
 	left=$(secrets_in "$(ranges)")
@@ -77,7 +77,7 @@ finds_nothing()
 }
 
 # bats test_tags=nightly
-@test "an LWK that runs no program yet has nothing of Linux's programs and files" {
+@test "an LWK that runs its first program has nothing of Linux's programs and files" {
 	waiting_job user1
 	before=$memory
 	bed scancel "$job"

@@ -119,6 +119,15 @@ is_warm()
 	node_is_clean
 }
 
+# Else the next job of the same user would have what others had there.
+@test "a warm partition whose LWK ended before it had cleared its memory is cleared by the next" {
+	bed sh -c 'switch-once on 902 1000 6-7 1G && switch-once ended 902'
+	[[ $(bed lwkctl status --json | jq '.jobs[] | select(.state == "warm") | .memory_is_own') == false ]]
+	bed lwkctl cool
+	lwk_job user1 4 "$programs/hello"
+	[[ $(bed lwkctl status --json | jq '.jobs[] | select(.state == "warm") | .memory_is_own') == true ]]
+}
+
 # bats test_tags=nightly
 @test "a warm partition goes back when its time ends, on a drained node too" {
 	keep 4
