@@ -12,6 +12,7 @@ def each: . as $run
 		waiting: ([$vcpus[].waiting] | sum / $run.times),
 		instructions: ([$vcpus[] | instructions - .waiting] | sum / $run.times),
 		loads_and_stores: ([$vcpus[] | .loads + .stores] | sum / $run.times),
+		string_bytes: ([$vcpus[].string_bytes] | sum / $run.times),
 		locked: ([$vcpus[].locked] | sum / $run.times), upgraded: ([$vcpus[].upgraded] | sum / $run.times),
 		fetched: ([$vcpus[].fetched] | sum / $run.times), irets: ([$vcpus[].irets] | sum / $run.times),
 		wrmsr: ([$vcpus[].wrmsr] | sum / $run.times)} | map_values(to_4);

@@ -17,7 +17,8 @@
  *
  * Instructions are "user", "kernel" or "module" by their address. Instructions that wait are among
  * these, and "waiting" says how many: those between two PAUSEs of a CPU that has stored nothing
- * between them.
+ * between them. A string instruction with REP counts once, as CPUs count it, although QEMU executes
+ * it anew for each element; "string_bytes" says how much such instructions copied, set or compared.
  */
 #include "mark.h"
 #include "qemu.h"
@@ -48,6 +49,7 @@ enum counter {
 	HALTS,
 	INVALIDATIONS, /* of the TLB */
 	WAITING,
+	STRING_BYTES,
 	LOADS,
 	STORES,
 	DEVICES,
@@ -57,18 +59,31 @@ enum counter {
 };
 
 static const char *const names[COUNTERS] = {
-	[USER] = "user",	 [KERNEL] = "kernel",	  [MODULE] = "module",
-	[LOCKED] = "locked",	 [SYSCALLS] = "syscalls", [RETURNS] = "irets",
-	[WRMSR] = "wrmsr",	 [PORTS] = "ports",	  [HALTS] = "halts",
-	[INVALIDATIONS] = "tlb", [WAITING] = "waiting",	  [LOADS] = "loads",
-	[STORES] = "stores",	 [DEVICES] = "devices",	  [FETCHED] = "fetched",
+	[USER] = "user",
+	[KERNEL] = "kernel",
+	[MODULE] = "module",
+	[LOCKED] = "locked",
+	[SYSCALLS] = "syscalls",
+	[RETURNS] = "irets",
+	[WRMSR] = "wrmsr",
+	[PORTS] = "ports",
+	[HALTS] = "halts",
+	[INVALIDATIONS] = "tlb",
+	[WAITING] = "waiting",
+	[LOADS] = "loads",
+	[STORES] = "stores",
+	[DEVICES] = "devices",
+	[FETCHED] = "fetched",
 	[UPGRADED] = "upgraded",
+	[STRING_BYTES] = "string_bytes",
 };
 
 struct counts {
 	uint64_t n[COUNTERS];
 	/* The counts at the CPU's last PAUSE. */
 	uint64_t paused_instructions, paused_stores;
+	/* The string instruction that the CPU executed last, and no other after it. */
+	uint64_t string_at;
 };
 
 static struct counts counters[MAX_VCPUS], before[MAX_VCPUS];
@@ -352,6 +367,13 @@ static void on_mark(unsigned translated_for, void *data)
 #define PAUSE_BIT 0x200UL
 #define KIND_SHIFT 16
 
+static enum counter place_of(uint64_t address)
+{
+	if (address >> 63 == 0)
+		return USER;
+	return address >= 0xffffffffc0000000ULL ? MODULE : KERNEL;
+}
+
 static void paused(struct counts *counts)
 {
 	uint64_t now = instructions(counts);
@@ -368,6 +390,7 @@ static void on_instruction(unsigned translated_for, void *data)
 	struct counts *counts = &counters[here()];
 
 	(void)translated_for;
+	counts->string_at = 0;
 	counts->n[what & 0xff]++;
 	if (what & LOCK_BIT)
 		counts->n[LOCKED]++;
@@ -376,6 +399,31 @@ static void on_instruction(unsigned translated_for, void *data)
 	if (what & PAUSE_BIT)
 		paused(counts);
 }
+
+/* An element of the string instruction at 'at', by the size of its elements. */
+static void on_element(uint64_t at, unsigned size)
+{
+	struct counts *counts = &counters[here()];
+
+	/* With -icount QEMU executes it once more than it has elements. */
+	if (counts->string_at == at) {
+		counts->n[STRING_BYTES] += size;
+		return;
+	}
+	counts->string_at = at;
+	counts->n[place_of(at)]++;
+}
+
+#define ON_ELEMENT(size)                                                                           \
+	static void on_element_##size(unsigned translated_for, void *address)                      \
+	{                                                                                          \
+		(void)translated_for;                                                              \
+		on_element((uintptr_t)address, size);                                              \
+	}
+ON_ELEMENT(1)
+ON_ELEMENT(2)
+ON_ELEMENT(4)
+ON_ELEMENT(8)
 
 /* ---- translating ---- */
 
@@ -463,13 +511,6 @@ static bool is_locked(const uint8_t *bytes, size_t size)
 	return size > 1 && (bytes[0] == 0x86 || bytes[0] == 0x87) && bytes[1] < 0xc0;
 }
 
-static enum counter place_of(uint64_t address)
-{
-	if (address >> 63 == 0)
-		return USER;
-	return address >= 0xffffffffc0000000ULL ? MODULE : KERNEL;
-}
-
 /* Returns what on_instruction() gets. */
 static uintptr_t what_is(const struct code *code, uint64_t address)
 {
@@ -486,6 +527,31 @@ static uintptr_t what_is(const struct code *code, uint64_t address)
 			      << KIND_SHIFT;
 }
 
+/* Returns what counts a string instruction with REP, or NULL when it is none. */
+static qemu_plugin_vcpu_udata_cb_t element_of(const struct code *code)
+{
+	bool rep = false, operand16 = false, operand64 = false;
+	size_t prefixes = 0;
+	uint8_t opcode;
+
+	for (; prefixes < code->size && is_prefix(code->bytes[prefixes]); prefixes++) {
+		rep |= code->bytes[prefixes] == 0xf2 || code->bytes[prefixes] == 0xf3;
+		operand16 |= code->bytes[prefixes] == 0x66;
+		operand64 |= (code->bytes[prefixes] & 0xf8) == 0x48;
+	}
+	if (!rep || prefixes == code->size)
+		return NULL;
+	opcode = code->bytes[prefixes];
+	/* MOVS and CMPS, STOS, LODS and SCAS; odd ones have elements of more than a byte. */
+	if (opcode < 0xa4 || opcode > 0xaf || opcode == 0xa8 || opcode == 0xa9)
+		return NULL;
+	if (!(opcode & 1))
+		return on_element_1;
+	if (operand64)
+		return on_element_8;
+	return operand16 ? on_element_2 : on_element_4;
+}
+
 static void translate_armed(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	(void)id;
@@ -493,9 +559,15 @@ static void translate_armed(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		struct code code = code_of(insn);
 		uint64_t address = qemu_plugin_insn_vaddr(insn);
+		qemu_plugin_vcpu_udata_cb_t element = element_of(&code);
 
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_instruction, QEMU_PLUGIN_CB_NO_REGS,
-						       (void *)what_is(&code, address));
+		if (element)
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				insn, element, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)address);
+		else
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_instruction,
+							       QEMU_PLUGIN_CB_NO_REGS,
+							       (void *)what_is(&code, address));
 		look_for_mark(insn, &code);
 		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)address);
