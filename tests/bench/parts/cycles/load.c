@@ -2,8 +2,9 @@
 /*
  * cycles-load: takes paths of this host's own Linux, which counts/load.c takes in the emulated
  * machine, and prints "PATH NANOSECONDS TICKS" for each: what one cost in the quickest 64 of them,
- * without the time that 64 of nothing take. Ticks are of the time stamp counter. The last line
- * is "message": two cache lines go to and fro between CPU 0 and CPU 1, and one passes in that time.
+ * without the time that 64 of nothing take. Ticks are of the time stamp counter. "set" is one string
+ * instruction that sets a page. The last line is "message": two cache lines go to and fro between
+ * CPU 0 and CPU 1, and one passes in that time.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -59,6 +60,15 @@ static void call_batch(void)
 		vector[byte] = (struct iovec){ line + byte, 1 };
 	if (readv(file, vector, BATCH) != BATCH)
 		err(1, "readv");
+}
+
+static void call_set(void)
+{
+	static char buffer[PAGE] __attribute__((aligned(PAGE)));
+	char *to = buffer;
+	size_t bytes = PAGE;
+
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory");
 }
 
 /* Every second page has a mapping of its own, so that none is a part of a larger page. */
@@ -183,6 +193,7 @@ int main(void)
 	take("clock", call_clock, ROUNDS);
 	take("read", call_read, ROUNDS);
 	take("batch", call_batch, ROUNDS);
+	take("set", call_set, ROUNDS);
 	make_pages(&pages, bytes);
 	page = pages;
 	take("fault", call_fault, faults);
