@@ -57,6 +57,7 @@ lwk()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "with --hint=nomultithread each core has one LWK CPU, and the core's other thread idles" {
 	run -0 lwk --exclusive --hint=nomultithread -- sh -c '
 		cat /sys/devices/system/cpu/online
