@@ -114,6 +114,7 @@ int owned_load(struct owned *owned)
 		snprintf(owned->library, sizeof(owned->library), "%s",
 			 json_object_get_string(text));
 	owned->seeker = number(file, "seeker");
+	owned->seeker_started = number(file, "seeker_started");
 	owned->sought = number(file, "sought");
 	owned->sought_node = number(file, "sought_node");
 	error = read_lists(file, owned);
@@ -147,6 +148,7 @@ int owned_save(const struct owned *owned)
 
 	json_add_text(file, "library", owned->library);
 	json_add_number(file, "seeker", owned->seeker);
+	json_add_number(file, "seeker_started", owned->seeker_started);
 	json_add_number(file, "sought", owned->sought);
 	json_add_number(file, "sought_node", owned->sought_node);
 	list = add_list(file, "cpus");

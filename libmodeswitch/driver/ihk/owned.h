@@ -47,6 +47,8 @@ struct owned {
 	 * chunk, the chunks that are not among those belong to the job.
 	 */
 	pid_t seeker;
+	uint64_t
+		seeker_started; /* in clock ticks since the boot: its number may be another's later */
 	uint64_t sought;
 	int sought_node;
 	struct ihk_mem_chunk *before;

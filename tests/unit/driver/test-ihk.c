@@ -197,6 +197,7 @@ static void memory_that_comes_in_parts(void **state)
 static void memory_of_the_dead(void **state)
 {
 	struct ms_lent *lent;
+	struct owned owned;
 	uint64_t start;
 	size_t n;
 	pid_t pid;
@@ -207,6 +208,12 @@ static void memory_of_the_dead(void **state)
 		_exit(driver->lend_run(dev, 64 * MB, 1, &start));
 	waitpid(pid, NULL, 0);
 	stub->dies = false;
+	/* The number of the dead is another process's now. */
+	assert_int_equal(owned_load(&owned), 0);
+	assert_int_equal(owned.seeker, pid);
+	owned.seeker = getppid();
+	assert_int_equal(owned_save(&owned), 0);
+	owned_release(&owned);
 	assert_int_equal(driver->ledger(dev, &lent, &n), 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(lent[0].bytes, 64 * MB);
