@@ -22,6 +22,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/config/image.c \
 	libmodeswitch/config/keys.c \
 	libmodeswitch/store/journal.c \
+	libmodeswitch/store/lock_holder.c \
 	libmodeswitch/store/record.c \
 	libmodeswitch/store/mpi_sums.c \
 	libmodeswitch/store/state.c \

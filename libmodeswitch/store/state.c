@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -95,33 +94,6 @@ int state_lock(unsigned wait_ms, struct ms_error *err)
 	}
 	futimens(fd, NULL);
 	return fd;
-}
-
-pid_t state_lock_holder(void)
-{
-	FILE *locks = fopen("/proc/locks", "re");
-	unsigned major_number, minor_number;
-	struct stat st = { 0 };
-	char path[4096], line[256];
-	unsigned long inode;
-	pid_t pid, holder = 0;
-
-	snprintf(path, sizeof(path), "%s/lock", state_dir);
-	if (lstat(path, &st) < 0) {
-		if (locks)
-			fclose(locks);
-		return 0;
-	}
-	/* Lines of processes that wait for a lock have an arrow before the kind. */
-	while (locks && fgets(line, sizeof(line), locks)) {
-		if (sscanf(line, "%*u: FLOCK %*s WRITE %d %x:%x:%lu ", &pid, &major_number,
-			   &minor_number, &inode) == 4 &&
-		    inode == st.st_ino && makedev(major_number, minor_number) == st.st_dev)
-			holder = pid;
-	}
-	if (locks)
-		fclose(locks);
-	return holder;
 }
 
 static int compare_ids(const void *a, const void *b)

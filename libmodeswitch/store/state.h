@@ -47,9 +47,6 @@ int state_open_jobs_readonly(void);
  */
 int state_lock(unsigned wait_ms, struct ms_error *err);
 
-/* Returns the process that took the lock of switching and still holds it; 0: nobody is known to. */
-pid_t state_lock_holder(void);
-
 /*
  * Lists the ids of jobs that have a file jobs/ID with this suffix, ascending. Returns their number,
  * or -1. The caller frees *ids with free().

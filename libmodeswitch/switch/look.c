@@ -11,12 +11,13 @@
 #include "base/files.h"
 #include "modeswitch/job.h"
 #include "store/journal.h"
+#include "store/lock_holder.h"
 #include "store/state.h"
 #include "switch/fault.h"
 
 static void look_at_lock(const struct switching *all)
 {
-	pid_t holder = state_lock_holder();
+	pid_t holder = lock_holder();
 	char name[32];
 
 	if (holder <= 0)

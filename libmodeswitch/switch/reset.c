@@ -4,7 +4,6 @@
  * everything.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "modeswitch/job.h"
 #include "modeswitch/node.h"
 #include "store/journal.h"
+#include "store/lock_holder.h"
 #include "store/record.h"
 #include "store/state.h"
 #include "switch/fault.h"
@@ -196,9 +196,9 @@ static int reset_all(bool force, ms_say say, void *context, struct ms_error *err
 /* A process that waits for Linux ends later, if at all; state_lock() waits for it. */
 static void kill_holder(const struct switching *all)
 {
-	pid_t holder = state_lock_holder();
+	pid_t holder = lock_holder_kill();
 
-	if (holder > 0 && kill(holder, SIGKILL) == 0)
+	if (holder > 0)
 		switching_say(all, "process %d, which held the lock of switching, is killed",
 			      holder);
 }

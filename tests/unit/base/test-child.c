@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -14,6 +15,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/signals.h"
+#include "store/lock_holder.h"
 
 static int give_back(void *context)
 {
@@ -204,6 +206,42 @@ static void the_child_keeps_the_lock(void **state)
 	close(lock);
 }
 
+/* The process that took the lock may have ended, and its number be another's. */
+static void who_has_the_lock_is_found(void **state)
+{
+	struct ms_error err;
+	int lock = state_lock(0, &err), status;
+	pid_t child;
+
+	assert_true(lock >= 0);
+	assert_int_equal(lock_holder(), getpid());
+	close(lock);
+	assert_int_equal(lock_holder(), 0);
+	assert_int_equal(lock_holder_kill(), 0);
+
+	lock = open(unit_file("lock", "%s", ""), O_RDWR | O_CLOEXEC);
+	assert_true(lock >= 0);
+	child = fork();
+	if (child == 0)
+		_exit(flock(lock, LOCK_EX | LOCK_NB) < 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(lock_holder(), getpid());
+	close(lock);
+
+	child = fork();
+	if (child == 0) {
+		if (state_lock(0, &err) < 0)
+			_exit(1);
+		pause();
+	}
+	while (lock_holder() != child)
+		usleep(1000);
+	assert_int_equal(lock_holder_kill(), child);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
 /*
  * Holds the lock for a short time again and again, together for longer than a waiter waits for one
  * holder.
@@ -359,6 +397,8 @@ int main(void)
 		cmocka_unit_test(one_child_serves_until_it_is_ended_or_killed),
 		cmocka_unit_test(a_signal_cancels_and_is_kept),
 		cmocka_unit_test(nobody_waits_for_ignored_children),
+		cmocka_unit_test_setup_teardown(who_has_the_lock_is_found, unit_setup,
+						unit_teardown),
 		cmocka_unit_test_setup_teardown(the_child_keeps_the_lock, unit_setup,
 						unit_teardown),
 		cmocka_unit_test_setup_teardown(others_that_take_turns_are_waited_for, unit_setup,

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A lock belongs to an open file, which children inherit. /proc/locks names the process that took the
+ * lock, but that may have ended before a child that waits for Linux, and its number may be an innocent
+ * process's now. So the processes' open files tell who has the lock.
+ */
+#include "store/lock_holder.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "abi/shared/linux_calls.h"
+#include "store/state.h"
+
+/*
+ * Looks for a line of the lock in a file of /proc, where it follows 'prefix'. Returns the process that
+ * took it; 0: there is no such line. Lines of those who wait have an arrow before the kind.
+ */
+static pid_t find_lock(const char *path, const char *prefix, const struct stat *lock)
+{
+	FILE *file = fopen(path, "re");
+	unsigned major_number, minor_number;
+	size_t length = strlen(prefix);
+	unsigned long inode;
+	pid_t pid, taker = 0;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strncmp(line, prefix, length) == 0 &&
+		    sscanf(line + length, "%*u: FLOCK %*s WRITE %d %x:%x:%lu ", &pid, &major_number,
+			   &minor_number, &inode) == 4 &&
+		    inode == lock->st_ino && makedev(major_number, minor_number) == lock->st_dev)
+			taker = pid;
+	}
+	if (file)
+		fclose(file);
+	return taker;
+}
+
+static bool has_lock(pid_t pid, const struct stat *lock)
+{
+	char path[64], file[sizeof(path) + NAME_MAX + 1];
+	struct dirent *entry;
+	bool has = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo", pid);
+	dir = opendir(path);
+	while (dir && !has && (entry = readdir(dir))) {
+		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+		has = find_lock(file, "lock:", lock) != 0;
+	}
+	if (dir)
+		closedir(dir);
+	return has;
+}
+
+pid_t lock_holder(void)
+{
+	DIR *dir = opendir("/proc");
+	char path[PATH_MAX];
+	struct dirent *entry;
+	struct stat lock;
+	pid_t holder = 0, pid;
+
+	snprintf(path, sizeof(path), "%s/lock", state_dir);
+	if (dir && lstat(path, &lock) == 0)
+		holder = find_lock("/proc/locks", "", &lock);
+	if (holder && !has_lock(holder, &lock)) {
+		holder = 0;
+		while (!holder && (entry = readdir(dir))) {
+			pid = atoi(entry->d_name);
+			holder = pid > 0 && has_lock(pid, &lock) ? pid : 0;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return holder;
+}
+
+pid_t lock_holder_kill(void)
+{
+	pid_t holder = lock_holder();
+	int process = holder > 0 ? (int)syscall(__NR_pidfd_open, holder, 0) : -1;
+
+	/* Only now the number cannot become another process's. */
+	if (process < 0 || lock_holder() != holder ||
+	    syscall(__NR_pidfd_send_signal, process, SIGKILL, NULL, 0) < 0)
+		holder = 0;
+	if (process >= 0)
+		close(process);
+	return holder;
+}

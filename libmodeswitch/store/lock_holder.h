@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds and kills who holds the lock of switching, which state_lock() takes. */
+#ifndef LOCK_HOLDER_H
+#define LOCK_HOLDER_H
+
+#include <sys/types.h>
+
+/* Returns a process that has the lock: the one that took it if it still runs; 0: nobody has it. */
+pid_t lock_holder(void);
+/* Kills that process, and no other that gets its number meanwhile. Returns it; 0: none is killed. */
+pid_t lock_holder_kill(void);
+
+#endif
