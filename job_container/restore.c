@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "alive.h"
@@ -48,7 +47,7 @@ static bool is_lost(uint32_t job_id)
 
 	if (ms_job_get(job_id, &job, &ignored) != 1)
 		return false;
-	seconds = time(NULL) - job.since;
+	seconds = ms_job_age(&job);
 	lost = seconds >= (job.state == MS_JOB_SWITCHING ? LOST_SWITCHING_SECONDS : LOST_SECONDS);
 	ms_job_release(&job);
 	return lost;

@@ -78,7 +78,8 @@ struct ms_job {
 	struct ms_irq_spread {
 		double min, max, mean;
 	} irqs_before;
-	int64_t since; /* realtime seconds at which 'state' was reached */
+	int64_t since;	    /* realtime seconds at which 'state' was reached */
+	int64_t since_boot; /* the same in seconds of CLOCK_MONOTONIC; 0: unknown */
 };
 
 /* Returns the word of a state: "switching", "active", "refused", "stuck", "warm", "quiet". */
@@ -129,6 +130,9 @@ int64_t ms_warm_left(void);
  */
 int ms_job_get(uint32_t job_id, struct ms_job *job, struct ms_error *err);
 void ms_job_release(struct ms_job *job);
+
+/* Returns for how many seconds the job has been in its state, whatever the clock was set to. */
+int64_t ms_job_age(const struct ms_job *job);
 
 /* Reads the records of all jobs, ascending by job id. ms_job_list_free() frees the list. */
 int ms_job_list(struct ms_job **jobs, size_t *n, struct ms_error *err);

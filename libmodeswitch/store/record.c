@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "modeswitch/config.h"
 #include "modeswitch/limits.h"
@@ -79,7 +81,20 @@ struct json_object *ms_job_to_json(const struct ms_job *job)
 	json_object_object_add(object, "irqs_before", spread_to_json(&job->irqs_before));
 	json_object_object_add(object, "proxies", limits_to_json(&job->proxies));
 	json_add_number(object, "since", job->since);
+	json_add_number(object, "since_boot", job->since_boot);
 	return object;
+}
+
+void record_stamp(struct ms_job *job)
+{
+	job->since = time(NULL);
+	job->since_boot = clock_ms() / 1000;
+}
+
+int64_t ms_job_age(const struct ms_job *job)
+{
+	/* A record that an earlier version wrote has only the time that somebody may set. */
+	return job->since_boot ? clock_ms() / 1000 - job->since_boot : time(NULL) - job->since;
 }
 
 int record_publish(const struct ms_job *job, struct ms_error *err)
@@ -189,6 +204,7 @@ static int from_json(struct json_object *object, uint32_t job_id, struct ms_job 
 	spread_from_json(json_object_object_get(object, "irqs_before"), &job->irqs_before);
 	limits_from_json(json_object_object_get(object, "proxies"), &job->proxies);
 	job->since = journal_number(object, "since");
+	job->since_boot = journal_number(object, "since_boot");
 	return 0;
 }
 

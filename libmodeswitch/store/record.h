@@ -11,6 +11,8 @@
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 
+/* Has the job's state begin now. */
+void record_stamp(struct ms_job *job);
 /* Writes a job's record in place of an earlier one. */
 int record_publish(const struct ms_job *job, struct ms_error *err);
 /* Reads a job's record as ms_job_get() does, but a job without a record is an error, too. */

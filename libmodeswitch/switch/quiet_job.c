@@ -4,7 +4,6 @@
  * job is refused. switch.c ends it like any other job.
  */
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "interrupts/counts.h"
@@ -20,13 +19,12 @@
 static int publish(uint32_t job_id, uid_t uid, hwloc_const_bitmap_t cpus, const char *reason,
 		   struct ms_error *err)
 {
-	struct ms_job job = { .job_id = job_id,
-			      .uid = uid,
-			      .state = MS_JOB_QUIET,
-			      .instance = MS_NO_INSTANCE,
-			      .since = time(NULL) };
+	struct ms_job job = {
+		.job_id = job_id, .uid = uid, .state = MS_JOB_QUIET, .instance = MS_NO_INSTANCE
+	};
 	int ret;
 
+	record_stamp(&job);
 	snprintf(job.reason, sizeof(job.reason), "%s", reason);
 	if (cpus) {
 		job.linux_cpus = hwloc_bitmap_dup(cpus);

@@ -93,6 +93,8 @@ struct json_object *report_take(uint32_t job_id)
 		return NULL;
 	if (job.state == MS_JOB_ACTIVE)
 		report = ms_job_to_json(&job);
+	if (report)
+		json_object_object_add(report, "lasted", json_object_new_int64(ms_job_age(&job)));
 	ms_job_release(&job);
 	if (report) {
 		struct json_object *mpi = mpi_sums_read(job_id);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -41,7 +40,7 @@ static void job_init(struct ms_job *job, uint32_t job_id, uid_t uid, enum ms_job
 	job->uid = uid;
 	job->state = state;
 	job->instance = MS_NO_INSTANCE;
-	job->since = time(NULL);
+	record_stamp(job);
 }
 
 int ms_switch_refuse(uint32_t job_id, uid_t uid, const char *reason, struct ms_error *err)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "interrupts/quiet/quiet.h"
 #include "migrate/home/rehome.h"
@@ -15,13 +14,12 @@
 
 void publish_stuck(uint32_t job_id, uid_t uid, const struct ms_error *err)
 {
-	struct ms_job job = { .job_id = job_id,
-			      .uid = uid,
-			      .state = MS_JOB_STUCK,
-			      .instance = MS_NO_INSTANCE,
-			      .since = time(NULL) };
+	struct ms_job job = {
+		.job_id = job_id, .uid = uid, .state = MS_JOB_STUCK, .instance = MS_NO_INSTANCE
+	};
 	struct ms_error ignored;
 
+	record_stamp(&job);
 	snprintf(job.reason, sizeof(job.reason), "%s", err->text);
 	record_publish(&job, &ignored);
 }
@@ -35,10 +33,10 @@ static void publish_switching(const struct switching *switching)
 	struct ms_job job = { .job_id = switching->job_id,
 			      .uid = switching->uid,
 			      .state = MS_JOB_SWITCHING,
-			      .instance = MS_NO_INSTANCE,
-			      .since = time(NULL) };
+			      .instance = MS_NO_INSTANCE };
 	struct ms_error ignored;
 
+	record_stamp(&job);
 	record_publish(&job, &ignored);
 }
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/child.h"
@@ -38,10 +37,7 @@ static int find_job(struct ms_job *job, struct ms_error *err)
 
 static int64_t seconds_left(const struct ms_job *job)
 {
-	int64_t left = job->since + job->keep_warm - time(NULL);
-
-	/* More is left than there was at first when the clock has been set back. */
-	return left > (int64_t)job->keep_warm ? 0 : left;
+	return (int64_t)job->keep_warm - ms_job_age(job);
 }
 
 int64_t ms_warm_left(void)
@@ -289,7 +285,7 @@ static int keep_record(struct warm_run *run, struct ms_error *err)
 	struct ms_job *job = run->job;
 
 	job->state = MS_JOB_WARM;
-	job->since = time(NULL);
+	record_stamp(job);
 	job->instance = MS_NO_INSTANCE;
 	*job->device = '\0';
 	return record_publish(job, err);
@@ -339,7 +335,7 @@ static int keep_park(struct warm_run *run, struct ms_error *err)
 static int keep_time(struct warm_run *run, struct ms_error *err)
 {
 	/* KeepWarm= counts from here: parking took a while. */
-	run->job->since = time(NULL);
+	record_stamp(run->job);
 	return record_publish(run->job, err);
 }
 

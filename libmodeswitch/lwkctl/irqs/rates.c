@@ -2,7 +2,6 @@
 #include "lwkctl/irqs/rates.h"
 
 #include <string.h>
-#include <time.h>
 
 static const struct ms_irq *find_irq(const struct ms_irqs *irqs, const char *name)
 {
@@ -65,8 +64,8 @@ double lwk_rate(const struct report *report, size_t place)
 	double seconds = report->seconds;
 
 	/* The LWK's counts begin when it boots. */
-	if (!before && time(NULL) > report->job->since)
-		seconds = time(NULL) - report->job->since;
+	if (!before && ms_job_age(report->job) > 0)
+		seconds = ms_job_age(report->job);
 	return rate(lwk_count(&report->now->lwk.cpus[place]), was, seconds);
 }
 

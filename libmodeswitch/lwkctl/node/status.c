@@ -32,7 +32,7 @@ static struct json_object *lent_to_json(const struct ms_lent *lent)
 
 static void print_warm(const struct ms_job *job)
 {
-	int64_t left = job->since + job->keep_warm - time(NULL);
+	int64_t left = (int64_t)job->keep_warm - ms_job_age(job);
 	char cpus[256];
 
 	hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), job->lwk_cpus);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "store/record.h"
 
@@ -35,6 +36,7 @@ static void fill(struct ms_job *job, uint32_t id)
 	strcpy(job->times.parts[1].name, "boot");
 	job->times.parts[1].us = 7;
 	job->since = 1795266648;
+	job->since_boot = 77;
 }
 
 static void round_trip(void **state)
@@ -68,6 +70,7 @@ static void round_trip(void **state)
 	assert_int_equal(again.times.parts[1].us, 7);
 	assert_int_equal(again.times.total_us, 123463);
 	assert_int_equal(again.since, job.since);
+	assert_int_equal(again.since_boot, job.since_boot);
 	ms_job_release(&again);
 	snprintf(path, sizeof(path), "%s/jobs/4294967294.json", unit_dir);
 	assert_int_equal(stat(path, &st), 0);
@@ -76,6 +79,24 @@ static void round_trip(void **state)
 	assert_int_equal(record_remove(job.job_id, &err), 0);
 	assert_int_equal(ms_job_get(job.job_id, &again, &err), 0);
 	ms_job_release(&job);
+}
+
+/* Somebody may set the clock to any time: it tells a job's age only where nothing else does. */
+static void setting_the_clock_makes_no_job_older(void **state)
+{
+	struct ms_job job = { 0 };
+
+	record_stamp(&job);
+	assert_true(job.since_boot > 0);
+	job.since -= 3600;
+	assert_in_range(ms_job_age(&job), 0, 60);
+	job.since += 7200;
+	assert_in_range(ms_job_age(&job), 0, 60);
+	job.since_boot -= 100;
+	assert_in_range(ms_job_age(&job), 100, 160);
+	/* An earlier version's record. */
+	job = (struct ms_job){ .since = time(NULL) - 200 };
+	assert_in_range(ms_job_age(&job), 200, 260);
 }
 
 static void refusing_needs_no_configuration(void **state)
@@ -296,6 +317,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(round_trip),
+		TEST(setting_the_clock_makes_no_job_older),
 		TEST(refusing_needs_no_configuration),
 		TEST(jobs_are_listed_by_number),
 		TEST(what_is_no_record_is_an_error),
