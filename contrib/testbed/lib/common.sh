@@ -8,6 +8,8 @@ cache=$(realpath -m -- "${LWK_TESTBED_CACHE:-/var/cache/slurm-lwk/testbed}")
 console_ready='testbed: ready'
 console_failed='testbed: failed:|Kernel panic'
 console_lost="kthread timer wakeup didn't happen"
+# UEFI for virtual machines.
+ovmf=/usr/share/ovmf/OVMF.fd
 users=(root user1 user2)
 
 say()

@@ -163,24 +163,43 @@ shape_of()
 	mem=${all_mem[$1 - 1]-${all_mem[0]}}
 }
 
+# nodes_with cpus|memory: prints the number of NUMA nodes with CPUs or memory, of the caller's $nodes.
+nodes_with()
+{
+	[[ $last_node == "no-$1" ]] && echo $((nodes - 1)) || echo "$nodes"
+}
+
 topology_options()
 {
-	local machine=$1 cpus nodes mem node per_node
+	local machine=$1 cpus nodes mem node sockets per_socket banks options
 
 	shape_of "$machine"
-	per_node=$((cpus / nodes))
+	sockets=$(nodes_with cpus) banks=$(nodes_with memory)
+	per_socket=$((cpus / sockets))
 
-	# QEMU describes hardware threads to CPUs of Intel only.
 	topology_options=(
-		-cpu "max$( ((threads == 1)) || echo ,vendor=GenuineIntel)"
-		-smp "$cpus,sockets=$nodes,cores=$((per_node / threads)),threads=$threads" -m "$mem"
+		-cpu "$cpu" -smp "$cpus,sockets=$sockets,cores=$((per_socket / threads)),threads=$threads" -m "$mem"
 	)
 	for ((node = 0; node < nodes; node++)); do
-		topology_options+=(
-			-object "memory-backend-ram,id=ram$node,size=$((mem / nodes))M"
-			-numa "node,nodeid=$node,memdev=ram$node,cpus=$((node * per_node))-$(((node + 1) * per_node - 1))"
-		)
+		options=node,nodeid=$node
+		if ((node < banks)); then
+			topology_options+=(-object "memory-backend-ram,id=ram$node,size=$((mem / banks))M")
+			options+=,memdev=ram$node
+		fi
+		((node >= sockets)) || options+=,cpus=$((node * per_socket))-$(((node + 1) * per_socket - 1))
+		topology_options+=(-numa "$options")
 	done
+}
+
+# Sets the options for what the machine is besides its CPUs, memory and devices.
+choose_form()
+{
+	form_options=(-machine "$chipset")
+	[[ $firmware == bios ]] || form_options+=(-bios "$ovmf")
+	# Linux uses the x2APIC only where an IOMMU can bring interrupts to all its CPUs.
+	[[ ! $iommu ]] || form_options+=(-device 'intel-iommu,intremap=on,eim=on')
+	# QEMU describes hardware threads to CPUs of Intel only.
+	[[ $cpu != max ]] || ((threads == 1)) || cpu+=,vendor=GenuineIntel
 }
 
 start_machine()
@@ -195,7 +214,7 @@ start_machine()
 		port=$((20000 + SRANDOM % 40000))
 		# The overlay that snapshot=on makes is an unlinked file in TMPDIR.
 		if TMPDIR=$state detached qemu-system-x86_64 -name "testbed-$name-$machine,debug-threads=on" \
-			-machine q35 -accel "$accelerator" ${icount:+-icount shift=0,sleep=off} ${plugin:+-plugin "$plugin"} \
+			"${form_options[@]}" -accel "$accelerator" ${icount:+-icount shift=0,sleep=off} ${plugin:+-plugin "$plugin"} \
 			"${topology_options[@]}" \
 			-nodefaults -no-user-config -display none -no-reboot \
 			-kernel "$image/vmlinuz" -initrd "$image/initrd" \
@@ -215,7 +234,7 @@ start_machine()
 		grep -q 'host forwarding rule' "$state/qemu.log" || break
 	done
 	cat "$state/qemu.log"
-	die 'expected a virtual machine, found that QEMU did not start (its words are above); try fewer --cpus or less --mem'
+	die 'expected a virtual machine, found that QEMU did not start (its words are above); try fewer --cpus, less --mem or another --cpu'
 }
 
 start_machines()
@@ -310,18 +329,21 @@ take_shapes()
 
 require_shapes_that_divide()
 {
-	local machine cpus nodes mem
+	local machine cpus nodes mem sockets banks
 
 	for ((machine = 1; machine <= machines; machine++)); do
 		shape_of "$machine"
-		((cpus % (nodes * threads) == 0)) ||
+		((nodes > 1)) || [[ $last_node == full ]] ||
+			die_usage "two nodes or more for --last-node $last_node" "--nodes $nodes" 'give --nodes 2'
+		sockets=$(nodes_with cpus) banks=$(nodes_with memory)
+		((cpus % (sockets * threads) == 0)) ||
 			die_usage "--cpus as a multiple of --nodes times --threads" \
-				"$cpus CPUs for $nodes nodes with $threads thread(s) a core" \
-				"give --cpus $((nodes * threads * (cpus / (nodes * threads) + 1)))"
+				"$cpus CPUs for $sockets nodes with $threads thread(s) a core" \
+				"give --cpus $((sockets * threads * (cpus / (sockets * threads) + 1)))"
 		# Linux plugs memory in blocks of 128 MB.
-		((mem % (128 * nodes) == 0)) ||
-			die_usage "--mem as a multiple of 128 MB per node" "$mem MB for $nodes nodes" \
-				"give --mem $((128 * nodes * (mem / (128 * nodes) + 1)))"
+		((mem % (128 * banks) == 0)) ||
+			die_usage "--mem as a multiple of 128 MB per node" "$mem MB for $banks nodes" \
+				"give --mem $((128 * banks * (mem / (128 * banks) + 1)))"
 	done
 }
 
@@ -346,11 +368,25 @@ verb_up()
 {
 	local lock project=yes cpus=8 nodes=2 mem=4096 link=''
 
+	chipset=q35 firmware=bios iommu='' cpu=max last_node=full
 	release='' kernel='' built_kernel='' packages='' modules='' cgroup='' init=tiny append='' machines='' sites='' threads=1 icount='' plugin='' net_queues=0
 	while (($#)); do
 		case $1 in
-		--cpus | --nodes | --mem | --release | --kernel | --modules | --cgroup | --init | --append | --plugin | --machines | --sites | --link | --threads | --name | --packages)
+		--cpus | --nodes | --mem | --release | --kernel | --modules | --cgroup | --init | --append | --plugin | --machines | --sites | --link | --threads | --name | --packages | --firmware | --cpu)
 			take_option "$@"; shift 2 ;;
+		--machine)
+			(($# >= 2)) || die_usage 'a value after --machine' nothing 'see testbed --help'
+			require_one_of --machine "$2" q35 pc
+			chipset=$2
+			shift 2
+			;;
+		--last-node)
+			(($# >= 2)) || die_usage 'a value after --last-node' nothing 'see testbed --help'
+			require_one_of --last-node "$2" full no-cpus no-memory
+			last_node=$2
+			shift 2
+			;;
+		--iommu) iommu=yes; shift ;;
 		--net-queues)
 			(($# >= 2)) || die_usage 'a value after --net-queues' nothing 'see testbed --help'
 			require_number --net-queues "$2" 2 8
@@ -372,6 +408,10 @@ verb_up()
 	machines=${machines:-1}
 	require_number --machines "$machines" 1 8
 	require_number --threads "$threads" 1 2
+	require_one_of --firmware "$firmware" bios uefi
+	[[ $cpu =~ ^[A-Za-z0-9._-]+(,[+-][a-z0-9._-]+)*$ ]] ||
+		die_usage 'MODEL[,+flag,-flag...] for --cpu' "'$cpu'" 'qemu-system-x86_64 -cpu help lists both'
+	[[ ! $iommu || $chipset == q35 ]] || die_usage '--machine q35 beside --iommu' "$chipset" 'leave out one of them'
 	require_one_of --init "$init" tiny systemd
 	take_shapes --cpus "$cpus" 2 255
 	take_shapes --nodes "$nodes" 1 16
@@ -400,6 +440,7 @@ verb_up()
 	mkdir -p "$state"
 	at_exit give_up
 	choose_accelerator
+	choose_form
 	choose_init_arguments
 	step 'configuration and staged project' make_seeds
 	step "$machines machine(s) started" start_machines

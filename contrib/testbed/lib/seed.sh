@@ -13,7 +13,7 @@ node_lines()
 
 	for ((machine = 1; machine <= machines; machine++)); do
 		shape_of "$machine"
-		echo "NodeName=node$machine CPUs=$cpus Boards=1 SocketsPerBoard=$nodes CoresPerSocket=$((cpus / nodes / threads)) ThreadsPerCore=$threads CpuSpecList=0-$((threads - 1)) RealMemory=$((mem - 384))"
+		echo "NodeName=node$machine CPUs=$cpus Boards=1 SocketsPerBoard=$(nodes_with cpus) CoresPerSocket=$((cpus / $(nodes_with cpus) / threads)) ThreadsPerCore=$threads CpuSpecList=0-$((threads - 1)) RealMemory=$((mem - 384))"
 	done
 }
 

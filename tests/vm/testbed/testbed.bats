@@ -163,6 +163,13 @@ refused()
 	refused '--cpus as a multiple of --nodes' up --cpus 7 --nodes 2
 	refused '4 CPUs for 4 nodes with 2 thread(s)' up --cpus 4 --nodes 4 --threads 2
 	refused '--threads' up --threads 3
+	refused '--machine as one of: q35 pc' up --machine isapc
+	refused '--firmware as one of: bios uefi' up --firmware coreboot
+	refused 'MODEL[,+flag,-flag...] for --cpu' up --cpu 'max,pcid=off'
+	refused "--last-node as one of: full no-cpus no-memory" up --last-node empty
+	refused 'two nodes or more for --last-node no-cpus' up --last-node no-cpus --nodes 1
+	refused '6 CPUs for 4 nodes with' up --last-node no-cpus --nodes 5 --cpus 6
+	refused '--machine q35 beside --iommu' up --machine pc --iommu
 	refused '--mem as a multiple of 128 MB per node' up --mem 4000
 	refused 'a value after --mem' up --mem
 	refused 'one value of --cpus for all machines, or one for each of --machines 2' up --machines 2 --cpus 8,6,4
