@@ -13,7 +13,6 @@
 #define APIC_ICR_HIGH 0x310
 #define APIC_ICR_PENDING (1u << 12)
 #define APIC_LVT_TIMER 0x320
-#define APIC_LVT_FIRST 0x330
 #define APIC_LVT_LAST 0x370
 #define APIC_LVT_MASKED (1u << 16)
 
@@ -45,6 +44,8 @@ void apic_send(u32 apicid, u32 vector)
 {
 	if (boot->x2apic) {
 		memory_barrier();
+		/* The MSR's write does not wait for barriers of memory (SDM vol. 3, 11.12.3). */
+		__asm__ volatile("lfence" ::: "memory");
 		write_msr(MSR_X2APIC + APIC_ICR / 16, (u64)apicid << 32 | vector);
 		return;
 	}
@@ -99,8 +100,7 @@ void apic_timer(u64 ns)
 void apic_setup(void)
 {
 	/* Linux left it soft-disabled; its timer and counters must not fire here. */
-	apic_write(APIC_LVT_TIMER, APIC_LVT_MASKED);
-	for (u32 reg = APIC_LVT_FIRST; reg <= APIC_LVT_LAST; reg += 0x10)
+	for (u32 reg = APIC_LVT_TIMER; reg <= APIC_LVT_LAST; reg += 0x10)
 		apic_write(reg, APIC_LVT_MASKED);
 	apic_write(APIC_TPR, 0);
 	apic_write(APIC_SPURIOUS, APIC_SPURIOUS_ENABLE | 0xff);

@@ -23,6 +23,7 @@
 #include <asm/apic.h>
 #include <asm/desc.h>
 #include <asm/io.h>
+#include <asm/processor.h>
 #include <asm/special_insns.h>
 #include <asm/trapnr.h>
 
@@ -114,6 +115,8 @@ static void send(unsigned int cpu, u32 what)
 	local_irq_save(flags);
 	if (apic->wait_icr_idle)
 		apic->wait_icr_idle();
+	/* An x2APIC has an MSR there, whose write does not wait until others see earlier stores. */
+	weak_wrmsr_fence();
 	apic->icr_write(what, cpu_apicid(cpu));
 	local_irq_restore(flags);
 }

@@ -17,6 +17,7 @@
 #include <asm/apic.h>
 #include <asm/hw_irq.h>
 #include <asm/irqdomain.h>
+#include <asm/processor.h>
 #include <asm/smp.h>
 
 #include "abi/shared/orders.h"
@@ -229,6 +230,8 @@ void doorbell_ring(struct instance *instance, unsigned int slot)
 	cpu = doorbell_cpu(instance, slot);
 	local_irq_save(flags);
 	safe_apic_wait_icr_idle();
+	/* The ICR of an x2APIC is an MSR, and no barrier but this one is for its write. */
+	weak_wrmsr_fence();
 	apic->icr_write(APIC_DM_FIXED | APIC_DEST_PHYSICAL | LWK_DOORBELL_VECTOR,
 			instance->cpus[cpu].apicid);
 	local_irq_restore(flags);

@@ -454,6 +454,7 @@ struct apic {
 };
 extern const struct apic *const apic;
 #define safe_apic_wait_icr_idle() ((void)0)
+#define weak_wrmsr_fence() ((void)0)
 #define local_irq_save(flags) ((void)((flags) = 0))
 #define local_irq_restore(flags) ((void)(flags))
 
