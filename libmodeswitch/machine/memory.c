@@ -25,6 +25,8 @@
 #define BLOCK_TRY_MS(bytes) (2000 + 1000 * (int64_t)((bytes) / (128UL << 20)))
 /* Bytes that Linux keeps in any case, on the whole machine. */
 #define LINUX_KEEPS (128UL << 20)
+/* Larger pages of hugetlbfs have these bytes several times. */
+#define SMALLEST_HUGE_PAGE (2UL << 20)
 
 /* Returns bytes. With less memory free, Linux reclaims memory for ever, or kills processes. */
 static uint64_t own_mark(void)
@@ -136,6 +138,36 @@ static bool look_at_block(unsigned long index, unsigned node, uint64_t block_byt
 	return true;
 }
 
+static bool has(uint64_t flags, unsigned bit)
+{
+	return flags >> bit & 1;
+}
+
+/*
+ * Marks blocks with pages of hugetlbfs. When such a block goes off-line, Linux keeps that many fewer
+ * for good, which were reserved for somebody.
+ */
+static void leave_out_huge_pages(struct memory_block *blocks, size_t n)
+{
+	char text[8192], path[PATH_MAX];
+	int fd;
+
+	if (kernel_read(text, sizeof(text), "/proc/meminfo") < 0 || !meminfo_bytes(text, "Hugetlb"))
+		return;
+	snprintf(path, sizeof(path), "%s/proc/kpageflags", files_root);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	for (size_t i = 0; fd >= 0 && i < n; i++) {
+		uint64_t at = blocks[i].start, end = at + memory_block_bytes(), flags;
+
+		for (; !blocks[i].unfit && at < end; at += SMALLEST_HUGE_PAGE)
+			blocks[i].unfit = pread(fd, &flags, sizeof(flags),
+						at / PAGE * sizeof(flags)) == sizeof(flags) &&
+					  has(flags, KPF_HUGE);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
 static int compare_blocks(const void *a, const void *b)
 {
 	const struct memory_block *x = a, *y = b;
@@ -174,6 +206,7 @@ size_t memory_blocks(unsigned node, struct memory_block **out)
 		closedir(dir);
 	if (n)
 		qsort(blocks, n, sizeof(*blocks), compare_blocks);
+	leave_out_huge_pages(blocks, n);
 	*out = blocks;
 	return n;
 }
@@ -221,11 +254,6 @@ static void for_each_page(const struct memory_block *block,
 	}
 	if (fd >= 0)
 		close(fd);
-}
-
-static bool has(uint64_t flags, unsigned bit)
-{
-	return flags >> bit & 1;
 }
 
 static void count_obstacle(uint64_t flags, void *context)

@@ -16,7 +16,10 @@ struct memory_block {
 	uint64_t start;	     /* physical address */
 	bool online;
 	bool movable; /* on-line, in ZONE_MOVABLE */
-	/* Linux can never put it off-line: it has holes, or is in several zones or NUMA nodes. */
+	/*
+	 * Linux can never put it off-line, because it has holes, or is in several zones or NUMA
+	 * nodes; or it must not, because of pages of hugetlbfs, which only root sees.
+	 */
 	bool unfit;
 };
 

@@ -54,7 +54,7 @@ static void add_kept(struct json_object *kept, const struct memory_block *block)
 {
 	struct json_object *item = json_object_new_object();
 	struct memory_obstacles found;
-	char why[256] = "it has holes, or is in several zones or on several NUMA nodes";
+	char why[256] = "it has holes or huge pages, or is in several zones or NUMA nodes";
 
 	memory_look_for_obstacles(block, &found);
 	if (found.slab || found.page_tables || found.reserved || found.broken)

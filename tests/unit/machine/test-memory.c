@@ -152,6 +152,27 @@ static void what_its_pages_are(void **state)
 	assert_int_equal(memory_block_doubtful(&second), ALL_PAGES);
 }
 
+static void a_block_with_huge_pages_stays(void **state)
+{
+	enum { PAGES = 1024, LRU = 1 << 5, HUGE = 1 << 17 };
+	struct memory_block *blocks;
+	uint64_t flags[2 * PAGES];
+
+	unit_file("sys/devices/system/memory/block_size_bytes", "%x\n", PAGES * 4096);
+	make_block(0, "online", "Movable", 0);
+	make_block(1, "online", "Normal", 0);
+	for (int i = 0; i < 2 * PAGES; i++)
+		flags[i] = i < PAGES + 512 ? LRU : HUGE;
+	write_flags(flags, 2 * PAGES);
+	for (int reserved = 0; reserved < 2; reserved++) {
+		unit_file("proc/meminfo", "MemAvailable: 1 kB\nHugetlb: %d kB\n", 2048 * reserved);
+		assert_int_equal(memory_blocks(0, &blocks), 2);
+		assert_false(blocks[0].unfit);
+		assert_int_equal(blocks[1].unfit, reserved);
+		free(blocks);
+	}
+}
+
 struct heard {
 	uint64_t start[2], bytes[2];
 	size_t n;
@@ -257,6 +278,7 @@ int main(void)
 		TEST(nothing_to_choose_from),
 		TEST(what_is_known_of_blocks),
 		TEST(what_its_pages_are),
+		TEST(a_block_with_huge_pages_stays),
 		TEST(what_could_be_lent_of_a_block),
 		TEST(linux_keeps_what_it_needs),
 		TEST(cache_is_dropped_where_moving_it_costs_more),
