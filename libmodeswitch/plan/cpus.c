@@ -40,7 +40,8 @@ static int check_allocation(struct planning *p)
 		return ms_fail(
 			p->err,
 			"of the allocation's CPUs %s some are off-line (on-line are %s); the "
-			"administrator's remedy is chcpu -e",
+			"administrator's remedy is chcpu -e, or what 'lwkctl check' says of their "
+			"numbers",
 			wanted, list(found, p->supply->online_cpus));
 	return 0;
 }

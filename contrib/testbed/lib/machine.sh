@@ -199,7 +199,7 @@ choose_form()
 	# Linux uses the x2APIC only where an IOMMU can bring interrupts to all its CPUs.
 	[[ ! $iommu ]] || form_options+=(-device 'intel-iommu,intremap=on,eim=on')
 	# QEMU describes hardware threads to CPUs of Intel only.
-	[[ $cpu != max ]] || ((threads == 1)) || cpu+=,vendor=GenuineIntel
+	[[ $cpu != max* ]] || ((threads == 1)) || cpu+=,vendor=GenuineIntel
 }
 
 start_machine()

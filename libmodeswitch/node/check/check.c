@@ -70,6 +70,7 @@ int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, vo
 	check_slurm_node(&checking);
 	check_memory(&checking);
 	check_numa(&checking);
+	check_cpu_numbers(&checking);
 	check_cgroups(&checking);
 	check_limits(&checking);
 	check_interrupts(&checking);

@@ -53,6 +53,7 @@ void check_vulnerabilities(struct checking *checking);
 /* memory.c */
 void check_memory(struct checking *checking);
 void check_numa(struct checking *checking);
+void check_cpu_numbers(struct checking *checking);
 
 /* jobs.c */
 void check_jobs(struct checking *checking);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Looks at the NUMA nodes: whether lwk.conf names those that exist, and whether their memory can
- * be lent in large contiguous pieces.
+ * be lent in large contiguous pieces; and at the numbers of the CPUs.
  */
 #include <hwloc.h>
 #include <stdlib.h>
@@ -87,6 +87,31 @@ void check_memory(struct checking *checking)
 	hwloc_bitmap_foreach_end();
 	hwloc_bitmap_free(system);
 	hwloc_bitmap_free(nodes);
+}
+
+/*
+ * slurmd's map of its CPUs to Linux's leaves out the numbers that are not below the number of CPUs.
+ */
+void check_cpu_numbers(struct checking *checking)
+{
+	hwloc_const_bitmap_t cpus;
+	hwloc_topology_t topology;
+	struct ms_error ignored;
+	char list[256];
+
+	if (topology_load_node(true, false, &topology, &ignored) < 0)
+		return; /* check_numa() tells */
+	cpus = hwloc_topology_get_topology_cpuset(topology);
+	hwloc_bitmap_list_snprintf(list, sizeof(list), cpus);
+	if (hwloc_bitmap_last(cpus) >= hwloc_bitmap_weight(cpus))
+		check_tell(
+			checking, MS_PROBLEM, "cpu",
+			"boot without nosmt and have jobs say --hint=nomultithread, or turn SMT off in the "
+			"firmware; CPUs that 'chcpu -d' put off-line: 'chcpu -e', and restart slurmd",
+			"the CPUs on-line are %s: Slurm takes others where their numbers have "
+			"holes, and LWK jobs are refused",
+			list);
+	hwloc_topology_destroy(topology);
 }
 
 /* The NUMA nodes that lwk.conf names must exist on this machine. */

@@ -594,6 +594,31 @@ static void fred(void **state)
 	assert_has(heard.problems, "boot with fred=off");
 }
 
+static void numbers_of_cpus_with_holes(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned problems;
+	} cases[] = { { "pu:4", 0 }, { "pack:2 core:2 pu:1(indexes=0,2,4,6)", 1 } };
+	struct checking checking = { .hear = hear };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		hwloc_topology_t topology;
+
+		snprintf(path, sizeof(path), "%s/topology.xml", state_dir);
+		assert_int_equal(hwloc_topology_init(&topology), 0);
+		assert_int_equal(hwloc_topology_set_synthetic(topology, cases[i].text), 0);
+		assert_int_equal(hwloc_topology_load(topology), 0);
+		assert_int_equal(hwloc_topology_export_xml(topology, path, 0), 0);
+		hwloc_topology_destroy(topology);
+		memset(&heard, 0, sizeof(heard));
+		check_cpu_numbers(&checking);
+		assert_int_equal(heard.n_problems, cases[i].problems);
+	}
+	assert_has(heard.problems, "the CPUs on-line are 0,2,4,6: ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -616,6 +641,7 @@ int main(void)
 		TEST(two_versions_of_cgroups),
 		TEST(tricks_that_are_off),
 		TEST(fred),
+		TEST(numbers_of_cpus_with_holes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
