@@ -12,6 +12,9 @@
  *     LWKPART_MEM_ALIGN. CPU numbers are Linux's.
  *   - A structure grows only with a new ioctl number; LWKPART_ABI_VERSION changes when the
  *     meaning of an existing ioctl does.
+ *   - What gives back stays as it is for ever: LWKPART_GET_INFO, GET_LEDGER, GET_INSTANCE, SHUTDOWN,
+ *     DESTROY, RETURN_CPU, RETURN_MEM. After an upgrade it is a newer library that ends the LWKs of an
+ *     older module.
  *   - After an error nothing has changed, unless the ioctl says otherwise.
  */
 #ifndef LWKPART_H

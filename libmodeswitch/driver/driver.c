@@ -30,6 +30,11 @@ void driver_names(char *text, size_t size)
 		at += snprintf(text + at, size - at, "%s%s", at ? ", " : "", drivers[i]->name);
 }
 
+int driver_open_any(const struct driver *driver, struct ms_error *err)
+{
+	return driver->open_any ? driver->open_any(err) : driver->open(err);
+}
+
 int driver_instance_of_job(const struct driver *driver, int dev, uint32_t job_id)
 {
 	struct instance_info info;

@@ -100,8 +100,14 @@ struct driver {
 	 * one is in use. NULL: the driver needs none.
 	 */
 	int (*use_library)(const char *path, struct ms_error *err);
-	/* -ENOENT: the module is not loaded. Other failures set *err. */
+	/* -ENOENT: the module is not loaded. Other failures set *err; -EPROTO: of another ABI. */
 	int (*open)(struct ms_error *err);
+	/*
+	 * Opens also a module of another ABI, which an upgrade left loaded for the LWKs that ran:
+	 * only ledger, info, shutdown, destroy, return_cpu and return_memory may be asked of it.
+	 * NULL: open() does.
+	 */
+	int (*open_any)(struct ms_error *err);
 	void (*close)(int dev);
 
 	/* Take a CPU from Linux; give it back. */
@@ -161,6 +167,9 @@ const struct driver *driver_find(const char *name);
 void driver_names(char *text, size_t size);
 /* Returns driver number i, counted from 0; NULL after the last. */
 const struct driver *driver_number(size_t i);
+
+/* Opens the driver to see what is lent and to give it back, also to a module of another ABI. */
+int driver_open_any(const struct driver *driver, struct ms_error *err);
 
 /* Returns the number of the job's instance, or MS_NO_INSTANCE. */
 int driver_instance_of_job(const struct driver *driver, int dev, uint32_t job_id);

@@ -30,7 +30,7 @@ static int append(const struct driver *driver, struct ms_lent **lent, size_t *n,
 		  struct ms_error *err)
 {
 	struct ms_lent *own = NULL, *all;
-	int dev = driver->open(err), error;
+	int dev = driver_open_any(driver, err), error;
 	size_t n_own = 0;
 
 	if (dev < 0)

@@ -117,7 +117,7 @@ static int look_at_ledger(struct switching *with, uint32_t job_id, struct ms_err
 	size_t n = 0;
 	int ret;
 
-	with->dev = with->driver->open(err);
+	with->dev = driver_open_any(with->driver, err);
 	if (with->dev < 0)
 		return with->dev == -ENOENT ? 0 : -1;
 	for (unsigned i = 0; i < with->driver->max_instances; i++) {

@@ -123,7 +123,7 @@ static int give_back_leftovers(struct switching *all, struct ms_error *err)
 	int ret = 0;
 	size_t n;
 
-	all->dev = all->driver->open(err);
+	all->dev = driver_open_any(all->driver, err);
 	if (all->dev < 0)
 		return all->dev == -ENOENT ? 0 : -1;
 	if (end_instances(all, err) < 0 || switching_ledger(all, &lent, &n, err) < 0)

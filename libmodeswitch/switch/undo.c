@@ -66,7 +66,7 @@ static int open_driver(struct switching *switching, struct ms_error *err)
 	if (!switching->driver)
 		return ms_fail(err, "the journal names an unknown driver \"%s\"",
 			       switching->journal->driver);
-	switching->dev = switching->driver->open(err);
+	switching->dev = driver_open_any(switching->driver, err);
 	return switching->dev >= 0 || switching->dev == -ENOENT ? 0 : -1;
 }
 

@@ -6,7 +6,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define LWKPART_ABI_VERSION 1
+#define LWKPART_ABI_VERSION 2
 #define LWKPART_DEVICE "/dev/lwkpart"
 #define LWKPART_IOC 0xb7
 

@@ -19,16 +19,24 @@ static int request(int dev, unsigned long code, void *argument)
 	return ioctl(dev, code, argument) < 0 ? -errno : 0;
 }
 
+static int open_any(struct ms_error *err)
+{
+	int dev = open(LWKPART_DEVICE, O_RDWR | O_CLOEXEC), error;
+
+	if (dev >= 0)
+		return dev;
+	error = errno == ENXIO || errno == ENODEV ? ENOENT : errno;
+	ms_fail(err, "%s: %s", LWKPART_DEVICE, strerror(error));
+	return -error;
+}
+
 static int lwkpart_open(struct ms_error *err)
 {
 	struct lwkpart_info info = { 0 };
-	int dev = open(LWKPART_DEVICE, O_RDWR | O_CLOEXEC), error;
+	int dev = open_any(err), error;
 
-	if (dev < 0) {
-		error = errno == ENXIO || errno == ENODEV ? ENOENT : errno;
-		ms_fail(err, "%s: %s", LWKPART_DEVICE, strerror(error));
-		return -error;
-	}
+	if (dev < 0)
+		return dev;
 	error = request(dev, LWKPART_GET_INFO, &info);
 	if (!error && info.abi_version == LWKPART_ABI_VERSION)
 		return dev;
@@ -37,9 +45,9 @@ static int lwkpart_open(struct ms_error *err)
 		ms_fail(err, "%s does not answer: %s", LWKPART_DEVICE, strerror(-error));
 	else
 		ms_fail(err,
-			"expected lwkpart.ko with ABI version %d; the one that is loaded has %u; "
-			"unload it (rmmod lwkpart) so that the one that belongs to this version "
-			"is loaded",
+			"lwkpart.ko is of another release: expected ABI version %d, found %u loaded; "
+			"install the module of slurm-lwk " PACKAGE_VERSION
+			", and let the node's LWK jobs end: the next one loads it",
 			LWKPART_ABI_VERSION, info.abi_version);
 	return error ? error : -EPROTO;
 }
@@ -256,6 +264,7 @@ const struct driver driver_lwkpart = {
 	.module = "lwkpart",
 	.device_prefix = LWK_DEVICE_DIR "/",
 	.open = lwkpart_open,
+	.open_any = open_any,
 	.close = lwkpart_close,
 	.lend_cpu = lend_cpu,
 	.return_cpu = return_cpu,

@@ -201,6 +201,13 @@ static void check_module(struct checking *checking, const struct driver *driver)
 			   "%s is loaded", driver->module);
 		return;
 	}
+	if (dev == -EPROTO) {
+		check_tell(checking, MS_PROBLEM, "module",
+			   "do that; 'lwkctl list' names these jobs, and 'modinfo -F version' the "
+			   "module that is installed",
+			   "%s", err.text);
+		return;
+	}
 	if (dev != -ENOENT) {
 		check_tell(checking, MS_PROBLEM, "module", "see the end of 'dmesg'", "%s",
 			   err.text);
