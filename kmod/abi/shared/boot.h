@@ -27,8 +27,10 @@
 #include "abi/shared/counters.h"
 #include "abi/shared/layout.h"
 
-#define LWK_SHARED_MAGIC 0x314b574c /* "LWK1" */
-#define LWK_SHARED_VERSION 11
+/* The version changes with anything here that the LWK, lwkpart.ko and proxies must agree about. */
+#define LWK_SHARED_VERSION 12
+/* "LWK" and the version, by which a proxy sees that it is of another release than the LWK. */
+#define LWK_SHARED_MAGIC (0x4b574cU | LWK_SHARED_VERSION << 24)
 
 struct lwk_boot_cpu {
 	__u32 linux_cpu;

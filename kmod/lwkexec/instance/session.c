@@ -16,6 +16,7 @@
 #include "abi/device/process.h"
 #include "abi/device/serve.h"
 #include "abi/device/watch.h"
+#include "abi/shared/boot.h"
 #include "lwkexec/base/descriptors.h"
 #include "lwkexec/base/fail.h"
 #include "lwkexec/instance/gone.h"
@@ -72,6 +73,15 @@ static int create_process(uint32_t flags, unsigned retries, bool say_frozen)
 	return 0;
 }
 
+/* After an upgrade a job has the LWK and the module with which it began. */
+static void fail_of_release(const char *device)
+{
+	fail(EXIT_LWK,
+	     "%s: expected an LWK for this lwkexec, of slurm-lwk " PACKAGE_VERSION
+	     ", found one of another release: slurm-lwk was upgraded while the job ran; start a new job",
+	     device);
+}
+
 static void create_or_fail(const char *device, uint32_t flags)
 {
 	int error = create_process(flags, getenv(ENV_WAIT) ? UINT_MAX : BUSY_RETRIES, !flags);
@@ -82,6 +92,9 @@ static void create_or_fail(const char *device, uint32_t flags)
 		     session.cpus, session.cpus, session.cpus);
 	if (error == -EHOSTDOWN)
 		session_gone();
+	/* The argument's size is part of an ioctl's number. */
+	if (error == -ENOTTY)
+		fail_of_release(device);
 	if (error)
 		fail(EXIT_LWK, "%s: cannot make an LWK process: %s", device, strerror(-error));
 }
@@ -171,7 +184,7 @@ bool session_own_cpu(uint32_t *index, uint32_t *linux_cpu)
 	return known;
 }
 
-/* Maps the status, the window and the channel of the session. */
+/* Maps the status, the window and the channel of the session. -EPROTO: the LWK's release differs. */
 static int map_areas(void)
 {
 	int error;
@@ -180,6 +193,8 @@ static int map_areas(void)
 			      LWK_MMAP_STATUS);
 	if (session.status == MAP_FAILED)
 		return -errno;
+	if (session.status->magic != LWK_SHARED_MAGIC)
+		return -EPROTO;
 	error = window_map(session.device);
 	if (!error)
 		error = map_channel();
@@ -199,6 +214,8 @@ static void begin(const char *device, uint32_t flags)
 	session.status_bytes = status.status_bytes;
 	create_or_fail(device, flags);
 	error = map_areas();
+	if (error == -EPROTO)
+		fail_of_release(device);
 	if (error)
 		fail(EXIT_LWK, "%s: the LWK's memory cannot be mapped here (%s); %s", device,
 		     strerror(-error), error == -ENOMEM ? "raise ulimit -v" : "please report this");
