@@ -144,6 +144,9 @@ static int prepare_image(struct switching *switching, const struct ms_request *r
 	if (switching->driver->use_library &&
 	    switching->driver->use_library(image->library, err) < 0)
 		return -1;
+	/* A driver with a library of its own has a module of its own, too. */
+	if (!switching->driver->use_library)
+		module_renew(switching->driver->module);
 	switching->dev = switching->driver->open(err);
 	if (switching->dev < 0 && switching->dev != -ENOENT)
 		return -1;

@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loads the driver's kernel module if need be. Nothing ever unloads it, because what it has lent
- * must outlive the switch.
+ * Loads the driver's kernel module if need be. After an upgrade the one that is loaded makes room for
+ * the one that is installed; nothing else unloads it, because what it has lent must outlive the switch.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/files.h"
 #include "machine/signatures.h"
 #include "modeswitch/error.h"
 #include "switch/steps/table.h"
 
 #define MODPROBE "/sbin/modprobe"
+
+void module_renew(const char *module)
+{
+	char release[64];
+
+	/* The kernel refuses as long as anything is lent. */
+	if (kernel_read(release, sizeof(release), "/sys/module/%s/version", module) > 0 &&
+	    strcmp(release, PACKAGE_VERSION) != 0)
+		syscall(SYS_delete_module, module, O_NONBLOCK);
+}
 
 static int load_module(struct switching *switching, struct ms_error *err)
 {

@@ -16,4 +16,7 @@ extern const struct step *const all_steps[];
 /* The steps that a switch still has to do when it takes over a warm partition (warm.h). */
 extern const struct step *const warm_steps[];
 
+/* A loaded module of another release that has lent nothing makes room for the installed one. */
+void module_renew(const char *module);
+
 #endif
