@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "driver/driver.h"
+#include "modeswitch/error.h"
 #include "node/check/check.h"
 
 static const char good_slurm[] = "Configuration data as of 2026-11-21T15:38:28\n"
@@ -527,6 +528,25 @@ static void a_module_of_another_release(void **state)
 		   "of slurm-lwk 0.0.1 is loaded, and the rest is of " PACKAGE_VERSION);
 }
 
+static int device_of_another_abi(struct ms_error *err)
+{
+	ms_fail(err, "expected ABI version 9, found 8 loaded");
+	return -EPROTO;
+}
+
+static void a_module_of_another_abi(void **state)
+{
+	static const struct driver driver = { .module = "lwk-of-tests",
+					      .open = device_of_another_abi };
+	struct checking checking = { .hear = hear };
+
+	memset(&heard, 0, sizeof(heard));
+	check_driver(&checking, &driver);
+	assert_int_equal(heard.n_problems, 1);
+	assert_has(heard.problems, "expected ABI version 9, found 8 loaded");
+	assert_has(heard.problems, "'lwkctl list'");
+}
+
 /* ---- what the kernel lacks ---- */
 
 static void look_at_cgroups(const char *mounts, const char *plugin)
@@ -638,6 +658,7 @@ int main(void)
 		TEST(a_plugin_for_another_release_of_slurm),
 		TEST(a_module_for_another_kernel),
 		TEST(a_module_of_another_release),
+		TEST(a_module_of_another_abi),
 		TEST(two_versions_of_cgroups),
 		TEST(tricks_that_are_off),
 		TEST(fred),
