@@ -51,6 +51,18 @@ movable_blocks()
 	bed sh -c "grep -lx Movable $memory/memory*/valid_zones | wc -l"
 }
 
+# put_off_line: has Linux give up a block of the node for jobs, and prints its number. Pages of the kernel
+# keep some blocks, never the same.
+put_off_line()
+{
+	bed sh -c "cd $memory"'
+		for block in $(ls -d ../node/node1/memory* | sed "s/.*memory//" | sort -rn); do
+			grep -qx Normal "memory$block/valid_zones" || continue
+			! echo offline >"memory$block/state" || { echo "$block"; exit; }
+		done 2>/dev/null
+		exit 1'
+}
+
 # in_root_cgroup SCRIPT: runs it outside sshd's service, which `lwkctl prepare` keeps on the system's nodes
 # where systemd started it.
 in_root_cgroup()
@@ -155,8 +167,7 @@ in_root_cgroup()
 }
 
 @test "a block that an administrator has off-line stays off-line by prepare and by --undo" {
-	block=$(bed lwkctl prepare --json --dry-run | jq '.nodes[0] | [.kept[].block] as $kept | .movable | $kept[0] + 3')
-	bed sh -c "echo offline >$memory/memory$block/state"
+	block=$(put_off_line)
 	before=$(facts)
 	prepare_node
 	[[ $(json '.nodes[0].offline') == 1 ]]
@@ -180,10 +191,9 @@ in_root_cgroup()
 }
 
 @test "a block that a killed prepare left off-line becomes movable by the next one" {
-	block=$(bed lwkctl prepare --json --dry-run | jq '.nodes[0].kept[0].block + 3')
+	block=$(put_off_line)
 	bed sh -c "umask 077
-		echo '{\"pending\":{\"block\":$block,\"online\":\"online_kernel\"}}' >/run/slurm-lwk/prepared.json
-		echo offline >$memory/memory$block/state"
+		echo '{\"pending\":{\"block\":$block,\"online\":\"online_kernel\"}}' >/run/slurm-lwk/prepared.json"
 	prepare_node
 	[[ $(json '.nodes[0].offline') == 0 ]]
 	[[ $(movable_blocks) == $(json '.nodes[0].movable') ]]
@@ -192,10 +202,9 @@ in_root_cgroup()
 }
 
 @test "--undo finds a block that a killed prepare made movable and did not note" {
-	block=$(bed lwkctl prepare --json --dry-run | jq '.nodes[0].kept[0].block + 3')
+	block=$(put_off_line)
 	bed sh -c "umask 077
 		echo '{\"pending\":{\"block\":$block,\"online\":\"online_kernel\"}}' >/run/slurm-lwk/prepared.json
-		echo offline >$memory/memory$block/state
 		echo online_movable >$memory/memory$block/state"
 	run -0 bed lwkctl prepare --undo
 	[[ $output == *'own use: 1'* ]]
