@@ -26,6 +26,12 @@ in_seconds()
 	awk -F '[-:]' '{ s = 0; for (i = 1; i <= NF; i++) s = s * (NF - i == 2 && NF == 4 ? 24 : 60) + $i; print s }' <<<"$1"
 }
 
+# in_bytes SIZE: prints bytes; SIZE is in K, or in M where that takes no more digits.
+in_bytes()
+{
+	numfmt --from=iec "$1"
+}
+
 # cpu_time STEP FIELD: prints the seconds of CPU time that sacct shows there.
 cpu_time()
 {
@@ -57,7 +63,7 @@ holds()
 	local found
 	found=$(bed sstat -n -P -j "$2.0" -o MaxRSS,AveCPU)
 
-	[[ $found =~ ^([0-9]+)K\|.*[1-9] ]] && ((BASH_REMATCH[1] >= $1 * 1024))
+	[[ $found =~ ^([0-9.]+[KM])\|.*[1-9] ]] && (($(in_bytes "${BASH_REMATCH[1]}") >= $1 << 20))
 }
 
 @test "sstat and sacct show the CPU time and memory that the LWK reports" {
@@ -72,7 +78,7 @@ holds()
 	user=${BASH_REMATCH[1]} peak=${BASH_REMATCH[3]}
 	total=$(lwk_time)
 	((peak >= 200))
-	rss=$(sacct_field "$job.0" MaxRSS)
+	rss=$(in_bytes "$(sacct_field "$job.0" MaxRSS)")
 	run bed sacct -j "$job" -o JobID,TotalCPU,UserCPU,SystemCPU,AveCPU,MaxRSS
 	echo "$output"
 	# sacct rounds, and adds the time of the proxy, which loads the program.
@@ -83,7 +89,7 @@ holds()
 	ave=$(cpu_time "$job.0" AveCPU)
 	is_true "1 <= $ave && $ave <= $slurm + 1"
 	# The proxy has some memory of its own.
-	((${rss%K} >= 200 * 1024 && ${rss%K} <= (peak + 16) * 1024))
+	((rss >= 200 << 20 && rss <= (peak + 16) << 20))
 }
 
 @test "sacct has the CPU time of a program too short to be looked at, and wait(2) its memory" {
@@ -126,8 +132,8 @@ gather_by()
 	echo "$output"
 	is_true "$total - 0.1 <= $(cpu_time "$job.0" TotalCPU)"
 	is_true "$(cpu_time "$job.0" AveCPU) < $total / 2"
-	rss=$(sacct_field "$job.0" MaxRSS)
-	((${rss%K} < 32 * 1024))
+	rss=$(in_bytes "$(sacct_field "$job.0" MaxRSS)")
+	((rss < 32 << 20))
 	node_is_clean
 }
 
@@ -138,7 +144,7 @@ gather_by()
 	job=$(submit user1 -n2 --mem=768 --lwk --lwk-report --acctg-freq=task=1 \
 		--wrap "srun -n1 $programs/hammer 8; srun -n1 $programs/hammer 600")
 	wait_for 60 has_printed user1 "$job" 'calls '
-	wait_for 60 bed pgrep -f '^/usr/bin/lwkexec 600'
+	wait_for 60 bed pgrep -f '^/usr/bin/lwkexec .*hammer 600'
 	bed scancel "$job"
 	wait_for_job "$job"
 	gather_by linux
