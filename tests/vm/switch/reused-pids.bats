@@ -44,10 +44,10 @@ innocent_lives()
 # bats test_tags=nightly
 @test "lwkctl reset --force kills who has the lock, not who has the number of the process that took it" {
 	# A child keeps the lock that its parent took.
-	run -0 bed bash -s <<-'EOF'
+	run -0 bed timeout 60 bash -s <<-'EOF'
 	mkdir -p /run/slurm-lwk
 	setsid bash -c 'exec 9>>/run/slurm-lwk/lock; flock 9; exec tail -f /dev/null' </dev/null >/dev/null 2>&1 &
-	until taker=$(awk -v inode=":$(stat -c %i /run/slurm-lwk/lock)\$" '$2 == "FLOCK" && $6 ~ inode { print $5 }' \
+	until taker=$(awk -v inode=":$(stat -c %i /run/slurm-lwk/lock 2>/dev/null)\$" '$2 == "FLOCK" && $6 ~ inode { print $5 }' \
 		/proc/locks) && [[ $taker ]] && ! [[ -e /proc/$taker ]]; do sleep 0.05; done
 	echo "$taker $!"
 	EOF
@@ -63,7 +63,7 @@ innocent_lives()
 
 # bats test_tags=nightly
 @test "a switch is killed, and nobody waits for the process that has its number" {
-	bed bash -c 'mkdir -p /run/slurm-lwk; echo on cpus after hold >/run/slurm-lwk/fault
+	bed timeout 60 bash -c 'mkdir -p /run/slurm-lwk; echo on cpus after hold >/run/slurm-lwk/fault
 		setsid switch-once on 920 1000 4-7 400M </dev/null >/dev/null 2>&1 &
 		echo $! >/run/switching.pid
 		until [[ -e /run/slurm-lwk/fault.met ]]; do sleep 0.05; done
