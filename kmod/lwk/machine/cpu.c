@@ -8,7 +8,7 @@
 #include "lwk/machine/entry.h"
 #include "lwk/machine/fpu.h"
 #include "lwk/machine/state.h"
-#include "lwk/memory/direct_map.h"
+#include "lwk/paging/direct_map.h"
 #include "lwk/process/slot.h"
 
 _Static_assert(offsetof(struct slot, user_rsp) == SLOT_USER_RSP, "entry.h");

@@ -5,8 +5,8 @@
 
 #include "abi/shared/calls.h"
 #include "abi/shared/layout.h"
-#include "lwk/memory/pages.h"
 #include "lwk/memory/tree.h"
+#include "lwk/paging/pages.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 

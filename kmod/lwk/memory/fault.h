@@ -4,8 +4,8 @@
 #define LWK_MEMORY_FAULT_H
 
 #include "lwk/base/types.h"
-#include "lwk/memory/peephole.h"
 #include "lwk/memory/space.h"
+#include "lwk/paging/peephole.h"
 
 /*
  * Makes the page at addr present. 0; -EFAULT: not allowed there; -EIO: allowed, but Linux has no

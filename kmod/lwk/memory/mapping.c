@@ -13,12 +13,12 @@
 #include "lwk/machine/x86.h"
 #include "lwk/memory/areas.h"
 #include "lwk/memory/change.h"
-#include "lwk/memory/limbo.h"
 #include "lwk/memory/move.h"
-#include "lwk/memory/pages.h"
 #include "lwk/memory/share.h"
-#include "lwk/memory/tables.h"
-#include "lwk/memory/tlb.h"
+#include "lwk/paging/limbo.h"
+#include "lwk/paging/pages.h"
+#include "lwk/paging/tables.h"
+#include "lwk/paging/tlb.h"
 #include "lwk/process/slot.h"
 
 /* The value of an expression that changes mappings. */

@@ -3,7 +3,7 @@
 
 #include <linux/errno.h>
 
-#include "lwk/memory/tables.h"
+#include "lwk/paging/tables.h"
 #include "lwk/watch/account.h"
 
 /* Would a large page at base be moved as a whole? Its new place must have no table. */

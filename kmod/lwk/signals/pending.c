@@ -13,7 +13,7 @@
 #include <linux/errno.h>
 #include <linux/signal.h>
 
-#include "lwk/memory/pages.h"
+#include "lwk/paging/pages.h"
 #include "lwk/process/slot.h"
 
 struct queued {

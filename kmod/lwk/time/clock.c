@@ -5,8 +5,8 @@
 #include <linux/errno.h>
 
 #include "lwk/machine/boot.h"
-#include "lwk/memory/direct_map.h"
 #include "lwk/memory/user.h"
+#include "lwk/paging/direct_map.h"
 #include "lwk/process/slot.h"
 #include "lwk/time/read.h"
 

@@ -5,7 +5,7 @@
 #include "lwk/base/lock.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/x86.h"
-#include "lwk/memory/direct_map.h"
+#include "lwk/paging/direct_map.h"
 #include "lwk/time/clock.h"
 
 static struct lwk_console *console;

@@ -6,8 +6,8 @@
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
 #include "lwk/machine/x86.h"
-#include "lwk/memory/direct_map.h"
-#include "lwk/memory/pages.h"
+#include "lwk/paging/direct_map.h"
+#include "lwk/paging/pages.h"
 #include "lwk/process/slot.h"
 
 static struct lwk_registers *saved; /* by the CPU's index */

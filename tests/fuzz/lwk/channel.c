@@ -9,7 +9,7 @@
 #include "lwk/base/string.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
-#include "lwk/memory/pages.h"
+#include "lwk/paging/pages.h"
 #include "lwk/process/process.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"

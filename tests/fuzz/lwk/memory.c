@@ -15,12 +15,12 @@
 #include "lwk/memory/areas.h"
 #include "lwk/memory/change.h"
 #include "lwk/memory/copy.h"
-#include "lwk/memory/direct_map.h"
 #include "lwk/memory/fault.h"
 #include "lwk/memory/mapping.h"
-#include "lwk/memory/pages.h"
-#include "lwk/memory/tables.h"
 #include "lwk/memory/user.h"
+#include "lwk/paging/direct_map.h"
+#include "lwk/paging/pages.h"
+#include "lwk/paging/tables.h"
 #include "lwk/partition.h"
 
 static struct input input;

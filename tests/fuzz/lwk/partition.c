@@ -5,12 +5,12 @@
 
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
-#include "lwk/memory/direct_map.h"
-#include "lwk/memory/pages.h"
+#include "lwk/paging/direct_map.h"
+#include "lwk/paging/pages.h"
 #include "lwk/watch/panic.h"
 
 /* The state of pages.c, which a reset clears. */
-#include "lwk/memory/pages.c"
+#include "lwk/paging/pages.c"
 
 #define START 0x40000000UL
 #define FIRST_BYTES (10UL << 20)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The TLBs of the CPUs that share a space. */
-#ifndef LWK_MEMORY_TLB_H
-#define LWK_MEMORY_TLB_H
+#ifndef LWK_PAGING_TLB_H
+#define LWK_PAGING_TLB_H
 
 #include "lwk/memory/space.h"
 

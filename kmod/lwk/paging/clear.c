@@ -4,13 +4,13 @@
  * program are zero, but on CPUs with Meltdown a program can read all that the page tables map for
  * the kernel, and that is the whole partition. So all CPUs clear it before the first one runs.
  */
-#include "lwk/memory/clear.h"
+#include "lwk/paging/clear.h"
 
 #include "abi/shared/layout.h"
 #include "lwk/base/string.h"
 #include "lwk/machine/boot.h"
-#include "lwk/memory/direct_map.h"
-#include "lwk/memory/pages.h"
+#include "lwk/paging/direct_map.h"
+#include "lwk/paging/pages.h"
 #include "lwk/process/slot.h"
 #include "lwk/watch/account.h"
 

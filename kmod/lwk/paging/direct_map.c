@@ -4,12 +4,12 @@
  * large pages become small ones. Entries are changed in the tables that the CPUs boot with, which
  * all spaces share; a CPU forgets the former ones when it enters a space.
  */
-#include "lwk/memory/direct_map.h"
+#include "lwk/paging/direct_map.h"
 
 #include "lwk/base/lock.h"
 #include "lwk/machine/x86.h"
-#include "lwk/memory/pages.h"
-#include "lwk/memory/tables.h"
+#include "lwk/paging/pages.h"
+#include "lwk/paging/tables.h"
 
 /* The linker's: what is executed and read only, and the rest. */
 extern u8 image_start[], image_written[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Clearing the partition's memory of what its last users left there. */
-#ifndef LWK_MEMORY_CLEAR_H
-#define LWK_MEMORY_CLEAR_H
+#ifndef LWK_PAGING_CLEAR_H
+#define LWK_PAGING_CLEAR_H
 
 #include "lwk/base/types.h"
 

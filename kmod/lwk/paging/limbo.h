@@ -3,8 +3,8 @@
  * Taking pages away from a process: first out of sight of its CPUs and its proxy (in limbo), then
  * for good. The functions want the space's lock held.
  */
-#ifndef LWK_MEMORY_LIMBO_H
-#define LWK_MEMORY_LIMBO_H
+#ifndef LWK_PAGING_LIMBO_H
+#define LWK_PAGING_LIMBO_H
 
 #include "lwk/base/types.h"
 #include "lwk/memory/space.h"

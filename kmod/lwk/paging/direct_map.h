@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Physical addresses of the partition, and where the kernel has them. */
-#ifndef LWK_MEMORY_DIRECT_MAP_H
-#define LWK_MEMORY_DIRECT_MAP_H
+#ifndef LWK_PAGING_DIRECT_MAP_H
+#define LWK_PAGING_DIRECT_MAP_H
 
 #include "abi/shared/layout.h"
 #include "lwk/base/types.h"

@@ -4,12 +4,12 @@
  * kernel's, in 4 KB pages; the rest is for processes, in 2 MB chunks, some of which
  * are broken into 4 KB pages. A chunk whose pages have all come back is whole again.
  */
-#include "lwk/memory/pages.h"
+#include "lwk/paging/pages.h"
 
 #include "lwk/base/string.h"
 #include "lwk/machine/boot.h"
-#include "lwk/memory/clear.h"
-#include "lwk/memory/direct_map.h"
+#include "lwk/paging/clear.h"
+#include "lwk/paging/direct_map.h"
 #include "lwk/process/slot.h"
 #include "lwk/watch/account.h"
 #include "lwk/watch/panic.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Page tables. Callers hold the space's lock. */
-#ifndef LWK_MEMORY_TABLES_H
-#define LWK_MEMORY_TABLES_H
+#ifndef LWK_PAGING_TABLES_H
+#define LWK_PAGING_TABLES_H
 
 #include <linux/mman.h>
 

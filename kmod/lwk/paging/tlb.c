@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lwk/memory/tlb.h"
+#include "lwk/paging/tlb.h"
 
 #include "abi/shared/layout.h"
 #include "lwk/machine/apic.h"

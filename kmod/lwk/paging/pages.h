@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Physical memory: the kernel's pool and the processes'. */
-#ifndef LWK_MEMORY_PAGES_H
-#define LWK_MEMORY_PAGES_H
+#ifndef LWK_PAGING_PAGES_H
+#define LWK_PAGING_PAGES_H
 
 #include "lwk/base/types.h"
 #include "lwk/memory/policy.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lwk/memory/peephole.h"
+#include "lwk/paging/peephole.h"
 
 #include "abi/shared/layout.h"
 #include "lwk/machine/cpu.h"
 #include "lwk/machine/x86.h"
-#include "lwk/memory/tables.h"
+#include "lwk/paging/tables.h"
 #include "lwk/process/slot.h"
 #include "lwk/watch/panic.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One page of addresses for each CPU, to look at a page of Linux's through. */
-#ifndef LWK_MEMORY_PEEPHOLE_H
-#define LWK_MEMORY_PEEPHOLE_H
+#ifndef LWK_PAGING_PEEPHOLE_H
+#define LWK_PAGING_PEEPHOLE_H
 
 #include "lwk/base/types.h"
 #include "lwk/memory/space.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lwk/memory/limbo.h"
+#include "lwk/paging/limbo.h"
 
 #include "abi/shared/calls.h"
 #include "lwk/machine/x86.h"
-#include "lwk/memory/tables.h"
-#include "lwk/memory/tlb.h"
+#include "lwk/paging/tables.h"
+#include "lwk/paging/tlb.h"
 #include "lwk/process/schedule.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"

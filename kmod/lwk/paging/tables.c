@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lwk/memory/tables.h"
+#include "lwk/paging/tables.h"
 
 #include <linux/errno.h>
 
 #include "abi/shared/orders.h"
 #include "lwk/memory/areas.h"
-#include "lwk/memory/direct_map.h"
-#include "lwk/memory/pages.h"
-#include "lwk/memory/tlb.h"
+#include "lwk/paging/direct_map.h"
+#include "lwk/paging/pages.h"
+#include "lwk/paging/tlb.h"
 #include "lwk/watch/account.h"
 
 unsigned int table_levels(void)
