@@ -42,6 +42,16 @@ static void forget_hwloc_environment(void)
 }
 
 /*
+ * Keeps hwloc from loading its plugins, which find devices, display servers and OpenCL platforms by
+ * libraries of their vendors. No plan needs them, root's processes need not run them, and loading them
+ * takes longer than the plan. What hwloc has built in reads and writes its XML.
+ */
+static void leave_out_plugins(void)
+{
+	setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
+}
+
+/*
  * Makes hwloc show all nodes of numa=fake=. hwloc 2.9 takes nodes with the same CPUs for a mistake
  * of the firmware, and leaves out all but the first, unless it is told otherwise.
  */
@@ -64,6 +74,7 @@ static int load(char *xml, size_t size, const char *name, hwloc_topology_t *out,
 	hwloc_topology_t topology;
 
 	forget_hwloc_environment();
+	leave_out_plugins();
 	if (!xml)
 		believe_fake_nodes();
 	if (hwloc_topology_init(&topology) < 0)
