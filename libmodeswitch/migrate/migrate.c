@@ -111,12 +111,12 @@ static void sum_up(struct migration *migration)
 	migration_take_times(migration);
 }
 
-/* Leaves processes of other users out, with a note. */
+/* Leaves processes of other users out, with a note. Root may move the pages of all. */
 static void leave_foreign(struct migration *migration)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < migration->n_processes; i++) {
+	for (size_t i = 0; i < migration->n_processes && !migration->root; i++) {
 		if (move_pages(migration->processes[i].pid, 0, NULL, NULL, NULL, 0) == 0)
 			continue;
 		n += errno == EPERM || errno == EACCES;

@@ -221,7 +221,7 @@ static int find_tree(struct migration *migration, struct ms_error *err)
 	all = read_all(&n);
 	choose_descendants(migration, all, n);
 	for (size_t i = 0; i < n && got >= 0; i++) {
-		if (all[i].chosen)
+		if (all[i].chosen && !(all[i].flags & PF_KTHREAD))
 			got = add(migration, all[i].pid, err);
 		found += got > 0;
 	}
