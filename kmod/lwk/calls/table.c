@@ -171,7 +171,7 @@ static s64 dispatch(struct frame *frame)
 	u64 nr = frame->error;
 	const struct group *group = find_group(nr);
 
-	switch (group->kind) {
+	switch (__builtin_expect(group->kind, SHORT)) {
 	case SHORT:
 	case LONG:
 		this_slot()->status->local_calls++;

@@ -30,7 +30,7 @@ s64 sys_clock_gettime(struct frame *frame)
 	struct timespec time;
 	u64 ns;
 
-	if (kind != LWK_CLOCK_KINDS)
+	if (__builtin_expect(kind != LWK_CLOCK_KINDS, true))
 		ns = clock_now(kind);
 	else if (!cpu_clock_find(frame->rdi, &clock) || !cpu_clock_read(&clock, &ns))
 		return call_delegate(frame, LWK_CALLS_TIME, true);

@@ -18,20 +18,17 @@ static inline int copy(u64 user, u8 *kernel, size_t size, bool write)
 
 	if (user > LWK_USER_END || size > LWK_USER_END - user)
 		return -EFAULT;
-	while (size) {
-		size_t part = MIN(size, PAGE_SIZE - user % PAGE_SIZE);
+	for (size_t part; size; size -= part, user += part, kernel += part) {
 		u8 *page = space_hold(space, user, write, true);
 
 		if (!page)
 			return -EFAULT;
+		part = MIN(size, PAGE_SIZE - user % PAGE_SIZE);
 		if (write)
 			memcpy(page, kernel, part);
 		else
 			memcpy(kernel, page, part);
 		space_release(space);
-		user += part;
-		kernel += part;
-		size -= part;
 	}
 	return 0;
 }

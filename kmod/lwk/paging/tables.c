@@ -10,11 +10,6 @@
 #include "lwk/paging/tlb.h"
 #include "lwk/watch/account.h"
 
-unsigned int table_levels(void)
-{
-	return read_cr4() & CR4_LA57 ? 5 : 4;
-}
-
 u64 *entry_at(struct space *space, u64 addr, unsigned int level, bool make)
 {
 	u64 *table = phys_to_virt(space->root);
@@ -34,21 +29,6 @@ u64 *entry_at(struct space *space, u64 addr, unsigned int level, bool make)
 		table = phys_to_virt(*entry & PTE_ADDR);
 	}
 	return &table[table_index(addr, level)];
-}
-
-u64 *page_entry(const struct space *space, u64 addr)
-{
-	u64 *table = phys_to_virt(space->root);
-
-	for (unsigned int shift = 12 + 9 * (table_levels() - 1);; shift -= 9) {
-		u64 *entry = &table[addr >> shift & (ENTRIES - 1)];
-
-		if (shift == 12 || *entry & PTE_PS)
-			return entry;
-		if (!(*entry & PTE_P))
-			return NULL;
-		table = phys_to_virt(*entry & PTE_ADDR);
-	}
 }
 
 int large_split(struct space *space, u64 addr)

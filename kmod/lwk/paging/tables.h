@@ -8,6 +8,7 @@
 #include "lwk/base/types.h"
 #include "lwk/machine/x86.h"
 #include "lwk/memory/space.h"
+#include "lwk/paging/direct_map.h"
 
 #define ENTRIES 512
 /* A bit of an entry that is not present: its page is not free yet. */
@@ -41,14 +42,32 @@ static inline u64 prot_bits(u32 prot)
 }
 
 /* 4 or 5 levels of tables. */
-unsigned int table_levels(void);
+static inline unsigned int table_levels(void)
+{
+	return read_cr4() & CR4_LA57 ? 5 : 4;
+}
+
 /*
  * Returns the entry for addr at 'level', making tables on the way when
  * 'make'. NULL when there is no table, or a large page is in the way.
  */
 u64 *entry_at(struct space *space, u64 addr, unsigned int level, bool make);
 /* Returns the entry for the page at addr, of 2 MB with PTE_PS, else of 4 KB. NULL: no table. */
-u64 *page_entry(const struct space *space, u64 addr);
+static inline u64 *page_entry(const struct space *space, u64 addr)
+{
+	u64 *table = phys_to_virt(space->root);
+
+	for (unsigned int shift = 12 + 9 * (table_levels() - 1);; shift -= 9) {
+		u64 *entry = &table[addr >> shift & (ENTRIES - 1)];
+
+		if (shift == 12 || *entry & PTE_PS)
+			return entry;
+		if (!(*entry & PTE_P))
+			return NULL;
+		table = phys_to_virt(*entry & PTE_ADDR);
+	}
+}
+
 /* Maps the large page at addr, if there is one, as small ones. 0 or -ENOMEM. */
 int large_split(struct space *space, u64 addr);
 /* Splits areas and large pages so that none is only partly in [start, end). 0 or -ENOMEM. */
