@@ -101,3 +101,37 @@ record_is_sane()
 	done
 	set_in_conf KeepWarm 0
 }
+
+# shellcheck disable=SC2016  # text for another shell
+# bats test_tags=nightly
+@test "a switch to an LWK and one back end as usual when the clock jumps in their midst" {
+	for seconds in 3600 -3600; do
+		for step in 'on memory after' 'off cpus before'; do
+			bed sh -c 'echo "$1 hold" >/run/slurm-lwk/fault' - "$step"
+			job=$(submit user1 -n3 --mem=512 --lwk --wrap 'srun -n1 /opt/lwk-tests/hello')
+			wait_for 60 bed test -e /run/slurm-lwk/fault.met
+			jump "$seconds"
+			bed rm /run/slurm-lwk/fault.met
+			wait_for_job "$job"
+			job_is "$job" JobState=COMPLETED
+			node_is_clean
+			record_is_sane "$job" 0
+		done
+	done
+}
+
+# shellcheck disable=SC2016  # text for another shell
+# bats test_tags=nightly
+@test "an LWK that computes is not taken for one that hangs when the clock jumps" {
+	set_in_conf HangTimeout 5
+	for seconds in 3600 -3600; do
+		job=$(submit user1 -n3 --mem=512 --lwk --wrap \
+			'srun -n1 timeout 20 /opt/lwk-tests/spin; echo "status $?"')
+		wait_for 60 has_printed user1 "$job" spinning
+		jump "$seconds"
+		wait_for_job "$job"
+		run -0 job_output user1 "$job"
+		[[ $output == *'status 124'* ]]
+		record_is_sane "$job" 15
+	done
+}
