@@ -168,7 +168,8 @@ libmodeswitch_mpi_liblwkmpi_la_SOURCES = \
 	libmodeswitch/mpi/print.c \
 	libmodeswitch/mpi/program.c \
 	libmodeswitch/mpi/session.c \
-	libmodeswitch/mpi/sites.c
+	libmodeswitch/mpi/sites.c \
+	libmodeswitch/mpi/turns.c
 libmodeswitch_mpi_liblwkmpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^P?MPI_'
 libmodeswitch_mpi_liblwkmpi_la_LIBADD = -ldl
 endif
@@ -220,7 +221,8 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/repair/rehome.c \
 	libmodeswitch/lwkctl/repair/reset.c \
 	libmodeswitch/lwkctl/verbs.c \
-	libmodeswitch/mpi/print.c
+	libmodeswitch/mpi/print.c \
+	libmodeswitch/mpi/turns.c
 libmodeswitch_liblwkctl_la_LIBADD = $(NCURSES_LIBS) $(NUMA_LIBS) $(SECCOMP_LIBS) -lm
 
 libmodeswitch_liblwkctl_la_CPPFLAGS = $(AM_CPPFLAGS) -DLSTOPO_PATH='"$(LSTOPO)"' -DLWKEXEC_PATH='"$(bindir)/lwkexec"' \

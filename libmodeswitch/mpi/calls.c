@@ -24,42 +24,51 @@ SENDS(Send, Isend, Send_init);
 SENDS(Ssend, Issend, Ssend_init);
 SENDS(Bsend, Ibsend, Bsend_init);
 SENDS(Rsend, Irsend, Rsend_init);
-CALL_AND_LARGE(Sendrecv, 12, MESSAGE, .peer = 4, .communicator = 11, .blocking = true);
-CALL_AND_LARGE(Isendrecv, 12, MESSAGE, .peer = 4, .communicator = 11);
-CALL_AND_LARGE(Sendrecv_replace, 9, MESSAGE, .peer = 4, .communicator = 8, .blocking = true);
-CALL_AND_LARGE(Isendrecv_replace, 9, MESSAGE, .peer = 4, .communicator = 8);
+CALL_AND_LARGE(Sendrecv, 12, MESSAGE, .peer = 4, .communicator = 11, .source = 9, .status = 12,
+	       .blocking = true);
+CALL_AND_LARGE(Isendrecv, 12, MESSAGE, .peer = 4, .communicator = 11, .source = 9);
+CALL_AND_LARGE(Sendrecv_replace, 9, MESSAGE, .peer = 4, .communicator = 8, .source = 6, .status = 9,
+	       .blocking = true);
+CALL_AND_LARGE(Isendrecv_replace, 9, MESSAGE, .peer = 4, .communicator = 8, .source = 6);
 CALL(Psend_init, 9, .after = count_message, .partitions = 2, .count = 3, .type = 4, .peer = 5,
      .communicator = 7, .request = 9, .large = true, .persistent = true);
 CALL(Start, 1, .after = count_start);
 CALL(Startall, 2, .after = count_start_all);
 CALL(Request_free, 1, .before = count_free_request);
 
+/* ---- receives, of which turns are counted ---- */
+#define RECEIVE .after = count_receive, .source = 4, .communicator = 6
+#define COMPLETION .after = count_completion
+
+CALL_AND_LARGE(Recv, 7, RECEIVE, .status = 7, .blocking = true);
+CALL_AND_LARGE(Irecv, 7, RECEIVE);
+CALL_AND_LARGE(Recv_init, 7, RECEIVE, .request = 7, .persistent = true);
+CALL(Precv_init, 9, .after = count_receive, .source = 5, .communicator = 7, .request = 9,
+     .persistent = true);
+CALL(Mprobe, 5, .after = count_receive, .source = 1, .communicator = 3, .status = 5,
+     .blocking = true);
+CALL(Wait, 2, COMPLETION);
+CALL(Waitall, 3, COMPLETION);
+CALL(Waitany, 4, COMPLETION);
+CALL(Waitsome, 5, COMPLETION);
+CALL(Test, 3, COMPLETION, .count = 2);
+CALL(Testall, 4, COMPLETION, .count = 3);
+CALL(Testany, 5, COMPLETION, .count = 4);
+CALL(Testsome, 5, COMPLETION, .count = 3);
+
 /* ---- functions that only take time ---- */
 #define TIMED(function, n) CALL(function, n, .after = NULL)
 #define TIMED_AND_LARGE(function, n) CALL_AND_LARGE(function, n, .after = NULL)
 
-TIMED_AND_LARGE(Recv, 7);
-TIMED_AND_LARGE(Irecv, 7);
-TIMED_AND_LARGE(Recv_init, 7);
 TIMED_AND_LARGE(Mrecv, 5);
 TIMED_AND_LARGE(Imrecv, 5);
-TIMED(Precv_init, 9);
 TIMED(Pready, 2);
 TIMED(Pready_range, 3);
 TIMED(Pready_list, 3);
 TIMED(Parrived, 3);
 TIMED(Probe, 4);
 TIMED(Iprobe, 5);
-TIMED(Mprobe, 5);
 TIMED(Improbe, 6);
-TIMED(Wait, 2);
-TIMED(Waitall, 3);
-TIMED(Waitany, 4);
-TIMED(Waitsome, 5);
-TIMED(Test, 3);
-TIMED(Testall, 4);
-TIMED(Testany, 5);
-TIMED(Testsome, 5);
 TIMED(Cancel, 1);
 TIMED(Abort, 2);
 
@@ -112,10 +121,10 @@ TIMED(Win_test, 2);
 #define VECTOR(count_, type_) .after = count_vector, .count = count_, .type = type_
 #define TYPES(count_, type_) .after = count_types_vector, .count = count_, .type = type_
 
-FAMILY(Barrier, Ibarrier, 1, .after = count_collective);
+FAMILY(Barrier, Ibarrier, 1, .after = count_collective, .meets = true);
 LARGE_FAMILY(Bcast, Ibcast, 5, WHOLE(2, 3));
 LARGE_FAMILY(Reduce, Ireduce, 7, WHOLE(3, 4));
-LARGE_FAMILY(Allreduce, Iallreduce, 6, WHOLE(3, 4));
+LARGE_FAMILY(Allreduce, Iallreduce, 6, WHOLE(3, 4), .meets = true);
 LARGE_FAMILY(Scan, Iscan, 6, WHOLE(3, 4));
 LARGE_FAMILY(Exscan, Iexscan, 6, WHOLE(3, 4));
 LARGE_FAMILY(Reduce_scatter, Ireduce_scatter, 6, VECTOR(3, 4));
@@ -124,9 +133,9 @@ LARGE_FAMILY(Gather, Igather, 8, WHOLE(2, 3), .buffer = 1);
 LARGE_FAMILY(Gatherv, Igatherv, 9, WHOLE(2, 3), .buffer = 1);
 LARGE_FAMILY(Scatter, Iscatter, 8, WHOLE(5, 6), .buffer = 4);
 LARGE_FAMILY(Scatterv, Iscatterv, 9, WHOLE(6, 7), .buffer = 5);
-LARGE_FAMILY(Allgather, Iallgather, 7, WHOLE(5, 6));
+LARGE_FAMILY(Allgather, Iallgather, 7, WHOLE(5, 6), .meets = true);
 LARGE_FAMILY(Allgatherv, Iallgatherv, 8, WHOLE(2, 3), .buffer = 1);
-LARGE_FAMILY(Alltoall, Ialltoall, 7, WHOLE(5, 6));
+LARGE_FAMILY(Alltoall, Ialltoall, 7, WHOLE(5, 6), .meets = true);
 LARGE_FAMILY(Alltoallv, Ialltoallv, 9, VECTOR(2, 4), .buffer = 1);
 LARGE_FAMILY(Alltoallw, Ialltoallw, 9, TYPES(2, 4), .buffer = 1);
 LARGE_FAMILY(Neighbor_allgather, Ineighbor_allgather, 7, WHOLE(2, 3));

@@ -8,6 +8,7 @@
 
 #include "mpi/groups.h"
 #include "mpi/library.h"
+#include "mpi/turns.h"
 
 struct page *count_page;
 bool count_threads;
@@ -35,6 +36,8 @@ static struct request {
 	struct page_peer *peer;		    /* of a message */
 	struct page_collective *collective; /* of a collective operation */
 	uint64_t bytes;
+	uint32_t world; /* the peer of a message */
+	bool receives;
 } *requests;
 
 /* ---- places in the page ---- */
@@ -51,18 +54,24 @@ static struct page_call *counter_of(struct call *call)
 	return call->counter;
 }
 
-static struct page_peer *peer_row(const struct call *call, const struct group *group, int peer,
-				  uint64_t bytes)
+/* The number of a group's rank in the world; that of unknown ones when it is none. */
+static uint32_t world_of(const struct group *group, int peer)
 {
 	struct page *page = count_page;
-	uint32_t world = page->ranks;
 
-	if (group && peer < group->size) {
+	if (group && peer >= 0 && peer < group->size) {
 		int rank = group->world ? group->world[peer] : peer;
 
 		if (rank >= 0 && (uint32_t)rank < page->ranks)
-			world = rank;
+			return rank;
 	}
+	return page->ranks;
+}
+
+static struct page_peer *peer_row(const struct call *call, uint32_t world, uint64_t bytes)
+{
+	struct page *page = count_page;
+
 	if (call->fetches)
 		world += page->ranks + 1;
 	return &page->peers[world][page_class(bytes)];
@@ -97,8 +106,11 @@ static struct page_collective *collective_row(struct call *call, const struct gr
 
 /* ---- what a row is given ---- */
 
-static void add_message(const struct call *call, struct page_peer *row, uint64_t bytes)
+static void add_message(const struct call *call, struct page_peer *row, uint32_t world,
+			uint64_t bytes)
 {
+	if (!call->window)
+		turns_sent(count_page, world);
 	row->n++;
 	row->bytes += bytes;
 	row->blocking += call->blocking;
@@ -135,14 +147,15 @@ static struct request *request_slot(uint64_t handle, bool add)
 	return add ? reusable : NULL;
 }
 
-static void remember(struct call *call, const uint64_t *a, struct page_peer *peer,
-		     struct page_collective *collective, uint64_t bytes)
+/* Remembers what is to be counted when the request that the call has made is started. */
+static void remember(const uint64_t *a, struct request request)
 {
-	uint64_t handle = library_handle_at(a[call->request]);
-	struct request *slot = request_slot(handle, true);
+	struct request *slot;
 
+	request.handle = library_handle_at(a[request.call->request]);
+	slot = request_slot(request.handle, true);
 	if (slot)
-		*slot = (struct request){ handle, call, peer, collective, bytes };
+		*slot = request;
 	else
 		count_page->lost++;
 }
@@ -159,11 +172,47 @@ static uint64_t bytes_of(const struct call *call, uint64_t count, uint64_t type)
 	return 0;
 }
 
-void count_message(struct call *call, const uint64_t *a, uint64_t ticks)
+/* The rank of the group that a receive has got a message from. */
+static int source_of(const struct call *call, const uint64_t *a)
+{
+	int source = a[call->source], any = library.mpich ? -2 : -1;
+	uint64_t status = call->status ? a[call->status] : 0;
+
+	/* MPI_SOURCE is where the library has it; MPICH's MPI_STATUS_IGNORE is 1. */
+	if (source == any && status > 1 && status != library.ignore_status)
+		return ((int *)status)[library.mpich ? 2 : 0];
+	return source;
+}
+
+void count_receive(struct call *call, const uint64_t *a, uint64_t ticks)
+{
+	int source = source_of(call, a), nobody = library.mpich ? -1 : -2; /* MPI_PROC_NULL */
+	uint32_t world;
+
+	if (source == nobody)
+		return;
+	world = world_of(groups_of_communicator(count_page, a[call->communicator]), source);
+	if (call->persistent)
+		remember(a, (struct request){ .call = call, .world = world, .receives = true });
+	else if (call->blocking)
+		turns_received(count_page, world);
+	else
+		turns_posted(count_page, world);
+}
+
+void count_completion(struct call *call, const uint64_t *a, uint64_t ticks)
+{
+	/* Tests tell by a flag whether anything has completed. */
+	if (!call->count || *(int *)a[call->count] > 0)
+		turns_completed(count_page);
+}
+
+static void count_sent(struct call *call, const uint64_t *a)
 {
 	const struct group *group;
 	struct page_peer *row;
 	int peer = a[call->peer];
+	uint32_t world;
 	uint64_t bytes;
 
 	if (peer < 0) /* MPI_PROC_NULL */
@@ -174,11 +223,20 @@ void count_message(struct call *call, const uint64_t *a, uint64_t ticks)
 			    : (uint64_t)library_type_size(a[call->type]);
 	if (call->partitions)
 		bytes *= (int)a[call->partitions];
-	row = peer_row(call, group, peer, bytes);
+	world = world_of(group, peer);
+	row = peer_row(call, world, bytes);
 	if (call->persistent)
-		remember(call, a, row, NULL, bytes);
+		remember(a, (struct request){
+				    .call = call, .peer = row, .bytes = bytes, .world = world });
 	else
-		add_message(call, row, bytes);
+		add_message(call, row, world, bytes);
+}
+
+void count_message(struct call *call, const uint64_t *a, uint64_t ticks)
+{
+	count_sent(call, a);
+	if (call->source)
+		count_receive(call, a, ticks);
 }
 
 /* ---- collective operations ---- */
@@ -188,10 +246,13 @@ static void collective(struct call *call, const uint64_t *a, const struct group 
 {
 	struct page_collective *row = collective_row(call, group, bytes);
 
-	if (call->persistent)
-		remember(call, a, NULL, row, bytes);
-	else
-		add_collective(row, bytes, ticks);
+	if (call->persistent) {
+		remember(a, (struct request){ .call = call, .collective = row, .bytes = bytes });
+		return;
+	}
+	add_collective(row, bytes, ticks);
+	if (call->meets)
+		turns_met();
 }
 
 /* In place, and between two groups, arguments may be without meaning: a type may be none. */
@@ -273,9 +334,11 @@ static void start(uint64_t handle)
 	struct request *request = request_slot(handle, false);
 
 	if (!request)
-		return; /* a persistent receive */
-	if (request->peer)
-		add_message(request->call, request->peer, request->bytes);
+		return; /* there was no room for it */
+	if (request->receives)
+		turns_posted(count_page, request->world);
+	else if (request->peer)
+		add_message(request->call, request->peer, request->world, request->bytes);
 	else
 		add_collective(request->collective, request->bytes, 0);
 }

@@ -7,6 +7,10 @@
 
 /* Counts a message or an access to a window: to 'peer', 'count' elements of 'type'. */
 void count_message(struct call *call, const uint64_t *a, uint64_t ticks);
+/* Counts a receive, or its beginning, of which only the turns are counted. */
+void count_receive(struct call *call, const uint64_t *a, uint64_t ticks);
+/* Counts that a rank has waited for requests; 'count' is the flag of a test. */
+void count_completion(struct call *call, const uint64_t *a, uint64_t ticks);
 /* Counts what this rank gives to a collective operation: 'count' elements, unless in place. */
 void count_collective(struct call *call, const uint64_t *a, uint64_t ticks);
 /* Counts a collective operation with an array of counts, one for each rank. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define PAGE_MAGIC 0x32696d6b776cULL
+#define PAGE_MAGIC 0x33696d6b776cULL
 #define PAGE_CALLS 512
 #define PAGE_GROUPS 1024
 #define PAGE_MEMBERS 65536
@@ -47,6 +47,15 @@ struct page_peer {
 	uint64_t n, bytes, blocking;
 };
 
+/* Receives from a rank that came first after a send to it, or first of all (see turns.c). */
+struct page_turns {
+	uint64_t leads, follows; /* while this rank was the one of both that sends first, or not */
+	/* The state between two calls, for the library only. */
+	uint32_t meeting;
+	uint8_t last;
+	uint8_t leading;
+};
+
 struct page {
 	uint64_t magic;
 	uint32_t rank, ranks;
@@ -64,7 +73,7 @@ struct page {
 	struct page_collective collectives[PAGE_COLLECTIVES];
 	/*
 	 * Traffic that this rank sent to each rank and to unknown ones, then what it fetched from
-	 * them.
+	 * them. The turns with each rank and with unknown ones follow, page_turns().
 	 */
 	struct page_peer peers[][PAGE_CLASSES];
 };
@@ -88,7 +97,14 @@ struct page_sums {
 static inline size_t page_size(uint32_t ranks)
 {
 	return sizeof(struct page) +
-	       2 * ((size_t)ranks + 1) * PAGE_CLASSES * sizeof(struct page_peer);
+	       2 * ((size_t)ranks + 1) * PAGE_CLASSES * sizeof(struct page_peer) +
+	       ((size_t)ranks + 1) * sizeof(struct page_turns);
+}
+
+/* The page's last part, an array: a row for each rank, and one for unknown ones. */
+static inline struct page_turns *page_turns(const struct page *page)
+{
+	return (struct page_turns *)&page->peers[2 * ((size_t)page->ranks + 1)];
 }
 
 static inline unsigned page_class(uint64_t bytes)

@@ -98,6 +98,24 @@ static void print_peers(const struct page *page, const char *name, size_t from, 
 	putc(']', out);
 }
 
+/* Prints [peer, leads, follows] for each peer with turns; the unknown peer is -1. */
+static void print_turns(const struct page *page, FILE *out)
+{
+	const char *comma = "";
+
+	fputs(",\"turns\":[", out);
+	for (uint32_t peer = 0; peer <= page->ranks; peer++) {
+		const struct page_turns *row = &page_turns(page)[peer];
+
+		if (!row->leads && !row->follows)
+			continue;
+		fprintf(out, "%s[%d,%" PRIu64 ",%" PRIu64 "]", comma,
+			peer < page->ranks ? (int)peer : -1, row->leads, row->follows);
+		comma = ",";
+	}
+	putc(']', out);
+}
+
 static bool is_page(const struct page *page, size_t size)
 {
 	return size >= sizeof(*page) && page->magic == PAGE_MAGIC && page->ranks &&
@@ -124,6 +142,7 @@ bool page_print(const struct page *page, size_t size, FILE *out)
 	print_collectives(page, out);
 	print_peers(page, "sent", 0, out);
 	print_peers(page, "fetched", (size_t)page->ranks + 1, out);
+	print_turns(page, out);
 	putc('}', out);
 	return true;
 }

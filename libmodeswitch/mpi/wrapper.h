@@ -24,13 +24,15 @@ struct call {
 	int (*instead)(const uint64_t *a);
 	/* Counts a call that succeeded; may be NULL. */
 	void (*after)(struct call *call, const uint64_t *a, uint64_t ticks);
-	uint8_t count, type, peer, communicator, window, buffer, request, partitions;
+	uint8_t count, type, peer, communicator, window, buffer, request, partitions, source,
+		status;
 	bool large;	 /* counts have 64 bits */
 	bool blocking;	 /* the function returns when the message is on its way */
 	bool persistent; /* what it makes is counted when it is started */
 	bool neighbours; /* arrays have an entry for each neighbour */
 	bool begins;	 /* the profile */
 	bool fetches;	 /* bytes come from the peer */
+	bool meets;	 /* no rank returns before all have called it */
 };
 
 /* True while this thread is in a call: calls that MPI makes inside of it are not counted. */

@@ -5,6 +5,7 @@
 #include <json-c/json.h>
 
 #include "mpi/page.h"
+#include "mpi/turns.h"
 
 #define RANKS 3
 
@@ -32,6 +33,8 @@ static struct page *make_page(void)
 	page->peers[2][1] = (struct page_peer){ .n = 7, .bytes = 70, .blocking = 6 };
 	page->peers[RANKS][0].n = 1;
 	page->peers[RANKS + 1 + 0][3] = (struct page_peer){ .n = 1, .bytes = 4096 };
+	page_turns(page)[2] = (struct page_turns){ .leads = 5, .follows = 2 };
+	page_turns(page)[RANKS].follows = 1;
 	return page;
 }
 
@@ -73,6 +76,7 @@ static void what_was_counted(void **state)
 	assert_has(text, "\"collectives\":[[\"Send\",0,2,4,400,0.000000000]]");
 	assert_has(text, "\"sent\":[[2,1,7,70,6],[-1,0,1,0,0]]");
 	assert_has(text, "\"fetched\":[[0,3,1,4096,0]]");
+	assert_has(text, "\"turns\":[[2,5,2],[-1,0,1]]");
 	free(page);
 }
 
@@ -128,6 +132,68 @@ static void no_pages(void **state)
 	free(page);
 }
 
+/* A rank's calls with a peer: 's' is a message to it, 'r' one from it, 'm' a meeting of all. */
+static void check_turns(const char *calls, unsigned leads, unsigned follows)
+{
+	struct page *page = make_page();
+	struct page_turns *turns = &page_turns(page)[0];
+
+	turns_met();
+	for (; *calls; calls++) {
+		if (*calls == 's')
+			turns_sent(page, 0);
+		else if (*calls == 'r')
+			turns_received(page, 0);
+		else
+			turns_met();
+	}
+	if (turns->leads != leads || turns->follows != follows)
+		fail_msg("expected %u and %u turns, found %ju and %ju", leads, follows,
+			 (uintmax_t)turns->leads, (uintmax_t)turns->follows);
+	/* Nothing is counted with other ranks. */
+	assert_int_equal(page_turns(page)[2].leads, 5);
+	assert_int_equal(page_turns(page)[1].leads + page_turns(page)[1].follows, 0);
+	free(page);
+}
+
+static void turns(void **state)
+{
+	check_turns("ssss", 0, 0);
+	/* A stream counts once. */
+	check_turns("rrrr", 0, 1);
+	/* Both sides of a dialogue, and of one with streams. */
+	check_turns("srsrsr", 3, 0);
+	check_turns("rsrsrs", 0, 3);
+	check_turns("sssrrrsssrrr", 2, 0);
+	/* The leader may be another one when all have met. */
+	check_turns("srsrmrsrs", 2, 2);
+	check_turns("rmrmr", 0, 3);
+}
+
+/* Receives that have begun count when they complete, and none is lost. */
+static void turns_of_open_receives(void **state)
+{
+	struct page *page = make_page();
+
+	turns_met();
+	turns_received(page, RANKS); /* takes note of what other tests have sent */
+	for (int i = 0; i < 1000; i++) {
+		turns_posted(page, 0);
+		turns_posted(page, RANKS);
+		turns_sent(page, 0);
+		turns_completed(page);
+		turns_completed(page);
+	}
+	assert_int_equal(page_turns(page)[0].leads, 1000);
+	assert_int_equal(page_turns(page)[0].follows, 0);
+	assert_int_equal(page_turns(page)[RANKS].leads + page_turns(page)[RANKS].follows, 1002);
+	for (int i = 0; i < 1000; i++)
+		turns_posted(page, 1);
+	turns_completed(page);
+	assert_int_equal(page_turns(page)[1].follows, 1);
+	free(page);
+}
+
 /* With any bytes behind a valid head, the text is JSON and nothing outside the page is read. */
 static void garbage(void **state)
 {
@@ -165,9 +231,13 @@ static void garbage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(classes), cmocka_unit_test(what_was_counted),
-		cmocka_unit_test(sums),	   cmocka_unit_test(no_pages),
+		cmocka_unit_test(classes),
+		cmocka_unit_test(what_was_counted),
+		cmocka_unit_test(sums),
+		cmocka_unit_test(no_pages),
 		cmocka_unit_test(garbage),
+		cmocka_unit_test(turns),
+		cmocka_unit_test(turns_of_open_receives),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A stream of messages in one direction costs the delay of a link once: all but the first are on
+ * their way already when the receiver wants them. What costs again is an answer, so a rank counts
+ * the first receive after each send to the same peer. In a dialogue each rank counts half of the
+ * delays; when both send and then receive, each counts all of them. The rank that sends first leads:
+ * a dialogue has one leader, an exchange has two, which is how a reader tells them apart.
+ *
+ * This knows pairs of ranks only; all senders that a rank receives from without learning who they
+ * are count as one. A rank that leads keeps leading until all ranks meet, in a barrier for instance.
+ * Receives that have begun count as received when the rank has next waited for any request; that is
+ * the one it waits for, except in programs that leave receives open across other waits, whose turns
+ * are told a little early.
+ */
+#include "mpi/turns.h"
+
+#include <stddef.h>
+
+enum { SENT = 1, RECEIVED };
+
+static uint32_t meetings = 1;
+static uint32_t open_receives[256];
+static unsigned n_open;
+static bool sent; /* to any rank since the last receive from an unknown one */
+
+static struct page_turns *turns_with(struct page *page, uint32_t world)
+{
+	struct page_turns *turns = &page_turns(page)[world];
+
+	if (turns->meeting != meetings) {
+		turns->meeting = meetings;
+		turns->last = 0;
+	}
+	return turns;
+}
+
+void turns_sent(struct page *page, uint32_t world)
+{
+	struct page_turns *turns = turns_with(page, world);
+
+	if (!turns->last)
+		turns->leading = true;
+	turns->last = SENT;
+	sent = true;
+}
+
+void turns_received(struct page *page, uint32_t world)
+{
+	struct page_turns *turns = turns_with(page, world);
+
+	/* An unknown rank may be any that was sent to. */
+	if (world == page->ranks && sent) {
+		turns->leading = turns->last ? turns->leading : true;
+		turns->last = SENT;
+		sent = false;
+	}
+	if (turns->last == RECEIVED)
+		return;
+	if (!turns->last)
+		turns->leading = false;
+	turns->last = RECEIVED;
+	if (turns->leading)
+		turns->leads++;
+	else
+		turns->follows++;
+}
+
+void turns_posted(struct page *page, uint32_t world)
+{
+	if (n_open < sizeof(open_receives) / sizeof(*open_receives))
+		open_receives[n_open++] = world;
+	else
+		turns_received(page, world);
+}
+
+void turns_completed(struct page *page)
+{
+	for (unsigned i = 0; i < n_open; i++)
+		turns_received(page, open_receives[i]);
+	n_open = 0;
+}
+
+void turns_met(void)
+{
+	meetings++;
+}
