@@ -66,31 +66,127 @@ static void cross(int a, int b, double bytes, int round, void *context)
 	crossing->rounds |= 1ULL << round;
 }
 
+static const struct profile_edge *find_edge(const struct profile *profile, int from, int to)
+{
+	size_t first = 0, n = profile->n_edges;
+
+	while (n) {
+		const struct profile_edge *edge = &profile->edges[first + n / 2];
+
+		if (edge->from == from && edge->to == to)
+			return edge;
+		if (edge->from < from || (edge->from == from && edge->to < to)) {
+			first += n / 2 + 1;
+			n -= n / 2 + 1;
+		} else {
+			n /= 2;
+		}
+	}
+	return NULL;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Messages between a rank and those on other sites. */
+struct messages {
+	uint64_t blocking, others; /* of pairs whose turns tell nothing */
+	uint64_t leads, follows;
+};
+
+/*
+ * Adds the messages between a rank and another, of which either edge may be NULL. A message waits for
+ * the link where it is an answer, so turns count. In an exchange both ranks lead at the same time,
+ * and the one that has more turns counts. In a dialogue one of them leads and the other one follows;
+ * both count, a round trip.
+ *
+ * Turns are of a pair, so they tell nothing of a ring, in which the answer comes by way of other
+ * ranks. Messages that go between two ranks one way only are a stream if all such messages between
+ * their sites go that way ('stream'). Else each of them counts that its sender waits for, as it
+ * does without turns.
+ */
+static void add_messages(struct messages *messages, const struct profile_edge *to,
+			 const struct profile_edge *from, bool stream)
+{
+	uint64_t leads = most(to ? to->leads : 0, from ? from->leads : 0);
+	uint64_t follows = most(to ? to->follows : 0, from ? from->follows : 0);
+	bool one_way = !to || !to->n || !from || !from->n;
+
+	if (leads + follows && (!one_way || stream)) {
+		messages->leads += leads;
+		messages->follows += follows;
+	} else if (to) {
+		messages->blocking += to->blocking;
+		messages->others += to->n - least(to->blocking, to->n);
+	}
+}
+
+/* True when messages between pairs of ranks that talk one way only cross one way only, too. */
+static bool streams_only(const struct profile *profile, const int *site)
+{
+	bool found[2] = { false, false };
+
+	for (size_t i = 0; i < profile->n_edges; i++) {
+		const struct profile_edge *edge = &profile->edges[i], *back;
+
+		if (!edge->n || site[edge->from] == site[edge->to])
+			continue;
+		back = find_edge(profile, edge->to, edge->from);
+		if (!back || !back->n)
+			found[site[edge->from] < site[edge->to]] = true;
+	}
+	return !found[0] || !found[1];
+}
+
+/* The times that a rank waits for the link. What it waits for together crosses at the same time. */
+static uint64_t waits_of(const struct profile_rank *rank, const struct messages *messages)
+{
+	/* Nothing tells where unknown ranks are: they are far, if any is. */
+	uint64_t unknown = messages->leads + messages->follows ? rank->unknown_turns : 0;
+
+	return messages->blocking + least(messages->others, rank->waits) +
+	       least(messages->leads, rank->receives) +
+	       least(messages->follows + unknown, rank->receives);
+}
+
+/*
+ * The messages' part is that of the rank that waits most. Chains of messages through several ranks
+ * may be longer than any rank's waits, and a program that computes while its messages are on their
+ * way hides their delay: neither is in a profile. Messages so large that the MPI library asks before
+ * it sends them take two delays more.
+ */
 void predict(const struct profile *profile, const int *site, const struct link *link,
 	     struct prediction *prediction)
 {
-	double most = 0, operations = 0, ways[2] = { 0, 0 };
-	size_t i = 0;
+	double operations = 0, ways[2] = { 0, 0 };
+	struct messages *messages = calloc(profile->ranks, sizeof(*messages));
+	bool stream = streams_only(profile, site);
+	uint64_t waits = 0;
 
-	for (int rank = 0; rank < profile->ranks; rank++) {
-		uint64_t blocking = 0, others = 0;
+	for (size_t i = 0; i < profile->n_edges; i++) {
+		const struct profile_edge *edge = &profile->edges[i], *back;
 
-		for (; i < profile->n_edges && profile->edges[i].from == rank; i++) {
-			const struct profile_edge *edge = &profile->edges[i];
-
-			if (site[rank] == site[edge->to])
-				continue;
-			ways[site[rank] < site[edge->to]] += edge->bytes;
-			blocking += edge->blocking;
-			others += edge->n - (edge->blocking < edge->n ? edge->blocking : edge->n);
-		}
-		/* Messages that are waited for together cross at the same time. */
-		if (others > profile->rank[rank].waits)
-			others = profile->rank[rank].waits;
-		if (blocking + others > most)
-			most = blocking + others;
+		if (site[edge->from] == site[edge->to])
+			continue;
+		ways[site[edge->from] < site[edge->to]] += edge->bytes;
+		back = find_edge(profile, edge->to, edge->from);
+		if (!messages)
+			continue;
+		add_messages(&messages[edge->from], edge, back, stream);
+		if (!back)
+			add_messages(&messages[edge->to], NULL, edge, stream);
 	}
-	for (i = 0; i < profile->n_operations; i++) {
+	for (int rank = 0; messages && rank < profile->ranks; rank++)
+		waits = most(waits, waits_of(&profile->rank[rank], &messages[rank]));
+	free(messages);
+	for (size_t i = 0; i < profile->n_operations; i++) {
 		struct crossing crossing = { .site = site };
 
 		predict_pattern(&profile->operations[i], cross, &crossing);
@@ -100,7 +196,7 @@ void predict(const struct profile *profile, const int *site, const struct link *
 			(double)profile->operations[i].n * __builtin_popcountll(crossing.rounds);
 	}
 	prediction->bytes = ways[0] + ways[1];
-	prediction->waits = most + operations;
+	prediction->waits = waits + operations;
 	/* A link carries as much one way while it carries the other. */
 	prediction->seconds = profile_seconds(profile) + prediction->waits * link->delay +
 			      (ways[0] > ways[1] ? ways[0] : ways[1]) / link->bandwidth;

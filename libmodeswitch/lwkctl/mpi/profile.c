@@ -189,6 +189,41 @@ static int read_edges(struct profile *profile, int rank, struct json_object *row
 	return 0;
 }
 
+static int read_turns(struct profile *profile, int rank, struct json_object *rows)
+{
+	for (size_t i = 0; i < length_of(rows); i++) {
+		struct json_object *row = item(rows, i);
+		int64_t peer = json_object_get_int64(item(row, 0));
+		uint64_t leads = count(item(row, 1)), follows = count(item(row, 2));
+		struct profile_edge *edge;
+
+		if (peer < 0 || peer >= profile->ranks) {
+			profile->rank[rank].unknown_turns += leads + follows;
+			continue;
+		}
+		edge = grow((void **)&profile->edges, &profile->n_edges, sizeof(*edge));
+		if (!edge)
+			return -1;
+		edge->from = peer;
+		edge->to = rank;
+		edge->leads = leads;
+		edge->follows = follows;
+	}
+	return 0;
+}
+
+/* True for functions in which a rank waits until a message is there, or asks whether it is. */
+static bool receives(const char *name)
+{
+	static const char *const begins[] = { "Wait", "Test", "Recv", "Sendrecv", "Mrecv" };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
+		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int read_functions(struct profile *profile, struct profile_rank *rank,
 			  struct json_object *rows)
 {
@@ -213,6 +248,8 @@ static int read_functions(struct profile *profile, struct profile_rank *rank,
 			function->most = seconds;
 		if (strncmp(name, "Wait", 4) == 0)
 			rank->waits += count(item(row, 1));
+		if (receives(name))
+			rank->receives += count(item(row, 1));
 	}
 	return 0;
 }
@@ -255,7 +292,8 @@ static int read_part(struct profile *profile, struct json_object *part)
 	}
 	if (read_functions(profile, rank, member(part, "calls")) < 0 ||
 	    read_operations(profile, part) < 0 ||
-	    read_edges(profile, number, member(part, "sent"), false) < 0)
+	    read_edges(profile, number, member(part, "sent"), false) < 0 ||
+	    read_turns(profile, number, member(part, "turns")) < 0)
 		return -1;
 	return read_edges(profile, number, member(part, "fetched"), true);
 }
@@ -283,6 +321,8 @@ static void merge_edges(struct profile *profile)
 			profile->edges[n - 1].n += edge->n;
 			profile->edges[n - 1].bytes += edge->bytes;
 			profile->edges[n - 1].blocking += edge->blocking;
+			profile->edges[n - 1].leads += edge->leads;
+			profile->edges[n - 1].follows += edge->follows;
 		} else {
 			profile->edges[n++] = *edge;
 		}

@@ -15,13 +15,17 @@ struct profile_rank {
 	bool present; /* its part is there: it was not killed before it could be saved */
 	char host[65];
 	double seconds, mpi_seconds;
-	uint64_t waits; /* calls of MPI_Wait and its kin */
+	uint64_t waits;	   /* calls of MPI_Wait and its kin */
+	uint64_t receives; /* calls that may wait for a message: these, and blocking receives */
+	uint64_t unknown_turns;
 };
 
 /* Messages from one rank to another; fetched bytes go from their owner to who fetched them. */
 struct profile_edge {
 	int from, to;
 	uint64_t n, bytes, blocking;
+	/* Turns that 'to' has counted: see mpi/turns.c. None: the profile is older than they are. */
+	uint64_t leads, follows;
 };
 
 /* Collective operations of one name, group and size class. */

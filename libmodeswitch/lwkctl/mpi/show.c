@@ -134,6 +134,7 @@ static struct json_object *matrix_to_json(const struct profile *profile)
 		json_add_number(row, "messages", edge->n);
 		json_add_number(row, "blocking", edge->blocking);
 		json_add_number(row, "bytes", edge->bytes);
+		json_add_number(row, "turns", edge->leads + edge->follows);
 		json_object_array_add(rows, row);
 	}
 	return rows;

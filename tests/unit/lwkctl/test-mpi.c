@@ -168,6 +168,67 @@ static void predicting(void **state)
 	profile_release(&profile);
 }
 
+#define RANK(rank, calls, sent, turns)                                                             \
+	"{\"rank\":" #rank ",\"calls\":[[\"" calls "\",50,0]],\"sent\":[" sent                     \
+	"],\"turns\":[" turns "]}"
+
+/* Each second rank is on the other site. */
+static void turns(void **state)
+{
+	static const struct {
+		int ranks, waits;
+		const char *parts;
+	} cases[] = {
+		/* A stream crosses once. */
+		{ 2, 1, RANK(0, "Send", "[1,1,50,0,50]", "") "," RANK(1, "Recv", "", "[0,0,1]") },
+		/* Each answer is a round trip. */
+		{ 2, 30,
+		  RANK(0, "Recv", "[1,1,50,0,50]", "[1,15,0]") "," RANK(1, "Recv", "[0,1,50,0,50]",
+									"[0,0,15]") },
+		/* Both send at the same time. */
+		{ 2, 40,
+		  RANK(0, "Waitall", "[1,1,40,0,0]",
+		       "[1,40,0]") "," RANK(1, "Waitall", "[0,1,40,0,0]", "[0,40,0]") },
+		/* A rank waits for two others together. */
+		{ 4, 50,
+		  RANK(0, "Waitall", "[1,1,50,0,0],[3,1,50,0,0]", "[1,50,0],[3,50,0]") "," RANK(
+			  1, "Waitall", "[0,1,50,0,0]",
+			  "[0,50,0]") "," RANK(3, "Waitall", "[0,1,50,0,0]", "[0,50,0]") },
+		/* In a ring each pair has a stream, and an answer comes by way of others. */
+		{ 4, 50,
+		  RANK(0, "Recv", "[1,1,50,0,50]", "[3,0,1]") "," RANK(
+			  1, "Recv", "[2,1,50,0,50]",
+			  "[0,0,1]") "," RANK(2, "Recv", "[3,1,50,0,50]",
+					      "[1,0,1]") "," RANK(3, "Recv", "[0,1,50,0,50]",
+								  "[2,0,1]") },
+		/* A master that does not learn who sends. */
+		{ 2, 100,
+		  RANK(0, "Recv", "[1,1,50,0,50]", "[-1,0,50]") "," RANK(1, "Recv", "[0,1,50,0,50]",
+									 "[0,50,0]") },
+		/* Without turns, or with what is none, messages count that are waited for. */
+		{ 2, 7, "{\"rank\":0,\"sent\":[[1,1,9,0,7]]}" },
+		{ 2, 7,
+		  RANK(0, "Send", "[1,1,7,0,7]", "[1,-5,[]],[],7,[1],[9,1,1],[1,\"x\",1e300]") },
+	};
+	static const int sites[] = { 0, 1, 0, 1 };
+	const struct link link = { .delay = 0.01, .bandwidth = 1e6 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct prediction prediction;
+		struct profile profile;
+		char text[1024];
+
+		snprintf(text, sizeof(text), "{\"version\":1,\"ranks\":%d,\"parts\":[%s]}",
+			 cases[i].ranks, cases[i].parts);
+		parse(&profile, text);
+		predict(&profile, sites, &link, &prediction);
+		if (prediction.waits != cases[i].waits)
+			fail_msg("case %zu: expected %d waits, found %f", i, cases[i].waits,
+				 prediction.waits);
+		profile_release(&profile);
+	}
+}
+
 /* ---- placement ---- */
 
 static void random_weights(double *weights, int n, int kind)
@@ -546,14 +607,14 @@ static void what_is_to_win(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reading),	    cmocka_unit_test(garbage),
-		cmocka_unit_test(damaged),	    cmocka_unit_test(predicting),
-		cmocka_unit_test(small_placements), cmocka_unit_test(large_placement),
-		cmocka_unit_test(sums_of_ranks),    cmocka_unit_test(numa_placements),
-		cmocka_unit_test(numa_choice),	    cmocka_unit_test(drawing),
-		cmocka_unit_test(many_names),	    cmocka_unit_test(all_splits),
-		cmocka_unit_test(programs),	    cmocka_unit_test(nodes_of_slurm),
-		cmocka_unit_test(what_is_to_win),
+		cmocka_unit_test(reading),	   cmocka_unit_test(garbage),
+		cmocka_unit_test(damaged),	   cmocka_unit_test(predicting),
+		cmocka_unit_test(turns),	   cmocka_unit_test(small_placements),
+		cmocka_unit_test(large_placement), cmocka_unit_test(sums_of_ranks),
+		cmocka_unit_test(numa_placements), cmocka_unit_test(numa_choice),
+		cmocka_unit_test(drawing),	   cmocka_unit_test(many_names),
+		cmocka_unit_test(all_splits),	   cmocka_unit_test(programs),
+		cmocka_unit_test(nodes_of_slurm),  cmocka_unit_test(what_is_to_win),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);
