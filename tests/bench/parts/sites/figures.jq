@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The figures of the bench sites. Input: lines "plain NS", "profiled NS", "place LEAST BLOCK FOUND", "seconds S",
 # "torus BLOCK FOUND", "crossing LIBRARY ORDER own|ours RANKS OPERATION BYTES SECONDS",
-# "kernel NAME RANKS DELAY SECONDS PREDICTED CLASS RULE CROSSING".
+# "base NAME RANKS LEAST MEDIAN MOST", "kernel NAME RANKS DELAY SECONDS PREDICTED CLASS RULE CROSSING".
 include "goals";
 
 [inputs | split(" ") | [.[0], (.[1:][] | tonumber? // .)]] as $lines
@@ -37,6 +37,6 @@ include "goals";
 		[$kernel[] | .wrong - .rule_wrong]; $listed; add; "<="; -1),
 	 goal_of("time of kernels over two sites: predicted / measured, off by at most this in the worst case";
 		[$kernel[] | .predicted / .crossing - 1 | fabs]; $listed; max; "<="; 0.15)];
-	{kernel: $kernel, plain_ns: $plain, profiled_ns: $profiled, rounds: $rounds, cases: ($found | length), crossing: $crossing,
+	{kernel: $kernel, base: [of("base")[] | {name: .[1], ranks: .[2], least: .[3], median: .[4], most: .[5]}], plain_ns: $plain, profiled_ns: $profiled, rounds: $rounds, cases: ($found | length), crossing: $crossing,
 	 optimal: ([$found[] | select(. >= 0.999999)] | length),
 	 block_over_found_median: ([$block[] | 1 / .] | median | to_3)})
