@@ -69,9 +69,6 @@ network_add_machine()
 	ip -n "$name" address add "10.201.$1.$(($2 + 1))/16" dev eth0
 	ip -n "$name" link set eth0 up
 	ip -n "$name" link set lo up
-	# A stream that pauses keeps its speed: else TCP begins slowly after each pause, and small messages wait for more
-	# than the link, as they need not where sites are set up for links between them.
-	ip netns exec "$name" sysctl -qw net.ipv4.tcp_slow_start_after_idle=0
 }
 
 network_down()
