@@ -43,7 +43,7 @@ setup_file()
 @test "each of the forty tasks of an array has an LWK of its own" {
 	# shellcheck disable=SC2016  # text for another shell
 	submit user1 --array=0-39 --lwk -n3 --mem=256 \
-		--wrap 'srun -n1 /opt/lwk-tests/hello | grep -q kernel=slurm-lwk && echo "task $SLURM_ARRAY_TASK_ID has run"'
+		--wrap 'srun -n1 /opt/lwk-tests/hello | grep kernel=slurm-lwk && echo "task $SLURM_ARRAY_TASK_ID has run"'
 	# shellcheck disable=SC2016  # the machine's shell expands it
 	wait_for 300 bed sh -c 'tasks=$(squeue -h --user=user1) && [ -z "$tasks" ]'
 	run -0 as user1 sh -c 'cat ./*.out | grep "has run" | sort -k2n | uniq -c'
