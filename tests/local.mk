@@ -44,7 +44,7 @@ CLEANFILES += $(bench_programs)
 tests/bench/parts/sites/calls: $(srcdir)/tests/bench/parts/sites/calls.c
 	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) $(MPICH_CFLAGS) $< -lmpich -o $@
 tests/bench/parts/sites/collectives.mpich: $(srcdir)/tests/bench/parts/sites/collectives.c
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) $(MPICH_CFLAGS) $< -lmpich -o $@
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) $(MPICH_CFLAGS) -rdynamic $< -lmpich -o $@
 CLEANFILES += $(bench_mpi_programs)
 # QEMU loads it.
 bench_plugin = tests/bench/parts/counts/libcounts.so

@@ -1,24 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * collectives ROUNDS OPERATION:BYTES...: prints for each a line "OPERATION BYTES SECONDS", the
- * median of what the slowest rank took in each of ROUNDS rounds.
+ * least of what the slowest rank took in each of ROUNDS rounds. What else wants this host's CPUs
+ * only adds to that, the more of it the shorter the operation, so short ones have more rounds.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
+enum { SHORT = 10000 }; /* bytes */
+
 static int rank, ranks, *counts, *places;
 
-static int ascending(const void *a, const void *b)
+#ifdef MPICH
+/*
+ * MPICH looks for messages with this function, again and again. With fewer CPUs than ranks a rank
+ * that finds none lets others go on, as Open MPI's do with mpi_yield_when_idle.
+ */
+int epoll_wait(int fd, struct epoll_event *events, int most, int ms)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	int found = epoll_pwait(fd, events, most, ms, NULL);
 
-	return (x > y) - (x < y);
+	if (!found)
+		sched_yield();
+	return found;
 }
+#endif
 
 static void operate(const char *name, double *in, double *out, int n)
 {
@@ -78,7 +91,6 @@ static double measure(const char *name, double *in, double *out, int n)
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 1;
-	double *seconds = calloc(rounds, sizeof(*seconds));
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -88,7 +100,7 @@ int main(int argc, char **argv)
 	for (int i = 2; i < argc; i++) {
 		char name[32] = "";
 		int bytes = 0, n;
-		double *in, *out;
+		double *in, *out, least = 0;
 
 		if (sscanf(argv[i], "%31[a-z]:%d", name, &bytes) != 2)
 			MPI_Abort(MPI_COMM_WORLD, 2);
@@ -101,17 +113,19 @@ int main(int argc, char **argv)
 		out = calloc((size_t)n * ranks + 1, sizeof(double));
 		/* The first round makes the connections. */
 		measure(name, in, out, n);
-		for (int round = 0; round < rounds; round++)
-			seconds[round] = measure(name, in, out, n);
-		qsort(seconds, rounds, sizeof(*seconds), ascending);
+		for (int round = 0; round < (bytes > SHORT ? 1 : 4) * rounds; round++) {
+			double seconds = measure(name, in, out, n);
+
+			if (!round || seconds < least)
+				least = seconds;
+		}
 		if (rank == 0) {
-			printf("%s %d %.6f\n", name, bytes, seconds[rounds / 2]);
+			printf("%s %d %.6f\n", name, bytes, least);
 			fflush(stdout);
 		}
 		free(in);
 		free(out);
 	}
-	free(seconds);
 	free(counts);
 	free(places);
 #ifdef MPICH
