@@ -166,17 +166,20 @@ static double *weigh(const struct profile *profile, const struct link *link)
 	return weighing.weights;
 }
 
-static void predict_on(const struct profile *profile, const struct choice *choice, const int *node,
-		       struct prediction *prediction)
+/* Returns 0, or -1 without memory. */
+static int predict_on(const struct profile *profile, const struct choice *choice, const int *node,
+		      struct prediction *prediction)
 {
 	int *site = calloc(profile->ranks, sizeof(int));
+	int ret;
 
-	memset(prediction, 0, sizeof(*prediction));
-	for (int i = 0; site && i < profile->ranks; i++)
+	if (!site)
+		return -1;
+	for (int i = 0; i < profile->ranks; i++)
 		site[i] = choice->nodes[node[i]].site;
-	if (site)
-		predict(profile, site, &choice->link, prediction);
+	ret = predict(profile, site, &choice->link, prediction);
 	free(site);
+	return ret;
 }
 
 int choice_make(struct choice *choice, const struct profile *profile, struct ms_error *err)
@@ -196,12 +199,13 @@ int choice_make(struct choice *choice, const struct profile *profile, struct ms_
 			place_cost(weights, profile->ranks, choice->nodes, choice->block);
 		choice->best_cost =
 			place_cost(weights, profile->ranks, choice->nodes, choice->best);
-		predict_on(profile, choice, choice->block, &choice->at_block);
-		predict_on(profile, choice, choice->best, &choice->at_best);
-	} else {
+		ret = predict_on(profile, choice, choice->block, &choice->at_block);
+		if (ret == 0)
+			ret = predict_on(profile, choice, choice->best, &choice->at_best);
+	}
+	if (ret != 0)
 		ms_fail(err, "expected memory for the traffic of %d ranks, found none",
 			profile->ranks);
-	}
 	free(weights);
 	return ret;
 }

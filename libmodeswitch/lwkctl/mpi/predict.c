@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lwkctl/mpi/predict.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,7 @@ static uint64_t most(uint64_t a, uint64_t b)
 struct messages {
 	uint64_t blocking, others; /* of pairs whose turns tell nothing */
 	uint64_t leads, follows;
+	double bytes[2]; /* to them, from them */
 };
 
 /*
@@ -157,47 +159,67 @@ static uint64_t waits_of(const struct profile_rank *rank, const struct messages 
 }
 
 /*
+ * Bytes each way that the rank which waits most has to wait for. Ranks that have just met in a
+ * collective operation send at the same time, and each waits for the bytes of all. Without such
+ * meetings the link makes ranks wait for it one after the other, they drift apart, and after that
+ * each finds the link free and waits for its own bytes.
+ */
+static double bytes_awaited(double own, double all, double meetings, uint64_t waits)
+{
+	return meetings < waits ? own + (all - own) * meetings / waits : all;
+}
+
+/*
  * The messages' part is that of the rank that waits most. Chains of messages through several ranks
  * may be longer than any rank's waits, and a program that computes while its messages are on their
  * way hides their delay: neither is in a profile. Messages so large that the MPI library asks before
- * it sends them take two delays more.
+ * it sends them take two delays more. The link carries all bytes, so no time is shorter than that.
  */
-void predict(const struct profile *profile, const int *site, const struct link *link,
-	     struct prediction *prediction)
+int predict(const struct profile *profile, const int *site, const struct link *link,
+	    struct prediction *prediction)
 {
-	double operations = 0, ways[2] = { 0, 0 };
+	/* Bytes one way, as a link carries as much one way while it carries the other. */
+	double own = 0, all, collective = 0, ways[2] = { 0, 0 };
+	double meetings = 0, rounds = 0;
 	struct messages *messages = calloc(profile->ranks, sizeof(*messages));
 	bool stream = streams_only(profile, site);
 	uint64_t waits = 0;
 
+	if (!messages)
+		return -1;
 	for (size_t i = 0; i < profile->n_edges; i++) {
 		const struct profile_edge *edge = &profile->edges[i], *back;
 
 		if (site[edge->from] == site[edge->to])
 			continue;
 		ways[site[edge->from] < site[edge->to]] += edge->bytes;
+		messages[edge->from].bytes[0] += edge->bytes;
+		messages[edge->to].bytes[1] += edge->bytes;
 		back = find_edge(profile, edge->to, edge->from);
-		if (!messages)
-			continue;
 		add_messages(&messages[edge->from], edge, back, stream);
 		if (!back)
 			add_messages(&messages[edge->to], NULL, edge, stream);
 	}
-	for (int rank = 0; messages && rank < profile->ranks; rank++)
+	for (int rank = 0; rank < profile->ranks; rank++) {
 		waits = most(waits, waits_of(&profile->rank[rank], &messages[rank]));
+		own = fmax(own, fmax(messages[rank].bytes[0], messages[rank].bytes[1]));
+	}
 	free(messages);
+	all = fmax(ways[0], ways[1]);
 	for (size_t i = 0; i < profile->n_operations; i++) {
 		struct crossing crossing = { .site = site };
 
 		predict_pattern(&profile->operations[i], cross, &crossing);
-		ways[0] += crossing.bytes;
-		ways[1] += crossing.bytes;
-		operations +=
-			(double)profile->operations[i].n * __builtin_popcountll(crossing.rounds);
+		collective += crossing.bytes;
+		if (crossing.rounds)
+			meetings += profile->operations[i].n;
+		rounds += (double)profile->operations[i].n * __builtin_popcountll(crossing.rounds);
 	}
-	prediction->bytes = ways[0] + ways[1];
-	prediction->waits = waits + operations;
-	/* A link carries as much one way while it carries the other. */
-	prediction->seconds = profile_seconds(profile) + prediction->waits * link->delay +
-			      (ways[0] > ways[1] ? ways[0] : ways[1]) / link->bandwidth;
+	prediction->bytes = ways[0] + ways[1] + 2 * collective;
+	prediction->waits = waits + rounds;
+	own = bytes_awaited(fmin(own, all), all, meetings, waits);
+	prediction->seconds = fmax((all + collective) / link->bandwidth,
+				   profile_seconds(profile) + prediction->waits * link->delay +
+					   (own + collective) / link->bandwidth);
+	return 0;
 }

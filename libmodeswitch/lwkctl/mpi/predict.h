@@ -16,9 +16,9 @@ struct prediction {
 	double waits;	/* for messages that cross, of the rank that has most of them */
 };
 
-/* 'site' has the site of each rank. */
-void predict(const struct profile *profile, const int *site, const struct link *link,
-	     struct prediction *prediction);
+/* 'site' has the site of each rank. Returns 0, or -1 without memory. */
+int predict(const struct profile *profile, const int *site, const struct link *link,
+	    struct prediction *prediction);
 
 /*
  * Calls edge() for each pair of ranks between which a collective operation sends, with the bytes

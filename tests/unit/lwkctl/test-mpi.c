@@ -163,9 +163,53 @@ static void predicting(void **state)
 	/* All messages cross; the allreduce crosses in its second round, 5 times, two pairs. */
 	assert_true(prediction.bytes == 80000 + 2 * 2 * 10);
 	assert_true(prediction.waits == 20 + 5);
-	/* Half of the bytes go each way. */
-	assert_true(prediction.seconds > 3.29 && prediction.seconds < 3.2901);
+	/* 40000 bytes go each way, 20000 of one rank, and ranks meet at a quarter of its waits. */
+	assert_true(prediction.seconds > 3.275 && prediction.seconds < 3.2751);
 	profile_release(&profile);
+}
+
+/* Two pairs of ranks exchange 200000 bytes each over the link, in ten messages each way. */
+static void meetings(void **state)
+{
+	static const struct {
+		const char *collectives;
+		double seconds;
+	} cases[] = {
+		/* Ranks drift apart, and a pair waits for its own bytes. */
+		{ "", 1.2 },
+		/* They meet before each exchange, and wait for the bytes of both pairs. */
+		{ "[\"Barrier\",0,1,10,0,0.1]", 1.4 },
+		{ "[\"Barrier\",0,1,50,0,0.1]", 1.4 },
+		{ "[\"Barrier\",0,1,5,0,0.1]", 1.3 },
+	};
+	static const int sites[] = { 0, 0, 1, 1 };
+	const struct link link = { .delay = 0, .bandwidth = 1e6 };
+	struct prediction prediction;
+	struct profile profile;
+	char text[1024];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text),
+			 "{\"version\":1,\"ranks\":4,\"parts\":[{\"rank\":0,\"seconds\":1,"
+			 "\"calls\":[[\"Wait\",10,0]],"
+			 "\"groups\":[{\"id\":\"a\",\"size\":4,\"first\":0,\"stride\":1}],"
+			 "\"collectives\":[%s],"
+			 "\"sent\":[[2,20,10,200000,0]],\"turns\":[[2,10,0]]},"
+			 "{\"rank\":1,\"sent\":[[3,20,10,200000,0]]},"
+			 "{\"rank\":2,\"sent\":[[0,20,10,200000,0]]},"
+			 "{\"rank\":3,\"sent\":[[1,20,10,200000,0]]}]}",
+			 cases[i].collectives);
+		parse(&profile, text);
+		assert_int_equal(predict(&profile, sites, &link, &prediction), 0);
+		if (fabs(prediction.seconds - cases[i].seconds) > 1e-9)
+			fail_msg("case %zu: expected %f s, found %f", i, cases[i].seconds,
+				 prediction.seconds);
+		/* No program is faster than the link, however short its run was. */
+		profile.rank[0].seconds = 0;
+		assert_int_equal(predict(&profile, sites, &link, &prediction), 0);
+		assert_true(prediction.seconds >= 0.4);
+		profile_release(&profile);
+	}
 }
 
 #define RANK(rank, calls, sent, turns)                                                             \
@@ -607,14 +651,23 @@ static void what_is_to_win(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reading),	   cmocka_unit_test(garbage),
-		cmocka_unit_test(damaged),	   cmocka_unit_test(predicting),
-		cmocka_unit_test(turns),	   cmocka_unit_test(small_placements),
-		cmocka_unit_test(large_placement), cmocka_unit_test(sums_of_ranks),
-		cmocka_unit_test(numa_placements), cmocka_unit_test(numa_choice),
-		cmocka_unit_test(drawing),	   cmocka_unit_test(many_names),
-		cmocka_unit_test(all_splits),	   cmocka_unit_test(programs),
-		cmocka_unit_test(nodes_of_slurm),  cmocka_unit_test(what_is_to_win),
+		cmocka_unit_test(reading),
+		cmocka_unit_test(garbage),
+		cmocka_unit_test(damaged),
+		cmocka_unit_test(predicting),
+		cmocka_unit_test(turns),
+		cmocka_unit_test(meetings),
+		cmocka_unit_test(small_placements),
+		cmocka_unit_test(large_placement),
+		cmocka_unit_test(sums_of_ranks),
+		cmocka_unit_test(numa_placements),
+		cmocka_unit_test(numa_choice),
+		cmocka_unit_test(drawing),
+		cmocka_unit_test(many_names),
+		cmocka_unit_test(all_splits),
+		cmocka_unit_test(programs),
+		cmocka_unit_test(nodes_of_slurm),
+		cmocka_unit_test(what_is_to_win),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);
