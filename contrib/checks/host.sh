@@ -82,6 +82,40 @@ check_headers()
 	return $status
 }
 
+# abi_checksum FOLDER...: prints the checksum of the ABI headers there, without comments and line breaks.
+abi_checksum()
+{
+	sources "${@/%//*.h}" | xargs cat | gcc -fpreprocessed -dD -E -P -x c - | tr -s '[:space:]' ' ' | sha256sum |
+		cut -d' ' -f1
+}
+
+# abi_version NAME: prints the number that an ABI header gives to it.
+abi_version()
+{
+	grep -rhoP "^#define $1 \K[0-9]+" kmod/abi
+}
+
+check_abi_versions()
+{
+	local name folders version checksum status=0
+
+	while read -r name folders version checksum; do
+		if [[ $name == '#'* ]]; then
+			continue
+		fi
+		# shellcheck disable=SC2086  # folders, one word each
+		set -- "$(abi_version "$name")" "$(abi_checksum ${folders//,/ })"
+		if [[ $1 != "$version" || $2 != "$checksum" ]]; then
+			printf '%s: expected %s\n\tand headers with the sum %s, found %s and %s;\n' \
+				kmod/abi/checksums "$name $version" "$checksum" "$1" "$2"
+			printf '\traise the version if older programs or images would misread what changed, and write "%s"\n' \
+				"$name $folders $1 $2"
+			status=1
+		fi
+	done <kmod/abi/checksums
+	return $status
+}
+
 # Against our own declarations of what each release has, so no Slurm is needed.
 check_slurm_releases()
 {

@@ -14,6 +14,7 @@ source_checks()
 	subjects the subjects of commits have the project's form
 	licenses every source names its license
 	headers every header compiles alone
+	abi_versions no ABI header changed beside its version
 	slurm_releases the plugins compile for each release of Slurm
 	rooms includes run one way through the rooms
 	counting the last line counts tests that pass, fail and are skipped apart
