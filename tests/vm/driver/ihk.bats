@@ -110,6 +110,7 @@ teardown_file()
 	[[ $output == *"$launcher"*'"memory":268435456'* ]]
 }
 
+# bats test_tags=nightly
 @test "two jobs have an instance each, and the end of one leaves the other alone" {
 	# shellcheck disable=SC2016  # the machine's shell expands it, and the task's
 	run -0 bed bash -euc 'cd /home/user1

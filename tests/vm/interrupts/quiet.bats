@@ -113,8 +113,11 @@ expand()
 	end_job "$lwk"
 	node_is_clean
 	diff <(echo "$before") <(affinities)
+}
 
-	# When the LWK job starts and ends first, its interrupts must not come to the quiet job.
+# bats test_tags=nightly
+@test "interrupts of an LWK job that started first and ends first do not come to a quiet job" {
+	before=$(affinities)
 	lwk=$(submit user2 -n4 --mem=512 --lwk --lwk-mem=256M --wrap "srun -n1 $programs/nap 600")
 	wait_for 90 has_printed user2 "$lwk" kernel=slurm-lwk
 	quiet_job

@@ -31,6 +31,7 @@ lwk_job()
 	diff <(echo "$before") <(affinities)
 }
 
+# bats test_tags=nightly
 @test "an interrupt that an administrator moves while an LWK runs stays there" {
 	lwk_job
 	bed sh -c 'echo 1 >/proc/irq/4/smp_affinity_list'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bed: third
+# bed: second
 #
 # Packages of the distribution work on the LWK as lwk-programs(7) says.
 

@@ -243,6 +243,7 @@ endings()
 }
 
 # Sanitizers choose the addresses of their shadow memory, which is larger than the partition.
+# bats test_tags=nightly
 @test "sanitizers find what is wrong with a program, and only that" {
 	run -0 inside env ASAN_OPTIONS=detect_leaks=0 lwkexec "$programs/sanitized-address" clean
 	[[ $output == 'sum 299995, counted' ]]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bed: third
+# bed: second
 #
 # What Linux leaves in a CPU, what a program does with it and what the hardware reports ends a program
 # or its LWK at most.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
-# also: bookworm --release bookworm, cgroups
+# also nightly: bookworm --release bookworm, cgroups
 # also nightly: bookworm --release bookworm --cgroup v2, cgroups
 # also nightly: bookworm --release bookworm --append testbed.cpuset_v2_mode, cpusets
 #

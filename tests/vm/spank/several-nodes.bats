@@ -119,6 +119,7 @@ interactive_fails()
 	both_are_clean
 }
 
+# bats test_tags=nightly
 @test "srun starts a program on each LWK CPU, eight on node1 and two on node2" {
 	run -0 as user1 salloc -N2 -n12 --mem=256 --lwk sh -c '
 		srun -l -N2 -n10 -m plane=8 /opt/lwk-tests/nap 5
