@@ -177,7 +177,7 @@ static void meetings(void **state)
 	} cases[] = {
 		/* Ranks drift apart, and a pair waits for its own bytes. */
 		{ "", 1.2 },
-		/* They meet before each exchange, and wait for the bytes of both pairs. */
+		/* Ranks meet before each exchange, and wait for the bytes of both pairs. */
 		{ "[\"Barrier\",0,1,10,0,0.1]", 1.4 },
 		{ "[\"Barrier\",0,1,50,0,0.1]", 1.4 },
 		{ "[\"Barrier\",0,1,5,0,0.1]", 1.3 },
