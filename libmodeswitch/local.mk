@@ -158,18 +158,18 @@ if HAVE_SLURM
 pkglib_LTLIBRARIES += libmodeswitch/mpi/liblwkmpi.la
 libmodeswitch_mpi_liblwkmpi_la_SOURCES = \
 	libmodeswitch/mpi/calls.c \
-	libmodeswitch/mpi/collectives.c \
 	libmodeswitch/mpi/count.c \
-	libmodeswitch/mpi/exchanges.c \
 	libmodeswitch/mpi/groups.c \
-	libmodeswitch/mpi/library.c \
-	libmodeswitch/mpi/messages.c \
-	libmodeswitch/mpi/model.c \
 	libmodeswitch/mpi/print.c \
 	libmodeswitch/mpi/program.c \
 	libmodeswitch/mpi/session.c \
-	libmodeswitch/mpi/sites.c \
-	libmodeswitch/mpi/turns.c
+	libmodeswitch/mpi/turns.c \
+	libmodeswitch/mpi/library/library.c \
+	libmodeswitch/mpi/sites/collectives.c \
+	libmodeswitch/mpi/sites/exchanges.c \
+	libmodeswitch/mpi/sites/messages.c \
+	libmodeswitch/mpi/sites/model.c \
+	libmodeswitch/mpi/sites/sites.c
 libmodeswitch_mpi_liblwkmpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^P?MPI_'
 libmodeswitch_mpi_liblwkmpi_la_LIBADD = -ldl
 endif

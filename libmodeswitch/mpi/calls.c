@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The functions of MPI that are wrapped: a row for each, or for each family. */
-#include "mpi/collectives.h"
+#include "mpi/sites/collectives.h"
 #include "mpi/count.h"
-#include "mpi/exchanges.h"
+#include "mpi/sites/exchanges.h"
 #include "mpi/session.h"
 #include "mpi/wrapper.h"
 

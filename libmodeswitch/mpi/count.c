@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "mpi/groups.h"
-#include "mpi/library.h"
+#include "mpi/library/library.h"
 #include "mpi/turns.h"
 
 struct page *count_page;

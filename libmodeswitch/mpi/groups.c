@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "mpi/library.h"
+#include "mpi/library/library.h"
 
 #define BUCKETS 1024
 

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "mpi/count.h"
-#include "mpi/library.h"
+#include "mpi/library/library.h"
 #include "mpi/program.h"
-#include "mpi/sites.h"
+#include "mpi/sites/sites.h"
 
 #define TAG 2 /* of the communicator that only session_end() uses */
 

@@ -2,7 +2,7 @@
 /*
  * This header hides what differs between kernels: the module's sources use the newest kernel's
  * interface, or a function of this header. Each HAVE_ says that this kernel compiles the file of
- * that name in kmod/tries: versions tell nothing, because vendors backport.
+ * that name in kmod/tries/: versions tell nothing, because vendors backport.
  */
 #ifndef COMPAT_H
 #define COMPAT_H

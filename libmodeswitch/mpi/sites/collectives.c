@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mpi/collectives.h"
+#include "mpi/sites/collectives.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/library.h"
-#include "mpi/messages.h"
-#include "mpi/model.h"
-#include "mpi/sites.h"
+#include "mpi/library/library.h"
+#include "mpi/sites/messages.h"
+#include "mpi/sites/model.h"
+#include "mpi/sites/sites.h"
 
 void *collectives_room(size_t bytes)
 {

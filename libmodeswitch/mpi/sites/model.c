@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mpi/model.h"
+#include "mpi/sites/model.h"
 
 #include <stdlib.h>
 
-#include "mpi/library.h"
+#include "mpi/library/library.h"
 
 #define CLASSES 48 /* of sizes: powers of two */
 /* So much must be gained before the library's own way is left. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mpi/messages.h"
+#include "mpi/sites/messages.h"
 
 #include <stdlib.h>
 
-#include "mpi/library.h"
+#include "mpi/library/library.h"
 
 #define TAG 4
 /* Both libraries send so much at once, over TCP. */

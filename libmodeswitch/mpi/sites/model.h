@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mpi/sites.h"
+#include "mpi/sites/sites.h"
 
 enum operation {
 	BARRIER_OF,

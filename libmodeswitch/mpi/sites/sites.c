@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mpi/sites.h"
+#include "mpi/sites/sites.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "mpi/library.h"
-#include "mpi/messages.h"
-#include "mpi/model.h"
+#include "mpi/library/library.h"
+#include "mpi/sites/messages.h"
+#include "mpi/sites/model.h"
 
 #define TAG 3 /* in communicators that no program has */
 /* MPI libraries have about 2000 communicators; a team takes two of them. */

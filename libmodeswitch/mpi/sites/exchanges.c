@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mpi/exchanges.h"
+#include "mpi/sites/exchanges.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/collectives.h"
-#include "mpi/library.h"
-#include "mpi/messages.h"
-#include "mpi/model.h"
-#include "mpi/sites.h"
+#include "mpi/sites/collectives.h"
+#include "mpi/library/library.h"
+#include "mpi/sites/messages.h"
+#include "mpi/sites/model.h"
+#include "mpi/sites/sites.h"
 
 /* ---- what a rank has for each rank, or wants from it ---- */
 

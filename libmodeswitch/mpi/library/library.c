@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mpi/library.h"
+#include "mpi/library/library.h"
 
 #include <dlfcn.h>
 #include <link.h>
