@@ -31,6 +31,26 @@ static double most_of(double a, double b)
 	return a > b ? a : b;
 }
 
+/* The window with which a TCP connection begins (RFC 6928): 10 segments of 1448 bytes. */
+#define FIRST_WINDOW 14480
+
+/*
+ * Seconds that a connection waits for answers before its window, which doubles with each, is as
+ * large as its bytes or as what the path carries meanwhile.
+ */
+static double slow_start(double bytes)
+{
+	double answer = 2 * sites_across.delay, window = FIRST_WINDOW, sent = window, time = 0;
+	double most = answer * most_of(sites_across.rate, sites_lanes.rate);
+
+	while (sites_start_slowly && sent < bytes && window < most) {
+		time += answer;
+		window *= 2;
+		sent += window;
+	}
+	return time;
+}
+
 /*
  * Seconds for the library's messages of so many bytes that cross at the same time, one way. The
  * library sends a long one after the receiver has answered, once, which the measured rate includes.
@@ -47,10 +67,11 @@ static double across(double messages, double bytes)
 	       most_of(bytes / most_of(sites_across.rate, sites_pieces.rate), together);
 }
 
-/* The seconds that our way takes to bring so many bytes across, in lanes. */
+/* The seconds that our way takes to bring so many bytes across, in lanes, a connection each. */
 static double in_lanes(double bytes, int lanes)
 {
-	return sites_across.delay + bytes / (lanes > 1 ? sites_lanes.rate : sites_pieces.rate);
+	return sites_across.delay + slow_start(bytes / lanes) +
+	       bytes / (lanes > 1 ? sites_lanes.rate : sites_pieces.rate);
 }
 
 static double inside(double messages, double bytes)
@@ -60,9 +81,12 @@ static double inside(double messages, double bytes)
 
 /* ---- the library's own algorithms ---- */
 
-/* A round in which rank a sends to rank b(a) as many bytes; -1: it does not. */
-static double round_seconds(const struct team *team, int (*to)(int a, int step, int n), int step,
-			    double bytes)
+/*
+ * A round in which rank a sends to rank b(a) as many bytes; -1: it does not. 'before' are the bytes
+ * that the same ranks have sent each other in the rounds before.
+ */
+static double next_round(const struct team *team, int (*to)(int a, int step, int n), int step,
+			 double bytes, double before)
 {
 	int crossing = 0;
 
@@ -71,7 +95,15 @@ static double round_seconds(const struct team *team, int (*to)(int a, int step, 
 
 		crossing += b >= 0 && team->site_of[a] < team->site_of[b];
 	}
-	return crossing ? across(crossing, bytes) : inside(1, bytes);
+	if (!crossing)
+		return inside(1, bytes);
+	return across(crossing, bytes) + slow_start(before + bytes) - slow_start(before);
+}
+
+static double round_seconds(const struct team *team, int (*to)(int a, int step, int n), int step,
+			    double bytes)
+{
+	return next_round(team, to, step, bytes, 0);
 }
 
 static int partner(int a, int step, int n)
@@ -127,7 +159,7 @@ static double gathering_tree(const struct team *team, double bytes)
 /* All messages at once: those to rank 0, and those of each rank to each. */
 static double to_first(const struct team *team, double bytes)
 {
-	return across(team->size - team->site_sizes[0], bytes);
+	return across(team->size - team->site_sizes[0], bytes) + slow_start(bytes);
 }
 
 /* The messages that leave the site that sends most. */
@@ -155,7 +187,11 @@ static double pairwise(const struct team *team, double bytes)
 
 static double ring(const struct team *team, double bytes)
 {
-	return (team->size - 1) * round_seconds(team, around, 1, bytes);
+	double time = 0;
+
+	for (int round = 0; round < team->size - 1; round++)
+		time += next_round(team, around, 1, bytes, round * bytes);
+	return time;
 }
 
 /* Dissemination, and with growth Bruck's algorithm. */
@@ -206,9 +242,9 @@ static double own_seconds(const struct team *team, enum operation operation, dou
 			return dissemination(team, n / 2, 1);
 		if (library.mpich && share > 32768)
 			return pairwise(team, share);
-		return across(leaving(team), share);
+		return across(leaving(team), share) + slow_start(share);
 	case ALLTOALLV_OF:
-		return across(leaving(team), share);
+		return across(leaving(team), share) + slow_start(share);
 	default:
 		return 0;
 	}
@@ -243,14 +279,16 @@ static double our_seconds(const struct team *team, enum operation operation, dou
 		return 2 * spread + in_lanes(others * n * most / team->size, lanes);
 	case GATHER_OF:
 	case GATHERV_OF:
-		cross = in_lanes(n * (team->size - team->site_sizes[0]) / team->size, lanes);
+		cross = in_lanes(n * (team->size - team->site_sizes[0]) / team->size,
+				 lanes > 1 ? team->size - team->site_sizes[0] : 1);
 		if (lanes == 1)
 			return cross + hops * sites_inside.delay +
 			       n * most / team->size / sites_inside.rate;
 		return cross + inside(team->size, n);
 	case ALLTOALL_OF:
 	case ALLTOALLV_OF:
-		return inside(team->size, n) + in_lanes(leaving(team) * n / team->size, lanes);
+		return inside(team->size, n) +
+		       in_lanes(leaving(team) * n / team->size, leaving(team));
 	default:
 		return 0;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mpi/library/library.h"
 #include "mpi/sites/messages.h"
@@ -18,6 +19,7 @@
 
 bool sites_enabled, sites_reproducible, sites_always;
 struct path sites_inside, sites_across, sites_pieces, sites_lanes;
+bool sites_start_slowly;
 
 static uint64_t *world_sites; /* of each rank of MPI_COMM_WORLD; a hash of the site's name */
 static int world_size;
@@ -294,15 +296,32 @@ static struct path measure_path(const struct probe *probe, int bytes)
 		if (i && time / 2 < path.delay)
 			path.delay = time / 2;
 	}
+	/* The first message has TCP's window grow. */
+	round_trip(probe, bytes);
 	time = round_trip(probe, bytes) - 2 * path.delay;
 	path.rate = time > 0 && bytes / time < 1e11 ? bytes / time : 1e11;
 	return path;
 }
 
+/*
+ * TCP sends little at once after a pause of a few hundred milliseconds, unless
+ * net.ipv4.tcp_slow_start_after_idle or the congestion control say otherwise. Pauses, sends on a path
+ * that was measured without one, and returns the seconds that it took longer.
+ */
+static double cost_of_pause(const struct probe *probe, const struct path *path)
+{
+	double without = SITES_PROBE_BYTES / path->rate + 2 * path->delay;
+
+	/* The peer waits for the message, however long its own sleep would be. */
+	if (probe->asks && path->delay > 1e-3)
+		usleep(300000 + 4e6 * path->delay);
+	return round_trip(probe, SITES_PROBE_BYTES) - without;
+}
+
 /* Collective in 'team'. The first two sites stand for all of them; rank 0 is on the first one. */
 static bool measure(const struct team *team)
 {
-	struct path paths[4] = { { 0 } };
+	struct path paths[5] = { { 0 } };
 	bool has_peer = team->site < 2 && team->index < team->lanes;
 	struct probe probe = { .buffer = calloc(1, SITES_PROBE_BYTES) };
 
@@ -326,6 +345,9 @@ static bool measure(const struct team *team)
 			paths[i] = measure_path(&probe, SITES_PROBE_BYTES / lanes);
 		paths[i].rate *= lanes;
 	}
+	LIBRARY_CALL(BARRIER, team->handle);
+	if (has_peer && team->index == 0)
+		paths[4].delay = cost_of_pause(&probe, &paths[2]);
 	free(probe.buffer);
 	if (LIBRARY_CALL(BCAST, paths, sizeof(paths), library.byte, 0, team->handle) != 0)
 		return false;
@@ -333,6 +355,7 @@ static bool measure(const struct team *team)
 	sites_across = paths[1];
 	sites_pieces = paths[2];
 	sites_lanes = paths[3];
+	sites_start_slowly = paths[4].delay > sites_across.delay;
 	if (sites_inside.rate <= 0) /* the first site has one rank */
 		sites_inside = (struct path){ 50e-6, 1e9 };
 	return true;

@@ -44,6 +44,8 @@ extern bool sites_always;
  * send it; the same in pieces; and in pieces in all lanes at once.
  */
 extern struct path sites_inside, sites_across, sites_pieces, sites_lanes;
+/* True: after a pause a path carries little at first, as TCP does by default. */
+extern bool sites_start_slowly;
 #define SITES_PROBE_BYTES 262144 /* that rates were measured with */
 
 /* After MPI_Init, on all ranks: learns their sites when the environment asks for it. */
