@@ -85,6 +85,8 @@ network_down()
 		network_relay=''
 	fi
 	for name in $(ip netns list | awk -v name="$network" '$1 == name || index($1, name "-") == 1 { print $1 }'); do
+		# Ranks of an mpirun that was killed would spin for ever.
+		ip netns pids "$name" | xargs -r kill -9 2>/dev/null || true
 		ip netns delete "$name"
 	done
 }
