@@ -25,18 +25,31 @@ struct parts {
 	int mine, place;
 };
 
+struct share {
+	int n, place;
+};
+
+/* The i-th share of n elements, of so many shares. */
+static struct share share_of(int n, int i, int shares)
+{
+	int more = n % shares;
+
+	return (struct share){ .n = n / shares + (i < more),
+			       .place = i * (n / shares) + (i < more ? i : more) };
+}
+
 /* Shares n elements out among the lanes, for the ranks of this rank's site. */
 static struct parts share(const struct team *team, int n, int lanes)
 {
 	int size = team->site_sizes[team->site];
 	struct parts parts = { .counts = collectives_room(2 * size * sizeof(int)) };
-	int place = 0;
 
 	parts.places = parts.counts + size;
 	for (int i = 0; i < size; i++) {
-		parts.counts[i] = i < lanes ? n / lanes + (i < n % lanes) : 0;
-		parts.places[i] = place;
-		place += parts.counts[i];
+		struct share mine = i < lanes ? share_of(n, i, lanes) : (struct share){ 0, n };
+
+		parts.counts[i] = mine.n;
+		parts.places[i] = mine.place;
 	}
 	parts.mine = parts.counts[team->index];
 	parts.place = parts.places[team->index];
@@ -120,37 +133,79 @@ int collectives_barrier(const uint64_t *a)
 
 /* ---- broadcast ---- */
 
-/* The root sends each site its parts, one to a lane; meanwhile its own site gets the bytes. */
-static int broadcast(const struct team *team, char *bytes, int n, int root, int lanes)
+/* The i-th sender: the root, and the ranks that follow it on its site. */
+static int sender(const struct team *team, int root, int i)
 {
-	bool at_root = team->site == team->site_of[root];
+	int site = team->site_of[root];
+
+	return sites_member(team, site, (team->index_of[root] + i) % team->site_sizes[site]);
+}
+
+/* The piece of a lane's part that the i-th sender sends. */
+static struct share piece_of(int n, int lane, int lanes, int i)
+{
+	struct share part = share_of(n, lane, lanes);
+	struct share piece = share_of(part.n, i, model_senders(lanes));
+
+	piece.place += part.place;
+	return piece;
+}
+
+/* Sends each other site the pieces of the i-th sender. */
+static void send_pieces(const struct team *team, struct messages *messages, const char *bytes,
+			int n, int lanes, int i)
+{
+	for (int lane = 0; lane < lanes; lane++) {
+		struct share piece = piece_of(n, lane, lanes, i);
+
+		for (int site = 0; site < team->n_sites; site++) {
+			if (site != team->site)
+				messages_send(messages, bytes + piece.place, piece.n, library.byte,
+					      1, sites_member(team, site, lane));
+		}
+	}
+}
+
+static int broadcast_at_root(const struct team *team, char *bytes, int n, int root, int lanes)
+{
+	struct messages messages = messages_open(team->own_communicator);
+	int size = team->site_sizes[team->site], result, sent;
+	int i = (team->index - team->index_of[root] + size) % size;
+
+	if (i == 0)
+		send_pieces(team, &messages, bytes, n, lanes, i);
+	result = give(team, bytes, n, team->index_of[root]);
+	if (i > 0 && i < model_senders(lanes) && !result)
+		send_pieces(team, &messages, bytes, n, lanes, i);
+	sent = messages_close(&messages);
+	return result ? result : sent;
+}
+
+static int broadcast_elsewhere(const struct team *team, char *bytes, int n, int root, int lanes)
+{
 	struct messages messages = messages_open(team->own_communicator);
 	struct parts parts = share(team, n, lanes);
-	int result = 0;
+	int result;
 
-	if (team->rank == root) {
-		for (int lane = 0, place = 0; lane < lanes; lane++) {
-			int part = n / lanes + (lane < n % lanes);
+	for (int i = 0; team->index < lanes && i < model_senders(lanes); i++) {
+		struct share piece = piece_of(n, team->index, lanes, i);
 
-			for (int site = 0; site < team->n_sites; site++) {
-				if (site != team->site)
-					messages_send(&messages, bytes + place, part, library.byte,
-						      1, sites_member(team, site, lane));
-			}
-			place += part;
-		}
-	} else if (!at_root && team->index < lanes) {
-		messages_receive(&messages, bytes + parts.place, parts.mine, library.byte, 1, root);
+		messages_receive(&messages, bytes + piece.place, piece.n, library.byte, 1,
+				 sender(team, root, i));
 	}
-	if (at_root)
-		result = give(team, bytes, n, team->index_of[root]);
+	result = messages_close(&messages);
 	if (!result)
-		result = messages_close(&messages);
-	if (!result && !at_root)
 		result = lanes > 1 ? spread(team, bytes, &parts, library.byte, 1)
 				   : give(team, bytes, n, 0);
 	free(parts.counts);
 	return result;
+}
+
+/* The senders bring each other site its parts, one to a lane; their own site gets the bytes first. */
+static int broadcast(const struct team *team, char *bytes, int n, int root, int lanes)
+{
+	return team->site == team->site_of[root] ? broadcast_at_root(team, bytes, n, root, lanes)
+						 : broadcast_elsewhere(team, bytes, n, root, lanes);
 }
 
 int collectives_bcast(const uint64_t *a)

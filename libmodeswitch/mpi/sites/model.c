@@ -8,6 +8,8 @@
 #define CLASSES 48 /* of sizes: powers of two */
 /* So much must be gained before the library's own way is left. */
 #define MARGIN 0.9
+/* Between two sites in a broadcast: as many as do not fill a link's queues with their first bytes. */
+#define CONNECTIONS_MAX 16
 /* Only long messages have a use of a link whose delay hardly differs from that within a site. */
 #define DELAYS 3
 #define LONG 65536
@@ -67,10 +69,10 @@ static double across(double messages, double bytes)
 	       most_of(bytes / most_of(sites_across.rate, sites_pieces.rate), together);
 }
 
-/* The seconds that our way takes to bring so many bytes across, in lanes, a connection each. */
-static double in_lanes(double bytes, int lanes)
+/* The seconds that our way takes to bring so many bytes across. */
+static double in_lanes(double bytes, int lanes, int connections)
 {
-	return sites_across.delay + slow_start(bytes / lanes) +
+	return sites_across.delay + slow_start(bytes / connections) +
 	       bytes / (lanes > 1 ? sites_lanes.rate : sites_pieces.rate);
 }
 
@@ -252,10 +254,19 @@ static double own_seconds(const struct team *team, enum operation operation, dou
 
 /* ---- ours ---- */
 
+int model_senders(int lanes)
+{
+	int most = CONNECTIONS_MAX / lanes;
+
+	if (!sites_start_slowly && !sites_always)
+		return 1;
+	return most < 1 ? 1 : most < lanes ? most : lanes;
+}
+
 static double our_seconds(const struct team *team, enum operation operation, double n, int lanes)
 {
 	/* A site sends to each other one by itself. */
-	int most = 0, hops, others = team->n_sites - 1;
+	int most = 0, hops, senders, others = team->n_sites - 1;
 	double tree_inside, spread, cross;
 
 	for (int i = 0; i < team->n_sites; i++) {
@@ -265,22 +276,25 @@ static double our_seconds(const struct team *team, enum operation operation, dou
 	hops = rounds_of(most);
 	tree_inside = hops * inside(1, n);
 	spread = inside(most, n);
-	cross = in_lanes(others * n, lanes);
+	cross = in_lanes(others * n, lanes, lanes);
 	switch (operation) {
 	case BARRIER_OF:
 		return 2 * hops * inside(1, 0) + sites_across.delay;
 	case BCAST_OF:
-		return cross + (lanes > 1 ? spread : tree_inside);
+		senders = model_senders(lanes);
+		return in_lanes(others * n, lanes, lanes * senders) +
+		       (lanes > 1 ? spread : tree_inside) + (senders > 1 ? tree_inside : 0);
 	case REDUCE_OF:
 		return cross + (lanes > 1 ? 2 * spread : tree_inside);
 	case ALLREDUCE_OF:
 		return cross + (lanes > 1 ? 2 * spread : 2 * tree_inside);
 	case ALLGATHER_OF:
-		return 2 * spread + in_lanes(others * n * most / team->size, lanes);
+		return 2 * spread + in_lanes(others * n * most / team->size, lanes, lanes);
 	case GATHER_OF:
 	case GATHERV_OF:
-		cross = in_lanes(n * (team->size - team->site_sizes[0]) / team->size,
-				 lanes > 1 ? team->size - team->site_sizes[0] : 1);
+		senders = lanes > 1 ? team->size - team->site_sizes[0] : 1;
+		cross = in_lanes(n * (team->size - team->site_sizes[0]) / team->size, senders,
+				 senders);
 		if (lanes == 1)
 			return cross + hops * sites_inside.delay +
 			       n * most / team->size / sites_inside.rate;
@@ -288,7 +302,7 @@ static double our_seconds(const struct team *team, enum operation operation, dou
 	case ALLTOALL_OF:
 	case ALLTOALLV_OF:
 		return inside(team->size, n) +
-		       in_lanes(leaving(team) * n / team->size, leaving(team));
+		       in_lanes(leaving(team) * n / team->size, leaving(team), leaving(team));
 	default:
 		return 0;
 	}

@@ -35,5 +35,11 @@ int8_t *model_plans(void);
  * same time.
  */
 int model_lanes(const struct team *team, enum operation operation, uint64_t bytes);
+/*
+ * Returns how many ranks of the root's site send to each other site in a broadcast with so many
+ * lanes. Each has a connection to each lane: where connections begin slowly, many carry the bytes
+ * sooner.
+ */
+int model_senders(int lanes);
 
 #endif
