@@ -169,6 +169,8 @@ libmodeswitch_mpi_liblwkmpi_la_SOURCES = \
 	libmodeswitch/mpi/sites/exchanges.c \
 	libmodeswitch/mpi/sites/messages.c \
 	libmodeswitch/mpi/sites/model.c \
+	libmodeswitch/mpi/sites/parts.c \
+	libmodeswitch/mpi/sites/reductions.c \
 	libmodeswitch/mpi/sites/sites.c
 libmodeswitch_mpi_liblwkmpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^P?MPI_'
 libmodeswitch_mpi_liblwkmpi_la_LIBADD = -ldl

@@ -3,6 +3,7 @@
 #include "mpi/sites/collectives.h"
 #include "mpi/count.h"
 #include "mpi/sites/exchanges.h"
+#include "mpi/sites/reductions.h"
 #include "mpi/session.h"
 #include "mpi/wrapper.h"
 
@@ -173,8 +174,8 @@ void call_with_sites(void)
 {
 	call_Barrier.instead = collectives_barrier;
 	call_Bcast.instead = collectives_bcast;
-	call_Reduce.instead = collectives_reduce;
-	call_Allreduce.instead = collectives_allreduce;
+	call_Reduce.instead = reductions_reduce;
+	call_Allreduce.instead = reductions_allreduce;
 	call_Allgather.instead = collectives_allgather;
 	call_Allgatherv.instead = collectives_allgatherv;
 	call_Gather.instead = exchanges_gather;

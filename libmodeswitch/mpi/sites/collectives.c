@@ -7,103 +7,8 @@
 #include "mpi/library/library.h"
 #include "mpi/sites/messages.h"
 #include "mpi/sites/model.h"
+#include "mpi/sites/parts.h"
 #include "mpi/sites/sites.h"
-
-void *collectives_room(size_t bytes)
-{
-	void *memory = malloc(bytes ? bytes : 1);
-
-	if (!memory)
-		abort();
-	return memory;
-}
-
-/* ---- parts of a buffer, one for each lane ---- */
-
-struct parts {
-	int *counts, *places; /* of each rank of a site; beyond the lanes they are 0 */
-	int mine, place;
-};
-
-struct share {
-	int n, place;
-};
-
-/* The i-th share of n elements, of so many shares. */
-static struct share share_of(int n, int i, int shares)
-{
-	int more = n % shares;
-
-	return (struct share){ .n = n / shares + (i < more),
-			       .place = i * (n / shares) + (i < more ? i : more) };
-}
-
-/* Shares n elements out among the lanes, for the ranks of this rank's site. */
-static struct parts share(const struct team *team, int n, int lanes)
-{
-	int size = team->site_sizes[team->site];
-	struct parts parts = { .counts = collectives_room(2 * size * sizeof(int)) };
-
-	parts.places = parts.counts + size;
-	for (int i = 0; i < size; i++) {
-		struct share mine = i < lanes ? share_of(n, i, lanes) : (struct share){ 0, n };
-
-		parts.counts[i] = mine.n;
-		parts.places[i] = mine.place;
-	}
-	parts.mine = parts.counts[team->index];
-	parts.place = parts.places[team->index];
-	return parts;
-}
-
-/*
- * Within a small site each rank sends to each other one at once, in pieces: fewer messages follow
- * one another than in the library's algorithms, and none waits for an answer.
- */
-#define SMALL_SITE 8
-
-static bool is_small(const struct team *team)
-{
-	return team->site_sizes[team->site] <= SMALL_SITE;
-}
-
-/* Gives all parts, of elements of 'size' bytes, to all ranks of the site. */
-static int spread(const struct team *team, char *buffer, const struct parts *parts, uint64_t type,
-		  int64_t size)
-{
-	struct messages messages = messages_open(team->site_communicator);
-
-	if (!is_small(team))
-		return LIBRARY_CALL(ALLGATHERV, library.in_place, 0, type, buffer, parts->counts,
-				    parts->places, type, team->site_communicator);
-	for (int i = 0; i < team->site_sizes[team->site]; i++) {
-		if (i == team->index)
-			continue;
-		if (parts->counts[i])
-			messages_receive(&messages, buffer + parts->places[i] * size,
-					 parts->counts[i], type, size, i);
-		if (parts->mine)
-			messages_send(&messages, buffer + parts->place * size, parts->mine, type,
-				      size, i);
-	}
-	return messages_close(&messages);
-}
-
-/* Gives all bytes of one rank to all ranks of its site. */
-static int give(const struct team *team, char *bytes, int n, int from)
-{
-	struct messages messages = messages_open(team->site_communicator);
-
-	if (!is_small(team))
-		return LIBRARY_CALL(BCAST, bytes, n, library.byte, from, team->site_communicator);
-	for (int i = 0; i < team->site_sizes[team->site]; i++) {
-		if (team->index == from && i != from)
-			messages_send(&messages, bytes, n, library.byte, 1, i);
-	}
-	if (team->index != from)
-		messages_receive(&messages, bytes, n, library.byte, 1, from);
-	return messages_close(&messages);
-}
 
 /* ---- barrier ---- */
 
@@ -144,8 +49,8 @@ static int sender(const struct team *team, int root, int i)
 /* The piece of a lane's part that the i-th sender sends. */
 static struct share piece_of(int n, int lane, int lanes, int i)
 {
-	struct share part = share_of(n, lane, lanes);
-	struct share piece = share_of(part.n, i, model_senders(lanes));
+	struct share part = parts_one(n, lane, lanes);
+	struct share piece = parts_one(part.n, i, model_senders(lanes));
 
 	piece.place += part.place;
 	return piece;
@@ -174,7 +79,7 @@ static int broadcast_at_root(const struct team *team, char *bytes, int n, int ro
 
 	if (i == 0)
 		send_pieces(team, &messages, bytes, n, lanes, i);
-	result = give(team, bytes, n, team->index_of[root]);
+	result = parts_give(team, bytes, n, team->index_of[root]);
 	if (i > 0 && i < model_senders(lanes) && !result)
 		send_pieces(team, &messages, bytes, n, lanes, i);
 	sent = messages_close(&messages);
@@ -184,7 +89,7 @@ static int broadcast_at_root(const struct team *team, char *bytes, int n, int ro
 static int broadcast_elsewhere(const struct team *team, char *bytes, int n, int root, int lanes)
 {
 	struct messages messages = messages_open(team->own_communicator);
-	struct parts parts = share(team, n, lanes);
+	struct parts parts = parts_share(team, n, lanes);
 	int result;
 
 	for (int i = 0; team->index < lanes && i < model_senders(lanes); i++) {
@@ -195,8 +100,8 @@ static int broadcast_elsewhere(const struct team *team, char *bytes, int n, int 
 	}
 	result = messages_close(&messages);
 	if (!result)
-		result = lanes > 1 ? spread(team, bytes, &parts, library.byte, 1)
-				   : give(team, bytes, n, 0);
+		result = lanes > 1 ? parts_spread(team, bytes, &parts, library.byte, 1)
+				   : parts_give(team, bytes, n, 0);
 	free(parts.counts);
 	return result;
 }
@@ -222,7 +127,7 @@ int collectives_bcast(const uint64_t *a)
 	/* Ranks may describe the same bytes by different types. */
 	if (library_type_is_dense(a[3]))
 		return broadcast(team, (char *)a[1], n, root, lanes);
-	packed = collectives_room(n);
+	packed = messages_room(n);
 	if (team->rank == root)
 		LIBRARY_CALL(PACK, a[1], a[2], a[3], packed, n, &place, a[5]);
 	result = broadcast(team, packed, n, root, lanes);
@@ -230,165 +135,6 @@ int collectives_bcast(const uint64_t *a)
 	if (!result && team->rank != root)
 		result = LIBRARY_CALL(UNPACK, packed, n, &place, a[1], a[2], a[3], a[5]);
 	free(packed);
-	return result;
-}
-
-/* ---- reductions ---- */
-
-struct reduction {
-	const char *from;
-	int n, lanes;
-	int64_t size; /* of an element */
-	uint64_t type, operation;
-	struct parts parts;
-	char *part; /* this rank's part: of its site, then of all sites */
-};
-
-/* The order of the ranks changes, and elements are copied as bytes. */
-static bool reducible(uint64_t count, uint64_t type, uint64_t operation)
-{
-	int commutes = 0;
-
-	return !sites_reproducible && library_bytes(count, type) > 0 &&
-	       library_type_is_dense(type) &&
-	       LIBRARY_CALL(OP_COMMUTATIVE, operation, &commutes) == 0 && commutes;
-}
-
-/* Reduces 'n' parts, one after another in 'all', in their order; *to gets the result. */
-static int combine(const struct reduction *r, char *all, int n, char *to)
-{
-	size_t bytes = r->parts.mine * r->size;
-	int result = 0;
-
-	for (int i = 1; i < n && !result && bytes; i++)
-		result = LIBRARY_CALL(REDUCE_LOCAL, all + (i - 1) * bytes, all + i * bytes,
-				      r->parts.mine, r->type, r->operation);
-	memcpy(to, all + (n - 1) * bytes, bytes);
-	return result;
-}
-
-/* Each rank of a small site gets what the others have of its part. */
-static int scatter(struct reduction *r, const struct team *team)
-{
-	int size = team->site_sizes[team->site], result;
-	size_t bytes = r->parts.mine * r->size;
-	char *all = collectives_room(bytes * size);
-	struct messages messages = messages_open(team->site_communicator);
-
-	for (int i = 0; i < size; i++) {
-		if (i == team->index)
-			continue;
-		if (bytes)
-			messages_receive(&messages, all + i * bytes, r->parts.mine, r->type,
-					 r->size, i);
-		if (r->parts.counts[i])
-			messages_send(&messages, r->from + r->parts.places[i] * r->size,
-				      r->parts.counts[i], r->type, r->size, i);
-	}
-	memcpy(all + team->index * bytes, r->from + r->parts.place * r->size, bytes);
-	result = messages_close(&messages);
-	if (!result)
-		result = combine(r, all, size, r->part);
-	free(all);
-	return result;
-}
-
-static int begin(struct reduction *r, const struct team *team)
-{
-	r->size = library_type_size(r->type);
-	r->parts = share(team, r->n, r->lanes);
-	r->part = collectives_room(r->parts.mine * r->size);
-	if (is_small(team))
-		return scatter(r, team);
-	if (r->lanes > 1)
-		return LIBRARY_CALL(REDUCE_SCATTER, r->from, r->part, r->parts.counts, r->type,
-				    r->operation, team->site_communicator);
-	return LIBRARY_CALL(REDUCE, r->from, r->part, r->n, r->type, r->operation, 0,
-			    team->site_communicator);
-}
-
-static void end(struct reduction *reduction)
-{
-	free(reduction->parts.counts);
-	free(reduction->part);
-}
-
-/*
- * Each rank in a lane gets the parts of its counterparts on the other sites, if it is to have the
- * result, and reduces them in the order of the sites, which is the same everywhere. Site 'only'
- * gets the result; < 0: all.
- */
-static int exchange(struct reduction *r, const struct team *team, int only)
-{
-	size_t bytes = r->parts.mine * r->size;
-	bool receives = only < 0 || only == team->site;
-	char *all = collectives_room(receives ? bytes * team->n_sites : 1);
-	struct messages messages = messages_open(team->own_communicator);
-	int result;
-
-	for (int site = 0; site < team->n_sites; site++) {
-		int peer = sites_member(team, site, team->index);
-
-		if (site != team->site && receives)
-			messages_receive(&messages, all + site * bytes, r->parts.mine, r->type,
-					 r->size, peer);
-		if (site != team->site && (only < 0 || only == site))
-			messages_send(&messages, r->part, r->parts.mine, r->type, r->size, peer);
-	}
-	result = messages_close(&messages);
-	if (receives && !result) {
-		memcpy(all + team->site * bytes, r->part, bytes);
-		result = combine(r, all, team->n_sites, r->part);
-	}
-	free(all);
-	return result;
-}
-
-int collectives_allreduce(const uint64_t *a)
-{
-	struct team *team = sites_team(a[6]);
-	struct reduction r = { .n = a[3], .type = a[4], .operation = a[5] };
-	char *to = (char *)a[2];
-	int result;
-
-	r.from = (const char *)(a[1] == library.in_place ? a[2] : a[1]);
-	if (!team || !reducible(a[3], a[4], a[5]))
-		return LIBRARY_S_WAY;
-	r.lanes = model_lanes(team, ALLREDUCE_OF, library_bytes(a[3], a[4]));
-	if (!r.lanes)
-		return LIBRARY_S_WAY;
-	result = begin(&r, team);
-	if (!result && team->index < r.lanes)
-		result = exchange(&r, team, -1);
-	if (!result && team->index < r.lanes)
-		memcpy(to + r.parts.place * r.size, r.part, r.parts.mine * r.size);
-	if (!result)
-		result = r.lanes > 1 ? spread(team, to, &r.parts, r.type, r.size)
-				     : give(team, to, r.n * r.size, 0);
-	end(&r);
-	return result;
-}
-
-int collectives_reduce(const uint64_t *a)
-{
-	struct team *team = sites_team(a[7]);
-	struct reduction r = { .n = a[3], .type = a[4], .operation = a[5] };
-	int root = a[6], result;
-
-	r.from = (const char *)(a[1] == library.in_place ? a[2] : a[1]);
-	if (!team || root < 0 || root >= team->size || !reducible(a[3], a[4], a[5]))
-		return LIBRARY_S_WAY;
-	r.lanes = model_lanes(team, REDUCE_OF, library_bytes(a[3], a[4]));
-	if (!r.lanes)
-		return LIBRARY_S_WAY;
-	result = begin(&r, team);
-	if (!result && team->index < r.lanes)
-		result = exchange(&r, team, team->site_of[root]);
-	if (!result && team->site == team->site_of[root])
-		result = LIBRARY_CALL(GATHERV, r.part, r.parts.mine, r.type, a[2], r.parts.counts,
-				      r.parts.places, r.type, team->index_of[root],
-				      team->site_communicator);
-	end(&r);
 	return result;
 }
 
@@ -420,7 +166,7 @@ static int fill_own_block(const struct team *team, const struct blocks *blocks)
 {
 	int size = team->site_sizes[team->site], result;
 	const int *first = blocks->places + team->firsts[team->site];
-	struct parts parts = { .counts = collectives_room(2 * size * sizeof(int)) };
+	struct parts parts = { .counts = messages_room(2 * size * sizeof(int)) };
 
 	parts.places = parts.counts + size;
 	for (int i = 0; i < size; i++) {
@@ -429,7 +175,7 @@ static int fill_own_block(const struct team *team, const struct blocks *blocks)
 	}
 	parts.mine = parts.counts[team->index];
 	parts.place = parts.places[team->index];
-	result = spread(team, block_of(team, blocks, team->site), &parts, library.byte, 1);
+	result = parts_spread(team, block_of(team, blocks, team->site), &parts, library.byte, 1);
 	free(parts.counts);
 	return result;
 }
@@ -438,7 +184,7 @@ static int fill_own_block(const struct team *team, const struct blocks *blocks)
 static int gather_sites(const struct team *team, const struct blocks *blocks, int lanes)
 {
 	struct messages messages = messages_open(team->own_communicator);
-	struct parts own = share(team, block_bytes(team, blocks, team->site), lanes);
+	struct parts own = parts_share(team, block_bytes(team, blocks, team->site), lanes);
 	int result;
 
 	for (int site = 0; site < team->n_sites && team->index < lanes; site++) {
@@ -447,7 +193,7 @@ static int gather_sites(const struct team *team, const struct blocks *blocks, in
 
 		if (site == team->site)
 			continue;
-		parts = share(team, block_bytes(team, blocks, site), lanes);
+		parts = parts_share(team, block_bytes(team, blocks, site), lanes);
 		messages_receive(&messages, block_of(team, blocks, site) + parts.place, parts.mine,
 				 library.byte, 1, peer);
 		free(parts.counts);
@@ -461,8 +207,8 @@ static int gather_sites(const struct team *team, const struct blocks *blocks, in
 
 		if (site == team->site)
 			continue;
-		parts = share(team, block_bytes(team, blocks, site), lanes);
-		result = spread(team, block_of(team, blocks, site), &parts, library.byte, 1);
+		parts = parts_share(team, block_bytes(team, blocks, site), lanes);
+		result = parts_spread(team, block_of(team, blocks, site), &parts, library.byte, 1);
 		free(parts.counts);
 	}
 	return result;
@@ -518,8 +264,8 @@ static int allgather(const struct team *team, const uint64_t *a, const struct ta
 		     int bytes, int lanes)
 {
 	int size = library_type_size(target->type), place = 0, own, result;
-	struct blocks blocks = { .bytes = collectives_room(bytes),
-				 .places = collectives_room((team->size + 1) * sizeof(int)) };
+	struct blocks blocks = { .bytes = messages_room(bytes),
+				 .places = messages_room((team->size + 1) * sizeof(int)) };
 
 	for (int i = 0; i < team->size; i++) {
 		blocks.places[i] = place;
@@ -552,7 +298,7 @@ int collectives_allgather(const uint64_t *a)
 	lanes = model_lanes(team, ALLGATHER_OF, (uint64_t)each * team->size);
 	if (!lanes)
 		return LIBRARY_S_WAY;
-	numbers = collectives_room(2 * team->size * sizeof(int));
+	numbers = messages_room(2 * team->size * sizeof(int));
 	for (int i = 0; i < team->size; i++) {
 		numbers[i] = a[5];
 		numbers[team->size + i] = i * (int)a[5];

@@ -8,21 +8,12 @@
 #ifndef MPI_COLLECTIVES_H
 #define MPI_COLLECTIVES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define LIBRARY_S_WAY (-1)
 
-/*
- * Returns memory, to be freed with free(). MPI reports want of memory by an error, which by default
- * ends all ranks; a rank alone cannot go back, so without memory the program ends.
- */
-void *collectives_room(size_t bytes);
-
 int collectives_barrier(const uint64_t *a);
 int collectives_bcast(const uint64_t *a);
-int collectives_reduce(const uint64_t *a);
-int collectives_allreduce(const uint64_t *a);
 int collectives_allgather(const uint64_t *a);
 int collectives_allgatherv(const uint64_t *a);
 

@@ -105,7 +105,7 @@ static const char *bytes_for(struct side *side, int rank)
 	if (!side->copied)
 		return place_of(side, rank);
 	if (!side->copies[rank]) {
-		side->copies[rank] = collectives_room(bytes_of(side, rank));
+		side->copies[rank] = messages_room(bytes_of(side, rank));
 		repack(side, rank, PACK);
 	}
 	return side->copies[rank];
@@ -116,7 +116,7 @@ static char *room_of(struct side *side, int rank)
 {
 	if (!side->copied)
 		return place_of(side, rank);
-	side->copies[rank] = collectives_room(bytes_of(side, rank));
+	side->copies[rank] = messages_room(bytes_of(side, rank));
 	return side->copies[rank];
 }
 
@@ -180,7 +180,7 @@ static int gather_blocks(const struct team *team, int root, const char *own, int
 	if (team->rank == root)
 		block = blocks + (size_t)each * team->firsts[team->site];
 	else if (team->index == to)
-		block = collectives_room(bytes);
+		block = messages_room(bytes);
 	for (int site = 0; site < team->n_sites && team->rank == root; site++) {
 		if (site != team->site)
 			messages_receive(&messages, blocks + (size_t)each * team->firsts[site],
@@ -203,7 +203,7 @@ static int gather_in_one_lane(const struct team *team, int root, struct side *ow
 	char *blocks = NULL;
 
 	if (team->rank == root)
-		blocks = collectives_room((size_t)each * team->size);
+		blocks = messages_room((size_t)each * team->size);
 	result = gather_blocks(team, root, bytes_for(own, 0), each, blocks);
 	for (int i = 0; !result && i < team->size && team->rank == root; i++) {
 		int rank = team->members[i];

@@ -69,3 +69,12 @@ int messages_close(struct messages *messages)
 	free(messages->requests);
 	return messages->result ? messages->result : result;
 }
+
+void *messages_room(size_t bytes)
+{
+	void *memory = malloc(bytes ? bytes : 1);
+
+	if (!memory)
+		abort();
+	return memory;
+}

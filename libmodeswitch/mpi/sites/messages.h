@@ -29,4 +29,10 @@ void messages_send(struct messages *messages, const void *buffer, int64_t n, uin
 /* Waits for all; returns what MPI returns. */
 int messages_close(struct messages *messages);
 
+/*
+ * Returns memory, to be freed with free(). MPI reports want of memory by an error, which by default
+ * ends all ranks; a rank alone cannot go back, so without memory the program ends.
+ */
+void *messages_room(size_t bytes);
+
 #endif
