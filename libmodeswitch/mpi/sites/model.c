@@ -69,11 +69,11 @@ static double across(double messages, double bytes)
 	       most_of(bytes / most_of(sites_across.rate, sites_pieces.rate), together);
 }
 
-/* The seconds that our way takes to bring so many bytes across. */
-static double in_lanes(double bytes, int lanes, int connections)
+/* The seconds that our way takes to bring so many bytes across, over so many connections. */
+static double in_lanes(double bytes, int connections)
 {
 	return sites_across.delay + slow_start(bytes / connections) +
-	       bytes / (lanes > 1 ? sites_lanes.rate : sites_pieces.rate);
+	       bytes / (connections > 1 ? sites_lanes.rate : sites_pieces.rate);
 }
 
 static double inside(double messages, double bytes)
@@ -276,25 +276,24 @@ static double our_seconds(const struct team *team, enum operation operation, dou
 	hops = rounds_of(most);
 	tree_inside = hops * inside(1, n);
 	spread = inside(most, n);
-	cross = in_lanes(others * n, lanes, lanes);
+	cross = in_lanes(others * n, lanes);
 	switch (operation) {
 	case BARRIER_OF:
 		return 2 * hops * inside(1, 0) + sites_across.delay;
 	case BCAST_OF:
 		senders = model_senders(lanes);
-		return in_lanes(others * n, lanes, lanes * senders) +
-		       (lanes > 1 ? spread : tree_inside) + (senders > 1 ? tree_inside : 0);
+		return in_lanes(others * n, lanes * senders) + (lanes > 1 ? spread : tree_inside) +
+		       (senders > 1 ? tree_inside : 0);
 	case REDUCE_OF:
 		return cross + (lanes > 1 ? 2 * spread : tree_inside);
 	case ALLREDUCE_OF:
 		return cross + (lanes > 1 ? 2 * spread : 2 * tree_inside);
 	case ALLGATHER_OF:
-		return 2 * spread + in_lanes(others * n * most / team->size, lanes, lanes);
+		return 2 * spread + in_lanes(others * n * most / team->size, lanes);
 	case GATHER_OF:
 	case GATHERV_OF:
-		senders = lanes > 1 ? team->size - team->site_sizes[0] : 1;
-		cross = in_lanes(n * (team->size - team->site_sizes[0]) / team->size, senders,
-				 senders);
+		senders = team->size - team->site_sizes[0];
+		cross = in_lanes(n * senders / team->size, lanes > 1 ? senders : 1);
 		if (lanes == 1)
 			return cross + hops * sites_inside.delay +
 			       n * most / team->size / sites_inside.rate;
@@ -302,7 +301,7 @@ static double our_seconds(const struct team *team, enum operation operation, dou
 	case ALLTOALL_OF:
 	case ALLTOALLV_OF:
 		return inside(team->size, n) +
-		       in_lanes(leaving(team) * n / team->size, leaving(team), leaving(team));
+		       in_lanes(leaving(team) * n / team->size, leaving(team));
 	default:
 		return 0;
 	}
