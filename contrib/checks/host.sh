@@ -221,6 +221,7 @@ check_sanitizers()
 	mkdir -p "$sanitized"
 	cd "$sanitized" || return
 	[[ -e Makefile ]] || "$top/configure" --enable-sanitizers --enable-werror --with-kernel=no
+	make Makefile # see make_project()
 	make -j2
 	make -j2 check TESTS=
 }

@@ -67,6 +67,9 @@ configure_project()
 make_project()
 {
 	touch "$built/testbed-making"
+	# Without jobs: config.status runs a make that looks for those of ours at descriptors which it does not get, and
+	# fails where something else has their numbers.
+	where_built make -C "$built" Makefile
 	where_built make -C "$built" -j"$(nproc)"
 	rm -rf "$stage"
 	where_built make -C "$built" install DESTDIR="$stage"
