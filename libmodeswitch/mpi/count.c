@@ -195,16 +195,16 @@ void count_receive(struct call *call, const uint64_t *a, uint64_t ticks)
 	if (call->persistent)
 		remember(a, (struct request){ .call = call, .world = world, .receives = true });
 	else if (call->blocking)
-		turns_received(count_page, world);
+		turns_received(count_page, world, call_ticks());
 	else
-		turns_posted(count_page, world);
+		turns_posted(count_page, world, call_ticks());
 }
 
 void count_completion(struct call *call, const uint64_t *a, uint64_t ticks)
 {
 	/* Tests tell by a flag whether anything has completed. */
 	if (!call->count || *(int *)a[call->count] > 0)
-		turns_completed(count_page);
+		turns_completed(count_page, call_ticks());
 }
 
 static void count_sent(struct call *call, const uint64_t *a)
@@ -336,7 +336,7 @@ static void start(uint64_t handle)
 	if (!request)
 		return; /* there was no room for it */
 	if (request->receives)
-		turns_posted(count_page, request->world);
+		turns_posted(count_page, request->world, call_ticks());
 	else if (request->peer)
 		add_message(request->call, request->peer, request->world, request->bytes);
 	else

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define PAGE_MAGIC 0x33696d6b776cULL
+#define PAGE_MAGIC 0x34696d6b776cULL
 #define PAGE_CALLS 512
 #define PAGE_GROUPS 1024
 #define PAGE_MEMBERS 65536
@@ -50,7 +50,10 @@ struct page_peer {
 /* Receives from a rank that came first after a send to it, or first of all (see turns.c). */
 struct page_turns {
 	uint64_t leads, follows; /* while this rank was the one of both that sends first, or not */
+	uint64_t hidden; /* meetings of all ranks that this rank came to late, and left first */
+	uint64_t stream_ticks; /* from the first message of a stream to its last one, all streams */
 	/* The state between two calls, for the library only. */
+	uint64_t received_ticks;
 	uint32_t meeting;
 	uint8_t last;
 	uint8_t leading;

@@ -98,7 +98,7 @@ static void print_peers(const struct page *page, const char *name, size_t from, 
 	putc(']', out);
 }
 
-/* Prints [peer, leads, follows] for each peer with turns; the unknown peer is -1. */
+/* Prints [peer, leads, follows, hidden, seconds of streams] for each peer with turns; the unknown peer is -1. */
 static void print_turns(const struct page *page, FILE *out)
 {
 	const char *comma = "";
@@ -109,8 +109,9 @@ static void print_turns(const struct page *page, FILE *out)
 
 		if (!row->leads && !row->follows)
 			continue;
-		fprintf(out, "%s[%d,%" PRIu64 ",%" PRIu64 "]", comma,
-			peer < page->ranks ? (int)peer : -1, row->leads, row->follows);
+		fprintf(out, "%s[%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.9f]", comma,
+			peer < page->ranks ? (int)peer : -1, row->leads, row->follows, row->hidden,
+			seconds(page, row->stream_ticks));
 		comma = ",";
 	}
 	putc(']', out);

@@ -147,6 +147,42 @@ static bool streams_only(const struct profile *profile, const int *site)
 	return !found[0] || !found[1];
 }
 
+/* Messages of one direction. */
+struct way {
+	double bytes;
+	double later;	 /* those of messages after the first one of a turn */
+	double weighted; /* each turn's seconds from the first message to the last, times 'later' */
+	uint64_t
+		hidden; /* meetings of which the delay is hidden by turns that this direction ends */
+};
+
+/*
+ * Adds the messages of an edge; 'back' is the edge the other way, or NULL. A rank that leads hides
+ * meetings (see mpi/turns.c), but when both lead, as in an exchange, both come at the same time.
+ */
+static void add_way(struct way *way, const struct profile_edge *edge,
+		    const struct profile_edge *back)
+{
+	uint64_t turns = edge->leads + edge->follows, other = back ? back->hidden : 0;
+	double later = turns && turns < edge->n ? edge->bytes * (1 - (double)turns / edge->n) : 0;
+
+	way->bytes += edge->bytes;
+	way->later += later;
+	way->weighted += later * edge->stream_seconds;
+	way->hidden = most(way->hidden, edge->hidden - least(other, edge->hidden));
+}
+
+/*
+ * The bytes of a direction that ranks wait for. Messages of a stream come while their receiver is
+ * busy with those before, as fast as the link carries them; it waits for the first of them only.
+ */
+static double bytes_in_turn(const struct way *way, double bandwidth)
+{
+	double seconds = way->later > 0 ? way->weighted / way->later : 0;
+
+	return way->bytes - fmin(way->later, seconds * bandwidth);
+}
+
 /* The times that a rank waits for the link. What it waits for together crosses at the same time. */
 static uint64_t waits_of(const struct profile_rank *rank, const struct messages *messages)
 {
@@ -179,11 +215,12 @@ int predict(const struct profile *profile, const int *site, const struct link *l
 	    struct prediction *prediction)
 {
 	/* Bytes one way, as a link carries as much one way while it carries the other. */
-	double own = 0, all, collective = 0, ways[2] = { 0, 0 };
+	double own = 0, all, awaited, collective = 0;
+	struct way ways[2] = { 0 };
 	double meetings = 0, rounds = 0;
 	struct messages *messages = calloc(profile->ranks, sizeof(*messages));
 	bool stream = streams_only(profile, site);
-	uint64_t waits = 0;
+	uint64_t waits = 0, hidden;
 
 	if (!messages)
 		return -1;
@@ -192,10 +229,10 @@ int predict(const struct profile *profile, const int *site, const struct link *l
 
 		if (site[edge->from] == site[edge->to])
 			continue;
-		ways[site[edge->from] < site[edge->to]] += edge->bytes;
 		messages[edge->from].bytes[0] += edge->bytes;
 		messages[edge->to].bytes[1] += edge->bytes;
 		back = find_edge(profile, edge->to, edge->from);
+		add_way(&ways[site[edge->from] < site[edge->to]], edge, back);
 		add_messages(&messages[edge->from], edge, back, stream);
 		if (!back)
 			add_messages(&messages[edge->to], NULL, edge, stream);
@@ -205,7 +242,7 @@ int predict(const struct profile *profile, const int *site, const struct link *l
 		own = fmax(own, fmax(messages[rank].bytes[0], messages[rank].bytes[1]));
 	}
 	free(messages);
-	all = fmax(ways[0], ways[1]);
+	all = fmax(ways[0].bytes, ways[1].bytes);
 	for (size_t i = 0; i < profile->n_operations; i++) {
 		struct crossing crossing = { .site = site };
 
@@ -215,9 +252,12 @@ int predict(const struct profile *profile, const int *site, const struct link *l
 			meetings += profile->operations[i].n;
 		rounds += (double)profile->operations[i].n * __builtin_popcountll(crossing.rounds);
 	}
-	prediction->bytes = ways[0] + ways[1] + 2 * collective;
-	prediction->waits = waits + rounds;
-	own = bytes_awaited(fmin(own, all), all, meetings, waits);
+	hidden = most(ways[0].hidden, ways[1].hidden) - least(ways[0].hidden, ways[1].hidden);
+	prediction->bytes = ways[0].bytes + ways[1].bytes + 2 * collective;
+	prediction->waits = waits + rounds - fmin(hidden, meetings);
+	awaited = fmax(bytes_in_turn(&ways[0], link->bandwidth),
+		       bytes_in_turn(&ways[1], link->bandwidth));
+	own = bytes_awaited(fmin(own, awaited), awaited, meetings, waits);
 	prediction->seconds = fmax((all + collective) / link->bandwidth,
 				   profile_seconds(profile) + prediction->waits * link->delay +
 					   (own + collective) / link->bandwidth);

@@ -208,6 +208,8 @@ static int read_turns(struct profile *profile, int rank, struct json_object *row
 		edge->to = rank;
 		edge->leads = leads;
 		edge->follows = follows;
+		edge->hidden = count(item(row, 3));
+		edge->stream_seconds = span(item(row, 4));
 	}
 	return 0;
 }
@@ -323,6 +325,8 @@ static void merge_edges(struct profile *profile)
 			profile->edges[n - 1].blocking += edge->blocking;
 			profile->edges[n - 1].leads += edge->leads;
 			profile->edges[n - 1].follows += edge->follows;
+			profile->edges[n - 1].hidden += edge->hidden;
+			profile->edges[n - 1].stream_seconds += edge->stream_seconds;
 		} else {
 			profile->edges[n++] = *edge;
 		}

@@ -26,6 +26,8 @@ struct profile_edge {
 	uint64_t n, bytes, blocking;
 	/* Turns that 'to' has counted: see mpi/turns.c. None: the profile is older than they are. */
 	uint64_t leads, follows;
+	uint64_t hidden; /* meetings that 'to' came to late, by a turn with 'from' as leader */
+	double stream_seconds; /* from the first message of a stream to its last one, all streams */
 };
 
 /* Collective operations of one name, group and size class. */

@@ -212,9 +212,47 @@ static void meetings(void **state)
 	}
 }
 
+/* A rank gets 50 messages of 4000 bytes, in one turn. */
+static void streams(void **state)
+{
+	static const struct {
+		const char *seconds; /* from the first to the last without the slow link */
+		double predicted;
+	} cases[] = {
+		{ "0", 1.2 },	  /* all come at once */
+		{ "0.1", 1.1 },	  /* half of them come while the rank has others */
+		{ "0.5", 1.004 }, /* only the first is waited for */
+		{ "[],7", 1.2 },  /* not a time */
+		{ "1e300", 1.2 }, /* not the time of a program */
+	};
+	static const int sites[] = { 0, 1 };
+	const struct link link = { .delay = 0, .bandwidth = 1e6 };
+	struct prediction prediction;
+	struct profile profile;
+	char text[512];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text),
+			 "{\"version\":1,\"ranks\":2,\"parts\":[{\"rank\":0,\"seconds\":1,"
+			 "\"sent\":[[1,20,50,200000,50]]},{\"rank\":1,\"calls\":[[\"Recv\",50,0]],"
+			 "\"turns\":[[0,0,1,0,%s]]}]}",
+			 cases[i].seconds);
+		parse(&profile, text);
+		assert_int_equal(predict(&profile, sites, &link, &prediction), 0);
+		if (fabs(prediction.seconds - cases[i].predicted) > 1e-9)
+			fail_msg("case %zu: expected %f s, found %f", i, cases[i].predicted,
+				 prediction.seconds);
+		profile_release(&profile);
+	}
+}
+
 #define RANK(rank, calls, sent, turns)                                                             \
 	"{\"rank\":" #rank ",\"calls\":[[\"" calls "\",50,0]],\"sent\":[" sent                     \
 	"],\"turns\":[" turns "]}"
+
+#define MEETINGS                                                                                   \
+	"\"groups\":[{\"id\":\"a\",\"size\":2,\"first\":0,\"stride\":1}],"                         \
+	"\"collectives\":[[\"Barrier\",0,0,10,0,0]]"
 
 /* Each second rank is on the other site. */
 static void turns(void **state)
@@ -249,6 +287,18 @@ static void turns(void **state)
 		{ 2, 100,
 		  RANK(0, "Recv", "[1,1,50,0,50]", "[-1,0,50]") "," RANK(1, "Recv", "[0,1,50,0,50]",
 									 "[0,50,0]") },
+		/* The leader of a dialogue is late at 9 of the 10 meetings, which so cost nothing. */
+		{ 2, 2 * 10 + 10 - 9,
+		  "{\"rank\":0,\"calls\":[[\"Recv\",50,0]],\"sent\":[[1,1,10,0,10]],"
+		  "\"turns\":[[1,10,0,9,0]]," MEETINGS "},"
+		  "{\"rank\":1,\"calls\":[[\"Recv\",50,0]],\"sent\":[[0,1,10,0,10]],"
+		  "\"turns\":[[0,0,10,0,0]]," MEETINGS "}" },
+		/* In an exchange nobody is. */
+		{ 2, 10 + 10,
+		  "{\"rank\":0,\"calls\":[[\"Recv\",50,0]],\"sent\":[[1,1,10,0,10]],"
+		  "\"turns\":[[1,10,0,9,0]]," MEETINGS "},"
+		  "{\"rank\":1,\"calls\":[[\"Recv\",50,0]],\"sent\":[[0,1,10,0,10]],"
+		  "\"turns\":[[0,10,0,9,0]]," MEETINGS "}" },
 		/* Without turns, or with what is none, messages count that are waited for. */
 		{ 2, 7, "{\"rank\":0,\"sent\":[[1,1,9,0,7]]}" },
 		{ 2, 7,
@@ -651,23 +701,15 @@ static void what_is_to_win(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reading),
-		cmocka_unit_test(garbage),
-		cmocka_unit_test(damaged),
-		cmocka_unit_test(predicting),
-		cmocka_unit_test(turns),
-		cmocka_unit_test(meetings),
-		cmocka_unit_test(small_placements),
-		cmocka_unit_test(large_placement),
-		cmocka_unit_test(sums_of_ranks),
-		cmocka_unit_test(numa_placements),
-		cmocka_unit_test(numa_choice),
-		cmocka_unit_test(drawing),
-		cmocka_unit_test(many_names),
-		cmocka_unit_test(all_splits),
-		cmocka_unit_test(programs),
-		cmocka_unit_test(nodes_of_slurm),
-		cmocka_unit_test(what_is_to_win),
+		cmocka_unit_test(reading),	   cmocka_unit_test(garbage),
+		cmocka_unit_test(damaged),	   cmocka_unit_test(predicting),
+		cmocka_unit_test(streams),	   cmocka_unit_test(turns),
+		cmocka_unit_test(meetings),	   cmocka_unit_test(small_placements),
+		cmocka_unit_test(large_placement), cmocka_unit_test(sums_of_ranks),
+		cmocka_unit_test(numa_placements), cmocka_unit_test(numa_choice),
+		cmocka_unit_test(drawing),	   cmocka_unit_test(many_names),
+		cmocka_unit_test(all_splits),	   cmocka_unit_test(programs),
+		cmocka_unit_test(nodes_of_slurm),  cmocka_unit_test(what_is_to_win),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);

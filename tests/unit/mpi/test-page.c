@@ -33,7 +33,9 @@ static struct page *make_page(void)
 	page->peers[2][1] = (struct page_peer){ .n = 7, .bytes = 70, .blocking = 6 };
 	page->peers[RANKS][0].n = 1;
 	page->peers[RANKS + 1 + 0][3] = (struct page_peer){ .n = 1, .bytes = 4096 };
-	page_turns(page)[2] = (struct page_turns){ .leads = 5, .follows = 2 };
+	page_turns(page)[2] = (struct page_turns){
+		.leads = 5, .follows = 2, .hidden = 3, .stream_ticks = 1500000
+	};
 	page_turns(page)[RANKS].follows = 1;
 	return page;
 }
@@ -76,7 +78,7 @@ static void what_was_counted(void **state)
 	assert_has(text, "\"collectives\":[[\"Send\",0,2,4,400,0.000000000]]");
 	assert_has(text, "\"sent\":[[2,1,7,70,6],[-1,0,1,0,0]]");
 	assert_has(text, "\"fetched\":[[0,3,1,4096,0]]");
-	assert_has(text, "\"turns\":[[2,5,2],[-1,0,1]]");
+	assert_has(text, "\"turns\":[[2,5,2,3,0.000500000],[-1,0,1,0,0.000000000]]");
 	free(page);
 }
 
@@ -132,24 +134,31 @@ static void no_pages(void **state)
 	free(page);
 }
 
-/* A rank's calls with a peer: 's' is a message to it, 'r' one from it, 'm' a meeting of all. */
-static void check_turns(const char *calls, unsigned leads, unsigned follows)
+/*
+ * A rank's calls with a peer, ten ticks each: 's' is a message to it, 'r' one from it, 'm' a meeting of
+ * all.
+ */
+static void check_turns(const char *calls, unsigned leads, unsigned follows, unsigned hidden,
+			unsigned stream_ticks)
 {
 	struct page *page = make_page();
+	uint64_t now = UINT64_MAX - 20; /* ticks may wrap */
 	struct page_turns *turns = &page_turns(page)[0];
 
 	turns_met();
-	for (; *calls; calls++) {
+	for (; *calls; calls++, now += 10) {
 		if (*calls == 's')
 			turns_sent(page, 0);
 		else if (*calls == 'r')
-			turns_received(page, 0);
+			turns_received(page, 0, now);
 		else
 			turns_met();
 	}
 	if (turns->leads != leads || turns->follows != follows)
 		fail_msg("expected %u and %u turns, found %ju and %ju", leads, follows,
 			 (uintmax_t)turns->leads, (uintmax_t)turns->follows);
+	assert_int_equal(turns->hidden, hidden);
+	assert_int_equal(turns->stream_ticks, stream_ticks);
 	/* Nothing is counted with other ranks. */
 	assert_int_equal(page_turns(page)[2].leads, 5);
 	assert_int_equal(page_turns(page)[1].leads + page_turns(page)[1].follows, 0);
@@ -158,16 +167,21 @@ static void check_turns(const char *calls, unsigned leads, unsigned follows)
 
 static void turns(void **state)
 {
-	check_turns("ssss", 0, 0);
+	check_turns("ssss", 0, 0, 0, 0);
 	/* A stream counts once. */
-	check_turns("rrrr", 0, 1);
+	check_turns("rrrr", 0, 1, 0, 30);
 	/* Both sides of a dialogue, and of one with streams. */
-	check_turns("srsrsr", 3, 0);
-	check_turns("rsrsrs", 0, 3);
-	check_turns("sssrrrsssrrr", 2, 0);
+	check_turns("srsrsr", 3, 0, 0, 0);
+	check_turns("rsrsrs", 0, 3, 0, 0);
+	check_turns("sssrrrsssrrr", 2, 0, 0, 40);
 	/* The leader may be another one when all have met. */
-	check_turns("srsrmrsrs", 2, 2);
-	check_turns("rmrmr", 0, 3);
+	check_turns("srsrmrsrs", 2, 2, 0, 0);
+	check_turns("rmrmr", 0, 3, 0, 0);
+	/* A leader is late at a meeting, and the next one only makes up for it. */
+	check_turns("srmsrmsr", 3, 0, 2, 0);
+	check_turns("srmmsr", 2, 0, 0, 0);
+	check_turns("srmmmsr", 2, 0, 1, 0);
+	check_turns("srmssms", 1, 0, 1, 0);
 }
 
 /* Receives that have begun count when they complete, and none is lost. */
@@ -176,20 +190,20 @@ static void turns_of_open_receives(void **state)
 	struct page *page = make_page();
 
 	turns_met();
-	turns_received(page, RANKS); /* takes note of what other tests have sent */
+	turns_received(page, RANKS, 0); /* takes note of what other tests have sent */
 	for (int i = 0; i < 1000; i++) {
-		turns_posted(page, 0);
-		turns_posted(page, RANKS);
+		turns_posted(page, 0, i);
+		turns_posted(page, RANKS, i);
 		turns_sent(page, 0);
-		turns_completed(page);
-		turns_completed(page);
+		turns_completed(page, 1000);
+		turns_completed(page, 1000);
 	}
 	assert_int_equal(page_turns(page)[0].leads, 1000);
 	assert_int_equal(page_turns(page)[0].follows, 0);
 	assert_int_equal(page_turns(page)[RANKS].leads + page_turns(page)[RANKS].follows, 1002);
 	for (int i = 0; i < 1000; i++)
-		turns_posted(page, 1);
-	turns_completed(page);
+		turns_posted(page, 1, i);
+	turns_completed(page, 1000);
 	assert_int_equal(page_turns(page)[1].follows, 1);
 	free(page);
 }
