@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collectives ROUNDS OPERATION:BYTES...: prints for each a line "OPERATION BYTES SECONDS", the
- * least of what the slowest rank took in each of ROUNDS rounds. What else wants this host's CPUs
- * only adds to that, the more of it the shorter the operation, so short ones have more rounds.
+ * collectives OPERATION:BYTES...: prints for each a line "OPERATION BYTES SECONDS", what the slowest
+ * rank took. What else wants this host's CPUs only adds to that, the more of it the shorter the
+ * operation, so it is the least of several rounds for short ones.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -90,14 +90,12 @@ static double measure(const char *name, double *in, double *out, int n)
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 1;
-
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	counts = calloc(ranks, sizeof(*counts));
 	places = calloc(ranks, sizeof(*places));
-	for (int i = 2; i < argc; i++) {
+	for (int i = 1; i < argc; i++) {
 		char name[32] = "";
 		int bytes = 0, n;
 		double *in, *out, least = 0;
@@ -113,7 +111,7 @@ int main(int argc, char **argv)
 		out = calloc((size_t)n * ranks + 1, sizeof(double));
 		/* The first round makes the connections. */
 		measure(name, in, out, n);
-		for (int round = 0; round < (bytes > SHORT ? 1 : 4) * rounds; round++) {
+		for (int round = 0; round < (bytes > SHORT ? 1 : 4); round++) {
 			double seconds = measure(name, in, out, n);
 
 			if (!round || seconds < least)

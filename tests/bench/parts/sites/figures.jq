@@ -9,7 +9,7 @@ include "goals";
 ([of("plain")[][1]] | min) as $plain | ([of("profiled")[][1]] | min) as $profiled
 | [of("crossing") | group_by([.[1], .[2], .[4], .[5], .[6]])[]
 	| {library: .[0][1], order: .[0][2], ranks: .[0][4], operation: .[0][5], bytes: .[0][6],
-	   own: ([.[] | select(.[3] == "own") | .[7]] | first), ours: ([.[] | select(.[3] == "ours") | .[7]] | first)}
+	   own: ([.[] | select(.[3] == "own") | .[7]] | median), ours: ([.[] | select(.[3] == "ours") | .[7]] | median)}
 	| .times_as_fast = (try (.own / .ours | to_3) catch null)] as $crossing
 | def speedups($operation; $ranks): [$crossing[] | select(.operation == $operation and .bytes == 1000000
 	and .ranks == $ranks) | .times_as_fast];
