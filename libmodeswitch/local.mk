@@ -203,9 +203,11 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/migrate/migrate.c \
 	libmodeswitch/lwkctl/migrate/summary.c \
 	libmodeswitch/lwkctl/mpi/choice.c \
+	libmodeswitch/lwkctl/mpi/field.c \
 	libmodeswitch/lwkctl/mpi/heat.c \
 	libmodeswitch/lwkctl/mpi/hosts.c \
 	libmodeswitch/lwkctl/mpi/mpi.c \
+	libmodeswitch/lwkctl/mpi/part.c \
 	libmodeswitch/lwkctl/mpi/place.c \
 	libmodeswitch/lwkctl/mpi/predict.c \
 	libmodeswitch/lwkctl/mpi/profile.c \
