@@ -12,10 +12,10 @@
  * the one it waits for, except in programs that leave receives open across other waits, whose turns
  * are told a little early.
  *
- * A leader that has just got an answer comes to a meeting one delay later than its peer. Over the link
- * it finds the peer's part there already, and so does the peer find what the leader sends next, when
- * the meeting has let it go one delay later. Such meetings cost nothing and are hidden; with a second
- * meeting in between, that one waits for both delays.
+ * A leader that has just got an answer comes to a meeting one delay later than its peer, and finds the
+ * peer's part of it there. The peer leaves the meeting one delay after the leader, and finds the
+ * leader's next message there. Such a meeting costs no delay: it is hidden. A second meeting right
+ * after it costs both delays, so hidden ones are counted only where their number is odd.
  */
 #include "mpi/turns.h"
 

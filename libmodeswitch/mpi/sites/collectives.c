@@ -244,7 +244,7 @@ static int deal_out(const struct team *team, const struct blocks *blocks,
 	return result;
 }
 
-/* Packs what this rank has: 'a' are the function's arguments, of which the first three say it. */
+/* Packs what this rank gives, which the first three of the function's arguments 'a' name. */
 static int pack_own(const struct team *team, const uint64_t *a, const struct target *target,
 		    char *to, int n)
 {

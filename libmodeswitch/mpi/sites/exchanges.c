@@ -22,7 +22,7 @@ struct side {
 	int64_t size, extent;
 	uint64_t communicator;
 	char **copies; /* of each rank */
-	int result;    /* what the last function of MPI has returned for it that failed */
+	int result;    /* the error of the last function of MPI that failed, or 0 */
 };
 
 /* The library says what is wrong. */
@@ -156,7 +156,7 @@ static int gather_direct(const struct team *team, int root, struct side *own, st
 		if (i != root)
 			receive_from(&messages, all, i);
 	}
-	/* In place they are there already. */
+	/* With MPI_IN_PLACE they are there already. */
 	if (place_of(own, 0) != place_of(all, root) && bytes_of(own, 0))
 		memcpy(room_of(all, root), bytes_for(own, 0), bytes_of(own, 0));
 	result = messages_close(&messages);
@@ -221,7 +221,7 @@ static int gather(const struct team *team, int root, struct side *own, struct si
 
 	if (team->rank == root)
 		open_side(all, team);
-	/* In place; its elements are their own then. */
+	/* With MPI_IN_PLACE the elements in the buffer are the rank's own. */
 	if ((uint64_t)own->buffer == library.in_place) {
 		own->type = all->type;
 		own->count = elements(all, root);
@@ -284,7 +284,7 @@ static int exchange(const struct team *team, struct side *to, struct side *from)
 		to->copied = true;
 	}
 	open_side(to, team);
-	/* Before others come to their places. */
+	/* This must happen before the bytes of others overwrite the buffer. */
 	for (int i = 0; in_place && i < team->size; i++)
 		bytes_for(to, i);
 	for (int i = 1; i < team->size; i++)

@@ -6,9 +6,9 @@
 #include "mpi/library/library.h"
 
 #define TAG 4
-/* Both libraries send so much at once, over TCP. */
+/* Both libraries send messages of this size without waiting for the receiver, over TCP. */
 #define PIECE 8192
-/* A message that would have more pieces has longer ones. */
+/* A longer message has longer pieces, not more of them. */
 #define PIECES_MAX 1024
 
 struct messages messages_open(uint64_t communicator)

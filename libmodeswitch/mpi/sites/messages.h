@@ -30,8 +30,8 @@ void messages_send(struct messages *messages, const void *buffer, int64_t n, uin
 int messages_close(struct messages *messages);
 
 /*
- * Returns memory, to be freed with free(). MPI reports want of memory by an error, which by default
- * ends all ranks; a rank alone cannot go back, so without memory the program ends.
+ * Returns memory, to be freed with free(). Without memory the program ends, as it does by default
+ * with MPI's own errors: the other ranks wait for this one, so it cannot return.
  */
 void *messages_room(size_t bytes);
 

@@ -11,7 +11,7 @@
 struct share {
 	int n, place;
 };
-/* Returns the i-th share of n elements, of so many shares. */
+/* Returns how many of n elements the i-th of so many shares has, and where it begins. */
 struct share parts_one(int n, int i, int shares);
 
 /* A part for each lane. Who has the parts frees 'counts', which 'places' are in, too. */

@@ -30,7 +30,7 @@ static bool reducible(uint64_t count, uint64_t type, uint64_t operation)
 	       LIBRARY_CALL(OP_COMMUTATIVE, operation, &commutes) == 0 && commutes;
 }
 
-/* Reduces 'n' parts, one after another in 'all', in their order; *to gets the result. */
+/* Reduces 'n' parts, which lie one after another in 'all', in their order; *to gets the result. */
 static int combine(const struct reduction *r, char *all, int n, char *to)
 {
 	size_t bytes = r->parts.mine * r->size;

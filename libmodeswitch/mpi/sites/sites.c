@@ -99,7 +99,7 @@ static void release(struct team *team)
 	team->spans = false;
 }
 
-/* All arrays are in one piece of memory. Without it n_sites is 0. */
+/* All arrays are in one piece of memory; without memory n_sites is 0. */
 static void learn(struct team *team)
 {
 	uint64_t *sites = malloc(team->size * sizeof(*sites));
@@ -126,8 +126,8 @@ static bool split(struct team *team)
 }
 
 /*
- * Collective: a rank that has no memory, or has many teams of other communicators already, has all
- * ranks do without. Ranks that agree on one site do not talk.
+ * Collective. When one rank has no memory, or already has too many teams, no rank gets a team. Ranks
+ * that find only one site exchange no messages.
  */
 static void make(struct team *team)
 {
@@ -270,7 +270,7 @@ static void receive_bytes(const struct probe *probe, int bytes)
 	}
 }
 
-/* The seconds until so many bytes have been answered with one byte. */
+/* Returns the seconds from sending so many bytes to the answer, which has one byte. */
 static double round_trip(const struct probe *probe, int bytes)
 {
 	double start = seconds();
@@ -296,7 +296,7 @@ static struct path measure_path(const struct probe *probe, int bytes)
 		if (i && time / 2 < path.delay)
 			path.delay = time / 2;
 	}
-	/* The first message has TCP's window grow. */
+	/* The first message makes TCP's window grow. */
 	round_trip(probe, bytes);
 	time = round_trip(probe, bytes) - 2 * path.delay;
 	path.rate = time > 0 && bytes / time < 1e11 ? bytes / time : 1e11;
@@ -305,14 +305,14 @@ static struct path measure_path(const struct probe *probe, int bytes)
 
 /*
  * TCP sends little at once after a pause of a few hundred milliseconds, unless
- * net.ipv4.tcp_slow_start_after_idle or the congestion control say otherwise. Pauses, sends on a path
- * that was measured without one, and returns the seconds that it took longer.
+ * net.ipv4.tcp_slow_start_after_idle or the congestion control say otherwise. The function pauses,
+ * sends on a path that was measured without a pause, and returns how many seconds more it took.
  */
 static double cost_of_pause(const struct probe *probe, const struct path *path)
 {
 	double without = SITES_PROBE_BYTES / path->rate + 2 * path->delay;
 
-	/* The peer waits for the message, however long its own sleep would be. */
+	/* The peer need not sleep: it waits for the message. */
 	if (probe->asks && path->delay > 1e-3)
 		usleep(300000 + 4e6 * path->delay);
 	return round_trip(probe, SITES_PROBE_BYTES) - without;
@@ -325,7 +325,7 @@ static bool measure(const struct team *team)
 	bool has_peer = team->site < 2 && team->index < team->lanes;
 	struct probe probe = { .buffer = calloc(1, SITES_PROBE_BYTES) };
 
-	/* A rank without memory has no part in it that the others could do without. */
+	/* The other ranks cannot measure without this one. */
 	if (!probe.buffer)
 		abort();
 	probe.asks = team->index == 0;
@@ -361,7 +361,7 @@ static bool measure(const struct team *team)
 	return true;
 }
 
-/* ---- the begin ---- */
+/* ---- the start ---- */
 
 /* The hash of an empty name, which nodes without switches have. */
 #define NO_SITE 0xcbf29ce484222325ULL
