@@ -9,6 +9,7 @@
 #include "mpi/library/library.h"
 #include "mpi/sites/messages.h"
 #include "mpi/sites/model.h"
+#include "mpi/sites/parts.h"
 #include "mpi/sites/sites.h"
 
 /* ---- what a rank has for each rank, or wants from it ---- */
@@ -166,6 +167,142 @@ static int gather_direct(const struct team *team, int root, struct side *own, st
 }
 
 /*
+ * A gather in which each rank of another site sends pieces of its bytes: the k-th one to the k-th helper.
+ * Helpers are the root and the ranks that follow it on its site, which send on to the root what they
+ * got, of all those ranks in their order.
+ */
+struct pieces {
+	const struct team *team;
+	int root, site; /* the root's */
+	int n, each;	/* pieces, and bytes of a rank */
+	int far;	/* ranks on other sites */
+};
+
+static int helper(const struct pieces *pieces, int k)
+{
+	const struct team *team = pieces->team;
+	int place = team->index_of[pieces->root] + k;
+
+	return sites_member(team, pieces->site, place % team->site_sizes[pieces->site]);
+}
+
+/* The place of this rank among the helpers; the root's is 0. */
+static int helper_number(const struct pieces *pieces)
+{
+	const struct team *team = pieces->team;
+	int size = team->site_sizes[team->site];
+
+	return (team->index - team->index_of[pieces->root] + size) % size;
+}
+
+static int send_pieces(const struct pieces *pieces, const char *bytes)
+{
+	struct messages messages = messages_open(pieces->team->own_communicator);
+
+	for (int k = 0; k < pieces->n; k++) {
+		struct share piece = parts_one(pieces->each, k, pieces->n);
+
+		messages_send(&messages, bytes + piece.place, piece.n, library.byte, 1,
+			      helper(pieces, k));
+	}
+	return messages_close(&messages);
+}
+
+/* A rank of the root's site sends its own bytes, and then what it got for the root. */
+static int help(const struct pieces *pieces, struct side *own)
+{
+	const struct team *team = pieces->team;
+	int k = helper_number(pieces), sent, result = 0;
+	int n = k < pieces->n ? parts_one(pieces->each, k, pieces->n).n : 0;
+	struct messages to_root = messages_open(team->own_communicator);
+	struct messages messages = messages_open(team->own_communicator);
+	char *passed = messages_room((size_t)n * pieces->far), *at = passed;
+
+	send_to(&to_root, own, 0, pieces->root);
+	for (int i = 0; i < team->size && n; i++) {
+		if (team->site_of[i] == pieces->site)
+			continue;
+		messages_receive(&messages, at, n, library.byte, 1, i);
+		at += n;
+	}
+	result = messages_close(&messages);
+	if (n && !result)
+		messages_send(&to_root, passed, at - passed, library.byte, 1, pieces->root);
+	sent = messages_close(&to_root);
+	free(passed);
+	return result ? result : sent;
+}
+
+/* Puts the pieces that came by way of helpers to their places. */
+static void sort_pieces(const struct pieces *pieces, const char *passed, char *const *rooms)
+{
+	for (int k = 1; k < pieces->n; k++) {
+		struct share piece = parts_one(pieces->each, k, pieces->n);
+
+		for (int i = 0; i < pieces->team->size; i++) {
+			if (pieces->team->site_of[i] == pieces->site)
+				continue;
+			memcpy(rooms[i] + piece.place, passed, piece.n);
+			passed += piece.n;
+		}
+	}
+}
+
+static int collect_pieces(const struct pieces *pieces, struct side *own, struct side *all)
+{
+	const struct team *team = pieces->team;
+	struct messages messages = messages_open(team->own_communicator);
+	char *passed = messages_room((size_t)pieces->each * pieces->far), *at = passed;
+	char **rooms = messages_room(team->size * sizeof(*rooms));
+	int result;
+
+	for (int i = 0; i < team->size; i++) {
+		bool far = team->site_of[i] != pieces->site;
+		int n = far ? parts_one(pieces->each, 0, pieces->n).n : pieces->each;
+
+		/* With MPI_IN_PLACE the root's bytes are there already. */
+		if (i == pieces->root && place_of(own, 0) == place_of(all, i))
+			continue;
+		rooms[i] = room_of(all, i);
+		if (i == pieces->root)
+			memcpy(rooms[i], bytes_for(own, 0), pieces->each);
+		else
+			messages_receive(&messages, rooms[i], n, library.byte, 1, i);
+	}
+	for (int k = 1; k < pieces->n; k++) {
+		int64_t n = (int64_t)parts_one(pieces->each, k, pieces->n).n * pieces->far;
+
+		messages_receive(&messages, at, n, library.byte, 1, helper(pieces, k));
+		at += n;
+	}
+	result = messages_close(&messages);
+	if (!result)
+		sort_pieces(pieces, passed, rooms);
+	for (int i = 0; i < team->size && !result; i++)
+		arrived(all, i);
+	free(rooms);
+	free(passed);
+	return result;
+}
+
+static int gather_in_pieces(const struct team *team, int root, struct side *own, struct side *all,
+			    int helpers)
+{
+	int each = bytes_of(own, 0);
+	struct pieces pieces = { .team = team,
+				 .root = root,
+				 .site = team->site_of[root],
+				 .n = each < helpers ? each : helpers,
+				 .each = each };
+
+	pieces.far = team->size - team->site_sizes[pieces.site];
+	if (team->rank == root)
+		return collect_pieces(&pieces, own, all);
+	return team->site == pieces.site ? help(&pieces, own)
+					 : send_pieces(&pieces, bytes_for(own, 0));
+}
+
+/*
  * Each site gathers by itself, and its first rank sends all to the root. 'blocks' is the root's: the
  * sites' bytes one after another, of each site those of its ranks in their order.
  */
@@ -215,7 +352,8 @@ static int gather_in_one_lane(const struct team *team, int root, struct side *ow
 	return result;
 }
 
-static int gather(const struct team *team, int root, struct side *own, struct side *all, int lanes)
+static int gather(const struct team *team, int root, struct side *own, struct side *all, int lanes,
+		  int helpers)
 {
 	int result, closed;
 
@@ -228,8 +366,12 @@ static int gather(const struct team *team, int root, struct side *own, struct si
 		own->buffer = place_of(all, root);
 	}
 	open_side(own, team);
-	result = lanes == 1 ? gather_in_one_lane(team, root, own, all)
-			    : gather_direct(team, root, own, all);
+	if (lanes == 1)
+		result = gather_in_one_lane(team, root, own, all);
+	else if (helpers > 1)
+		result = gather_in_pieces(team, root, own, all, helpers);
+	else
+		result = gather_direct(team, root, own, all);
 	closed = close_side(own, team);
 	result = result ? result : closed;
 	closed = team->rank == root ? close_side(all, team) : 0;
@@ -248,10 +390,12 @@ int exchanges_gather(const uint64_t *a)
 	if (!team || root < 0 || root >= team->size || each <= 0)
 		return LIBRARY_S_WAY;
 	lanes = model_lanes(team, GATHER_OF, (uint64_t)each * team->size);
-	return lanes ? gather(team, root, &own, &all, lanes) : LIBRARY_S_WAY;
+	return lanes ? gather(team, root, &own, &all, lanes,
+			      model_helpers(team, team->site_of[root]))
+		     : LIBRARY_S_WAY;
 }
 
-/* Only the root knows how much each rank sends. */
+/* Only the root knows how much each rank sends, so nobody can help it. */
 int exchanges_gatherv(const uint64_t *a)
 {
 	struct team *team = sites_team(a[9]);
@@ -266,7 +410,7 @@ int exchanges_gatherv(const uint64_t *a)
 	    (a[1] != library.in_place && !is_sound(&own, team)) ||
 	    (team->rank == root && !is_sound(&all, team)) || !model_lanes(team, GATHERV_OF, 0))
 		return LIBRARY_S_WAY;
-	return gather(team, root, &own, &all, team->size);
+	return gather(team, root, &own, &all, team->size, 1);
 }
 
 /* ---- alltoall and alltoallv ---- */

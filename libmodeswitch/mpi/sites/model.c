@@ -254,19 +254,32 @@ static double own_seconds(const struct team *team, enum operation operation, dou
 
 /* ---- ours ---- */
 
-int model_senders(int lanes)
+/* The connections, at most so many, for each of n parts that cross at the same time. */
+static int connections(int n, int most)
 {
-	int most = CONNECTIONS_MAX / lanes;
+	int each = CONNECTIONS_MAX / n;
 
 	if (!sites_start_slowly && !sites_always)
 		return 1;
-	return most < 1 ? 1 : most < lanes ? most : lanes;
+	return each < 1 ? 1 : each < most ? each : most;
+}
+
+int model_senders(int lanes)
+{
+	return connections(lanes, lanes);
+}
+
+int model_helpers(const struct team *team, int site)
+{
+	int size = team->site_sizes[site];
+
+	return connections(team->size - size, size);
 }
 
 static double our_seconds(const struct team *team, enum operation operation, double n, int lanes)
 {
 	/* A site sends to each other one by itself. */
-	int most = 0, hops, senders, others = team->n_sites - 1;
+	int most = 0, hops, senders, helpers, others = team->n_sites - 1;
 	double tree_inside, spread, cross;
 
 	for (int i = 0; i < team->n_sites; i++) {
@@ -276,12 +289,13 @@ static double our_seconds(const struct team *team, enum operation operation, dou
 	hops = rounds_of(most);
 	tree_inside = hops * inside(1, n);
 	spread = inside(most, n);
-	cross = in_lanes(others * n, lanes);
+	senders = model_senders(lanes);
+	cross = in_lanes(others * n, lanes * senders) +
+		(senders > 1 ? inside(senders, others * n / lanes) : 0);
 	switch (operation) {
 	case BARRIER_OF:
 		return 2 * hops * inside(1, 0) + sites_across.delay;
 	case BCAST_OF:
-		senders = model_senders(lanes);
 		return in_lanes(others * n, lanes * senders) + (lanes > 1 ? spread : tree_inside) +
 		       (senders > 1 ? tree_inside : 0);
 	case REDUCE_OF:
@@ -293,7 +307,8 @@ static double our_seconds(const struct team *team, enum operation operation, dou
 	case GATHER_OF:
 	case GATHERV_OF:
 		senders = team->size - team->site_sizes[0];
-		cross = in_lanes(n * senders / team->size, lanes > 1 ? senders : 1);
+		helpers = operation == GATHER_OF ? model_helpers(team, 0) : 1;
+		cross = in_lanes(n * senders / team->size, lanes > 1 ? senders * helpers : 1);
 		if (lanes == 1)
 			return cross + hops * sites_inside.delay +
 			       n * most / team->size / sites_inside.rate;

@@ -36,10 +36,15 @@ int8_t *model_plans(void);
  */
 int model_lanes(const struct team *team, enum operation operation, uint64_t bytes);
 /*
- * Returns how many ranks of the root's site send to each other site in a broadcast with so many
- * lanes. Each has a connection to each lane: where connections begin slowly, many carry the bytes
+ * Returns how many connections carry the bytes of each lane in a broadcast or a reduction with so many
+ * lanes, at most as many as there are lanes: where connections begin slowly, many carry the bytes
  * sooner.
  */
 int model_senders(int lanes);
+/*
+ * Returns how many ranks of a site, with the root among them, should get what ranks of other sites send to
+ * the root in a gather.
+ */
+int model_helpers(const struct team *team, int site);
 
 #endif

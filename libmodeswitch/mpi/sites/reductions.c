@@ -90,6 +90,94 @@ static void end(struct reduction *reduction)
 }
 
 /*
+ * The exchange of parts between sites. A lane's part crosses in pieces, the k-th one from rank i to
+ * rank i + k of the other site's lanes, so over a connection of its own; model_senders() says how many
+ * pieces. That rank passes the piece on to rank i, whose part it is.
+ */
+struct exchange {
+	struct reduction *r;
+	const struct team *team;
+	int pieces;
+	bool receives;
+	char *all;    /* a part of each site */
+	char *passed; /* pieces of other ranks, one after another */
+};
+
+static int after(const struct exchange *x, int k)
+{
+	return (x->team->index + k) % x->r->lanes;
+}
+
+static int before(const struct exchange *x, int k)
+{
+	return (x->team->index - k + x->r->lanes) % x->r->lanes;
+}
+
+static struct share piece_of(const struct exchange *x, int index, int k)
+{
+	return parts_one(x->r->parts.counts[index], k, x->pieces);
+}
+
+/* Where the k-th piece of this rank's part of a site goes. */
+static char *own_piece(const struct exchange *x, int site, int k)
+{
+	const struct reduction *r = x->r;
+
+	return x->all +
+	       ((int64_t)site * r->parts.mine + piece_of(x, x->team->index, k).place) * r->size;
+}
+
+/* Sends the pieces of this rank's part across, and receives what crosses to this rank. */
+static int cross(const struct exchange *x, int only)
+{
+	const struct reduction *r = x->r;
+	const struct team *team = x->team;
+	struct messages messages = messages_open(team->own_communicator);
+	char *passed = x->passed;
+
+	for (int site = 0; site < team->n_sites; site++) {
+		for (int k = 0; k < x->pieces && site != team->site; k++) {
+			struct share out = piece_of(x, team->index, k);
+			struct share in = piece_of(x, before(x, k), k);
+
+			if (x->receives) {
+				messages_receive(&messages, k ? passed : own_piece(x, site, 0),
+						 in.n, r->type, r->size,
+						 sites_member(team, site, before(x, k)));
+				passed += k ? in.n * r->size : 0;
+			}
+			if (only < 0 || only == site)
+				messages_send(&messages, r->part + out.place * r->size, out.n,
+					      r->type, r->size,
+					      sites_member(team, site, after(x, k)));
+		}
+	}
+	return messages_close(&messages);
+}
+
+/* Gives the pieces that crossed to the ranks whose parts they are of. */
+static int pass_on(const struct exchange *x)
+{
+	const struct reduction *r = x->r;
+	const struct team *team = x->team;
+	struct messages messages = messages_open(team->site_communicator);
+	const char *passed = x->passed;
+
+	for (int site = 0; site < team->n_sites; site++) {
+		for (int k = 1; k < x->pieces && site != team->site; k++) {
+			struct share mine = piece_of(x, team->index, k);
+			struct share theirs = piece_of(x, before(x, k), k);
+
+			messages_receive(&messages, own_piece(x, site, k), mine.n, r->type, r->size,
+					 after(x, k));
+			messages_send(&messages, passed, theirs.n, r->type, r->size, before(x, k));
+			passed += theirs.n * r->size;
+		}
+	}
+	return messages_close(&messages);
+}
+
+/*
  * Each rank in a lane gets the parts of its counterparts on the other sites, if it is to have the
  * result, and reduces them in the order of the sites, which is the same everywhere. Site 'only'
  * gets the result; < 0: all.
@@ -97,26 +185,24 @@ static void end(struct reduction *reduction)
 static int exchange(struct reduction *r, const struct team *team, int only)
 {
 	size_t bytes = r->parts.mine * r->size;
-	bool receives = only < 0 || only == team->site;
-	char *all = messages_room(receives ? bytes * team->n_sites : 1);
-	struct messages messages = messages_open(team->own_communicator);
+	struct exchange x = { .r = r,
+			      .team = team,
+			      .pieces = model_senders(r->lanes),
+			      .receives = only < 0 || only == team->site };
 	int result;
 
-	for (int site = 0; site < team->n_sites; site++) {
-		int peer = sites_member(team, site, team->index);
-
-		if (site != team->site && receives)
-			messages_receive(&messages, all + site * bytes, r->parts.mine, r->type,
-					 r->size, peer);
-		if (site != team->site && (only < 0 || only == site))
-			messages_send(&messages, r->part, r->parts.mine, r->type, r->size, peer);
+	/* The first rank's part is the largest. */
+	x.all = messages_room(x.receives ? bytes * team->n_sites : 1);
+	x.passed = messages_room(x.receives ? r->parts.counts[0] * r->size * team->n_sites : 1);
+	result = cross(&x, only);
+	if (x.receives && x.pieces > 1 && !result)
+		result = pass_on(&x);
+	if (x.receives && !result) {
+		memcpy(x.all + team->site * bytes, r->part, bytes);
+		result = combine(r, x.all, team->n_sites, r->part);
 	}
-	result = messages_close(&messages);
-	if (receives && !result) {
-		memcpy(all + team->site * bytes, r->part, bytes);
-		result = combine(r, all, team->n_sites, r->part);
-	}
-	free(all);
+	free(x.passed);
+	free(x.all);
 	return result;
 }
 

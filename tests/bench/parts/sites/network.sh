@@ -70,6 +70,8 @@ network_add_machine()
 	ip -n "$name" address add "10.201.$1.$(($2 + 1))/16" dev eth0
 	ip -n "$name" link set eth0 up
 	ip -n "$name" link set lo up
+	# TCP remembers an address's losses, and begins later connections by them; each program finds new machines.
+	ip netns exec "$name" sysctl -qw net.ipv4.tcp_no_metrics_save=1
 	# CUBIC is what Linux has unless a host's administrator chose another one, whose pauses would be measured, too.
 	ip -n "$name" route replace 10.201.0.0/16 dev eth0 scope link src "10.201.$1.$(($2 + 1))" congctl cubic
 }
