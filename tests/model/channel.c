@@ -259,6 +259,8 @@ static void make_world(unsigned int n, unsigned int flags)
 		};
 		instance->threads[n + i] = &process->first;
 		model_name(process, sizeof(*process), "process");
+		/* No scenario has anybody who hides memory. */
+		model_ignore(&process->shown, sizeof(process->shown));
 		for (unsigned int j = 0; j < LWK_RING_SLOTS; j++) {
 			model_whole(&channel->to_linux.slot[j], sizeof(struct lwk_packet));
 			model_whole(&channel->to_lwk.slot[j], sizeof(struct lwk_packet));

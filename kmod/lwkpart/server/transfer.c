@@ -90,7 +90,17 @@ static bool sets_access_time(const struct file *file)
  *
  * So it is with writes to tmpfs. ext4 refuses writes that do not wait, and those of XFS and btrfs
  * would read the LWK's memory by a plain copy: damaged memory would end Linux, not the program.
+ *
+ * Not inlined: devices, which need no such look, do not pay for its registers.
  */
+static noinline bool file_suits(const struct file *file, struct inode *inode)
+{
+	if (is_in_memory(inode))
+		return true;
+	return file->f_mode & FMODE_NOWAIT &&
+	       (is_eventfd(file) || (S_ISREG(inode->i_mode) && !sets_access_time(file)));
+}
+
 bool transfer_suits(const struct transfer *transfer)
 {
 	const struct file *file = transfer->file;
@@ -103,14 +113,7 @@ bool transfer_suits(const struct transfer *transfer)
 		return false;
 	if (compat_asks_listener(file))
 		return false;
-	if (is_memory_device(inode))
-		return true;
-	if (transfer->write)
-		return false;
-	if (is_in_memory(inode))
-		return true;
-	return file->f_mode & FMODE_NOWAIT &&
-	       (is_eventfd(file) || (S_ISREG(inode->i_mode) && !sets_access_time(file)));
+	return is_memory_device(inode) || (!transfer->write && file_suits(file, inode));
 }
 
 bool transfer_begin_shared(struct transfer *transfer, unsigned int fd)
@@ -130,9 +133,7 @@ static ssize_t run(struct transfer *transfer, struct kiocb *kiocb, const struct 
 	if (kiocb->ki_flags & IOCB_DIRECT)
 		return -EAGAIN;
 	/* IOCB_NOIO: a page that were read ahead would be charged to nobody. */
-	kiocb->ki_flags |= IOCB_NOWAIT;
-	if (S_ISREG(file_inode(transfer->file)->i_mode))
-		kiocb->ki_flags |= IOCB_NOIO;
+	kiocb->ki_flags |= IOCB_NOWAIT | IOCB_NOIO;
 	iov_iter_kvec(&iter, transfer->write ? WRITE : READ, memory, pieces, size);
 	return transfer->write ? vfs_iocb_iter_write(transfer->file, kiocb, &iter)
 			       : vfs_iocb_iter_read(transfer->file, kiocb, &iter);
@@ -153,16 +154,16 @@ static bool is_certain(const struct transfer *transfer, const struct kiocb *kioc
 				       : iminor(inode) == NULL_MINOR);
 }
 
-static void account(struct transfer *transfer, ssize_t result)
+static void account(struct transfer *transfer, size_t result)
 {
 #ifdef CONFIG_TASK_XACCT
 	struct task_io_accounting *counts = &transfer->task->ioac;
 
 	if (transfer->write) {
-		counts->wchar += max_t(ssize_t, result, 0);
+		counts->wchar += result;
 		counts->syscw++;
 	} else {
-		counts->rchar += max_t(ssize_t, result, 0);
+		counts->rchar += result;
 		counts->syscr++;
 	}
 #endif
@@ -199,14 +200,15 @@ ssize_t transfer_run(struct transfer *transfer, const struct kvec *memory, unsig
 				.ki_flags = compat_iocb_flags(file),
 				.ki_pos = own ? file->f_pos : transfer->position };
 	result = run(transfer, &kiocb, memory, pieces, size);
-	if (!is_certain(transfer, &kiocb, result, size))
+	if (is_certain(transfer, &kiocb, result, size)) {
+		if (own)
+			file->f_pos = kiocb.ki_pos;
+		account(transfer, result);
+	} else {
 		result = NOT_DONE;
-	else if (own)
-		file->f_pos = kiocb.ki_pos;
+	}
 	if (own)
 		unlock_position(file);
-	if (result != NOT_DONE)
-		account(transfer, result);
 	return result;
 }
 

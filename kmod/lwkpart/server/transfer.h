@@ -24,6 +24,7 @@ struct transfer {
 	bool write;
 	bool has_position; /* pread(2), pwrite(2) */
 	loff_t position;
+	struct kvec piece; /* the caller's memory, if it is one piece */
 };
 
 /* Is it a file of eventfd(2)? Other anonymous files must not take the server for their reader. */

@@ -33,8 +33,6 @@ static void clear(struct memory *memory)
 	memory->size = 0;
 }
 
-/* The functions that look at the process's memory are called with 'shown' held. */
-
 /* Adds a piece; the elements of a vector often follow one another. */
 static bool add_piece(struct memory *memory, void *at, size_t size)
 {
@@ -182,12 +180,13 @@ static s64 move_pieces(struct lwk_thread *thread, struct transfer *transfer, boo
  */
 static s64 move(struct lwk_thread *thread, struct transfer *transfer, bool vector, const u64 *args)
 {
-	struct kvec piece = { .iov_len = args[2] };
+	struct kvec *piece = &transfer->piece;
 
-	if (!vector && args[2])
-		piece.iov_base = view_known(thread, args[1], args[2], !transfer->write);
-	return piece.iov_base ? transfer_run(transfer, &piece, 1, piece.iov_len)
-			      : move_pieces(thread, transfer, vector, args);
+	piece->iov_len = args[2];
+	piece->iov_base =
+		!vector && args[2] ? view_known(thread, args[1], args[2], !transfer->write) : NULL;
+	return piece->iov_base ? transfer_run(transfer, piece, 1, piece->iov_len)
+			       : move_pieces(thread, transfer, vector, args);
 }
 
 /* write(2) of a number to a file of eventfd(2). */
@@ -258,38 +257,21 @@ static s64 make_poll(struct lwk_thread *thread, struct transfer *transfer, const
 	return ready;
 }
 
-static s64 make_shown(struct lwk_thread *thread, struct transfer *transfer,
-		      const struct lwk_packet *packet)
+s64 request_make(struct lwk_thread *thread, struct transfer *transfer,
+		 const struct lwk_packet *packet)
 {
 	const struct lwk_process *process = thread->process;
 
-	if (READ_ONCE(process->instance->threads[process->first.slot]) != &process->first ||
+	if (packet->kind != LWK_PACKET_REQUEST ||
+	    READ_ONCE(process->instance->threads[process->first.slot]) != &process->first ||
 	    process->hidden)
 		return NOT_DONE;
 	switch (packet->nr) {
+	case __NR_lseek:
+		return make_seek(transfer, packet->args);
 	case __NR_poll:
 		return make_poll(thread, transfer, packet->args, (int)packet->args[2] == 0);
 	default:
 		return make_transfer(thread, transfer, packet);
 	}
-}
-
-s64 request_make(struct lwk_thread *thread, struct transfer *transfer,
-		 const struct lwk_packet *packet)
-{
-	struct lwk_process *process = thread->process;
-	s64 result;
-
-	if (packet->kind != LWK_PACKET_REQUEST)
-		return NOT_DONE;
-	if (packet->nr == __NR_lseek)
-		return make_seek(transfer, packet->args);
-	/*
-	 * The lock keeps the memory what it is. Who holds it for writing is about to take it away.
-	 */
-	if (!down_read_trylock(&process->shown))
-		return NOT_DONE;
-	result = make_shown(thread, transfer, packet);
-	up_read(&process->shown);
-	return result;
 }

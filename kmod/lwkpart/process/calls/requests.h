@@ -10,7 +10,7 @@
 /*
  * Makes the call of a request of the thread's, for a task that waits, whose 'task' and 'files' the
  * transfer has, and as which the caller acts: the call's result, or NOT_DONE. With rwsem held, in a
- * state that has processes.
+ * state that has processes, and with the process's 'shown' held.
  */
 s64 request_make(struct lwk_thread *thread, struct transfer *transfer,
 		 const struct lwk_packet *packet);

@@ -37,23 +37,41 @@ static bool has_more_to_do(struct task_struct *task)
 	return compat_syscall_work(task) || READ_ONCE(task->ptrace) || signal_pending(task);
 }
 
-static bool serve_one(struct server_client *client)
+/* With 'shown' held. */
+static bool serve_shown(struct served *served)
 {
-	struct served *served = container_of(client, struct served, client);
-	struct lwk_packet packet COMPAT_NOT_CLEARED;
 	struct lwk_thread *thread = served->thread;
+	struct lwk_channel *channel = READ_ONCE(thread->channel);
+	struct lwk_packet *packet = &served->packet;
 	s64 result;
 
-	if (READ_ONCE(thread->process->instance->stopping) || !channel_peek(thread, &packet) ||
-	    has_more_to_do(served->transfer.task))
+	if (!channel || !channel_first(channel, packet))
 		return false;
-	result = request_make(thread, &served->transfer, &packet);
+	result = request_make(thread, &served->transfer, packet);
 	if (result == NOT_DONE)
 		return false;
 	thread->by_server++;
-	if (channel_answer(thread, packet.id, result))
+	if (channel_reply(channel, packet->id, result))
 		channel_ring_held(thread);
 	return true;
+}
+
+static bool serve_one(struct server_client *client)
+{
+	struct served *served = container_of(client, struct served, client);
+	struct lwk_process *process = served->thread->process;
+	bool done;
+
+	/*
+	 * The lock keeps the channel the thread's, and the memory what it is. Who holds it for
+	 * writing is about to take them away.
+	 */
+	if (READ_ONCE(process->instance->stopping) || has_more_to_do(served->transfer.task) ||
+	    !down_read_trylock(&process->shown))
+		return false;
+	done = serve_shown(served);
+	up_read(&process->shown);
+	return done;
 }
 
 static bool pays(struct lwk_thread *thread)

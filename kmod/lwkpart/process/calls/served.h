@@ -6,6 +6,7 @@
 #ifndef LWKPART_SERVED_H
 #define LWKPART_SERVED_H
 
+#include "abi/shared/channel.h"
 #include "process/thread/thread.h"
 #include "server/server.h"
 #include "server/transfer.h"
@@ -15,7 +16,8 @@ struct served {
 	struct server *server;
 	struct lwk_thread *thread;
 	struct transfer transfer;
-	u64 before; /* calls that servers had made for the thread */
+	struct lwk_packet packet; /* the one that is served */
+	u64 before;		  /* calls that servers had made for the thread */
 };
 
 /*

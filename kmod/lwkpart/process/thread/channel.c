@@ -3,12 +3,6 @@
 
 #include "instance/orders/doorbell.h"
 
-/* Are there signals that the LWK has not taken yet? */
-static bool signals_wait(const struct lwk_channel *channel)
-{
-	return READ_ONCE(channel->signals.head) != READ_ONCE(channel->signals.tail);
-}
-
 enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int looks)
 {
 	struct lwk_channel *channel;
@@ -37,17 +31,12 @@ enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int 
 
 bool channel_peek(struct lwk_thread *thread, struct lwk_packet *packet)
 {
-	struct lwk_ring *ring;
-	bool quiet = false;
+	bool is_here;
 
 	spin_lock(&thread->lock);
-	if (thread->channel) {
-		ring = &thread->channel->to_linux;
-		quiet = !signals_wait(thread->channel);
-		*packet = ring->slot[READ_ONCE(ring->tail) % LWK_RING_SLOTS];
-	}
+	is_here = thread->channel && channel_first(thread->channel, packet);
 	spin_unlock(&thread->lock);
-	return quiet;
+	return is_here;
 }
 
 bool channel_ring_held(struct lwk_thread *thread)
@@ -57,7 +46,7 @@ bool channel_ring_held(struct lwk_thread *thread)
 
 	if (!serves(instance) || !channel)
 		return false;
-	if (READ_ONCE(channel->lwk_sleeps) || signals_wait(channel))
+	if (READ_ONCE(channel->lwk_sleeps) || channel_has_signals(channel))
 		doorbell_ring(instance, thread->slot);
 	return true;
 }
@@ -73,40 +62,20 @@ long channel_ring(struct lwk_thread *thread)
 	return rung ? 0 : -EIO;
 }
 
-/* With thread->lock held. */
-static void remove_first(struct lwk_channel *channel)
-{
-	smp_store_release(&channel->to_linux.tail, READ_ONCE(channel->to_linux.tail) + 1);
-}
-
 void channel_drop(struct lwk_thread *thread)
 {
 	spin_lock(&thread->lock);
 	if (thread->channel)
-		remove_first(thread->channel);
+		channel_remove_first(thread->channel);
 	spin_unlock(&thread->lock);
 }
 
 bool channel_answer(struct lwk_thread *thread, u32 id, s64 result)
 {
-	struct lwk_channel *channel;
-	struct lwk_packet *reply;
-	bool sleeps = false;
-	u32 head;
+	bool sleeps;
 
 	spin_lock(&thread->lock);
-	channel = thread->channel;
-	if (channel) {
-		remove_first(channel);
-		head = READ_ONCE(channel->to_lwk.head);
-		reply = &channel->to_lwk.slot[head % LWK_RING_SLOTS];
-		reply->kind = LWK_PACKET_REPLY;
-		reply->id = id;
-		reply->args[0] = result;
-		smp_store_release(&channel->to_lwk.head, head + 1);
-		smp_mb(); /* the LWK writes 'lwk_sleeps', then reads 'head' */
-		sleeps = READ_ONCE(channel->lwk_sleeps);
-	}
+	sleeps = thread->channel && channel_reply(thread->channel, id, result);
 	spin_unlock(&thread->lock);
 	return sleeps;
 }

@@ -17,17 +17,54 @@ enum mail {
  * needs a doorbell.
  */
 enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int looks);
+
+/* Are there signals that the LWK has not taken yet? */
+static inline bool channel_has_signals(const struct lwk_channel *channel)
+{
+	return READ_ONCE(channel->signals.head) != READ_ONCE(channel->signals.tail);
+}
+
 /*
- * Copies the first packet, which stays in the channel. False when there is no channel, or the
- * LWK has not taken all signals yet: then the packet is the proxy's.
+ * Copies the first packet, which stays in the channel. False when the LWK has not taken all signals
+ * yet: then the packet is the proxy's. The caller holds the thread's channel ('shown', or the
+ * thread's lock), here and below, and nobody else serves it.
  */
-bool channel_peek(struct lwk_thread *thread, struct lwk_packet *packet);
-/* Removes the first packet, to which the proxy replies. */
-void channel_drop(struct lwk_thread *thread);
+static inline bool channel_first(const struct lwk_channel *channel, struct lwk_packet *packet)
+{
+	const struct lwk_ring *ring = &channel->to_linux;
+
+	*packet = ring->slot[READ_ONCE(ring->tail) % LWK_RING_SLOTS];
+	return !channel_has_signals(channel);
+}
+
+static inline void channel_remove_first(struct lwk_channel *channel)
+{
+	smp_store_release(&channel->to_linux.tail, READ_ONCE(channel->to_linux.tail) + 1);
+}
+
 /*
  * Removes the first packet, which has this id, and replies with the call's result. Returns true
  * when the LWK needs a doorbell.
  */
+static inline bool channel_reply(struct lwk_channel *channel, u32 id, s64 result)
+{
+	u32 head = READ_ONCE(channel->to_lwk.head);
+	struct lwk_packet *reply = &channel->to_lwk.slot[head % LWK_RING_SLOTS];
+
+	channel_remove_first(channel);
+	reply->kind = LWK_PACKET_REPLY;
+	reply->id = id;
+	reply->args[0] = result;
+	smp_store_release(&channel->to_lwk.head, head + 1);
+	smp_mb(); /* the LWK writes 'lwk_sleeps', then reads 'head' */
+	return READ_ONCE(channel->lwk_sleeps);
+}
+
+/* channel_first(), if there is a channel. */
+bool channel_peek(struct lwk_thread *thread, struct lwk_packet *packet);
+/* Removes the first packet, to which the proxy replies. */
+void channel_drop(struct lwk_thread *thread);
+/* channel_reply(), if there is a channel. */
 bool channel_answer(struct lwk_thread *thread, u32 id, s64 result);
 /* LWK_DOORBELL: 0 or -EIO. Takes rwsem. */
 long channel_ring(struct lwk_thread *thread);

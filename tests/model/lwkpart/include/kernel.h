@@ -212,6 +212,17 @@ static inline void down_read(struct rw_semaphore *sem)
 	model_take(&sem->count, RWSEM_WRITER | RWSEM_WAITERS, 0, ~0U, 1);
 }
 
+static inline bool down_read_trylock(struct rw_semaphore *sem)
+{
+	u32 count = READ_ONCE(sem->count);
+
+	while (!(count & (RWSEM_WRITER | RWSEM_WAITERS)))
+		if (__atomic_compare_exchange_n(&sem->count, &count, count + 1, false,
+						__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+			return true;
+	return false;
+}
+
 static inline void up_read(struct rw_semaphore *sem)
 {
 	__atomic_fetch_sub(&sem->count, 1, __ATOMIC_SEQ_CST);
@@ -497,7 +508,10 @@ struct address_space {
 };
 struct mm_struct;
 struct file;
-struct kvec;
+struct kvec {
+	void *iov_base;
+	size_t iov_len;
+};
 #define files_lookup_fd_raw(files, fd) ((struct file *)NULL)
 #define fput(file) ((void)(file))
 
