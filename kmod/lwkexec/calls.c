@@ -178,6 +178,8 @@ int64_t calls_execute(const struct lwk_packet *request)
 	case SYS_fcntl:
 	case SYS_ioctl:
 	case SYS_dup:
+	case SYS_fchmod:
+	case SYS_fchown:
 		return descriptor_is_kept(args[0]) ? -EBADF : linux_call(request);
 	case SYS_dup2:
 	case SYS_dup3:
