@@ -167,10 +167,12 @@ libmodeswitch_mpi_liblwkmpi_la_SOURCES = \
 	libmodeswitch/mpi/library/library.c \
 	libmodeswitch/mpi/sites/collectives.c \
 	libmodeswitch/mpi/sites/exchanges.c \
+	libmodeswitch/mpi/sites/gathers.c \
 	libmodeswitch/mpi/sites/messages.c \
 	libmodeswitch/mpi/sites/model.c \
 	libmodeswitch/mpi/sites/parts.c \
 	libmodeswitch/mpi/sites/reductions.c \
+	libmodeswitch/mpi/sites/sides.c \
 	libmodeswitch/mpi/sites/sites.c
 libmodeswitch_mpi_liblwkmpi_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -export-symbols-regex '^P?MPI_'
 libmodeswitch_mpi_liblwkmpi_la_LIBADD = -ldl

@@ -3,6 +3,7 @@
 #include "mpi/sites/collectives.h"
 #include "mpi/count.h"
 #include "mpi/sites/exchanges.h"
+#include "mpi/sites/gathers.h"
 #include "mpi/sites/reductions.h"
 #include "mpi/session.h"
 #include "mpi/wrapper.h"
@@ -178,8 +179,8 @@ void call_with_sites(void)
 	call_Allreduce.instead = reductions_allreduce;
 	call_Allgather.instead = collectives_allgather;
 	call_Allgatherv.instead = collectives_allgatherv;
-	call_Gather.instead = exchanges_gather;
-	call_Gatherv.instead = exchanges_gatherv;
+	call_Gather.instead = gathers_gather;
+	call_Gatherv.instead = gathers_gatherv;
 	call_Alltoall.instead = exchanges_alltoall;
 	call_Alltoallv.instead = exchanges_alltoallv;
 }

@@ -9,8 +9,6 @@
 
 #include <stdint.h>
 
-int exchanges_gather(const uint64_t *a);
-int exchanges_gatherv(const uint64_t *a);
 int exchanges_alltoall(const uint64_t *a);
 int exchanges_alltoallv(const uint64_t *a);
 
