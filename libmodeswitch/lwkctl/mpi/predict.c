@@ -150,10 +150,9 @@ static bool streams_only(const struct profile *profile, const int *site)
 /* Messages of one direction. */
 struct way {
 	double bytes;
-	double later;	 /* those of messages after the first one of a turn */
-	double weighted; /* each turn's seconds from the first message to the last, times 'later' */
-	uint64_t
-		hidden; /* meetings of which the delay is hidden by turns that this direction ends */
+	double later;	 /* the bytes of messages after the first one of a turn */
+	double weighted; /* 'later' of each edge, times the seconds of its streams */
+	uint64_t hidden; /* meetings that turns which end this way hide */
 };
 
 /*
