@@ -34,6 +34,7 @@ static inline bool channel_first(const struct lwk_channel *channel, struct lwk_p
 	const struct lwk_ring *ring = &channel->to_linux;
 
 	*packet = ring->slot[READ_ONCE(ring->tail) % LWK_RING_SLOTS];
+	barrier(); /* the LWK may change its packet; what is looked at is the copy */
 	return !channel_has_signals(channel);
 }
 

@@ -59,6 +59,7 @@ extern unsigned int simulated_levels;
 /* Changes what an LWK may change, at a time when lwkpart.ko reads it. */
 void scribble(void);
 
+#define barrier() __asm__ volatile("" ::: "memory")
 #define READ_ONCE(x) (scribble(), *(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 #define smp_load_acquire(p) (scribble(), __atomic_load_n(p, __ATOMIC_ACQUIRE))

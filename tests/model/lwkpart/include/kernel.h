@@ -29,6 +29,7 @@ typedef long ssize_t;
 
 /* ---- shared memory ---- */
 
+#define barrier() __asm__ volatile("" ::: "memory")
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
 #define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
