@@ -69,7 +69,7 @@ form()
 	sed -E '/^srun: job [0-9]+ (queued and waiting for|has been allocated) resources$/d
 		/^[0-9.]+$/b
 		s/[0-9.]+[-+][^ ]*amd64/RELEASE/g
-		s/\b(0x)?[0-9a-f]{8,}\b/N/g
+		s/\b(0x[0-9a-f]+|[0-9a-f]{8,})\b/N/g
 		s/[#.]{8,}/BAR/g
 		s/[0-9]+([-.,: ]+[0-9]+)*/N/g
 		s/\bN runs\b/N run/g
