@@ -135,7 +135,7 @@ void verdict_drain(uint32_t job_id, const char *reason)
 	update.node_names = node;
 	update.node_state = NODE_STATE_DRAIN;
 	update.reason = text;
-	update.reason_uid = geteuid();
+	compat_sign_reason(&update);
 	if (slurm_update_node(&update) != 0)
 		log_failure(job_id, "drain this node with the reason");
 	free(text);

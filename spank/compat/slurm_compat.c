@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void compat_prepare_prolog(void)
 {
@@ -74,6 +75,12 @@ int compat_notify_job(uint32_t job_id, char *message)
 	return slurm_notify_job(id_of(job_id), message);
 }
 
+/* slurmctld knows by itself who sends the update. */
+void compat_sign_reason(update_node_msg_t *update)
+{
+	(void)update;
+}
+
 #else
 
 int compat_load_job(job_info_msg_t **message, uint32_t job_id, uint16_t flags)
@@ -84,6 +91,11 @@ int compat_load_job(job_info_msg_t **message, uint32_t job_id, uint16_t flags)
 int compat_notify_job(uint32_t job_id, char *message)
 {
 	return slurm_notify_job(job_id, message);
+}
+
+void compat_sign_reason(update_node_msg_t *update)
+{
+	update->reason_uid = geteuid();
 }
 
 #endif

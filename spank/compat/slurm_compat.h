@@ -33,6 +33,8 @@ int compat_complete_job(uint32_t job_id, uint32_t status);
 
 uint32_t compat_job_id(const slurm_job_info_t *job);
 void compat_describe_job(job_desc_msg_t *update, uint32_t job_id);
+/* Says that the caller gives the reason in this update of a node. */
+void compat_sign_reason(update_node_msg_t *update);
 
 /* Slurm gives these resources of one node to a job. */
 struct compat_allocation {

@@ -98,7 +98,9 @@ typedef struct {
 	char *node_names;
 	uint32_t node_state;
 	char *reason;
+#if !SINCE(26, 5)
 	uint32_t reason_uid;
+#endif
 } update_node_msg_t;
 
 void slurm_init_update_node_msg(update_node_msg_t *update);
