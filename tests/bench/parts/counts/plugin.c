@@ -6,6 +6,9 @@
  *   {"label": N, "vcpu": the one that marked, "vcpus": [{counts of each that did something}],
  *    "passes": [{"from": A, "to": B, "n": N}], "lines": [the 16 lines that passed most often]}
  *
+ * With where=FILE that file gets a line for each place that executed instructions between the last
+ * two marks: the CPU, the address, and how many instructions.
+ *
  * Counts do not depend on the host when the machine's CPUs take turns (-icount). Until a program
  * says MARK_ARM the machine is slowed down little.
  *
@@ -203,10 +206,55 @@ static void on_access(unsigned translated_for, qemu_plugin_meminfo_t info, uint6
 	pthread_mutex_unlock(&lock);
 }
 
+/* ---- where instructions are ---- */
+
+/* By CPU and address; a power of two. What finds no room is counted as at address 0. */
+#define PLACES (1U << 20)
+
+static struct place {
+	uint64_t at;
+	uint32_t vcpu;
+	uint32_t n;
+} *places;
+static const char *where;
+
+static void note_place(unsigned vcpu, uint64_t at)
+{
+	uint64_t hash = (at ^ (uint64_t)vcpu << 56) * 0x9e3779b97f4a7c15ULL;
+
+	for (unsigned tries = 0; tries < 64; tries++) {
+		struct place *place = &places[((hash >> 44) + tries) % PLACES];
+
+		if (place->n == 0)
+			*place = (struct place){ .at = at, .vcpu = vcpu };
+		if (place->at == at && place->vcpu == vcpu) {
+			place->n++;
+			return;
+		}
+	}
+	if (at != 0)
+		note_place(vcpu, 0);
+}
+
+static void print_places(void)
+{
+	FILE *file = fopen(where, "w");
+
+	for (unsigned i = 0; file && i < PLACES; i++) {
+		if (places[i].n)
+			fprintf(file, "%u %016llx %u\n", places[i].vcpu,
+				(unsigned long long)places[i].at, places[i].n);
+	}
+	if (!file || fclose(file) != 0)
+		fprintf(stderr, "counts: %s cannot be written\n", where);
+}
+
 /* ---- marks ---- */
 
 static void begin(void)
 {
+	if (places)
+		memset(places, 0, PLACES * sizeof(*places));
 	for (int vcpu = 0; vcpu < qemu_plugin_num_vcpus(); vcpu++)
 		before[vcpu] = counters[vcpu];
 	memcpy(passes_before, passes, sizeof(passes));
@@ -297,6 +345,8 @@ static void end(unsigned vcpu, unsigned label)
 		print_vcpus();
 		print_passes();
 		print_lines();
+		if (places)
+			print_places();
 	} else {
 		fputs("\"failed\":\"nothing was counted: it was not armed, or nothing began\"",
 		      out);
@@ -400,6 +450,13 @@ static void on_instruction(unsigned translated_for, void *data)
 		paused(counts);
 }
 
+static void on_place(unsigned translated_for, void *at)
+{
+	(void)translated_for;
+	if (counting)
+		note_place(here(), (uintptr_t)at);
+}
+
 /* An element of the string instruction at 'at', by the size of its elements. */
 static void on_element(uint64_t at, unsigned size)
 {
@@ -412,6 +469,8 @@ static void on_element(uint64_t at, unsigned size)
 	}
 	counts->string_at = at;
 	counts->n[place_of(at)]++;
+	if (places && counting)
+		note_place(here(), at);
 }
 
 #define ON_ELEMENT(size)                                                                           \
@@ -568,6 +627,9 @@ static void translate_armed(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_instruction,
 							       QEMU_PLUGIN_CB_NO_REGS,
 							       (void *)what_is(&code, address));
+		if (places && !element)
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				insn, on_place, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)address);
 		look_for_mark(insn, &code);
 		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)address);
@@ -591,11 +653,19 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		return refuse("a QEMU with version 4 of the plugins' interface", "another one");
 	if (info->system.max_vcpus > MAX_VCPUS)
 		return refuse("at most 64 CPUs", "more");
-	if (argc != 1 || strncmp(argv[0], "out=", 4) != 0)
+	if (argc < 1 || argc > 2 || strncmp(argv[0], "out=", 4) != 0)
 		return refuse("out=FILE", argc ? argv[0] : "nothing");
+	if (argc == 2 && strncmp(argv[1], "where=", 6) != 0)
+		return refuse("where=FILE", argv[1]);
 	out = fopen(argv[0] + 4, "w");
 	if (!out)
 		return refuse("a file to write to", argv[0] + 4);
+	if (argc == 2) {
+		where = strdup(argv[1] + 6);
+		places = calloc(PLACES, sizeof(*places));
+		if (!where || !places)
+			return refuse("memory for the places of instructions", "none");
+	}
 	own_id = id;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translate_idle);
 	return 0;
