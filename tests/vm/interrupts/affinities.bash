@@ -26,15 +26,17 @@ affinities()
 	bed sh -c 'grep -H . /proc/irq/*/smp_affinity_list' | sort
 }
 
-# movable: prints number and CPUs of each interrupt that has a handler and can be moved.
+# movable: prints number and CPUs of each interrupt that has a handler and can be moved: Linux then refuses what is
+# no list of CPUs, and otherwise any write. A list could undo what somebody else changes meanwhile.
 movable()
 {
 	bed sh -s <<-'EOF'
 	cd /proc/irq
 	for irq in [0-9]*; do
 		[ -n "$(find $irq -mindepth 1 -type d)" ] || continue
-		cpus=$(cat $irq/smp_affinity_list)
-		! echo "$cpus" 2>/dev/null >$irq/smp_affinity_list || echo "$irq $cpus"
+		case $({ /bin/echo no-list >$irq/smp_affinity_list; } 2>&1) in
+		*'Invalid argument'*) echo "$irq $(cat $irq/smp_affinity_list)" ;;
+		esac
 	done
 	EOF
 }
