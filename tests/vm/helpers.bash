@@ -287,6 +287,12 @@ node_is_clean()
 	[ -z "$(ls -A /run/slurm-lwk/jobs 2>/dev/null)" ] || bad "records: $(ls /run/slurm-lwk/jobs)"
 	[ "$(lwkctl status --json | tr -d ' \n')" = '{"jobs":[],"lent":[]}' ] ||
 		bad "lwkctl status: $(lwkctl status --json)"
+	# On scancel Slurm's external step gives up its privileges for a moment, to shut down X11 forwarding, and
+	# may be removing its cgroups then (Slurm 24.11, mgr.c, _shutdown_x11_forward()). Slurm has logged that.
+	for job in $(sed -n 's/.*\[\([0-9]*\)\.extern\] error: Unable to move pid .*/\1/p' /var/log/slurm/slurmd.log); do
+		find /sys/fs/cgroup -depth -type d -path "*/job_$job/*" -exec rmdir {} + 2>/dev/null
+		find /sys/fs/cgroup -depth -type d -name "job_$job" -exec rmdir {} + 2>/dev/null
+	done
 	leftover=$(find /sys/fs/cgroup -type d -name 'job_[0-9]*')
 	[ -z "$leftover" ] || bad "cgroups: $leftover"
 	log=$(dmesg | awk "$1" | grep -E -B 12 -A 20 'WARNING:|BUG:|Oops|Call Trace')

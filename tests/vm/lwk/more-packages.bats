@@ -38,7 +38,7 @@ documented()
 	as user1 srun --quiet --lwk --lwk-launch=none -n1 -c7 --mem=3000 \
 		env programs="$programs" more_packages="$programs/more" "$programs/table" --more "${names[@]}" \
 		>"$BATS_TEST_TMPDIR/found"
-	(($(wc -l <"$BATS_TEST_TMPDIR/found") > 10))
+	((${#names[@]} >= 10))
 	diff <(documented) "$BATS_TEST_TMPDIR/found" || {
 		bed sh -c 'tail -n 40 /tmp/lwk-table.*'
 		return 1
