@@ -35,6 +35,9 @@
 /* Flexible Return and Event Delivery; with it exceptions do not go through the IDT. */
 #define CR4_FRED BIT_ULL(32)
 
+/* A real machine takes microseconds, an emulator about 1.3 ms. */
+#define NMI_TIMEOUT (5 * HZ)
+
 /* The state of a CPU between Linux and an LWK. */
 enum seat {
 	SEAT_LINUX = 0, /* in Linux */
@@ -304,7 +307,8 @@ int cpu_start(unsigned int cpu, const struct cpu_entry *entry)
 {
 	struct park_area *area = per_cpu(park_area, cpu);
 	struct park_mailbox *mailbox = &area->mailbox;
-	unsigned long deadline = jiffies + HZ;
+	unsigned long deadline = jiffies + NMI_TIMEOUT;
+	bool late;
 
 	mailbox->cr3 = entry->page_root;
 	mailbox->stack = entry->stack;
@@ -314,14 +318,15 @@ int cpu_start(unsigned int cpu, const struct cpu_entry *entry)
 	WRITE_ONCE(area->seat, SEAT_STARTED);
 	smp_store_release(&mailbox->go, 1);
 	send(cpu, APIC_DM_NMI);
-	/* An emulator takes about 1.3 ms for this, a real machine microseconds. */
-	while (time_before(jiffies, deadline)) {
+	/* A virtual machine's CPUs may all stand still for long: the last look is after the time. */
+	do {
+		late = time_after(jiffies, deadline);
 		if (smp_load_acquire(&mailbox->gone))
 			return 0;
 		usleep_range(20, 100);
-	}
-	pr_err("CPU %u was to start an LWK, but did not answer the NMI within a second; give it back to Linux to reset it\n",
-	       cpu);
+	} while (!late);
+	pr_err("CPU %u was to start an LWK, but did not answer the NMI within %d s; give it back to Linux to reset it\n",
+	       cpu, NMI_TIMEOUT / HZ);
 	return -ETIMEDOUT;
 }
 

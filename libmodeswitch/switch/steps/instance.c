@@ -178,11 +178,12 @@ static int boot(struct switching *switching, struct ms_error *err)
 	driver_console_tail(driver, switching->dev, switching->instance, tail, sizeof(tail));
 	flatten(tail);
 	flatten(info.message);
-	return ms_fail(err,
-		       "the LWK %s did not boot within %u ms: %s; its state is %s%s%s; its console "
-		       "ends with: %s",
-		       switching->plan->image.name, timeout_ms, strerror(-error), info.state,
-		       *info.message ? ": " : "", info.message, *tail ? tail : "(nothing)");
+	return ms_fail(
+		err,
+		"the LWK %s did not boot: expected it to run within %u ms, found its state %s%s%s "
+		"(%s); its console ends with: %s",
+		switching->plan->image.name, timeout_ms, info.state, *info.message ? ": " : "",
+		info.message, strerror(-error), *tail ? tail : "(nothing)");
 }
 
 const struct step step_instance = {

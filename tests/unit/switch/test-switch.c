@@ -213,9 +213,10 @@ static void a_boot_that_fails_tells_the_console(void **state)
 
 	fake->boot_fails = true;
 	assert_int_equal(switch_on(&err), 1);
-	assert_has(err.text,
-		   "did not boot within 10000 ms: Connection timed out; its state is HUNG: no "
-		   "answer; its console ends with: first line|last ? line");
+	assert_has(
+		err.text,
+		"did not boot: expected it to run within 10000 ms, found its state HUNG: no answer "
+		"(Connection timed out); its console ends with: first line|last ? line");
 	assert_all_is_back();
 }
 
