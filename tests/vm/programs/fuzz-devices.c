@@ -359,7 +359,7 @@ static void map_image(void)
 	close(fd);
 }
 
-static void run(unsigned ticks)
+static void run(time_t end)
 {
 	struct timespec tick = { 0, 20000000 };
 	struct sigaction action = { .sa_handler = on_signal };
@@ -384,7 +384,7 @@ static void run(unsigned ticks)
 	for (uintptr_t i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, work, (void *)(i + 1));
 	/* Requests that wait are interrupted. */
-	while (ticks--) {
+	while (time(NULL) < end) {
 		nanosleep(&tick, NULL);
 		for (int i = 0; i < THREADS; i++)
 			pthread_kill(threads[i], SIGUSR1);
@@ -396,19 +396,19 @@ static void run(unsigned ticks)
 
 int main(int argc, char **argv)
 {
-	unsigned ticks;
+	time_t end;
 
 	if (argc < 4)
 		return 2;
 	seed = strtoul(argv[1], NULL, 0);
-	ticks = strtoul(argv[2], NULL, 0) * 50;
+	end = time(NULL) + strtoul(argv[2], NULL, 0);
 	devices = argv + 3;
 	n_devices = argc - 3;
 	map_image();
 	for (int i = 0; i < PROCESSES; i++) {
 		seed += 16;
 		if (fork() == 0)
-			run(ticks);
+			run(end);
 	}
 	while (wait(NULL) > 0)
 		;
