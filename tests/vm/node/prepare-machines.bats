@@ -68,6 +68,7 @@ movable_blocks()
 	wait_for 60 bed sh -c '[ -z "$(ls /run/slurm-lwk/jobs)" ]'
 	bed systemctl stop slurm-lwk-prepare.service
 	[[ $(movable_blocks) == 0 ]]
-	[[ $(bed cat /sys/fs/cgroup/system.slice/slurmctld.service/cpuset.mems.effective) == 0-1 ]]
+	# systemd tells the kernel when it has time.
+	wait_for 60 bed grep -qx 0-1 /sys/fs/cgroup/system.slice/slurmctld.service/cpuset.mems.effective
 	bed test ! -e /run/systemd/system/service.d/10-slurm-lwk.conf
 }
