@@ -31,10 +31,22 @@ static bool add_cpus_of(const char *directory, hwloc_bitmap_t cpus)
 	return found;
 }
 
+/* Slurm may leave the cgroup of a job behind. Only version 2 tells whether it has processes. */
+static bool is_left_over(const struct job_cgroup *cgroup)
+{
+	char events[128];
+
+	return cgroup->version_2 &&
+	       kernel_read(events, sizeof(events), "%s/cgroup.events", cgroup->path) > 0 &&
+	       strstr(events, "populated 0");
+}
+
 static int add_job(const struct job_cgroup *cgroup, void *context)
 {
 	struct search *search = context;
 
+	if (is_left_over(cgroup))
+		return 0;
 	if (strcmp(search->place, cgroup->mount) != 0) {
 		snprintf(search->place, sizeof(search->place), "%s", cgroup->mount);
 		search->n = 0;

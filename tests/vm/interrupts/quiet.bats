@@ -102,6 +102,21 @@ expand()
 	diff <(echo "$before") <(affinities)
 }
 
+# bats test_tags=nightly, version-2
+@test "a job's cgroup that Slurm has left behind keeps interrupts from no core" {
+	quiet_job
+	scope=$(bed sh -c 'dirname "$(ls -d /sys/fs/cgroup/*/*_slurmstepd.scope/job_*)"')
+	bed sh -c "mkdir $scope/job_99999 && echo 4-7 >$scope/job_99999/cpuset.cpus"
+	# Wherever interrupts are, the next pass has them on free cores.
+	other=$(submit user2 -n1 --mem=256 --wrap 'echo runs; sleep 600')
+	wait_for 60 has_printed user2 "$other" runs
+	wait_for 40 none_on 0-4
+	bed rmdir "$scope/job_99999"
+	end_job "$other"
+	end_job "$job"
+	node_is_clean
+}
+
 @test "a quiet job beside an LWK job on the free cores has no interrupts" {
 	before=$(affinities)
 	quiet_job
