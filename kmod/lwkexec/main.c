@@ -10,10 +10,12 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "abi/shared/calls.h"
@@ -114,7 +116,60 @@ static char **parse_arguments(int argc, char **argv, const char **device)
 	return argv + optind;
 }
 
+/* ---- the program ---- */
+
 static struct program program;
+
+static char *find_program(const char *name)
+{
+	char *path = program_find(name);
+
+	if (!path)
+		fail(errno == EACCES ? EXIT_CANNOT_RUN : EXIT_NOT_FOUND,
+		     errno == EACCES ? "%s: is in PATH but not executable; chmod +x it"
+				     : "%s: no such program in PATH; check the name",
+		     name);
+	return path;
+}
+
+static bool is_lwkexec(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat self, st;
+
+	return strcmp(slash ? slash + 1 : path, "lwkexec") == 0 && stat(path, &st) == 0 &&
+	       stat("/proc/self/exe", &self) == 0 && st.st_dev == self.st_dev &&
+	       st.st_ino == self.st_ino;
+}
+
+static int count(char **argv)
+{
+	int n = 0;
+
+	while (argv[n])
+		n++;
+	return n;
+}
+
+/*
+ * An lwkexec that is started on the LWK, such as the fork agent of an mpirun that runs there, becomes
+ * its own program: it needs no LWK CPU besides the one that it is on.
+ */
+static void open_program(const char *name, char *path, char **argv)
+{
+	const char *device;
+
+	while (is_lwkexec(path)) {
+		optind = 0; /* getopt(3) begins anew */
+		argv = parse_arguments(count(argv), argv, &device);
+		name = argv[0];
+		path = find_program(name);
+	}
+	if (program_open(&program, name, path, argv))
+		fail_refused();
+}
+
+/* ---- the process ---- */
 
 /* The LWK process has ended, as LWK_CALL_EXIT says: ends the proxy alike. */
 static void end(const struct lwk_packet *notice) __attribute__((noreturn));
@@ -191,27 +246,13 @@ static void resume(const struct resume *former)
 		limit.rlim_cur = RLIM_INFINITY;
 		setrlimit(RLIMIT_STACK, &limit);
 	}
-	if (program_open(&program, former->path, former->path, former->argv))
-		fail_refused();
+	open_program(former->path, former->path, former->argv);
 	limits_resume(&former->address_space);
 	session_resume(former->device, former->serve);
 	session_path(device, sizeof(device));
 	if (*former->report)
 		report_resume(device, former->report, former->report_file);
 	serve(former->blocked, former->ignored);
-}
-
-static void open_program(char **argv)
-{
-	char *path = program_find(argv[0]);
-
-	if (!path)
-		fail(errno == EACCES ? EXIT_CANNOT_RUN : EXIT_NOT_FOUND,
-		     errno == EACCES ? "%s: is in PATH but not executable; chmod +x it"
-				     : "%s: no such program in PATH; check the name",
-		     argv[0]);
-	if (program_open(&program, argv[0], path, argv))
-		fail_refused();
 }
 
 /* Returns the job's device, or a path where there is none. */
@@ -245,7 +286,7 @@ int main(int argc, char **argv)
 	} else {
 		argv = parse_arguments(argc, argv, &device);
 	}
-	open_program(argv);
+	open_program(argv[0], find_program(argv[0]), argv);
 	limits_take();
 	session_open(device);
 	report_init(device);

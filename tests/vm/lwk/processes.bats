@@ -88,6 +88,15 @@ export top bed_name
 	same busybox sh -c 'echo $(busybox seq 3 | busybox wc -l); busybox true && busybox echo done'
 }
 
+@test "an lwkexec on the LWK becomes its program there, and takes no CPU" {
+	# Twelve, more than the LWK has CPUs.
+	run -0 there lwkexec{,,,}{,,} "$programs/hello"
+	[[ $output == *kernel=slurm-lwk* ]]
+	run -0 there sh -c "lwkexec --device /dev/null $programs/hello; lwkexec -- sh -c 'exit 7'; echo \$?; lwkexec nowhere; echo \$?"
+	echo "$output"
+	[[ $output == *kernel=slurm-lwk* && $output == *$'\n7\n'* && $output == *'nowhere: no such program in PATH'*$'\n127' ]]
+}
+
 @test "the proxy of a child is a child of its parent's proxy, in the same cgroup" {
 	# shellcheck disable=SC2016  # the job's shells expand these
 	run -0 inside sh -c '
