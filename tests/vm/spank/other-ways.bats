@@ -124,6 +124,7 @@ post()
 	wait_for 120 bed grep -qx node2 /run/power/suspend
 	stop_daemon slurmd -TERM 2
 	testbed reset --machine 2
+	wait_for 60 on 2 test -s /run/slurmd.pid
 	stop_daemon slurmd -TERM 2
 	prepare 2
 	wait_for 120 bed sh -c 'sinfo -h -n node2 -o %T | grep -qx "idle~"'
