@@ -49,8 +49,9 @@ CLEANFILES += $(bench_mpi_programs)
 # QEMU loads it.
 bench_plugin = tests/bench/parts/counts/libcounts.so
 all-local: $(bench_plugin)
-$(bench_plugin): tests/bench/parts/counts/plugin.c tests/bench/parts/counts/qemu.h tests/bench/parts/counts/mark.h
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -fPIC -fvisibility=hidden -shared $< -o $@
+bench_plugin_sources = $(addprefix tests/bench/parts/counts/,lines.c places.c plugin.c)
+$(bench_plugin): $(bench_plugin_sources) $(addprefix tests/bench/parts/counts/,lines.h mark.h places.h qemu.h)
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -fPIC -fvisibility=hidden -shared $(filter %.c,$^) -o $@
 CLEANFILES += $(bench_plugin)
 endif
 

@@ -12,9 +12,8 @@
  * Counts do not depend on the host when the machine's CPUs take turns (-icount). Until a program
  * says MARK_ARM the machine is slowed down little.
  *
- * Cache lines: each CPU has a private cache without an end, and a directory knows who has which
- * line (MSI: lines are shared, or modified by one). A line passes when a CPU needs one that another
- * has modified; an upgrade is a store to a line that others only have read. A line that nobody has
+ * Cache lines are those of the model of lines.h: a line passes when a CPU needs one that another has
+ * modified; an upgrade is a store to a line that others only have read. A line that nobody has
  * modified comes from memory ("fetched"). Page walks, fetches of instructions and what an interrupt
  * pushes are not seen.
  *
@@ -23,7 +22,9 @@
  * between them. A string instruction with REP counts once, as CPUs count it, although QEMU executes
  * it anew for each element; "string_bytes" says how much such instructions copied, set or compared.
  */
+#include "lines.h"
 #include "mark.h"
+#include "places.h"
 #include "qemu.h"
 
 #include <pthread.h>
@@ -31,12 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_VCPUS 64
-#define TOP_LINES 16
-/* Memory up to 512 GB, in parts of 2 MB. */
-#define PART_LINES (1U << 15)
-#define PARTS (1U << 18)
-#define LINE_SHIFT 6
+#define MAX_VCPUS LINES_MAX_VCPUS
 
 /* ---- counts ---- */
 
@@ -91,7 +87,6 @@ struct counts {
 
 static struct counts counters[MAX_VCPUS], before[MAX_VCPUS];
 static const struct CPUState *vcpus[MAX_VCPUS];
-static uint64_t passes[MAX_VCPUS][MAX_VCPUS], passes_before[MAX_VCPUS][MAX_VCPUS];
 
 /* The CPU that this thread emulates. */
 static unsigned here(void)
@@ -112,69 +107,10 @@ static uint64_t instructions(const struct counts *counts)
 
 /* ---- cache lines ---- */
 
-struct line {
-	uint64_t sharers; /* a bit for each CPU that has the line */
-	int32_t owner;	  /* who has modified it, + 1; 0 is nobody */
-	uint32_t passes;  /* since MARK_BEGIN */
-	uint64_t at;	  /* the instruction that it passed to last */
-};
-
-static struct line *directory[PARTS];
 /* CPUs run beside each other without -icount. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool armed, counting;
 static FILE *out;
-
-static struct line *line_at(uint64_t number)
-{
-	struct line **part = &directory[number / PART_LINES % PARTS];
-
-	if (!*part) {
-		*part = calloc(PART_LINES, sizeof(**part));
-		if (!*part)
-			abort(); /* QEMU itself ends without memory, too. */
-	}
-	return &(*part)[number % PART_LINES];
-}
-
-static void pass(struct line *line, unsigned to, uint64_t at)
-{
-	passes[line->owner - 1][to]++;
-	line->passes++;
-	line->at = at;
-}
-
-static void load_line(unsigned vcpu, uint64_t number, uint64_t at)
-{
-	struct line *line = line_at(number);
-	uint64_t mine = 1ULL << vcpu;
-
-	if (line->sharers & mine)
-		return;
-	if (line->owner)
-		pass(line, vcpu, at);
-	else
-		counters[vcpu].n[FETCHED]++;
-	line->owner = 0;
-	line->sharers |= mine;
-}
-
-static void store_line(unsigned vcpu, uint64_t number, uint64_t at)
-{
-	struct line *line = line_at(number);
-	uint64_t mine = 1ULL << vcpu;
-
-	if (line->owner == (int32_t)vcpu + 1)
-		return;
-	if (line->owner)
-		pass(line, vcpu, at);
-	else if (line->sharers & ~mine)
-		counters[vcpu].n[UPGRADED]++;
-	else if (!line->sharers)
-		counters[vcpu].n[FETCHED]++;
-	line->sharers = mine;
-	line->owner = (int32_t)vcpu + 1;
-}
 
 static void on_access(unsigned translated_for, qemu_plugin_meminfo_t info, uint64_t vaddr, void *at)
 {
@@ -198,70 +134,23 @@ static void on_access(unsigned translated_for, qemu_plugin_meminfo_t info, uint6
 		last = first;
 	pthread_mutex_lock(&lock);
 	for (uint64_t line = first >> LINE_SHIFT; line <= last >> LINE_SHIFT; line++) {
-		if (store)
-			store_line(vcpu, line, (uintptr_t)at);
-		else
-			load_line(vcpu, line, (uintptr_t)at);
+		enum line_event event = store ? line_store(vcpu, line, (uintptr_t)at)
+					      : line_load(vcpu, line, (uintptr_t)at);
+
+		counters[vcpu].n[FETCHED] += event == LINE_FETCHED;
+		counters[vcpu].n[UPGRADED] += event == LINE_UPGRADED;
 	}
 	pthread_mutex_unlock(&lock);
-}
-
-/* ---- where instructions are ---- */
-
-/* By CPU and address; a power of two. What finds no room is counted as at address 0. */
-#define PLACES (1U << 20)
-
-static struct place {
-	uint64_t at;
-	uint32_t vcpu;
-	uint32_t n;
-} *places;
-static const char *where;
-
-static void note_place(unsigned vcpu, uint64_t at)
-{
-	uint64_t hash = (at ^ (uint64_t)vcpu << 56) * 0x9e3779b97f4a7c15ULL;
-
-	for (unsigned tries = 0; tries < 64; tries++) {
-		struct place *place = &places[((hash >> 44) + tries) % PLACES];
-
-		if (place->n == 0)
-			*place = (struct place){ .at = at, .vcpu = vcpu };
-		if (place->at == at && place->vcpu == vcpu) {
-			place->n++;
-			return;
-		}
-	}
-	if (at != 0)
-		note_place(vcpu, 0);
-}
-
-static void print_places(void)
-{
-	FILE *file = fopen(where, "w");
-
-	for (unsigned i = 0; file && i < PLACES; i++) {
-		if (places[i].n)
-			fprintf(file, "%u %016llx %u\n", places[i].vcpu,
-				(unsigned long long)places[i].at, places[i].n);
-	}
-	if (!file || fclose(file) != 0)
-		fprintf(stderr, "counts: %s cannot be written\n", where);
 }
 
 /* ---- marks ---- */
 
 static void begin(void)
 {
-	if (places)
-		memset(places, 0, PLACES * sizeof(*places));
+	places_begin();
 	for (int vcpu = 0; vcpu < qemu_plugin_num_vcpus(); vcpu++)
 		before[vcpu] = counters[vcpu];
-	memcpy(passes_before, passes, sizeof(passes));
-	for (unsigned part = 0; part < PARTS; part++) {
-		for (unsigned i = 0; directory[part] && i < PART_LINES; i++)
-			directory[part][i].passes = 0;
-	}
+	lines_begin();
 	counting = true;
 }
 
@@ -285,68 +174,13 @@ static void print_vcpus(void)
 	fputs("]", out);
 }
 
-static void print_passes(void)
-{
-	const char *separator = "";
-
-	fputs(",\"passes\":[", out);
-	for (int from = 0; from < MAX_VCPUS; from++) {
-		for (int to = 0; to < MAX_VCPUS; to++) {
-			uint64_t n = passes[from][to] - passes_before[from][to];
-
-			if (n == 0)
-				continue;
-			fprintf(out, "%s{\"from\":%d,\"to\":%d,\"n\":%llu}", separator, from, to,
-				(unsigned long long)n);
-			separator = ",";
-		}
-	}
-	fputs("]", out);
-}
-
-/* Keeps the 'TOP_LINES' lines with the most passes, sorted. */
-static void insert_line(uint64_t number, const struct line *line, uint64_t numbers[TOP_LINES + 1],
-			const struct line *top[TOP_LINES + 1])
-{
-	int place = TOP_LINES;
-
-	for (; place > 0 && (!top[place - 1] || top[place - 1]->passes < line->passes); place--) {
-		top[place] = top[place - 1];
-		numbers[place] = numbers[place - 1];
-	}
-	top[place] = line;
-	numbers[place] = number;
-}
-
-static void print_lines(void)
-{
-	const struct line *top[TOP_LINES + 1] = { NULL };
-	uint64_t numbers[TOP_LINES + 1];
-
-	for (uint64_t part = 0; part < PARTS; part++) {
-		for (unsigned i = 0; directory[part] && i < PART_LINES; i++) {
-			if (directory[part][i].passes)
-				insert_line(part * PART_LINES + i, &directory[part][i], numbers,
-					    top);
-		}
-	}
-	fputs(",\"lines\":[", out);
-	for (int i = 0; i < TOP_LINES && top[i]; i++)
-		fprintf(out, "%s{\"address\":\"0x%llx\",\"passes\":%u,\"at\":\"0x%llx\"}",
-			i ? "," : "", (unsigned long long)numbers[i] << LINE_SHIFT, top[i]->passes,
-			(unsigned long long)top[i]->at);
-	fputs("]", out);
-}
-
 static void end(unsigned vcpu, unsigned label)
 {
 	fprintf(out, "{\"label\":%u,\"vcpu\":%u,", label, vcpu);
 	if (counting) {
 		print_vcpus();
-		print_passes();
-		print_lines();
-		if (places)
-			print_places();
+		lines_print(out);
+		places_write();
 	} else {
 		fputs("\"failed\":\"nothing was counted: it was not armed, or nothing began\"",
 		      out);
@@ -360,18 +194,10 @@ static qemu_plugin_id_t own_id;
 static void translate_armed(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 static void translate_idle(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 
-/* The model of the lines is no longer true: nothing was seen meanwhile. */
-static void forget_lines(void)
-{
-	for (unsigned part = 0; part < PARTS; part++) {
-		free(directory[part]);
-		directory[part] = NULL;
-	}
-}
-
 static void now_armed(qemu_plugin_id_t id)
 {
-	forget_lines();
+	/* The model is no longer true: nothing was seen meanwhile. */
+	lines_forget();
 	for (int i = 0; i < qemu_plugin_num_vcpus(); i++)
 		vcpus[i] = qemu_get_cpu(i);
 	armed = true;
@@ -454,7 +280,7 @@ static void on_place(unsigned translated_for, void *at)
 {
 	(void)translated_for;
 	if (counting)
-		note_place(here(), (uintptr_t)at);
+		places_note(here(), (uintptr_t)at);
 }
 
 /* An element of the string instruction at 'at', by the size of its elements. */
@@ -469,8 +295,8 @@ static void on_element(uint64_t at, unsigned size)
 	}
 	counts->string_at = at;
 	counts->n[place_of(at)]++;
-	if (places && counting)
-		note_place(here(), at);
+	if (counting)
+		places_note(here(), at);
 }
 
 #define ON_ELEMENT(size)                                                                           \
@@ -627,7 +453,7 @@ static void translate_armed(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_instruction,
 							       QEMU_PLUGIN_CB_NO_REGS,
 							       (void *)what_is(&code, address));
-		if (places && !element)
+		if (places_wanted() && !element)
 			qemu_plugin_register_vcpu_insn_exec_cb(
 				insn, on_place, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)address);
 		look_for_mark(insn, &code);
@@ -660,12 +486,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	out = fopen(argv[0] + 4, "w");
 	if (!out)
 		return refuse("a file to write to", argv[0] + 4);
-	if (argc == 2) {
-		where = strdup(argv[1] + 6);
-		places = calloc(PLACES, sizeof(*places));
-		if (!where || !places)
-			return refuse("memory for the places of instructions", "none");
-	}
+	if (argc == 2 && !places_open(argv[1] + 6))
+		return refuse("memory for the places of instructions", "none");
 	own_id = id;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translate_idle);
 	return 0;
