@@ -102,7 +102,7 @@ expand()
 	diff <(echo "$before") <(affinities)
 }
 
-# bats test_tags=nightly, version-2
+# bats test_tags=version-2,nightly
 @test "a job's cgroup that Slurm has left behind keeps interrupts from no core" {
 	quiet_job
 	scope=$(bed sh -c 'dirname "$(ls -d /sys/fs/cgroup/*/*_slurmstepd.scope/job_*)"')

@@ -138,7 +138,7 @@ gather_by()
 }
 
 # With cgroup version 1 proxies are not in the cgroups that Slurm reads.
-# bats test_tags=nightly
+# bats test_tags=version-2,nightly
 @test "with jobacct_gather/cgroup TotalCPU has the proxies' time in system calls, and Slurm ends them" {
 	gather_by cgroup
 	job=$(submit user1 -n2 --mem=768 --lwk --lwk-report --acctg-freq=task=1 \
