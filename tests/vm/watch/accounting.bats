@@ -157,7 +157,9 @@ gather_by()
 	total=$(cpu_time "$job.0" TotalCPU)
 	# Counted once: the program and its proxy are on one CPU each.
 	is_true "$total > 1.1 * $lwk && $total <= 2 * ($(sacct_field "$job.0" ElapsedRaw) + 1)"
-	is_true "$(cpu_time "$job.0" AveCPU) < $total / 2"
+	# AveCPU, in whole seconds, is the proxy's alone.
+	ave=$(cpu_time "$job.0" AveCPU)
+	is_true "$ave <= $total - $lwk + 1 && $ave >= $total - $lwk - 2"
 	[[ $(sacct_field "$job.1" State) == CANCELLED* ]]
 	node_is_clean
 }
