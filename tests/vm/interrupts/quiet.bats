@@ -110,8 +110,10 @@ expand()
 	# Wherever interrupts are, the next pass has them on free cores.
 	other=$(submit user2 -n1 --mem=256 --wrap 'echo runs; sleep 600')
 	wait_for 60 has_printed user2 "$other" runs
-	wait_for 40 none_on 0-4
+	run wait_for 40 none_on 0-4
+	# Tests that follow must not meet it when this one fails.
 	bed rmdir "$scope/job_99999"
+	((status == 0)) || { echo "$output"; return 1; }
 	end_job "$other"
 	end_job "$job"
 	node_is_clean

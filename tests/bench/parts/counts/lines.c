@@ -42,7 +42,6 @@ enum line_event line_load(unsigned vcpu, uint64_t number, uint64_t at)
 {
 	struct line *line = line_at(number);
 	uint64_t mine = 1ULL << vcpu;
-
 	enum line_event event = line->owner ? LINE_PASSED : LINE_FETCHED;
 
 	if (line->sharers & mine)
@@ -58,7 +57,6 @@ enum line_event line_store(unsigned vcpu, uint64_t number, uint64_t at)
 {
 	struct line *line = line_at(number);
 	uint64_t mine = 1ULL << vcpu;
-
 	enum line_event event = LINE_KEPT;
 
 	if (line->owner == (int32_t)vcpu + 1)
