@@ -25,7 +25,7 @@ teardown_file()
 
 @test "an LWK that panics while it boots refuses the job, and Linux goes on" {
 	bed sh -c 'printf "\n[image stillborn]\nDriver=lwkpart\nPath=/usr/lib/slurm-lwk/lwk.elf\nArgs=inject=boot\n" >>/etc/slurm/lwk.conf'
-	refused 'did not boot' 'its state is PANIC: injected' -- \
+	refused 'did not boot' 'found its state PANIC: injected' -- \
 		as user1 srun --lwk=stillborn --ntasks=1 --cpus-per-task=2 --mem=256M "$programs/hello"
 }
 
