@@ -105,7 +105,8 @@ export top bed_name
 		cat /proc/$child/comm
 		diff /proc/$p/cgroup /proc/$child/cgroup && echo same cgroup
 		lwkctl list --json | tr -d " \n" | grep -o "\"processes\":[0-9]*"
-		kill $child $p; wait; lwkctl list --json | tr -d " \n" | grep -o "\"processes\":[0-9]*"'
+		kill $child $p; wait
+		until lwkctl list --json | tr -d " \n" | grep -o "\"processes\":0"; do sleep 0.2; done'
 	echo "$output"
 	[[ ${lines[0]} == sleep && ${lines[1]} == 'same cgroup' ]]
 	[[ ${lines[2]} == '"processes":2' && ${lines[3]} == '"processes":0' ]]
