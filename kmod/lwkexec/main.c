@@ -20,6 +20,7 @@
 
 #include "abi/shared/calls.h"
 #include "lwkexec/base/fail.h"
+#include "lwkexec/base/strings.h"
 #include "lwkexec/calls.h"
 #include "lwkexec/instance/channel.h"
 #include "lwkexec/instance/copy.h"
@@ -142,15 +143,6 @@ static bool is_lwkexec(const char *path)
 	       st.st_ino == self.st_ino;
 }
 
-static int count(char **argv)
-{
-	int n = 0;
-
-	while (argv[n])
-		n++;
-	return n;
-}
-
 /*
  * An lwkexec that is started on the LWK, such as the fork agent of an mpirun that runs there, becomes
  * its own program: it needs no LWK CPU besides the one that it is on.
@@ -161,7 +153,7 @@ static void open_program(const char *name, char *path, char **argv)
 
 	while (is_lwkexec(path)) {
 		optind = 0; /* getopt(3) begins anew */
-		argv = parse_arguments(count(argv), argv, &device);
+		argv = parse_arguments(strings_count(argv), argv, &device);
 		name = argv[0];
 		path = find_program(name);
 	}

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lwkexec/base/fail.h"
+#include "lwkexec/base/strings.h"
 
 /* Linux reads no more of a script either (binfmt_script.c). */
 #define FIRST_LINE 256
@@ -38,12 +39,9 @@ int script_read(const char *name, int fd, char **interpreter, char **argument)
 
 char **script_arguments(char *interpreter, char *argument, char *path, char **argv)
 {
-	size_t argc = 0, n = 0;
-	char **longer;
+	size_t argc = strings_count(argv), n = 0;
+	char **longer = calloc(argc + 3, sizeof(*longer));
 
-	while (argv[argc])
-		argc++;
-	longer = calloc(argc + 3, sizeof(*longer));
 	if (!longer)
 		return NULL;
 	longer[n++] = interpreter;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lwkexec/base/fail.h"
+#include "lwkexec/base/strings.h"
 #include "lwkexec/instance/session.h"
 
 #define PAGE 4096UL
@@ -45,19 +46,10 @@ static uint64_t push(struct stack *stack, const void *bytes, size_t size)
 	return stack->pointer;
 }
 
-static size_t count(char **strings)
-{
-	size_t n = 0;
-
-	while (strings[n])
-		n++;
-	return n;
-}
-
 /* Pushes the strings, and writes their addresses and a final 0 to 'table'. */
 static void push_strings(struct stack *stack, char **strings, uint64_t *table)
 {
-	size_t n = count(strings);
+	size_t n = strings_count(strings);
 
 	for (size_t i = 0; i < n; i++)
 		table[i] = push(stack, strings[i], strlen(strings[i]) + 1);
@@ -78,7 +70,7 @@ uint64_t stack_build(const struct program *program, char **envp, uint64_t size)
 	const struct elf_file *elf = &program->elf;
 	char **argv = program->argv;
 	struct stack stack = { STACK_TOP, STACK_TOP - size / ARGUMENTS_SHARE };
-	size_t argc = count(argv), envc = count(envp);
+	size_t argc = strings_count(argv), envc = strings_count(envp);
 	uint8_t random[16];
 	uint64_t table[1 + argc + 1 + envc + 1], name, platform, seed;
 
