@@ -83,5 +83,6 @@ int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, vo
 	free(checking.slurm);
 	free(checking.node);
 	free(checking.partitions);
+	free(checking.json);
 	return checking.problems;
 }

@@ -23,6 +23,7 @@ struct checking {
 	char *slurm;	  /* show config */
 	char *node;	  /* show node, this one */
 	char *partitions; /* show partition, all of them */
+	char *json;	  /* show partition with --json, or its beginning */
 };
 
 /*

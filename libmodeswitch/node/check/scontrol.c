@@ -13,9 +13,9 @@
 
 #define SCONTROL_MS 20000
 
-static char *ask_scontrol(const char *what, const char *name)
+static char *ask_scontrol(const char *form, const char *what, const char *name)
 {
-	const char *const argv[] = { SCONTROL_PATH, "--oneliner", "show", what, name, NULL };
+	const char *const argv[] = { SCONTROL_PATH, form, "show", what, name, NULL };
 	size_t size = 256 << 10;
 	char *output = malloc(size);
 
@@ -31,11 +31,12 @@ void check_ask_slurm(struct checking *checking)
 
 	gethostname(host, sizeof(host) - 1);
 	host[strcspn(host, ".")] = '\0';
-	checking->slurm = ask_scontrol("config", NULL);
+	checking->slurm = ask_scontrol("--oneliner", "config", NULL);
 	if (!checking->slurm)
 		return;
-	checking->node = *host ? ask_scontrol("node", host) : NULL;
-	checking->partitions = ask_scontrol("partition", NULL);
+	checking->node = *host ? ask_scontrol("--oneliner", "node", host) : NULL;
+	checking->partitions = ask_scontrol("--oneliner", "partition", NULL);
+	checking->json = ask_scontrol("--json", "partition", NULL);
 }
 
 const char *check_setting(const char *text, const char *key, char *value, size_t size)

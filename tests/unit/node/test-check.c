@@ -103,6 +103,7 @@ static void look(const char *old, const char *new)
 		.slurm = changed(good_slurm, old, new),
 		.node = changed(good_node, old, new),
 		.partitions = changed(good_partitions, old, new),
+		.json = strdup("{"),
 	};
 
 	assert_true(!old || strstr(good_slurm, old) || strstr(good_node, old) ||
@@ -112,6 +113,7 @@ static void look(const char *old, const char *new)
 	free(checking.slurm);
 	free(checking.node);
 	free(checking.partitions);
+	free(checking.json);
 }
 
 static int setup(void **state)
@@ -439,11 +441,14 @@ static void write_plugin(const char *name, uint32_t version)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Looks at a cluster of this release whose plugins are in the test's directory. */
-static void look_at_plugins(const char *release)
+/*
+ * Looks at a cluster of this release whose plugins are in the test's directory, and whose scontrol
+ * answers 'json' when it is asked for JSON; NULL: it gives no answer.
+ */
+static void look_at_release(const char *release, char *json)
 {
 	char *dir = changed(good_slurm, "/nowhere", unit_dir), *node;
-	struct checking checking = { .hear = hear, .config = &config };
+	struct checking checking = { .hear = hear, .config = &config, .json = json };
 
 	checking.slurm = changed(dir, "22.05.8", release);
 	node = checking.node = changed(good_node, "22.05.8", release);
@@ -452,6 +457,26 @@ static void look_at_plugins(const char *release)
 	free(checking.slurm);
 	free(node);
 	free(dir);
+}
+
+static void look_at_plugins(const char *release)
+{
+	look_at_release(release, "{ }");
+}
+
+static void a_scontrol_without_json(void **state)
+{
+	look_at_release("22.05.8", NULL);
+	assert_int_equal(heard.n_problems, 0);
+	look_at_release("24.11.5", "{ }");
+	assert_int_equal(heard.n_problems, 0);
+	look_at_release("24.11.5", NULL);
+	assert_int_equal(heard.n_problems, 1);
+	assert_has(heard.problems, "found no answer: each LWK job would fail in its prolog");
+	assert_has(heard.problems, "serializer_json");
+	look_at_release("24.11.5", "Unknown option");
+	assert_int_equal(heard.n_problems, 1);
+	assert_has(heard.problems, "found another text");
 }
 
 static void a_plugin_for_another_release_of_slurm(void **state)
@@ -655,6 +680,7 @@ int main(void)
 		TEST(a_vulnerability_that_linux_mitigates_and_the_lwk_does_not),
 		TEST(a_vulnerability_that_linux_does_nothing_about),
 		TEST(a_kernel_that_does_not_tell_of_vulnerabilities),
+		TEST(a_scontrol_without_json),
 		TEST(a_plugin_for_another_release_of_slurm),
 		TEST(a_module_for_another_kernel),
 		TEST(a_module_of_another_release),

@@ -16,6 +16,8 @@
 /* A release as Slurm numbers it: 22.05.8 is 0x160508. */
 #define RELEASE(year, month, micro) ((uint32_t)(year) << 16 | (month) << 8 | (micro))
 #define SERIES(release) ((release) >> 8)
+/* From this release on the prolog needs scontrol's JSON (spank/compat/slurm_compat.c). */
+#define FIRST_WITH_JSON RELEASE(24, 11, 0)
 /* From this release on a plugin of type namespace has the tasks of job_container. */
 #define FIRST_WITH_NAMESPACE RELEASE(25, 11, 0)
 
@@ -135,6 +137,22 @@ static void check_daemons(struct checking *checking, uint32_t slurmctld, const c
 			slurmctld_text, slurmd_text);
 }
 
+/* The prolog reads what a job has on the node from the JSON that scontrol prints. */
+static void check_json(struct checking *checking, uint32_t slurmd)
+{
+	if (slurmd < FIRST_WITH_JSON)
+		return;
+	if (checking->json && *checking->json == '{')
+		check_tell(checking, MS_FINE, "slurm", NULL, "scontrol answers in JSON");
+	else
+		check_tell(checking, MS_PROBLEM, "slurm",
+			   "install Slurm's plugins serializer_json and data_parser (Debian: "
+			   "slurm-client, slurm-wlm-basic-plugins)",
+			   "expected JSON from 'scontrol --json show partition', found %s: each "
+			   "LWK job would fail in its prolog",
+			   checking->json ? "another text" : "no answer");
+}
+
 void check_releases(struct checking *checking)
 {
 	char slurmctld_text[64] = "", slurmd_text[64] = "";
@@ -155,4 +173,5 @@ void check_releases(struct checking *checking)
 	check_plugin(checking,
 		     slurmd >= FIRST_WITH_NAMESPACE ? "namespace_lwk.so" : "job_container_lwk.so",
 		     true, slurmd);
+	check_json(checking, slurmd);
 }
