@@ -13,6 +13,10 @@
  * The view lives in a mount namespace of the process and goes with it, so there is
  * nothing to clean up when a job or a daemon dies, and another job_container
  * plugin's namespace, entered before, shows through.
+ *
+ * Slurm calls job_container plugins also for processes that no SPANK plugin sees,
+ * such as sessions of pam_slurm_adopt; so the view is made here and not in
+ * slurm_spank_task_init_privileged().
  */
 int view_enter(uint32_t job_id);
 

@@ -2,10 +2,16 @@
 #include "compat/slurm_compat.h"
 
 #include <inttypes.h>
+#include <slurm/spank.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
+/* A failing slurm_spank_init() fails its job, and Slurm drains no node for it. */
+int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
+#endif
 
 void compat_prepare_prolog(void)
 {

@@ -29,7 +29,10 @@ enum spank_context {
 };
 typedef enum spank_context spank_context_t;
 
-#if SINCE(21, 8)
+#if SINCE(25, 5)
+typedef enum { ESPANK_SUCCESS, ESPANK_ERROR, ESPANK_NODE_FAILURE, ESPANK_JOB_FAILURE } slurm_err_t;
+typedef slurm_err_t spank_err_t;
+#elif SINCE(21, 8)
 typedef enum { ESPANK_SUCCESS, ESPANK_ERROR } slurm_err_t;
 typedef slurm_err_t spank_err_t;
 #else
@@ -61,6 +64,9 @@ void slurm_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void slurm_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Slurm calls these, and the plugin defines them. */
+#if SINCE(25, 5)
+extern int slurm_spank_init_failure_mode;
+#endif
 int slurm_spank_init(spank_t spank, int argc, char *argv[]);
 int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[]);
 int slurm_spank_job_prolog(spank_t spank, int argc, char *argv[]);
