@@ -18,7 +18,8 @@
  *
  * Returns when the channel holds a packet for the caller, or with 'has_reply': a call was
  * carried out, and something that Linux does on the way back to the caller (signals,
- * the last close of a file) comes before its reply, which the caller now sends.
+ * the last close of a file, always that of the device's own file) comes before its reply, which the
+ * caller now sends.
  *
  * The caller keeps its counts in the channel itself: to_linux.tail and to_lwk.head.
  * EINTR: a signal; EIO: the instance is no longer RUNNING; EINVAL.

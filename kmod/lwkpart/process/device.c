@@ -258,6 +258,7 @@ static int device_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	}
 	process->instance = instance;
+	process->file = file;
 	take_mappings(process, inode, file);
 	thread_init(&process->first, process);
 	init_rwsem(&process->shown);

@@ -257,6 +257,24 @@ static int forged_requests(const char *path, unsigned flags)
 	return 0;
 }
 
+/*
+ * The proxy has the module close the device's file, whose ioctl(2) is under way and to which nothing
+ * else refers: no other thread and no mapping.
+ */
+static int closes_its_device(const char *path, unsigned flags)
+{
+	struct lwk_serve serve = { .flags = flags, .keep_from = ~0U };
+
+	CHECK(begin(path) == 0);
+	forge(SYS_close, device, 0, 0);
+	munmap(channel, sizeof(*channel));
+	/* A signal would end the call, whatever it has done. */
+	CHECK(serve_for(60000, &serve) == 0);
+	CHECK(serve.has_reply && serve.id == 77 && !serve.result);
+	CHECK(fcntl(device, F_GETFD) < 0 && errno == EBADF);
+	return 0;
+}
+
 /* Another process scribbles over the whole channel while this one serves. */
 static int scribbles(const char *path, unsigned flags)
 {
@@ -293,6 +311,7 @@ int main(int argc, char **argv)
 	sigaction(SIGALRM, &action, NULL);
 	return argc != 2 || bad_requests(argv[1]) || bad_threads(argv[1]) || bad_copies(argv[1]) ||
 	       bad_changes(argv[1]) || forged_requests(argv[1], in_module) ||
-	       forged_requests(argv[1], by_server) || scribbles(argv[1], in_module) ||
+	       forged_requests(argv[1], by_server) || closes_its_device(argv[1], in_module) ||
+	       closes_its_device(argv[1], by_server) || scribbles(argv[1], in_module) ||
 	       scribbles(argv[1], by_server);
 }

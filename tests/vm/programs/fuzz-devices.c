@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fuzz-devices SEED SECONDS DEVICE...: two processes of two threads each make random requests of
- * the devices, map them, scribble over their channels, and send the LWK random packets. The machine
- * must go on, and so must LWKs of others.
+ * fuzz-devices SEED SECONDS DEVICE...: two processes of two threads each, and one without threads,
+ * make random requests of the devices, map them, scribble over their channels, and send the LWK
+ * random packets. The machine must go on, and so must LWKs of others. In a process without threads
+ * Linux takes no reference to a file for a system call on it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,12 +25,13 @@
 #include "abi/lwkshared.h"
 #include "fuzz.h"
 
-#define PROCESSES 2
+#define PROCESSES 3
 #define THREADS 2
 #define FILES 6
 #define MAPPINGS 8
 
 static uint64_t seed;
+static time_t end;
 static char **devices;
 static int n_devices, noise, ends[2];
 
@@ -235,14 +238,16 @@ static void serve(void)
 {
 	static const int numbers[] = { SYS_read,    SYS_pread64, SYS_readv,  SYS_preadv,
 				       SYS_preadv2, SYS_write,	 SYS_writev, SYS_pwrite64,
-				       SYS_lseek,   SYS_poll };
+				       SYS_lseek,   SYS_poll,	 SYS_close };
 	int file = *random_file();
 	struct lwk_proc_create create = { .pid = getpid() };
 	struct lwk_serve request = {
-		.flags = LWK_SERVE_CALLS | (fuzz_below(8) ? LWK_SERVE_BY_SERVER : 0), .keep_from = 1
+		.flags = LWK_SERVE_CALLS | (fuzz_below(8) ? LWK_SERVE_BY_SERVER : 0),
+		.keep_from = fuzz_below(4) ? 1 : ~0U,
 	};
 	struct lwk_channel *channel;
 	uint32_t head;
+	bool stays;
 
 	ioctl(file, LWK_PROC_CREATE, &create);
 	channel = mmap(NULL, sizeof(*channel), PROT_READ | PROT_WRITE, MAP_SHARED, file,
@@ -263,6 +268,9 @@ static void serve(void)
 		};
 		uint64_t place = FUZZ_BYTES + 16384 + fuzz_below(64) * 64;
 
+		/* What the fuzzer itself needs stays open. */
+		if (packet.nr == SYS_close)
+			packet.args[0] = *random_file();
 		if (pwrite(noise, &packet, sizeof(packet), place) == sizeof(packet))
 			pread(noise, &channel->to_linux.slot[i], sizeof(packet), place);
 	}
@@ -272,10 +280,15 @@ static void serve(void)
 		pwrite(noise, &head, sizeof(head), FUZZ_BYTES + 16384);
 		pread(noise, &channel->to_linux.head, sizeof(head), FUZZ_BYTES + 16384);
 	}
+	/* A mapping refers to the file. */
+	stays = fuzz_below(4);
+	if (!stays)
+		munmap(channel, sizeof(*channel));
 	ioctl(file, LWK_SERVE, &request);
 	if (request.by_server)
 		__atomic_store_n(&by_server, 1, __ATOMIC_RELAXED);
-	munmap(channel, sizeof(*channel));
+	if (stays)
+		munmap(channel, sizeof(*channel));
 }
 
 static void look(void)
@@ -306,7 +319,7 @@ static void fork_once(void)
 static void *work(void *number)
 {
 	fuzz_seed(seed + (uintptr_t)number);
-	for (;;) {
+	while (time(NULL) < end) {
 		switch (fuzz_below(32)) {
 		case 0:
 			reopen();
@@ -359,11 +372,32 @@ static void map_image(void)
 	close(fd);
 }
 
-static void run(time_t end)
+/* Threads, whose requests that wait are interrupted. */
+static void run_threads(void)
 {
 	struct timespec tick = { 0, 20000000 };
-	struct sigaction action = { .sa_handler = on_signal };
 	pthread_t threads[THREADS];
+
+	for (uintptr_t i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, work, (void *)(i + 1));
+	while (time(NULL) < end) {
+		nanosleep(&tick, NULL);
+		for (int i = 0; i < THREADS; i++)
+			pthread_kill(threads[i], SIGUSR1);
+	}
+}
+
+static void run_alone(void)
+{
+	const struct itimerval tick = { { 0, 20000 }, { 0, 20000 } };
+
+	setitimer(ITIMER_REAL, &tick, NULL);
+	work((void *)1);
+}
+
+static void run(bool with_threads)
+{
+	struct sigaction action = { .sa_handler = on_signal };
 	uint8_t page[4096];
 
 	if (fuzz_make_arena() || pipe(ends))
@@ -381,14 +415,11 @@ static void run(time_t end)
 	for (int i = 0; i < FILES; i++)
 		files[i] = open(devices[i % n_devices], O_RDWR);
 	sigaction(SIGUSR1, &action, NULL);
-	for (uintptr_t i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, work, (void *)(i + 1));
-	/* Requests that wait are interrupted. */
-	while (time(NULL) < end) {
-		nanosleep(&tick, NULL);
-		for (int i = 0; i < THREADS; i++)
-			pthread_kill(threads[i], SIGUSR1);
-	}
+	sigaction(SIGALRM, &action, NULL);
+	if (with_threads)
+		run_threads();
+	else
+		run_alone();
 	printf("%lu calls%s\n", (unsigned long)calls, by_server ? ", some by a server" : "");
 	fflush(stdout);
 	_exit(0);
@@ -396,8 +427,6 @@ static void run(time_t end)
 
 int main(int argc, char **argv)
 {
-	time_t end;
-
 	if (argc < 4)
 		return 2;
 	seed = strtoul(argv[1], NULL, 0);
@@ -408,7 +437,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < PROCESSES; i++) {
 		seed += 16;
 		if (fork() == 0)
-			run(end);
+			run(i > 0);
 	}
 	while (wait(NULL) > 0)
 		;

@@ -6,8 +6,8 @@
  * The functions are Linux's own, found by a trick and called in the proxy's context: credentials,
  * descriptors, limits, accounting, results and signals are those of a call that the proxy makes
  * itself. Linux does more on the way into a system call (seccomp, ptrace, audit): a proxy to which
- * any of these applies gets its packets itself. Linux does more on the way out (signals, the last
- * close of a file): then the proxy sends the reply, afterwards.
+ * any of these applies gets its packets itself. Linux does more on the way out (signals, and before
+ * Linux 6.6 the last close of a file): then the proxy sends the reply, afterwards.
  */
 #include "process/calls/calls.h"
 
@@ -125,25 +125,45 @@ static bool failed_direct(const struct lwk_packet *packet, s64 result)
 	return S_ISREG(mode) || S_ISBLK(mode);
 }
 
+static s64 make_call(const struct lwk_packet *packet)
+{
+	struct pt_regs regs = {
+		.orig_ax = packet->nr,
+		.di = packet->args[0],
+		.si = packet->args[1],
+		.dx = packet->args[2],
+		.r10 = packet->args[3],
+		.r8 = packet->args[4],
+		.r9 = packet->args[5],
+	};
+
+	return calls[packet->nr].function(&regs);
+}
+
+/*
+ * The descriptor may be that of the device, in whose ioctl(2) this is. Linux takes no reference for
+ * an ioctl(2) of a task that shares its files with nobody, and since Linux 6.6 it closes the file
+ * within close(2), which would free the process here. fput() leaves the last close to the way out.
+ */
+static s64 close_here(struct lwk_process *process, const struct lwk_packet *packet)
+{
+	struct file *file = get_file(process->file);
+	s64 result = make_call(packet);
+
+	fput(file);
+	return result;
+}
+
 bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
 {
 	struct lwk_packet packet;
-	struct pt_regs regs;
 	bool left_to_proxy;
 	s64 result;
 
 	if (!channel_peek(thread, &packet) || !may_call_here(&packet, serve))
 		return false;
-	regs = (struct pt_regs){
-		.orig_ax = packet.nr,
-		.di = packet.args[0],
-		.si = packet.args[1],
-		.dx = packet.args[2],
-		.r10 = packet.args[3],
-		.r8 = packet.args[4],
-		.r9 = packet.args[5],
-	};
-	result = calls[packet.nr].function(&regs);
+	result =
+		packet.nr == __NR_close ? close_here(thread->process, &packet) : make_call(&packet);
 	/* A signal came before anything was done: the proxy handles it, then makes the call. */
 	if (restarts(result) || failed_direct(&packet, result))
 		return false;

@@ -55,6 +55,7 @@ struct lwk_thread {
 
 struct lwk_process {
 	struct instance *instance;
+	struct file *file;     /* whose process it is; it holds the process, not the reverse */
 	struct list_head link; /* instance->files */
 	/*
 	 * Each file has its own, so that hiding what is mapped of it costs other processes of the
