@@ -27,7 +27,7 @@ static struct journal *new_journal(uint32_t job_id)
 
 /*
  * A line's checksum follows its object: JSON with a changed byte may be valid, and name another
- * CPU. A space and eight digits; a NUL. It is FNV-1a.
+ * CPU. The checksum is FNV-1a: a space, eight digits and a NUL.
  */
 #define SUM_LENGTH 9
 
@@ -177,11 +177,12 @@ static bool is_last_line(char *line)
 	return has_sum(line);
 }
 
-int journal_open(uint32_t job_id, struct journal **out, struct ms_error *err)
+enum found journal_open(uint32_t job_id, struct journal **out, struct ms_error *err)
 {
 	struct journal *journal = new_journal(job_id);
 	char name[32], *text = NULL, *line, *end;
-	int dir = state_open_jobs_readonly(), fd = -1, ret = -1;
+	int dir = state_open_jobs_readonly(), fd = -1;
+	enum found found = FOUND_ERROR;
 	unsigned number = 0;
 
 	snprintf(name, sizeof(name), "%u.journal", job_id);
@@ -190,11 +191,11 @@ int journal_open(uint32_t job_id, struct journal **out, struct ms_error *err)
 	if (!journal)
 		ms_fail(err, "out of memory");
 	else if (fd < 0 && errno == ENOENT)
-		ret = 0;
+		found = FOUND_NONE;
 	else if (fd < 0 || !(text = read_whole(fd)))
 		ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
 	else
-		ret = 1;
+		found = FOUND;
 	for (line = text; line && (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
 		read_line(journal, line, ++number);
@@ -206,11 +207,11 @@ int journal_open(uint32_t job_id, struct journal **out, struct ms_error *err)
 		close(fd);
 	if (dir >= 0)
 		close(dir);
-	if (ret == 1)
+	if (found == FOUND)
 		*out = journal;
 	else
 		journal_close(journal);
-	return ret;
+	return found;
 }
 
 int journal_record(struct journal *journal, const char *step, struct json_object *details,

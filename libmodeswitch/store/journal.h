@@ -6,7 +6,7 @@
  * is done, so an undo may find that the step was never done. A last line that was not written whole
  * is ignored, because its step was not begun; any other line that cannot be read is damage.
  *
- * Calls return 0, or -1 with *err.
+ * Calls return 0, or -1 with *err, where no other result is named.
  */
 #ifndef JOURNAL_H
 #define JOURNAL_H
@@ -15,6 +15,7 @@
 #include <sys/types.h>
 #include <json-c/json.h>
 
+#include "base/found.h"
 #include "modeswitch/error.h"
 
 struct journal {
@@ -29,8 +30,8 @@ struct journal {
 /* Begins a job's journal; it must not have one. journal_close() frees *out. */
 int journal_create(uint32_t job_id, uid_t uid, const char *driver, struct journal **out,
 		   struct ms_error *err);
-/* Reads a job's journal. 1: journal_close() frees *out; 0: the job has none; -1: error. */
-int journal_open(uint32_t job_id, struct journal **out, struct ms_error *err);
+/* Reads a job's journal. After FOUND, journal_close() frees *out. */
+enum found journal_open(uint32_t job_id, struct journal **out, struct ms_error *err);
 
 /* Adds a line for a step. 'details', an object or NULL, becomes the journal's, also on failure. */
 int journal_record(struct journal *journal, const char *step, struct json_object *details,

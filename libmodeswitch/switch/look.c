@@ -43,12 +43,12 @@ static int look_at_record(const struct switching *all, uint32_t job_id, struct m
 static int look_at_journal(const struct switching *all, uint32_t job_id, struct ms_error *err)
 {
 	struct journal *journal;
-	int got = journal_open(job_id, &journal, err);
+	enum found found = journal_open(job_id, &journal, err);
 	size_t n, length = 0;
 	char names[256] = "";
 
-	if (got < 1)
-		return got;
+	if (found != FOUND)
+		return found == FOUND_NONE ? 0 : -1;
 	n = json_object_array_length(journal->entries);
 	for (size_t i = 0; i < n && length < sizeof(names); i++) {
 		struct json_object *entry = json_object_array_get_idx(journal->entries, i);

@@ -151,7 +151,7 @@ static int forget_journal(const struct switching *all, uint32_t job_id, bool for
 	struct journal *journal;
 	bool damaged = false;
 
-	if (journal_open(job_id, &journal, err) == 1) {
+	if (journal_open(job_id, &journal, err) == FOUND) {
 		damaged = journal->damaged_line;
 		journal_close(journal);
 	}

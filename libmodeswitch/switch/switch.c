@@ -177,11 +177,11 @@ static enum switch_result plan_with_warm(struct switching *switching,
 					 const struct ms_request *request, struct warm *warm,
 					 bool *fits, struct ms_error *err)
 {
-	int found = warm_find(switching->driver, switching->dev, warm, err);
+	enum found found = warm_find(switching->driver, switching->dev, warm, err);
 
 	*fits = false;
-	if (found <= 0)
-		return found < 0 ? SWITCH_REFUSED : SWITCH_OK;
+	if (found != FOUND)
+		return found == FOUND_NONE ? SWITCH_OK : SWITCH_REFUSED;
 	if (make_plan(switching, request, warm->instance, err) == 0)
 		*fits = warm_fits(warm, switching->plan);
 	if (*fits)

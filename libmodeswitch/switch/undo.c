@@ -76,11 +76,12 @@ int undo_job(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
 	struct switching switching = {
 		.job_id = job_id, .dev = -1, .times = times, .say = say, .say_context = context
 	};
-	int ret = journal_open(job_id, &switching.journal, err);
+	enum found found = journal_open(job_id, &switching.journal, err);
+	int ret;
 
-	if (ret == 0)
+	if (found == FOUND_NONE)
 		return 0;
-	if (ret < 0) {
+	if (found == FOUND_ERROR) {
 		publish_stuck(job_id, 0, err);
 		return -1;
 	}

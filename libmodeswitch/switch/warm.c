@@ -15,24 +15,24 @@
 #include "switch/steps/table.h"
 #include "switch/undo.h"
 
-/* Finds the first warm job. 1: found; 0: there is none; -1: error. */
-static int find_job(struct ms_job *job, struct ms_error *err)
+/* Finds the first warm job; ms_job_release() it. */
+static enum found find_job(struct ms_job *job, struct ms_error *err)
 {
 	struct ms_job *jobs;
 	size_t n;
-	int ret = 0;
+	enum found found = FOUND_NONE;
 
 	if (ms_job_list(&jobs, &n, err) < 0)
-		return -1;
-	for (size_t i = 0; i < n && !ret; i++) {
+		return FOUND_ERROR;
+	for (size_t i = 0; i < n && found == FOUND_NONE; i++) {
 		if (jobs[i].state != MS_JOB_WARM)
 			continue;
 		*job = jobs[i];
 		memset(&jobs[i], 0, sizeof(jobs[i]));
-		ret = 1;
+		found = FOUND;
 	}
 	ms_job_list_free(jobs, n);
-	return ret;
+	return found;
 }
 
 static int64_t seconds_left(const struct ms_job *job)
@@ -46,7 +46,7 @@ int64_t ms_warm_left(void)
 	struct ms_job job;
 	int64_t left;
 
-	if (find_job(&job, &ignored) < 1)
+	if (find_job(&job, &ignored) != FOUND)
 		return -1;
 	left = seconds_left(&job);
 	ms_job_release(&job);
@@ -70,13 +70,13 @@ static int read_holdings(const struct driver *driver, int dev, int instance, str
 	return 0;
 }
 
-int warm_find(const struct driver *driver, int dev, struct warm *warm, struct ms_error *err)
+enum found warm_find(const struct driver *driver, int dev, struct warm *warm, struct ms_error *err)
 {
 	struct ms_job job;
-	int ret = find_job(&job, err);
+	enum found found = find_job(&job, err);
 
-	if (ret < 1)
-		return ret;
+	if (found != FOUND)
+		return found;
 	*warm = (struct warm){ .job_id = job.job_id,
 			       .uid = job.uid,
 			       .memory_is_own = job.memory_is_own,
@@ -84,11 +84,11 @@ int warm_find(const struct driver *driver, int dev, struct warm *warm, struct ms
 	snprintf(warm->image, sizeof(warm->image), "%s", job.image);
 	ms_job_release(&job);
 	if (dev < 0)
-		return 1;
+		return FOUND;
 	warm->instance = driver_instance_of_job(driver, dev, warm->job_id);
 	if (read_holdings(driver, dev, warm->instance, &warm->lent, &warm->n, err) < 0)
-		return -1;
-	return 1;
+		return FOUND_ERROR;
+	return FOUND;
 }
 
 void warm_release(struct warm *warm)
@@ -128,7 +128,7 @@ bool warm_fits(const struct warm *warm, const struct ms_plan *plan)
 	return cpus == plan->n_cpus && bytes == plan->bytes;
 }
 
-/* Do this step's entries stay true for the next job? */
+/* True when the step's entries stay true for the next job. */
 static bool is_kept(const char *step)
 {
 	return strcmp(step, step_interrupts.name) == 0 || strcmp(step, step_cpus.name) == 0 ||
@@ -139,11 +139,20 @@ static bool is_kept(const char *step)
 static int copy_journal(struct switching *switching, uint32_t from, struct ms_error *err)
 {
 	struct journal *old;
-	int ret = journal_open(from, &old, err);
+	enum found found = journal_open(from, &old, err);
+	int ret = 0;
 
-	if (ret < 1)
-		return ret < 0 ? -1 : ms_fail(err, "the journal of job %u is gone", from);
-	ret = old->damaged_line ? ms_fail(err, "the journal of job %u is damaged", from) : 0;
+	if (found == FOUND_ERROR)
+		return -1;
+	if (found == FOUND_NONE)
+		return ms_fail(err,
+			       "expected a journal of warm job %u, found none; run 'lwkctl reset'",
+			       from);
+	if (old->damaged_line)
+		ret = ms_fail(err,
+			      "expected a whole journal of warm job %u, found line %u damaged; "
+			      "run 'lwkctl reset'",
+			      from, old->damaged_line);
 	for (size_t i = 0; ret == 0 && i < json_object_array_length(old->entries); i++) {
 		struct json_object *entry = json_object_array_get_idx(old->entries, i);
 		const char *step = journal_text(entry, "step");
@@ -252,7 +261,7 @@ static int hold(struct switching *switching, const struct ms_lent *lent, size_t 
 	return ret;
 }
 
-/* May this job's partition be kept? If so, *job has the job's record. */
+/* True when the job's partition may be kept; *job then has the job's record. */
 static bool is_wanted(uint32_t job_id, struct ms_job *job)
 {
 	struct ms_error ignored;
@@ -265,11 +274,11 @@ static bool is_wanted(uint32_t job_id, struct ms_job *job)
 		return false;
 	driver = driver_find(job->driver);
 	wanted = job->state == MS_JOB_ACTIVE && job->keep_warm && driver && driver->keeps_warm;
-	if (wanted && find_job(&other, &ignored) != 0) {
+	if (wanted && find_job(&other, &ignored) != FOUND_NONE) {
 		ms_job_release(&other);
 		wanted = false;
 	}
-	if (wanted && journal_open(job_id, &journal, &ignored) == 1) {
+	if (wanted && journal_open(job_id, &journal, &ignored) == FOUND) {
 		wanted = !journal->damaged_line;
 		journal_close(journal);
 	} else {
@@ -388,9 +397,9 @@ int warm_keep(uint32_t job_id, struct ms_times *times, struct ms_error *err)
 int warm_end(bool over, ms_say say, void *context, struct ms_error *err)
 {
 	struct ms_job job;
-	int found;
+	enum found found;
 
-	while ((found = find_job(&job, err)) == 1) {
+	while ((found = find_job(&job, err)) == FOUND) {
 		bool keeps = over && seconds_left(&job) > 0;
 
 		ms_job_release(&job);
@@ -399,7 +408,7 @@ int warm_end(bool over, ms_say say, void *context, struct ms_error *err)
 		if (switch_off_locked(job.job_id, NULL, say, context, err) < 0)
 			return -1;
 	}
-	return found;
+	return found == FOUND_NONE ? 0 : -1;
 }
 
 int ms_cool(bool over, ms_say say, void *context, struct ms_error *err)

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/found.h"
 #include "driver/driver.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
@@ -60,11 +61,11 @@ extern const struct warm_part keep_parts[], adopt_parts[];
  */
 int warm_keep(uint32_t job_id, struct ms_times *times, struct ms_error *err);
 
-/* Finds the warm partition. 1: found, warm_release() it; 0: there is none; -1: error. */
-int warm_find(const struct driver *driver, int dev, struct warm *warm, struct ms_error *err);
+/* Finds the warm partition; warm_release() it. */
+enum found warm_find(const struct driver *driver, int dev, struct warm *warm, struct ms_error *err);
 void warm_release(struct warm *warm);
 
-/* Does the plan want to take exactly this partition? */
+/* True when the plan wants to take exactly this partition. */
 bool warm_fits(const struct warm *warm, const struct ms_plan *plan);
 
 /*

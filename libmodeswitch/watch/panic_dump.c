@@ -186,7 +186,7 @@ static bool dump_by_journal(const struct ms_job *job, struct ms_error *told)
 	bool done = false;
 	int dev, instance;
 
-	if (!driver || journal_open(job->job_id, &journal, told) != 1)
+	if (!driver || journal_open(job->job_id, &journal, told) != FOUND)
 		return false;
 	dev = driver->open(told);
 	if (dev >= 0) {
