@@ -37,7 +37,7 @@ uint64_t bytes_taken(const struct switching *switching);
  */
 int64_t memory_deadline(const struct attempt *attempt);
 
-/* Does the plan have the memory that it must have, and is more memory not worth the time? */
+/* True when the plan has the memory that it must have, and more memory is not worth the time. */
 bool is_enough(const struct attempt *attempt);
 
 /* Notes that 'bytes' have been got, and subtracts them from *left, which are still wanted. */

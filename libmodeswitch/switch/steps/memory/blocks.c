@@ -71,9 +71,15 @@ static bool put_off_line(const struct attempt *attempt, const struct memory_bloc
 	}
 }
 
-/* 1: the block is taken; 0: it cannot be taken, try another; -1: stop. */
-static int take_block(struct attempt *attempt, const struct memory_block *block, uint64_t bytes,
-		      unsigned node, struct ms_error *err)
+/* The result of taking one block. */
+enum block_result {
+	BLOCK_TAKEN,
+	BLOCK_KEPT, /* Linux keeps the block; another one may go */
+	BLOCK_STOP, /* an error, which ends the taking */
+};
+
+static enum block_result take_block(struct attempt *attempt, const struct memory_block *block,
+				    uint64_t bytes, unsigned node, struct ms_error *err)
 {
 	struct switching *switching = attempt->switching;
 	struct ms_lent lent = { .is_blocks = true,
@@ -86,21 +92,22 @@ static int take_block(struct attempt *attempt, const struct memory_block *block,
 	/* The pause comes before the block goes, so that the first block keeps to the rate, too. */
 	if (switching->config->vacate_rate &&
 	    keep_to_rate(switching, memory_block_used(block), err) < 0)
-		return -1;
+		return BLOCK_STOP;
 	if (record_block(switching, block, bytes, err) < 0)
-		return -1;
+		return BLOCK_STOP;
 	if (!put_off_line(attempt, block))
-		return switching_may_go_on(switching, err);
+		return switching_may_go_on(switching, err) < 0 ? BLOCK_STOP : BLOCK_KEPT;
 	error = switching->driver->lend_blocks(switching->dev, block->start, bytes, node);
 	if (error == -EINVAL || error == -EBUSY) {
 		/* The block cannot be lent, because a page is broken for example. */
 		memory_block_return(block->index, online_word(block));
-		return 0;
+		return BLOCK_KEPT;
 	}
-	if (error)
-		return ms_fail(err, "memory block %lu cannot be lent: %s", block->index,
-			       strerror(-error));
-	return remember_memory(switching, &lent, err) < 0 ? -1 : 1;
+	if (error) {
+		ms_fail(err, "memory block %lu cannot be lent: %s", block->index, strerror(-error));
+		return BLOCK_STOP;
+	}
+	return remember_memory(switching, &lent, err) < 0 ? BLOCK_STOP : BLOCK_TAKEN;
 }
 
 /* The blocks of a node, while some are being taken. */
@@ -121,7 +128,7 @@ static bool may_try(const struct taking *taking)
 
 static int take_one(struct taking *taking, size_t i, struct ms_error *err)
 {
-	int ret;
+	enum block_result result;
 
 	if (switching_may_go_on(taking->attempt->switching, err) < 0)
 		return -1;
@@ -129,11 +136,11 @@ static int take_one(struct taking *taking, size_t i, struct ms_error *err)
 		taking->attempt->no_room = true;
 		return 0;
 	}
-	ret = take_block(taking->attempt, &taking->blocks[i], taking->bytes, taking->node, err);
-	if (ret == 1)
+	result = take_block(taking->attempt, &taking->blocks[i], taking->bytes, taking->node, err);
+	if (result == BLOCK_TAKEN)
 		gain(taking->attempt, taking->bytes, taking->left);
-	taking->attempt->stuck += ret == 0;
-	return ret < 0 ? -1 : 0;
+	taking->attempt->stuck += result == BLOCK_KEPT;
+	return result == BLOCK_STOP ? -1 : 0;
 }
 
 /* Makes ranges, sorted by address, of the marked blocks. Returns how many. */

@@ -7,6 +7,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/found.h"
 #include "machine/memory.h"
 #include "modeswitch/job.h"
 
@@ -40,30 +41,54 @@ static bool is_new_run(const struct switching *switching, const struct ms_lent *
 	return true;
 }
 
-/* Finds the run that search_run() has lent in the ledger. 1: found; 0: there is none; -1: error. */
-static int adopt_run(struct switching *switching, uint64_t bytes, struct ms_error *err)
+/* Finds the run that search_run() has lent in the ledger. */
+static enum found adopt_run(struct switching *switching, uint64_t bytes, struct ms_error *err)
 {
 	struct ms_lent *ledger;
-	int ret = 0;
+	enum found found = FOUND_NONE;
 	size_t n;
 
 	if (switching_ledger(switching, &ledger, &n, err) < 0)
-		return -1;
-	for (size_t i = 0; ret == 0 && i < n; i++) {
+		return FOUND_ERROR;
+	for (size_t i = 0; found == FOUND_NONE && i < n; i++) {
 		if (is_new_run(switching, &ledger[i]) && ledger[i].bytes == bytes)
-			ret = remember_memory(switching, &ledger[i], err) < 0 ? -1 : 1;
+			found = remember_memory(switching, &ledger[i], err) < 0 ? FOUND_ERROR
+										: FOUND;
 	}
 	free(ledger);
-	return ret;
+	return found;
+}
+
+/* Lends one run: 0 or a negative errno, in *error, unless the switch must stop: -1. */
+static int try_run(struct attempt *attempt, unsigned node, uint64_t bytes, int *error,
+		   struct ms_error *err)
+{
+	struct run_search search = { attempt->switching, bytes, node };
+	/* A search that takes long is given up: a smaller run is found faster. */
+	int64_t deadline = clock_ms() + RUN_TRY_MS, latest = memory_deadline(attempt);
+	enum found found;
+
+	if (deadline > latest)
+		deadline = latest;
+	*error = -ENOMEM;
+	if (memory_linux_can_spare() < bytes) {
+		attempt->no_room = true;
+		return 0;
+	}
+	*error = child_call(search_run, &search, sizeof(search), deadline);
+	/* The search may have been killed just after it succeeded. */
+	if (*error != 0 && *error != -ETIMEDOUT)
+		return 0;
+	found = adopt_run(attempt->switching, bytes, err);
+	*error = found == FOUND ? 0 : -ENOMEM;
+	return found == FOUND_ERROR ? -1 : 0;
 }
 
 int take_runs(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_error *err)
 {
-	struct switching *switching = attempt->switching;
-	const struct driver *driver = switching->driver;
+	const struct driver *driver = attempt->switching->driver;
 	uint64_t grain = driver->memory_grain ? driver->memory_grain : LARGE_PAGE;
 	uint64_t bytes = memory_block_bytes();
-	int64_t deadline, latest;
 	int error;
 
 	/* A run of a whole block would have gone as a block. */
@@ -71,28 +96,9 @@ int take_runs(struct attempt *attempt, unsigned node, uint64_t *left, struct ms_
 		bytes = *left;
 	bytes = bytes / grain * grain;
 	while (*left && bytes >= grain && !is_enough(attempt)) {
-		struct run_search search = { switching, bytes, node };
-
-		if (switching_may_go_on(switching, err) < 0)
+		if (switching_may_go_on(attempt->switching, err) < 0 ||
+		    try_run(attempt, node, bytes, &error, err) < 0)
 			return -1;
-		/* A search that takes long is given up: a smaller run is found faster. */
-		deadline = clock_ms() + RUN_TRY_MS;
-		latest = memory_deadline(attempt);
-		if (deadline > latest)
-			deadline = latest;
-		error = -ENOMEM;
-		if (memory_linux_can_spare() < bytes)
-			attempt->no_room = true;
-		else
-			error = child_call(search_run, &search, sizeof(search), deadline);
-		/* The search may have been killed just after it succeeded. */
-		if (error == 0 || error == -ETIMEDOUT) {
-			int adopted = adopt_run(switching, bytes, err);
-
-			if (adopted < 0)
-				return -1;
-			error = adopted ? 0 : -ENOMEM;
-		}
 		if (error == 0) {
 			gain(attempt, bytes, left);
 			if (bytes > *left)
