@@ -11,7 +11,7 @@
 #include "node/prepare/preparing.h"
 #include "store/journal.h"
 
-/* Does an earlier call's entry tell where the interrupt was? That entry must stay. */
+/* True when an earlier call's entry tells where the interrupt was. That entry must stay. */
 static bool is_known(struct json_object *interrupts, const char *irq)
 {
 	for (size_t i = 0; i < json_object_array_length(interrupts); i++) {
@@ -32,9 +32,8 @@ static void add_kept_interrupt(struct json_object *kept, struct json_object *int
 	json_object_array_add(kept, item);
 }
 
-/* 1: the interrupt is moved; 0: it cannot be moved; -1: stop. */
-static int steer_interrupt(struct preparing *p, struct json_object *interrupt,
-			   struct json_object *kept)
+static enum change steer_interrupt(struct preparing *p, struct json_object *interrupt,
+				   struct json_object *kept)
 {
 	struct json_object *known = array_of(p->state, "interrupts");
 	bool is_new = !is_known(known, journal_text(interrupt, "irq"));
@@ -43,36 +42,38 @@ static int steer_interrupt(struct preparing *p, struct json_object *interrupt,
 	if (is_new)
 		json_object_array_add(known, json_object_get(interrupt));
 	if (write_state(p) < 0)
-		return -1;
+		return CHANGE_STOPPED;
 	error = interrupt_set(interrupt);
 	if (!error)
-		return 1;
+		return CHANGE_MADE;
 	if (is_new)
 		json_object_array_del_idx(known, json_object_array_length(known) - 1, 1);
 	/* An interrupt without a name has no handler, and nobody needs to know of it. */
 	if (*journal_text(interrupt, "name"))
 		add_kept_interrupt(kept, interrupt, error);
-	return 0;
+	return CHANGE_REFUSED;
 }
 
 int steer_interrupts(struct preparing *p)
 {
 	struct json_object *part = json_object_new_object(), *kept = add_array(part, "kept");
 	struct json_object *found = json_object_new_array();
+	enum change change = CHANGE_MADE;
 	unsigned changed = 0;
-	int ret = 0;
 
 	json_object_object_add(p->report, "interrupts", part);
 	json_add_list(part, "cpus", p->config->os_cpus);
 	interrupts_find_outside(p->config->os_cpus, found);
-	for (size_t i = 0; i < json_object_array_length(found) && ret >= 0; i++) {
-		ret = p->dry_run ? 1
-				 : steer_interrupt(p, json_object_array_get_idx(found, i), kept);
-		changed += ret == 1;
+	for (size_t i = 0; i < json_object_array_length(found) && change != CHANGE_STOPPED; i++) {
+		if (!p->dry_run)
+			change = steer_interrupt(p, json_object_array_get_idx(found, i), kept);
+		changed += change == CHANGE_MADE;
 	}
 	json_object_put(found);
 	json_add_number(part, "changed", changed);
-	return ret < 0 || p->dry_run ? ret : write_state(p);
+	if (change == CHANGE_STOPPED)
+		return -1;
+	return p->dry_run ? 0 : write_state(p);
 }
 
 void undo_interrupts(struct preparing *p)

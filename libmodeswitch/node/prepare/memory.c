@@ -72,26 +72,29 @@ static void add_kept(struct json_object *kept, const struct memory_block *block)
 	json_object_array_add(kept, item);
 }
 
-/* 1: the block is movable now; 0: it stays as it is; -1: stop. */
-static int make_movable(struct preparing *p, const struct memory_block *block)
+static enum change make_movable(struct preparing *p, const struct memory_block *block)
 {
 	int error;
 
 	json_object_object_add(p->state, "pending", new_entry(block->index));
 	if (write_state(p) < 0)
-		return -1;
+		return CHANGE_STOPPED;
 	if (memory_linux_can_spare() < memory_block_bytes() ||
-	    !memory_block_take(block->index, memory_block_deadline()))
-		return signal_is_pending() ? ms_fail(p->err, "cancelled by a signal") : 0;
+	    !memory_block_take(block->index, memory_block_deadline())) {
+		if (!signal_is_pending())
+			return CHANGE_REFUSED;
+		ms_fail(p->err, "cancelled by a signal");
+		return CHANGE_STOPPED;
+	}
 	error = memory_block_return(block->index, "online_movable");
 	if (error) {
 		/* The NUMA node may have no ZONE_MOVABLE; the block goes back to where it was. */
 		memory_block_return(block->index, "online_kernel");
-		return 0;
+		return CHANGE_REFUSED;
 	}
 	if (!is_changed(p, block->index))
 		json_object_array_add(array_of(p->state, "blocks"), new_entry(block->index));
-	return 1;
+	return CHANGE_MADE;
 }
 
 /* Tries the blocks that have not become movable yet. */
@@ -99,16 +102,19 @@ static int try_blocks(struct preparing *p, struct memory_block *blocks, size_t n
 {
 	for (size_t i = 0; i < n; i++) {
 		struct memory_block *block = &blocks[i];
-		int ret;
+		enum change change;
 
 		if (block->movable || block->unfit || !block->online)
 			continue;
-		ret = p->dry_run ? memory_block_doubtful(block) != ALL_PAGES
-				 : make_movable(p, block);
-		if (ret < 0)
+		if (!p->dry_run)
+			change = make_movable(p, block);
+		else
+			change = memory_block_doubtful(block) == ALL_PAGES ? CHANGE_REFUSED
+									   : CHANGE_MADE;
+		if (change == CHANGE_STOPPED)
 			return -1;
-		block->movable = ret;
-		*changed += ret;
+		block->movable = change == CHANGE_MADE;
+		*changed += change == CHANGE_MADE;
 	}
 	return 0;
 }

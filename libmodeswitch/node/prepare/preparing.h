@@ -27,6 +27,13 @@ struct preparing {
 	struct ms_error *err;
 };
 
+/* The result of one change that an undo takes back. */
+enum change {
+	CHANGE_MADE,
+	CHANGE_REFUSED, /* the block or interrupt stays as it was */
+	CHANGE_STOPPED, /* an error or a signal, with the reason in p->err */
+};
+
 /* Reads p->state from the state directory; an empty object when nothing has been changed. */
 int read_state(struct preparing *p);
 /* Writes p->state, durably. */
