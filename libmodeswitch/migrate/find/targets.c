@@ -72,8 +72,14 @@ static bool is_known(const struct migration *migration, const struct status *sta
 	return false;
 }
 
-/* Adds a process. 1: added; 0: it is known, a kernel thread or gone; -1: error. */
-static int add(struct migration *migration, pid_t pid, struct ms_error *err)
+/* The result of adding a process. */
+enum added {
+	ADDED,
+	ADDED_NONE, /* the process is known, a kernel thread or gone */
+	ADDED_ERROR,
+};
+
+static enum added add(struct migration *migration, pid_t pid, struct ms_error *err)
 {
 	struct migrate_process *processes, *process;
 	struct status status, again;
@@ -81,33 +87,35 @@ static int add(struct migration *migration, pid_t pid, struct ms_error *err)
 
 	if (read_status(pid, &status) < 0 || (status.flags & PF_KTHREAD) ||
 	    is_known(migration, &status))
-		return 0;
+		return ADDED_NONE;
 	pidfd = syscall(__NR_pidfd_open, pid, 0);
 	/* EINVAL: the number is a thread's by now. */
 	if (pidfd < 0 && (errno == ESRCH || errno == EINVAL))
-		return 0;
-	if (pidfd < 0)
-		return ms_fail(
-			err,
+		return ADDED_NONE;
+	if (pidfd < 0) {
+		ms_fail(err,
 			"expected to follow process %d by pidfd_open(2), found: %m; raise the limit "
 			"of open files (ulimit -n), or use Linux 5.3 or newer",
 			pid);
+		return ADDED_ERROR;
+	}
 	/* The PID may be another process's since its status was read. */
 	if (read_status(pid, &again) < 0 || again.started != status.started) {
 		close(pidfd);
-		return 0;
+		return ADDED_NONE;
 	}
 	processes =
 		reallocarray(migration->processes, migration->n_processes + 1, sizeof(*processes));
 	if (!processes) {
 		close(pidfd);
-		return ms_fail(err, "out of memory");
+		ms_fail(err, "out of memory");
+		return ADDED_ERROR;
 	}
 	migration->processes = processes;
 	process = &processes[migration->n_processes++];
 	*process =
 		(struct migrate_process){ .pid = pid, .started = status.started, .pidfd = pidfd };
-	return 1;
+	return ADDED;
 }
 
 /* The state of a search that calls back. */
@@ -121,16 +129,17 @@ struct search {
 static int add_listed(struct search *search, const char *path)
 {
 	FILE *file = fopen(path, "re");
-	int pid, got = 0;
+	enum added added = ADDED_NONE;
+	int pid;
 
 	if (!file)
 		return 0;
-	while (got >= 0 && fscanf(file, "%d", &pid) == 1) {
-		got = add(search->migration, pid, search->err);
-		search->found += got > 0;
+	while (added != ADDED_ERROR && fscanf(file, "%d", &pid) == 1) {
+		added = add(search->migration, pid, search->err);
+		search->found += added == ADDED;
 	}
 	fclose(file);
-	return got < 0 ? -1 : 0;
+	return added == ADDED_ERROR ? -1 : 0;
 }
 
 /* ---- a process and its descendants ---- */
@@ -143,10 +152,11 @@ static int add_listed(struct search *search, const char *path)
 static int find_children(struct migration *migration, struct ms_error *err)
 {
 	struct search search = { .migration = migration, .err = err };
-	int got = add(migration, migration->request->pid, err);
+	enum added added = add(migration, migration->request->pid, err);
+	int ret = added == ADDED_ERROR ? -1 : 0;
 
-	search.found = got > 0;
-	for (size_t i = 0; i < migration->n_processes && got >= 0; i++) {
+	search.found = added == ADDED;
+	for (size_t i = 0; i < migration->n_processes && ret == 0; i++) {
 		char pattern[64];
 		glob_t found;
 
@@ -154,11 +164,11 @@ static int find_children(struct migration *migration, struct ms_error *err)
 			 migration->processes[i].pid);
 		if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
 			continue;
-		for (size_t j = 0; j < found.gl_pathc && got >= 0; j++)
-			got = add_listed(&search, found.gl_pathv[j]);
+		for (size_t j = 0; j < found.gl_pathc && ret == 0; j++)
+			ret = add_listed(&search, found.gl_pathv[j]);
 		globfree(&found);
 	}
-	return got < 0 ? -1 : search.found;
+	return ret < 0 ? -1 : search.found;
 }
 
 /* Reads the status of all processes; free() it. */
@@ -184,7 +194,7 @@ static struct status *read_all(size_t *n)
 	return all;
 }
 
-/* Was the process chosen? One that has ended is not among 'all' any more. */
+/* True when the process was chosen. One that has ended is not among 'all' any more. */
 static bool is_chosen(const struct status *all, size_t n, pid_t pid)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -215,18 +225,20 @@ static void choose_descendants(struct migration *migration, struct status *all, 
 static int find_tree(struct migration *migration, struct ms_error *err)
 {
 	struct status *all;
-	int found = 0, got = 0;
+	enum added added = ADDED_NONE;
+	int found = 0;
 	size_t n;
 
 	all = read_all(&n);
 	choose_descendants(migration, all, n);
-	for (size_t i = 0; i < n && got >= 0; i++) {
-		if (all[i].chosen && !(all[i].flags & PF_KTHREAD))
-			got = add(migration, all[i].pid, err);
-		found += got > 0;
+	for (size_t i = 0; i < n && added != ADDED_ERROR; i++) {
+		if (!all[i].chosen || all[i].flags & PF_KTHREAD)
+			continue;
+		added = add(migration, all[i].pid, err);
+		found += added == ADDED;
 	}
 	free(all);
-	return got < 0 ? -1 : found;
+	return added == ADDED_ERROR ? -1 : found;
 }
 
 /* ---- cgroups ---- */
@@ -283,14 +295,15 @@ static int add_cgroup(const struct job_cgroup *cgroup, void *search)
 
 static int find_selected(struct migration *migration, struct ms_error *err)
 {
-	int found = 0, got = 0;
+	enum added added = ADDED_NONE;
+	int found = 0;
 
-	for (size_t i = 0; i < migration->n_selections && got >= 0; i++) {
+	for (size_t i = 0; i < migration->n_selections && added != ADDED_ERROR; i++) {
 		const struct migrate_selection *selection = &migration->selections[i];
 		struct migrate_process *process;
 
-		got = add(migration, selection->pid, err);
-		if (got <= 0)
+		added = add(migration, selection->pid, err);
+		if (added != ADDED)
 			continue;
 		process = &migration->processes[migration->n_processes - 1];
 		if (process->started == selection->started) {
@@ -301,7 +314,7 @@ static int find_selected(struct migration *migration, struct ms_error *err)
 		close(process->pidfd);
 		migration->n_processes--;
 	}
-	return got < 0 ? -1 : found;
+	return added == ADDED_ERROR ? -1 : found;
 }
 
 int targets_find(struct migration *migration, struct ms_error *err)

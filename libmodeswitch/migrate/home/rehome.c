@@ -131,23 +131,31 @@ static int bring_node(const struct ms_config *config, const struct away_lines *l
 	return ret;
 }
 
-/* Brings back all pages in a job's file. 1: done; 0: a switch has begun meanwhile; -1: error. */
-static int bring_job(const struct ms_config *config, uint32_t lwk_job, int lock, ms_say say,
-		     void *context, struct ms_error *err)
+/* The result of bringing a job's pages home. */
+enum home_result {
+	HOME_DONE,
+	HOME_STOPPED, /* a switch has begun meanwhile */
+	HOME_FAILED,
+};
+
+/* Brings back all pages in a job's file. */
+static enum home_result bring_job(const struct ms_config *config, uint32_t lwk_job, int lock,
+				  ms_say say, void *context, struct ms_error *err)
 {
 	struct away_lines lines = { NULL, 0 };
 	struct ms_migrate_state state;
+	enum home_result result = HOME_DONE;
 	char text[256];
-	int ret;
 
-	ret = away_list_read(lwk_job, &lines, err) < 0 ? -1 : 1;
-	for (size_t at = 0; ret == 1 && at < lines.n;) {
+	if (away_list_read(lwk_job, &lines, err) < 0)
+		result = HOME_FAILED;
+	for (size_t at = 0; result == HOME_DONE && at < lines.n;) {
 		unsigned node = lines.all[at].node;
 
 		if (bring_node(config, &lines, &at, lock, &state, err) < 0)
-			ret = -1;
+			result = HOME_FAILED;
 		else if (state.stopped)
-			ret = 0;
+			result = HOME_STOPPED;
 		if (!state.moved)
 			continue;
 		snprintf(text, sizeof(text),
@@ -158,7 +166,7 @@ static int bring_job(const struct ms_config *config, uint32_t lwk_job, int lock,
 		say(text, context);
 	}
 	free(lines.all);
-	return ret;
+	return result;
 }
 
 static int open_lock(const char *name, struct ms_error *err)
@@ -192,7 +200,8 @@ static int bring_all(const struct ms_config *config, int lock, ms_say say, void 
 	uint32_t *jobs;
 	ssize_t n = away_list_jobs(&jobs, err);
 	struct ms_error why;
-	int ret = n < 0 ? -1 : 0, got;
+	enum home_result result;
+	int ret = n < 0 ? -1 : 0;
 
 	for (ssize_t i = 0; i < n; i++) {
 		do {
@@ -200,13 +209,14 @@ static int bring_all(const struct ms_config *config, int lock, ms_say say, void 
 				usleep(LOOK_US);
 			if (has_journal(jobs[i]))
 				break;
-			got = config->rehome ? bring_job(config, jobs[i], lock, say, context, &why)
-					     : 1;
-			if (got > 0)
+			result = HOME_DONE;
+			if (config->rehome)
+				result = bring_job(config, jobs[i], lock, say, context, &why);
+			if (result == HOME_DONE)
 				away_list_remove(jobs[i]);
-			else if (got < 0 && ret == 0)
+			else if (result == HOME_FAILED && ret == 0)
 				ret = ms_fail(err, "%s", why.text);
-		} while (got == 0);
+		} while (result == HOME_STOPPED);
 	}
 	free(jobs);
 	return ret;
