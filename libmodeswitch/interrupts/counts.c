@@ -43,20 +43,24 @@ static void read_label(const char *text, struct ms_irq *irq)
 	snprintf(irq->label, sizeof(irq->label), "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-/*
- * Reads a line like "  43:        859          0 …  PCI-MSI 16385-edge      virtio0-input.0".
- * 0 or a negative errno; 1: the line has no count for each CPU.
- */
-static int read_irq(const char *line, size_t n_cpus, struct ms_irq *irq)
+/* The result of reading one line. */
+enum line_result {
+	LINE_READ,
+	LINE_LEFT_OUT, /* the line has no count for each CPU */
+	LINE_NO_MEMORY,
+};
+
+/* Reads a line like "  43:        859          0 …  PCI-MSI 16385-edge      virtio0-input.0". */
+static enum line_result read_irq(const char *line, size_t n_cpus, struct ms_irq *irq)
 {
 	int length = 0; /* it stays 0 when no colon follows the name */
 
 	if (sscanf(line, " %15[^: ]:%n", irq->name, &length) != 1 || !length)
-		return 1;
+		return LINE_LEFT_OUT;
 	irq->device = isdigit((unsigned char)*irq->name);
 	irq->counts = calloc(n_cpus, sizeof(*irq->counts));
 	if (!irq->counts)
-		return -ENOMEM;
+		return LINE_NO_MEMORY;
 	line += length;
 	for (size_t i = 0; i < n_cpus; i++) {
 		char *end;
@@ -65,26 +69,25 @@ static int read_irq(const char *line, size_t n_cpus, struct ms_irq *irq)
 		/* Some lines have a single number for all CPUs. */
 		if (end == line) {
 			free(irq->counts);
-			return 1;
+			return LINE_LEFT_OUT;
 		}
 		line = end;
 	}
 	read_label(line, irq);
-	return 0;
+	return LINE_READ;
 }
 
 static int add_line(const char *line, struct ms_irqs *irqs)
 {
 	struct ms_irq *more = reallocarray(irqs->irqs, irqs->n_irqs + 1, sizeof(*more));
-	int ret;
+	enum line_result result;
 
 	if (!more)
 		return -ENOMEM;
 	irqs->irqs = more;
-	ret = read_irq(line, irqs->n_cpus, &more[irqs->n_irqs]);
-	if (ret == 0)
-		irqs->n_irqs++;
-	return ret < 0 ? ret : 0;
+	result = read_irq(line, irqs->n_cpus, &more[irqs->n_irqs]);
+	irqs->n_irqs += result == LINE_READ;
+	return result == LINE_NO_MEMORY ? -ENOMEM : 0;
 }
 
 int ms_irqs_read(struct ms_irqs *irqs, struct ms_error *err)

@@ -101,21 +101,20 @@ int ihk_load_owned(struct owned *owned)
 	return error;
 }
 
-/* 1: the CPU is reserved, and in no instance; 0: it is not; or a negative errno. */
-static int is_reserved(int cpu)
+/* *reserved: the CPU is reserved, and in no instance. 0 or a negative errno. */
+static int look_at_cpu(int cpu, bool *reserved)
 {
 	int cpus[IHK_MAX_NUM_CPUS], n, error;
 
+	*reserved = false;
 	n = ihk_count(ihk->get_num_reserved_cpus(0), IHK_MAX_NUM_CPUS);
 	if (n <= 0)
 		return n;
 	error = ihk->query_cpu(0, cpus, n);
 	if (error)
 		return error < 0 ? error : -EPROTO;
-	for (int i = 0; i < n; i++) {
-		if (cpus[i] == cpu)
-			return 1;
-	}
+	for (int i = 0; i < n; i++)
+		*reserved |= cpus[i] == cpu;
 	return 0;
 }
 
@@ -134,10 +133,11 @@ static int node_of(int cpu)
 
 static int reserve_cpu(struct owned *owned, int cpu)
 {
-	int reserved = is_reserved(cpu), error;
+	bool reserved;
+	int error = look_at_cpu(cpu, &reserved);
 
-	if (reserved)
-		return reserved < 0 ? reserved : -EALREADY;
+	if (error || reserved)
+		return error ? error : -EALREADY;
 	error = owned_add_cpu(owned, cpu, node_of(cpu));
 	if (!error)
 		error = owned_save(owned);
@@ -145,7 +145,7 @@ static int reserve_cpu(struct owned *owned, int cpu)
 		return error;
 	error = ihk->reserve_cpu(0, &cpu, 1);
 	/* The library may report success when the CPU is not reserved, so this asks. */
-	if (is_reserved(cpu) == 1)
+	if (look_at_cpu(cpu, &reserved) == 0 && reserved)
 		return 0;
 	owned_drop_cpu(owned, owned_find_cpu(owned, cpu));
 	owned_save(owned);
@@ -167,19 +167,18 @@ static int return_cpu(int dev, unsigned cpu)
 {
 	struct owned_cpu *found;
 	struct owned owned;
-	int error = owned_load(&owned), number = cpu, reserved;
+	int error = owned_load(&owned), number = cpu;
+	bool reserved;
 
 	if (error)
 		return error;
 	ihk_forget_removed(&owned);
 	found = owned_find_cpu(&owned, cpu);
 	error = !found ? -ENOENT : found->instance >= 0 ? -EBUSY : 0;
-	if (!error) {
-		reserved = is_reserved(cpu);
-		error = reserved < 0 ? reserved
-			: reserved   ? ihk->release_cpu(0, &number, 1)
-				     : -ENOENT;
-	}
+	if (!error)
+		error = look_at_cpu(cpu, &reserved);
+	if (!error)
+		error = reserved ? ihk->release_cpu(0, &number, 1) : -ENOENT;
 	/* A CPU that is not reserved any more was given back by somebody else. */
 	if (found && (!error || error == -ENOENT)) {
 		owned_drop_cpu(&owned, found);
