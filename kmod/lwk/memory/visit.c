@@ -79,7 +79,7 @@ static s64 copy_theirs(struct slot *other, u32 pid, u64 addr, void *buffer, u64 
 	return result;
 }
 
-/* Goes to the next element that is not empty, if need be. 1; 0: there is none; or an error. */
+/* Skips elements without bytes left; at the end none are left. 0 or a negative error. */
 static s64 advance(struct side *side)
 {
 	struct iovec element;
@@ -95,7 +95,7 @@ static s64 advance(struct side *side)
 		side->at = (u64)element.iov_base;
 		side->left = element.iov_len;
 	}
-	return 1;
+	return 0;
 }
 
 static s64 copy_part(struct slot *other, u32 pid, const struct side *mine,
@@ -117,7 +117,8 @@ static s64 copy_all(struct slot *other, u32 pid, struct side *mine, struct side 
 {
 	s64 result, done = 0;
 
-	while ((result = advance(mine)) > 0 && (result = advance(theirs)) > 0) {
+	while (!(result = advance(mine)) && mine->left && !(result = advance(theirs)) &&
+	       theirs->left) {
 		u64 size = MIN(MIN(mine->left, theirs->left),
 			       MIN(PART, PAGE_SIZE - theirs->at % PAGE_SIZE));
 
