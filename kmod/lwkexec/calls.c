@@ -57,7 +57,7 @@ static int path_argument(uint64_t nr)
 	}
 }
 
-/* Copies the path if it may name a file that is another one on the LWK; false: it cannot. */
+/* True when the path may name a file that is another one on the LWK; 'path' is a copy of it. */
 static bool read_path(uint64_t address, char path[PATH_MAX])
 {
 	static const char *const places[] = { "/proc/", "/sys/" };
@@ -122,19 +122,11 @@ static int64_t unmap(uint64_t start, uint64_t size)
 	return ioctl(session.device, LWK_UNMAP, &range) ? -errno : 0;
 }
 
-int64_t calls_execute(const struct lwk_packet *request)
+/* Carries out a request that the LWK makes by itself, for a call that Linux does not have. */
+static int64_t lwk_call(const struct lwk_packet *request)
 {
 	const uint64_t *args = (const uint64_t *)request->args;
-	int path = path_argument(request->nr);
 
-	if (path >= 0)
-		return path_call(request, path);
-	if (identity_has(request->nr))
-		return identity_call(request);
-	if (limits_has(request))
-		return limits_call(request);
-	if (direct_has(request->nr))
-		return direct_call(request);
 	switch (request->nr) {
 	case LWK_CALL_THREAD:
 		return threads_add();
@@ -174,6 +166,25 @@ int64_t calls_execute(const struct lwk_packet *request)
 		return share_end(args[0], args[1]);
 	case LWK_CALL_RESHARE:
 		return share_protect(args[0], args[1], args[2]);
+	default:
+		return linux_call(request);
+	}
+}
+
+int64_t calls_execute(const struct lwk_packet *request)
+{
+	const uint64_t *args = (const uint64_t *)request->args;
+	int path = path_argument(request->nr);
+
+	if (path >= 0)
+		return path_call(request, path);
+	if (identity_has(request->nr))
+		return identity_call(request);
+	if (limits_has(request))
+		return limits_call(request);
+	if (direct_has(request->nr))
+		return direct_call(request);
+	switch (request->nr) {
 	case SYS_close:
 	case SYS_fcntl:
 	case SYS_ioctl:
@@ -202,6 +213,6 @@ int64_t calls_execute(const struct lwk_packet *request)
 	case __NR_close_range:
 		return close_range_around(request);
 	default:
-		return linux_call(request);
+		return request->nr >= LWK_CALL_BASE ? lwk_call(request) : linux_call(request);
 	}
 }
