@@ -243,7 +243,7 @@ static void put(struct file *file, const void *from, uint64_t size, uint64_t at)
 	}
 }
 
-/* Has the LWK told of the pages of this mapping? The same holds in its core_tell(). */
+/* True when the LWK has told of the pages of the mapping. The same holds in its core_tell(). */
 static bool has_contents(const struct maps_area *area)
 {
 	return !(area->flags & LWK_AREA_SHARED) && area->prot &&
@@ -255,11 +255,20 @@ static uint32_t segment_flags(uint64_t prot)
 	return (prot & 1 ? PF_R : 0) | (prot & 2 ? PF_W : 0) | (prot & 4 ? PF_X : 0);
 }
 
-static void put_segments(struct file *file, const struct maps_area *areas, size_t n,
-			 const char *notes, size_t notes_size)
+/* Puts the pages of one mapping at 'at'. *run is the first run that no mapping before it has. */
+static void put_pages(struct file *file, const struct maps_area *area, size_t *run, uint64_t at)
 {
-	uint64_t at = sizeof(Elf64_Ehdr) + (n + 1) * sizeof(Elf64_Phdr);
-	Elf64_Phdr *segments = calloc(n + 1, sizeof(*segments));
+	for (; *run < n_runs && runs[*run].start < area->end; ++*run) {
+		const struct run *pages = &runs[*run];
+
+		if (pages->start >= area->start && pages->end <= area->end)
+			put(file, (const void *)pages->start, pages->end - pages->start,
+			    at + pages->start - area->start);
+	}
+}
+
+static void put_header(struct file *file, size_t n_segments)
+{
 	const Elf64_Ehdr header = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_CORE,
@@ -268,8 +277,17 @@ static void put_segments(struct file *file, const struct maps_area *areas, size_
 		.e_phoff = sizeof(Elf64_Ehdr),
 		.e_ehsize = sizeof(Elf64_Ehdr),
 		.e_phentsize = sizeof(Elf64_Phdr),
-		.e_phnum = n + 1,
+		.e_phnum = n_segments,
 	};
+
+	put(file, &header, sizeof(header), 0);
+}
+
+static void put_segments(struct file *file, const struct maps_area *areas, size_t n,
+			 const char *notes, size_t notes_size)
+{
+	uint64_t at = sizeof(Elf64_Ehdr) + (n + 1) * sizeof(Elf64_Phdr);
+	Elf64_Phdr *segments = calloc(n + 1, sizeof(*segments));
 	size_t run = 0;
 
 	if (!segments) {
@@ -292,15 +310,11 @@ static void put_segments(struct file *file, const struct maps_area *areas, size_
 						.p_filesz = has_contents(area) ? size : 0,
 						.p_memsz = size,
 						.p_align = PAGE };
-		for (; run < n_runs && runs[run].start < area->end; run++)
-			if (runs[run].start >= area->start && runs[run].end <= area->end)
-				put(file, (const void *)runs[run].start,
-				    runs[run].end - runs[run].start,
-				    at + runs[run].start - area->start);
+		put_pages(file, area, &run, at);
 		at += segments[i + 1].p_filesz;
 	}
-	put(file, &header, sizeof(header), 0);
-	put(file, segments, (n + 1) * sizeof(*segments), sizeof(header));
+	put_header(file, n + 1);
+	put(file, segments, (n + 1) * sizeof(*segments), sizeof(Elf64_Ehdr));
 	free(segments);
 	/* Pages that nobody has touched are holes, at the end, too. */
 	if (!file->error && ftruncate(file->fd, at < file->limit ? at : file->limit))
