@@ -145,14 +145,11 @@ static struct lwk_thread *make_thread(struct lwk_process *process)
 	return thread;
 }
 
-/* Gives a new thread a slot: 0 or a negative error. With rwsem and process_mutex held. */
-static int take_slot(struct lwk_process *process, struct lwk_thread_create *create)
+/* Refuses a caller that cannot be a new thread's proxy. With rwsem and process_mutex held. */
+static int check_new_proxy(struct lwk_process *process)
 {
 	struct instance *instance = process->instance;
-	int leader = process->first.slot, slot, near, cpu, error;
-	struct lwk_thread *thread, *ended;
-	struct lwk_control *control;
-	struct pid *former = NULL;
+	int leader = process->first.slot;
 
 	if (!serves(instance))
 		return -EHOSTDOWN;
@@ -162,10 +159,32 @@ static int take_slot(struct lwk_process *process, struct lwk_thread_create *crea
 		return -EPERM;
 	if (current->pid == current->tgid || thread_of_caller(process) != &process->first)
 		return -EALREADY;
-	near = doorbell_cpu(instance, leader);
-	cpu = cpu_find_idle(instance, near);
-	if (cpu < 0)
-		cpu = cpu_find_shared(instance, near, process);
+	return 0;
+}
+
+/* Chooses the CPU of a new thread of the process: its number in the instance. */
+static int choose_cpu(struct lwk_process *process)
+{
+	struct instance *instance = process->instance;
+	int near = doorbell_cpu(instance, process->first.slot);
+	int cpu = cpu_find_idle(instance, near);
+
+	return cpu >= 0 ? cpu : cpu_find_shared(instance, near, process);
+}
+
+/* Gives a new thread a slot: 0 or a negative error. With rwsem and process_mutex held. */
+static int take_slot(struct lwk_process *process, struct lwk_thread_create *create)
+{
+	struct instance *instance = process->instance;
+	int leader = process->first.slot, slot, cpu, error;
+	struct lwk_thread *thread, *ended;
+	struct lwk_control *control;
+	struct pid *former = NULL;
+
+	error = check_new_proxy(process);
+	if (error)
+		return error;
+	cpu = choose_cpu(process);
 	slot = slot_find(instance, cpu);
 	if (slot < 0)
 		return -EAGAIN;
