@@ -182,7 +182,10 @@ static double bytes_in_turn(const struct way *way, double bandwidth)
 	return way->bytes - fmin(way->later, seconds * bandwidth);
 }
 
-/* The times that a rank waits for the link. What it waits for together crosses at the same time. */
+/*
+ * The times that a rank waits for the link. Messages that a rank waits for together cross at the
+ * same time.
+ */
 static uint64_t waits_of(const struct profile_rank *rank, const struct messages *messages)
 {
 	/* Nothing tells where unknown ranks are: they are far, if any is. */
@@ -204,25 +207,12 @@ static double bytes_awaited(double own, double all, double meetings, uint64_t wa
 	return meetings < waits ? own + (all - own) * meetings / waits : all;
 }
 
-/*
- * The messages' part is that of the rank that waits most. Chains of messages through several ranks
- * may be longer than any rank's waits, and a program that computes while its messages are on their
- * way hides their delay: neither is in a profile. Messages so large that the MPI library asks before
- * it sends them take two delays more. The link carries all bytes, so no time is shorter than that.
- */
-int predict(const struct profile *profile, const int *site, const struct link *link,
-	    struct prediction *prediction)
+/* Adds what crosses of messages: to each rank's, and to the link's two ways. */
+static void add_edges(const struct profile *profile, const int *site, struct messages *messages,
+		      struct way ways[2])
 {
-	/* Bytes one way, as a link carries as much one way while it carries the other. */
-	double own = 0, all, awaited, collective = 0;
-	struct way ways[2] = { 0 };
-	double meetings = 0, rounds = 0;
-	struct messages *messages = calloc(profile->ranks, sizeof(*messages));
 	bool stream = streams_only(profile, site);
-	uint64_t waits = 0, hidden;
 
-	if (!messages)
-		return -1;
 	for (size_t i = 0; i < profile->n_edges; i++) {
 		const struct profile_edge *edge = &profile->edges[i], *back;
 
@@ -236,29 +226,64 @@ int predict(const struct profile *profile, const int *site, const struct link *l
 		if (!back)
 			add_messages(&messages[edge->to], NULL, edge, stream);
 	}
+}
+
+/* Collective operations that cross between sites. */
+struct collectives {
+	double bytes;	 /* each way */
+	double meetings; /* operations that cross */
+	double rounds;	 /* of all operations, in which something crosses */
+};
+
+static void add_operations(const struct profile *profile, const int *site,
+			   struct collectives *collectives)
+{
+	for (size_t i = 0; i < profile->n_operations; i++) {
+		struct crossing crossing = { .site = site };
+		double n = profile->operations[i].n;
+
+		predict_pattern(&profile->operations[i], cross, &crossing);
+		collectives->bytes += crossing.bytes;
+		if (crossing.rounds)
+			collectives->meetings += n;
+		collectives->rounds += n * __builtin_popcountll(crossing.rounds);
+	}
+}
+
+/*
+ * The messages' part is that of the rank that waits most. Chains of messages through several ranks
+ * may be longer than any rank's waits, and a program that computes while its messages are on their
+ * way hides their delay: neither is in a profile. Messages so large that the MPI library asks before
+ * it sends them take two delays more. The link carries all bytes, so no time is shorter than that.
+ */
+int predict(const struct profile *profile, const int *site, const struct link *link,
+	    struct prediction *prediction)
+{
+	/* Bytes one way, as a link carries as much one way while it carries the other. */
+	double own = 0, all, awaited;
+	struct way ways[2] = { 0 };
+	struct messages *messages = calloc(profile->ranks, sizeof(*messages));
+	struct collectives collectives = { 0 };
+	uint64_t waits = 0, hidden;
+
+	if (!messages)
+		return -1;
+	add_edges(profile, site, messages, ways);
 	for (int rank = 0; rank < profile->ranks; rank++) {
 		waits = most(waits, waits_of(&profile->rank[rank], &messages[rank]));
 		own = fmax(own, fmax(messages[rank].bytes[0], messages[rank].bytes[1]));
 	}
 	free(messages);
 	all = fmax(ways[0].bytes, ways[1].bytes);
-	for (size_t i = 0; i < profile->n_operations; i++) {
-		struct crossing crossing = { .site = site };
-
-		predict_pattern(&profile->operations[i], cross, &crossing);
-		collective += crossing.bytes;
-		if (crossing.rounds)
-			meetings += profile->operations[i].n;
-		rounds += (double)profile->operations[i].n * __builtin_popcountll(crossing.rounds);
-	}
+	add_operations(profile, site, &collectives);
 	hidden = most(ways[0].hidden, ways[1].hidden) - least(ways[0].hidden, ways[1].hidden);
-	prediction->bytes = ways[0].bytes + ways[1].bytes + 2 * collective;
-	prediction->waits = waits + rounds - fmin(hidden, meetings);
+	prediction->bytes = ways[0].bytes + ways[1].bytes + 2 * collectives.bytes;
+	prediction->waits = waits + collectives.rounds - fmin(hidden, collectives.meetings);
 	awaited = fmax(bytes_in_turn(&ways[0], link->bandwidth),
 		       bytes_in_turn(&ways[1], link->bandwidth));
-	own = bytes_awaited(fmin(own, awaited), awaited, meetings, waits);
-	prediction->seconds = fmax((all + collective) / link->bandwidth,
+	own = bytes_awaited(fmin(own, awaited), awaited, collectives.meetings, waits);
+	prediction->seconds = fmax((all + collectives.bytes) / link->bandwidth,
 				   profile_seconds(profile) + prediction->waits * link->delay +
-					   (own + collective) / link->bandwidth);
+					   (own + collectives.bytes) / link->bandwidth);
 	return 0;
 }
