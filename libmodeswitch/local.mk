@@ -41,7 +41,9 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/driver/lwkpart/usage.c \
 	libmodeswitch/driver/lwkpart/watch.c \
 	libmodeswitch/machine/memory.c \
+	libmodeswitch/machine/obstacles.c \
 	libmodeswitch/machine/signatures.c \
+	libmodeswitch/machine/spare.c \
 	libmodeswitch/machine/sysview/job.c \
 	libmodeswitch/machine/sysview/machine.c \
 	libmodeswitch/machine/sysview/tree.c \
@@ -52,6 +54,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/plan/memory.c \
 	libmodeswitch/plan/plan.c \
 	libmodeswitch/plan/proxies.c \
+	libmodeswitch/plan/row.c \
 	libmodeswitch/plan/supply.c \
 	libmodeswitch/migrate/adaptive.c \
 	libmodeswitch/migrate/base/context.c \

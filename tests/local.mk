@@ -82,6 +82,7 @@ check_PROGRAMS += \
 	tests/unit/plan/test-plan \
 	tests/unit/plan/test-plan-machines \
 	tests/unit/plan/test-plan-random \
+	tests/unit/plan/test-row \
 	tests/unit/plan/test-supply \
 	tests/unit/spank/test-allocation \
 	tests/unit/store/test-journal \

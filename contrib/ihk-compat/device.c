@@ -12,7 +12,7 @@
 #include "base/files.h"
 #include "driver/driver.h"
 #include "holdings.h"
-#include "machine/memory.h"
+#include "machine/spare.h"
 #include "modeswitch/job.h"
 
 #define ALL (~0UL)

@@ -8,6 +8,8 @@
 #include "base/files.h"
 #include "driver/driver.h"
 #include "machine/memory.h"
+#include "machine/obstacles.h"
+#include "machine/spare.h"
 #include "machine/topology.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"

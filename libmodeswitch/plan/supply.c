@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "machine/memory.h"
+#include "machine/spare.h"
 #include "modeswitch/job.h"
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"

@@ -9,6 +9,8 @@
 #include "base/json.h"
 #include "base/signals.h"
 #include "machine/memory.h"
+#include "machine/obstacles.h"
+#include "machine/spare.h"
 #include "modeswitch/error.h"
 #include "node/prepare/preparing.h"
 #include "store/journal.h"

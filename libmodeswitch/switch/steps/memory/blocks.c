@@ -9,7 +9,10 @@
 #include "base/clock.h"
 #include "base/signals.h"
 #include "machine/memory.h"
+#include "machine/obstacles.h"
+#include "machine/spare.h"
 #include "modeswitch/config.h"
+#include "plan/row.h"
 #include "switch/steps/memory/vacate.h"
 
 /* The word that puts the block back into its zone. */
@@ -187,8 +190,8 @@ static size_t choose_rows(const struct taking *taking, size_t *chosen)
 {
 	size_t wanted = *taking->left / taking->bytes, n = 0, first, count;
 
-	while (n < wanted && (count = memory_choose_row(taking->blocks, taking->fit, taking->n,
-							wanted - n, &first))) {
+	while (n < wanted &&
+	       (count = row_choose(taking->blocks, taking->fit, taking->n, wanted - n, &first))) {
 		for (; count; count--, first++) {
 			taking->fit[first] = false;
 			chosen[n++] = first;

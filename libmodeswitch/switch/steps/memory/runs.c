@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/found.h"
 #include "machine/memory.h"
+#include "machine/spare.h"
 #include "modeswitch/job.h"
 
 #define LARGE_PAGE (2UL << 20)
