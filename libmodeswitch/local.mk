@@ -102,6 +102,8 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/switch/switch.c \
 	libmodeswitch/switch/undo.c \
 	libmodeswitch/switch/warm.c \
+	libmodeswitch/switch/warm_adopt.c \
+	libmodeswitch/switch/warm_keep.c \
 	libmodeswitch/switch/steps/cpus.c \
 	libmodeswitch/switch/steps/instance.c \
 	libmodeswitch/switch/steps/interrupts.c \

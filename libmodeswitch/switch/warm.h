@@ -36,25 +36,6 @@ struct warm {
 	size_t n;
 };
 
-/* How keeping (of 'job') or taking over (of 'warm') goes on. */
-struct warm_run {
-	struct switching *switching;
-	struct ms_job *job;
-	const struct warm *warm;
-	struct ms_lent *lent; /* what the job's instance had */
-	size_t n;
-};
-
-/*
- * Keeping and taking over are done in parts; at each part a fault can be ordered (fault.h), with
- * the direction "keep" or "adopt". The part without a name is the end.
- */
-struct warm_part {
-	const char *direction, *name;
-	int (*run)(struct warm_run *run, struct ms_error *err);
-};
-extern const struct warm_part keep_parts[], adopt_parts[];
-
 /*
  * Ends the job's LWK and keeps its partition. -1: the partition is not wanted or cannot be kept,
  * and the caller must switch the job off, however far this got.

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "switch/steps/table.h"
-#include "switch/warm.h"
+#include "switch/warm_parts.h"
 
 static void print(const char *direction, const char *name)
 {
