@@ -25,6 +25,7 @@ spank_lwk_la_SOURCES = \
 	spank/command/mpi_place.c \
 	spank/mpi_profile.c \
 	spank/mpirun.c \
+	spank/option_forms.c \
 	spank/options.c \
 	spank/prolog.c \
 	spank/request.c \

@@ -6,12 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "modeswitch/config.h"
 #include "modeswitch/error.h"
-#include "command/mpi_place.h"
 #include "mpirun.h"
-
-#define MPI_PROFILE_MAX 2000
+#include "option_forms.h"
 
 enum option_id {
 	OPTION_LWK,
@@ -27,88 +24,6 @@ enum option_id {
 	OPTION_COUNT
 };
 
-/*
- * An option without argument is "(null)" in Slurm's own environment variables, which the prolog
- * reads, and in sbatch before each further component of a heterogeneous job.
- */
-static bool has_argument(const char *arg)
-{
-	return arg && *arg && strcmp(arg, "(null)");
-}
-
-/*
- * Each check refuses an argument in the user's process, where a refusal costs nobody anything.
- * slurmstepd parses the options again, where a failure would have Slurm call the job completed; so
- * whoever uses an argument there checks it there.
- */
-static int check_image(const char *arg, struct ms_error *err)
-{
-	if (!has_argument(arg) || ms_image_name_valid(arg))
-		return 0;
-	return ms_fail(err,
-		       "expected the name of an LWK image (a letter or digit, then letters, "
-		       "digits, '.', '_' or '-', at most %d characters in all), found \"%s\"; "
-		       "leave the name out for the site's default image",
-		       MS_IMAGE_NAME_MAX, arg);
-}
-
-static int check_launch(const char *arg, struct ms_error *err)
-{
-	if (!strcmp(arg, "auto") || !strcmp(arg, "none"))
-		return 0;
-	return ms_fail(err, "expected \"auto\" or \"none\", found \"%s\"", arg);
-}
-
-static int check_memory(const char *arg, struct ms_error *err)
-{
-	struct ms_amount amount;
-
-	return ms_parse_amount(arg, &amount, err);
-}
-
-static int check_numa(const char *arg, struct ms_error *err)
-{
-	struct ms_numa numa;
-
-	if (ms_parse_numa(arg, &numa, err) < 0)
-		return -1;
-	ms_numa_release(&numa);
-	return 0;
-}
-
-static int check_proxy_memory(const char *arg, struct ms_error *err)
-{
-	uint64_t bytes;
-
-	return ms_parse_proxy_memory(arg, &bytes, err);
-}
-
-static int check_mpi_profile(const char *arg, struct ms_error *err)
-{
-	if (!has_argument(arg) || strlen(arg) < MPI_PROFILE_MAX)
-		return 0;
-	return ms_fail(err, "expected a path of less than %d characters, found %zu of them",
-		       MPI_PROFILE_MAX, strlen(arg));
-}
-
-static bool is_collectives(const char *arg)
-{
-	return !strcmp(arg, "sites") || !strcmp(arg, "sites,reproducible");
-}
-
-static int check_mpi_collectives(const char *arg, struct ms_error *err)
-{
-	if (is_collectives(arg))
-		return 0;
-	return ms_fail(err, "expected \"sites\" or \"sites,reproducible\", found \"%s\"", arg);
-}
-
-/* srun has to know the nodes before it lays out the step. */
-static int check_mpi_place(const char *arg, struct ms_error *err)
-{
-	return spank_context() == S_CTX_LOCAL ? mpi_place_choose(arg, err) : 0;
-}
-
 static struct plugin_option {
 	struct spank_option spank;
 	int (*check)(const char *arg, struct ms_error *err); /* NULL: there is no argument */
@@ -123,7 +38,7 @@ static struct plugin_option {
 				 "memory of the job; see slurm-lwk(7)",
 			.has_arg = optional_argument,
 		},
-		.check = check_image,
+		.check = form_image,
 		.of_allocation = true,
 	},
 	[OPTION_LAUNCH] = {
@@ -134,7 +49,7 @@ static struct plugin_option {
 				 "the default) or leaves that to your own calls of lwkexec (none)",
 			.has_arg = required_argument,
 		},
-		.check = check_launch,
+		.check = form_launch,
 	},
 	[OPTION_MEMORY] = {
 		.spank = {
@@ -145,7 +60,7 @@ static struct plugin_option {
 				 "default",
 			.has_arg = required_argument,
 		},
-		.check = check_memory,
+		.check = form_memory,
 		.of_allocation = true,
 	},
 	[OPTION_NUMA] = {
@@ -156,7 +71,7 @@ static struct plugin_option {
 				 "its CPUs, all evenly, or only those named, such as bind=0,2-3",
 			.has_arg = required_argument,
 		},
-		.check = check_numa,
+		.check = form_numa,
 		.of_allocation = true,
 	},
 	[OPTION_PROXY_MEMORY] = {
@@ -168,7 +83,7 @@ static struct plugin_option {
 				 "lwk.conf(5) for the default and the maximum",
 			.has_arg = required_argument,
 		},
-		.check = check_proxy_memory,
+		.check = form_proxy_memory,
 		.of_allocation = true,
 	},
 	[OPTION_REPORT] = {
@@ -196,7 +111,7 @@ static struct plugin_option {
 				 "(mpi-JOB.STEP.json by default); lwkctl mpi shows it",
 			.has_arg = optional_argument,
 		},
-		.check = check_mpi_profile,
+		.check = form_mpi_profile,
 	},
 	[OPTION_MPI_COLLECTIVES] = {
 		.spank = {
@@ -207,7 +122,7 @@ static struct plugin_option {
 				 "those that compute nothing",
 			.has_arg = required_argument,
 		},
-		.check = check_mpi_collectives,
+		.check = form_mpi_collectives,
 	},
 	[OPTION_MPI_PLACE] = {
 		.spank = {
@@ -217,7 +132,7 @@ static struct plugin_option {
 				 "other by the profile PROFILE are close together",
 			.has_arg = required_argument,
 		},
-		.check = check_mpi_place,
+		.check = form_mpi_place,
 	},
 };
 
@@ -273,7 +188,7 @@ static void forget_inherited(void)
 		unsetenv("LWK_DEVICE");
 }
 
-/* Is --lwk on the command line? A program's argument of that name counts, too. */
+/* True when the command line has --lwk. A program's argument of that name counts, too. */
 static bool command_line_has_lwk(void)
 {
 	FILE *file = fopen("/proc/self/cmdline", "re");
@@ -385,7 +300,7 @@ bool options_lwk(spank_t sp, const char **image)
 
 	if (spank_option_getopt(sp, &options[OPTION_LWK].spank, &arg) != ESPANK_SUCCESS)
 		return false;
-	*image = has_argument(arg) ? arg : "";
+	*image = form_has_argument(arg) ? arg : "";
 	return true;
 }
 
@@ -436,14 +351,14 @@ const char *options_mpi_profile(spank_t sp)
 
 	if (spank_option_getopt(sp, &options[OPTION_MPI_PROFILE].spank, &arg) != ESPANK_SUCCESS)
 		return NULL;
-	return has_argument(arg) && strlen(arg) < MPI_PROFILE_MAX ? arg : "";
+	return form_has_argument(arg) && strlen(arg) < FORM_PROFILE_MAX ? arg : "";
 }
 
 const char *options_mpi_collectives(spank_t sp)
 {
 	const char *arg = argument(sp, OPTION_MPI_COLLECTIVES);
 
-	return arg && is_collectives(arg) ? arg : NULL;
+	return arg && form_is_collectives(arg) ? arg : NULL;
 }
 
 bool options_mpi_place(spank_t sp)
