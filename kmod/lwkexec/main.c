@@ -152,7 +152,7 @@ static void open_program(const char *name, char *path, char **argv)
 	const char *device;
 
 	while (is_lwkexec(path)) {
-		optind = 0; /* getopt(3) begins anew */
+		optind = 0; /* getopt(3) begins again */
 		argv = parse_arguments(strings_count(argv), argv, &device);
 		name = argv[0];
 		path = find_program(name);
@@ -228,8 +228,8 @@ static void serve(uint64_t blocked, uint64_t ignored)
 }
 
 /* Goes on as the lwkexec before the exec left off; the environment is only the program's. */
-static void resume(const struct resume *former) __attribute__((noreturn));
-static void resume(const struct resume *former)
+static void resume_program(const struct resume *former) __attribute__((noreturn));
+static void resume_program(const struct resume *former)
 {
 	struct rlimit limit;
 	char device[64];
@@ -268,7 +268,7 @@ int main(int argc, char **argv)
 	struct resume former;
 
 	if (exec_resumes(argc, argv, &former))
-		resume(&former);
+		resume_program(&former);
 	leave_low_addresses(argv);
 	if (!device || !*device)
 		device = find_device();

@@ -100,7 +100,7 @@ static int set_pids(const struct ms_limits *limits, const struct place *place, s
 	return set(limits, place->job, "pids.max", text, err);
 }
 
-static bool shares(const struct ms_job *job)
+static bool has_share(const struct ms_job *job)
 {
 	return job->state == MS_JOB_ACTIVE && job->proxies.cpu_percent;
 }
@@ -140,9 +140,9 @@ void ms_limits_share(void)
 	if (!cgroup2_is_used() || ms_job_list(&jobs, &n, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < n; i++)
-		sharing += shares(&jobs[i]);
+		sharing += has_share(&jobs[i]);
 	for (size_t i = 0; i < n; i++) {
-		if (shares(&jobs[i]))
+		if (has_share(&jobs[i]))
 			give_share(jobs[i].job_id, MAX(jobs[i].proxies.cpu_percent / sharing, 1),
 				   jobs[i].proxies.weight_percent);
 	}

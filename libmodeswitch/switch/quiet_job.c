@@ -55,7 +55,7 @@ int ms_quiet_begin(const struct ms_config *config, uint32_t job_id, uid_t uid,
 	if (ret == 0 && quiet_start(config->os_cpus, err) < 0) {
 		ret = -1;
 		record_remove(job_id, &ignored);
-		quiet_pass(NULL, &ignored);
+		quiet_make_pass(NULL, &ignored);
 	}
 	close(lock);
 	return ret;

@@ -180,7 +180,8 @@ static int reset_all(bool force, ms_say say, void *context, struct ms_error *err
 		if (give_back_leftovers(&all, err) < 0)
 			left = ret = -1;
 	}
-	if (limits_remove_all(err) < 0 || sysview_remove_all(err) < 0 || quiet_pass(NULL, err) < 0)
+	if (limits_remove_all(err) < 0 || sysview_remove_all(err) < 0 ||
+	    quiet_make_pass(NULL, err) < 0)
 		ret = -1;
 	for (ssize_t i = 0; i < n; i++) {
 		if (jobs[i] == MS_ALL_JOBS ||

@@ -102,7 +102,7 @@ int undo_and_forget(uint32_t job_id, struct ms_times *times, ms_say say, void *c
 	if (undo_job(job_id, times, say, context, err) < 0 || record_remove(job_id, err) < 0)
 		return -1;
 	/* Interrupts can go back to this job's CPUs, and its own need not be kept away. */
-	return quiet_pass(NULL, err);
+	return quiet_make_pass(NULL, err);
 }
 
 int switch_off_locked(uint32_t job_id, struct ms_times *times, ms_say say, void *context,

@@ -176,15 +176,15 @@ static void put_files(FILE *out, const struct maps_area *areas, size_t n)
 	if (!note)
 		return;
 	for (size_t i = 0; i < n; i++)
-		count += mapped_file(areas[i].file).path != NULL;
+		count += mapped_file_get(areas[i].file).path != NULL;
 	fwrite((const uint64_t[]){ count, PAGE }, sizeof(uint64_t), 2, note);
 	for (size_t i = 0; i < n; i++)
-		if (mapped_file(areas[i].file).path)
+		if (mapped_file_get(areas[i].file).path)
 			fwrite((const uint64_t[]){ areas[i].start, areas[i].end,
 						   areas[i].offset / PAGE },
 			       sizeof(uint64_t), 3, note);
 	for (size_t i = 0; i < n; i++) {
-		const char *path = mapped_file(areas[i].file).path;
+		const char *path = mapped_file_get(areas[i].file).path;
 
 		if (path)
 			fwrite(path, strlen(path) + 1, 1, note);

@@ -70,7 +70,7 @@ uint32_t mapped_file_number(int fd)
 	return number;
 }
 
-struct mapped_file mapped_file(uint64_t number)
+struct mapped_file mapped_file_get(uint64_t number)
 {
 	struct mapped_file file = { .path = NULL };
 
@@ -98,7 +98,7 @@ static int reopen(const struct mapped_file *file)
 
 int64_t mapped_file_load(uint64_t number, uint64_t start, uint64_t size, uint64_t offset)
 {
-	const struct mapped_file file = mapped_file(number);
+	const struct mapped_file file = mapped_file_get(number);
 	int fd = reopen(&file);
 	ssize_t n = 0;
 

@@ -18,7 +18,7 @@ struct mapped_file {
 /* The number of the file that is open there; 0: it has none. */
 uint32_t mapped_file_number(int fd);
 /* The file with a number that the LWK says; all 0 if there is no such file. */
-struct mapped_file mapped_file(uint64_t number);
+struct mapped_file mapped_file_get(uint64_t number);
 /*
  * Reads a part of such a file into memory of the program; what is behind the file's end stays as it
  * is. 0 or a negative errno; -ENOENT: the file is not at its path any more.

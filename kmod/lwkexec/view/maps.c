@@ -54,7 +54,7 @@ static const char *kind_of(const struct maps_area *area)
 
 static void print_area(FILE *out, const struct maps_area *area)
 {
-	struct mapped_file file = mapped_file(area->file);
+	struct mapped_file file = mapped_file_get(area->file);
 	const char *name = file.path ? file.path : kind_of(area);
 	int n = fprintf(out, "%08lx-%08lx %c%c%c%c %08lx %02x:%02x %lu ", area->start, area->end,
 			area->prot & PROT_READ ? 'r' : '-', area->prot & PROT_WRITE ? 'w' : '-',

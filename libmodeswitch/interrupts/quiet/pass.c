@@ -397,7 +397,7 @@ ssize_t quiet_run_pass(hwloc_const_bitmap_t taken, hwloc_const_bitmap_t os,
 	return ret < 0 ? -1 : (ssize_t)pass.n_jobs;
 }
 
-int quiet_pass(hwloc_const_bitmap_t taken, struct ms_error *err)
+int quiet_make_pass(hwloc_const_bitmap_t taken, struct ms_error *err)
 {
 	return quiet_run_pass(taken, NULL, NULL, err) < 0 ? -1 : 0;
 }

@@ -55,7 +55,7 @@ struct json_object *quiet_entries(struct quiet_pass *pass);
 struct json_object *quiet_find_entry(struct quiet_pass *pass, const char *irq);
 void quiet_drop_entry(struct quiet_pass *pass, struct json_object *entry);
 
-/* Has the kernel refused to move the interrupt? */
+/* True when the kernel has refused to move the interrupt. */
 bool quiet_is_refused(struct json_object *entry);
 
 /* Reads a member that is a list of numbers; anything else counts as an empty list. */
@@ -69,7 +69,7 @@ int quiet_tell_irqbalance(struct quiet_pass *pass, enum steer_place place, bool 
 			  struct ms_error *err);
 
 /*
- * Makes a pass as quiet_pass() does. 'os': the OS CPUs from now on; NULL: as in the last pass.
+ * Makes a pass as quiet_make_pass() does. 'os': the OS CPUs from now on; NULL: as in the last pass.
  * 'memory': NULL: rates are averages since boot. The number of quiet jobs, or -1.
  */
 ssize_t quiet_run_pass(hwloc_const_bitmap_t taken, hwloc_const_bitmap_t os,

@@ -22,7 +22,7 @@
  * Makes a pass, with the lock of switching held. 'taken': CPUs of an LWK job that begins, or NULL.
  * Takes little time when no job is quiet. 0 or -1.
  */
-int quiet_pass(hwloc_const_bitmap_t taken, struct ms_error *err);
+int quiet_make_pass(hwloc_const_bitmap_t taken, struct ms_error *err);
 
 /*
  * Makes a pass for a job that has just got its record, with 'os' as the OS CPUs from now on, and

@@ -46,7 +46,7 @@ static void look_after_quiet(const struct ms_plan *plan)
 
 	if (taken) {
 		hwloc_bitmap_or(taken, plan->lwk_cpus, plan->linux_cpus);
-		quiet_pass(taken, &ignored);
+		quiet_make_pass(taken, &ignored);
 	}
 	hwloc_bitmap_free(taken);
 }
@@ -109,7 +109,7 @@ static int run(struct switching *switching, struct ms_error *err)
 	return 0;
 }
 
-/* Drivers may have placed interrupts anew as CPUs left, on any CPU that stays. */
+/* Drivers may have placed interrupts again as CPUs left, on any CPU that stays. */
 static int run_again(struct switching *switching, struct ms_error *err)
 {
 	set_all(switching);
