@@ -10,6 +10,8 @@ pronouns+='|The same|Does the same|Does so|Likewise|Has it|Each makes|Each moves
 
 # Commits that were written before this time, in seconds since 1970, may have other subjects.
 subjects_since=1795564800
+# Commits that were written before this time may have no body.
+bodies_since=1795824000
 
 # build_for_host: the checks of what was built look at build/, which has what this host builds for itself.
 build_for_host()
@@ -54,11 +56,21 @@ check_comments()
 # The time is the author's, so a shallow clone and a rebased commit have the same answer.
 check_subjects()
 {
-	git log --no-merges --format='%at %h %s' | awk -v since="$subjects_since" '
-		{ subject = $0; sub(/^[^ ]+ [^ ]+ /, "", subject) }
+	git log --no-merges --format='%at %h %s%x1f%b%x1e' | awk -v RS='\036' -v since="$subjects_since" \
+		-v bodies_since="$bodies_since" '
+		{
+			sub(/^\n/, "")
+			split($0, parts, "\037")
+			subject = parts[1]
+			sub(/^[^ ]+ [^ ]+ /, "", subject)
+		}
 		$1 >= since && (length(subject) > 72 || subject !~ /^[a-zA-Z0-9_.,\/ ()-]+: [^ ].*[^ .]$/) {
 			print $2 ": expected \"area: what changes\", at most 72 characters and no full stop, found " \
 				length(subject) ": " subject "; reword it with git rebase -i"
+			found = 1
+		}
+		$1 >= bodies_since && parts[2] !~ /[^ \n]/ {
+			print $2 ": expected a body that says why, found none: " subject "; write one with git rebase -i"
 			found = 1
 		}
 		END { exit found }

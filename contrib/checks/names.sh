@@ -11,7 +11,7 @@ source_checks()
 	shellcheck shell scripts pass shellcheck
 	format C sources have the project's format
 	comments comments begin with their subject
-	subjects the subjects of commits have the project's form
+	subjects the subjects of commits have the project's form, and bodies say why
 	licenses every source names its license
 	headers every header compiles alone
 	abi_versions no ABI header changed beside its version
