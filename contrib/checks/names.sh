@@ -12,6 +12,7 @@ source_checks()
 	format C sources have the project's format
 	comments comments begin with their subject
 	subjects the subjects of commits have the project's form, and bodies say why
+	lists each list of sources has those that are there
 	licenses every source names its license
 	headers every header compiles alone
 	abi_versions no ABI header changed beside its version
