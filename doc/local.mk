@@ -16,7 +16,6 @@ dist_bashcompletiondropin_DATA = contrib/completion/slurm-lwk
 # slurm-lwk-admin(7) says which nodes need it.
 systemdunitdir = $(prefix)/lib/systemd/system
 systemdunit_DATA = contrib/systemd/slurm-lwk-prepare.service
-EXTRA_DIST += contrib/systemd/slurm-lwk-prepare.service.in
 CLEANFILES += contrib/systemd/slurm-lwk-prepare.service
 contrib/systemd/slurm-lwk-prepare.service: $(srcdir)/contrib/systemd/slurm-lwk-prepare.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed -e 's,[@]bindir[@],$(bindir),g' -e 's,[@]sysconfdir[@],$(sysconfdir),g' $< >$@

@@ -2,4 +2,3 @@
 # What jobs with McKernel need beside McKernel itself, and its check.
 mckerneldir = $(prefix)/lib/slurm-lwk
 dist_mckernel_SCRIPTS = contrib/mckernel/mcexec-task
-EXTRA_DIST += contrib/mckernel/check contrib/mckernel/README.md
