@@ -60,7 +60,7 @@ static enum found adopt_run(struct switching *switching, uint64_t bytes, struct 
 	return found;
 }
 
-/* Lends one run: 0 or a negative errno, in *error, unless the switch must stop: -1. */
+/* Tries to lend one run; *error becomes 0 or a negative errno. -1: the switch must stop. */
 static int try_run(struct attempt *attempt, unsigned node, uint64_t bytes, int *error,
 		   struct ms_error *err)
 {
