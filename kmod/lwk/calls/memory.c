@@ -26,7 +26,7 @@
 	 MAP_DENYWRITE | MAP_EXECUTABLE | MAP_LOCKED | MAP_NORESERVE | MAP_POPULATE |              \
 	 MAP_NONBLOCK | MAP_STACK | MAP_HUGETLB)
 
-/* Is the file open for reading or writing, and not by O_PATH only? */
+/* True when the file is open for reading or writing, and not by O_PATH only. */
 static bool is_open(u64 fd)
 {
 	s64 flags = channel_call(MEMORY, __NR_fcntl, fd, F_GETFL);

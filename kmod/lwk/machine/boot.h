@@ -12,7 +12,7 @@ extern struct lwk_status *status;
 /* TSC value at which the first CPU entered the LWK. */
 extern u64 boot_tsc;
 
-/* Is 'option' one of the words of the kernel command line (Args= in lwk.conf)? */
+/* True when 'option' is one of the words of the kernel command line (Args= in lwk.conf). */
 bool boot_option(const char *option);
 
 #endif

@@ -100,7 +100,7 @@ static bool continues_file(const struct area *area, const struct area *next)
 	       (!area->file || next->offset - area->offset == next->start - area->start);
 }
 
-/* Could 'next' be a part of 'area'? */
+/* True when 'next' continues 'area' in every respect, so that both can be one area. */
 static bool alike(const struct area *area, const struct area *next)
 {
 	return next->start == area->end && next->prot == area->prot &&

@@ -32,9 +32,9 @@ struct area {
 
 /* Returns true for a range of whole pages that a process may use. */
 bool range_valid(u64 addr, u64 size);
-/* Is no page of [start, end) in an area? */
+/* True when no page of [start, end) is in an area. */
 bool range_free(struct space *space, u64 start, u64 end);
-/* Is every page of [start, end) in some area? */
+/* True when every page of [start, end) is in some area. */
 bool range_mapped(struct space *space, u64 start, u64 end);
 /* Returns the first area that ends behind addr, or NULL. */
 struct area *area_from(const struct space *space, u64 addr);
@@ -53,13 +53,13 @@ u64 find_room(struct space *space, u64 size);
 /* Where a new page of the area comes from. */
 struct choice area_choice(const struct area *area, u64 addr);
 
-/* Does others' memory lie at addr? */
+/* True when addr is in others' memory. */
 bool space_is_shared(struct space *space, u64 addr);
 /* Sets [*start, *stop) to others' memory that is first in [*start, end); false: there is none. */
 bool space_find_shared(struct space *space, u64 *start, u64 *stop, u64 end);
 /* Copies the first area that ends behind addr; false: there is none. */
 bool space_find_area(struct space *space, u64 addr, struct area *found);
-/* Is each page of the range in some mapping? */
+/* True when each page of the range is in some mapping. */
 bool space_is_mapped(struct space *space, u64 addr, u64 size);
 /* Tells the proxy what is mapped where. 0, or the proxy's error. */
 s64 space_tell(struct space *space);

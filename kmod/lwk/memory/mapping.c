@@ -33,8 +33,8 @@
 	})
 
 /*
- * Is something in [start, end) that must stay: what the proxy keeps, or in the child of a vfork(2)
- * memory of others, which the parent's proxy has, too?
+ * True when something in [start, end) must stay: what the proxy keeps, or, in the child of a
+ * vfork(2), memory of others, which the parent's proxy has, too.
  */
 static bool range_stays(struct space *space, u64 start, u64 end)
 {
@@ -74,15 +74,15 @@ static s64 unmap(struct space *space, u64 addr, u64 size)
 	return 0;
 }
 
-/* May the program touch the memory, and is 'size' more than the partition has? */
+/* True when the program may touch the memory and 'size' is more than the partition has. */
 static bool never_fits(u64 size, u32 prot)
 {
 	return prot && size > status->user_bytes;
 }
 
 /*
- * Would so many bytes more be beyond RLIMIT_AS? The proxy's word counts, because the limit is a
- * promise to the program only.
+ * True when so many bytes more would exceed RLIMIT_AS. The proxy's word counts, because the limit
+ * is a promise to the program only.
  */
 static bool over_limit(const struct space *space, u64 size)
 {
@@ -287,7 +287,7 @@ static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size, u64 p
 	return to;
 }
 
-/* May a valid range move to another place, or ask for it, with another size? */
+/* True when a new range at 'to' is valid and does not overlap the old one, which is valid. */
 static bool may_move_to(u64 addr, u64 old_size, u64 new_size, u64 to)
 {
 	return to % PAGE_SIZE == 0 && new_size <= LWK_USER_END && to <= LWK_USER_END - new_size &&

@@ -6,7 +6,7 @@
 #include "lwk/paging/tables.h"
 #include "lwk/watch/account.h"
 
-/* Would a large page at base be moved as a whole? Its new place must have no table. */
+/* True when a large page at base moves as a whole. Its new place must have no table. */
 static bool moves_whole(struct space *space, u64 base, u64 from, u64 to, u64 size)
 {
 	const u64 *target;

@@ -6,8 +6,8 @@
 #include "lwk/base/types.h"
 
 /*
- * Is what is in the memory the user's own? A word of the kernel's command line says so when an LWK
- * of the same user had the partition just before.
+ * True when the contents of the memory are the user's own. A word of the kernel's command line says
+ * so when an LWK of the same user had the partition just before.
  */
 bool memory_is_own(void);
 /*

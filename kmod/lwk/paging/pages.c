@@ -285,7 +285,7 @@ static struct chunk *chunk_of(u64 phys)
 	return chunk;
 }
 
-/* Is a page of [phys, phys + size) retired? */
+/* True when a page of [phys, phys + size) is retired. */
 static bool has_retired(u64 phys, u64 size)
 {
 	for (u32 i = 0; i < READ_ONCE(n_retired); i++)

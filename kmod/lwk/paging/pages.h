@@ -39,8 +39,8 @@ void user_large_split(u64 phys);
  */
 void user_page_share(u64 phys, bool large);
 /*
- * Does another process have the page, or a part of it? If not, none can get it before the caller,
- * who has the page, gives the lock of its space back.
+ * True when another process has the page, or a part of it. If none has, none can get it before the
+ * caller, who has the page, releases the lock of its space.
  */
 bool user_page_is_shared(u64 phys, bool large);
 /* The page's memory is damaged: nobody gets it again when it is freed. */

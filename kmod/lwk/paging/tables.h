@@ -16,7 +16,7 @@
 /* The page is none of the partition's: the direct map does not have it. */
 #define PTE_GRANTED (1UL << 11)
 
-/* Is there a page, perhaps in limbo? */
+/* True when the entry has a page, which may be in limbo. */
 static inline bool is_page(u64 entry)
 {
 	return entry & (PTE_P | PTE_LIMBO);

@@ -25,8 +25,8 @@ void tlb_follow(struct space *space)
 }
 
 /*
- * Has the CPU forgotten old entries, or will it before it uses them? A CPU in the kernel follows in
- * leave_kernel(); one that runs another process follows when it goes on with this one.
+ * True when the CPU has forgotten old entries, or will before it uses them. A CPU in the kernel
+ * follows in leave_kernel(); one that runs another process follows when it goes on with this one.
  */
 static bool has_followed(const struct cpu *cpu, const struct process *process, u64 generation)
 {

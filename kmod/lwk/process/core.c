@@ -22,7 +22,7 @@ static void tell_words(u32 tid, const u64 *words, u64 n)
 	}
 }
 
-/* Does the slot's thread wait, or have no turn, with what user mode had at its stack's end? */
+/* True when the slot's thread does not run: its user registers are at its stack's end. */
 static bool stands(const struct slot *slot)
 {
 	const struct cpu *cpu = LOAD_ACQUIRE(slot->cpu);

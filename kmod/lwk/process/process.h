@@ -49,7 +49,7 @@ struct process {
 /* Makes a process in this slot, loads it as its proxy says and runs it. */
 void process_run(void) __attribute__((noreturn));
 /*
- * Do the process and the caller belong to the same user? lwkpart.ko tells the users of their
+ * True when the process and the caller belong to the same user. lwkpart.ko tells the users of their
  * proxies, because a proxy itself may say anything.
  */
 bool process_is_of_same_user(const struct process *process);

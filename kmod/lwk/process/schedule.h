@@ -18,7 +18,7 @@ struct slot;
  * be true before its doorbell rings.
  */
 void slot_sleep(bool (*ready)(const struct slot *slot));
-/* Is the ready() of a thread that waits for its doorbell alone: always false. */
+/* The ready() of a thread that waits for its doorbell alone: always false. */
 bool never(const struct slot *slot);
 /* Does slot_sleep(), and returns at 'deadline' of the monotonic clock at the latest. */
 void slot_sleep_until(bool (*ready)(const struct slot *slot), u64 deadline);
@@ -26,7 +26,7 @@ void slot_sleep_until(bool (*ready)(const struct slot *slot), u64 deadline);
 void slot_wake(const struct slot *slot);
 /* For a loop that looks: lets another thread of this CPU go on, if one can. */
 void slot_yield(void);
-/* Can another thread of this CPU go on? */
+/* True when another thread of this CPU can go on. */
 bool slot_others_wait(void);
 /*
  * Goes on with another CPU; NULL: with none, so it does not return, and the next order to this slot

@@ -33,25 +33,25 @@ s64 channel_send_signal(const struct lwk_signal *signal);
 /* Answers lwkpart.ko if it waits for a page. */
 void channel_serve_fault(void);
 
-/* Is the slot still ordered to have its process? */
+/* True while the slot is ordered to have its process. */
 static inline bool channel_ordered(const struct slot *slot)
 {
 	return LOAD_ACQUIRE(slot->control->order) != LWK_ORDER_NONE;
 }
 
-/* Does lwkpart.ko wait for a page? */
+/* True while lwkpart.ko waits for a page. */
 static inline bool channel_fault_waits(const struct slot *slot)
 {
 	return LOAD_ACQUIRE(slot->control->fault_state) == LWK_FAULT_ASKED;
 }
 
-/* Does lwkpart.ko want the slot's thread to look, for a page or because its process is over? */
+/* True when the slot's thread must look, for lwkpart.ko's page or because its process is over. */
 static inline bool channel_disturbs(const struct slot *slot)
 {
 	return !channel_ordered(slot) || channel_fault_waits(slot);
 }
 
-/* Has the proxy passed on a signal for the slot's thread or process? */
+/* True when the proxy has passed on a signal that the slot has not taken yet. */
 static inline bool signal_comes(const struct slot *slot)
 {
 	return LOAD_ACQUIRE(slot->channel->signals.head) != slot->signals_taken;

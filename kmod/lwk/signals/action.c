@@ -67,8 +67,8 @@ s64 sys_rt_sigaction(struct frame *frame)
 }
 
 /*
- * Must the proxy have the same action? Linux looks at the proxy's action for terminals, and for
- * children that nobody waits for.
+ * True when the proxy must have the same action. Linux looks at the proxy's action for terminals,
+ * and for children that nobody waits for.
  */
 static bool action_counts(const struct process *process, int signal)
 {

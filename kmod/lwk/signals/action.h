@@ -19,7 +19,7 @@ struct signal_action {
 #define HANDLER_DEFAULT 0
 #define HANDLER_IGNORE 1
 
-/* Is the signal ignored, by the process's choice or by default? */
+/* True when the signal is ignored, by the process's choice or by default. */
 bool signal_ignored(const struct process *process, int signal);
 /*
  * Linux keeps what is ignored while it is blocked, for rt_sigtimedwait(2). The proxy does not block

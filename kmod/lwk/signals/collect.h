@@ -32,10 +32,10 @@ bool signal_take(int signal, struct lwk_signal *taken);
 void signal_hand_down(u64 set);
 /* To be called when signals that the thread blocks, and a descriptor tells of, may be others. */
 void signal_hold(void);
-/* Does a signal wait that ends the process or runs a handler? */
+/* True when a signal waits that ends the process or runs a handler. */
 bool signal_effective(void);
 
-/* Does a signal wait that the slot's thread does not block? */
+/* True when a signal waits that the slot's thread does not block. */
 static inline bool signal_waiting(const struct slot *slot)
 {
 	return (READ_ONCE(slot->thread.pending.set) | READ_ONCE(slot->process->pending.set)) &

@@ -50,7 +50,7 @@ static int fpu_from_user(u64 from)
 	return fpu_load(area) ? 0 : -EFAULT;
 }
 
-/* Is rsp on the stack that handlers run on if they ask for it (sigaltstack(2))? */
+/* True when rsp is on the stack of sigaltstack(2), where handlers run that ask for it. */
 static bool on_altstack(const struct thread *thread, u64 rsp)
 {
 	return !(thread->altstack.ss_flags & SS_DISABLE) && rsp > (u64)thread->altstack.ss_sp &&
@@ -223,7 +223,7 @@ void signal_deliver(struct frame *frame)
 		restart_call(frame);
 }
 
-/* May user code go on there? A signal may have interrupted it in the vDSO. */
+/* True when user code may go on at rip. A signal may have interrupted it in the vDSO. */
 static bool is_user_code(u64 rip)
 {
 	return rip < LWK_USER_END || rip - LWK_VDSO_VADDR < LWK_VDSO_BYTES;

@@ -10,7 +10,7 @@
 #include "lwk/signals/collect.h"
 #include "lwk/time/cpu_timers.h"
 
-/* Does the signal stay with Linux, or stop the proxy and with it the process? */
+/* True when the signal stays with Linux, or stops the proxy and with it the process. */
 static bool is_for_linux(u64 signal)
 {
 	u64 bit = signal ? SIGNAL_BIT(signal) : 0;

@@ -32,7 +32,7 @@ struct cpu_clock {
 	u32 part; /* 1: user time; 0, 2: all; as Linux numbers them in a clock's id */
 };
 
-/* Does a clock of this number show CPU time? */
+/* True when the clock with this id shows CPU time. */
 bool cpu_clock_is(s32 id);
 /* Finds that clock; false: it is not about this process. */
 bool cpu_clock_find(s32 id, struct cpu_clock *clock);

@@ -51,7 +51,7 @@ static bool time_left(const struct cpu_timer *timer, u64 *left)
 	return true;
 }
 
-/* Has the timer run out? Then *signal is what it sends, and a periodic timer runs on. */
+/* True when the timer has run out. Then *signal is what it sends, and a periodic timer runs on. */
 static bool run_out(struct cpu_timers *timers, struct cpu_timer *timer, struct lwk_signal *signal)
 {
 	u64 left, now, missed = 0, due = 0;

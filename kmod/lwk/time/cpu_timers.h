@@ -19,7 +19,7 @@ struct cpu_timers {
 	struct cpu_timer *all;
 };
 
-/* Is the number that of a timer of this kind, if there is one? */
+/* True when the number is one of a timer of this kind, which need not exist. */
 bool cpu_timer_is(u32 id);
 /* Sends the signals of timers that have run out. */
 void cpu_timers_expire(void);

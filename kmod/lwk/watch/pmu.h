@@ -30,7 +30,7 @@ struct pmu_registers {
 	__u64 global;
 };
 
-/* Do the CPUs have this hardware counter? Before version 2 the LWK uses none. */
+/* True when the CPUs have this hardware counter. Before version 2 the LWK uses none. */
 static inline int pmu_has(const struct lwk_status *pmu, const struct lwk_counter *counter)
 {
 	__u32 number = counter->number;
