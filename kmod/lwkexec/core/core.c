@@ -243,7 +243,7 @@ static void put(struct file *file, const void *from, uint64_t size, uint64_t at)
 	}
 }
 
-/* True when the LWK has told of the pages of the mapping. The same holds in its core_tell(). */
+/* True when the LWK tells of the pages of this mapping. Its core_tell() has the same rule. */
 static bool has_contents(const struct maps_area *area)
 {
 	return !(area->flags & LWK_AREA_SHARED) && area->prot &&

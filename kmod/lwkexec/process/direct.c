@@ -66,8 +66,9 @@ bool direct_has(uint64_t nr)
 }
 
 /*
- * May Linux hand over the caller's pages instead of copying? It does to devices, and to the program
- * behind a file of FUSE that has asked for it (FOPEN_DIRECT_IO), which nobody else can see.
+ * True when Linux may hand over the caller's pages instead of copying. It does so to devices, and
+ * to the program behind a file of FUSE that has asked for it (FOPEN_DIRECT_IO), which nobody else
+ * can see.
  */
 static bool may_be_direct(int fd)
 {

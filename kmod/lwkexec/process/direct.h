@@ -8,7 +8,7 @@
 
 #include "abi/shared/channel.h"
 
-/* Is this a call that reads or writes a file? */
+/* True when the call with this number reads or writes a file. */
 bool direct_has(uint64_t nr);
 /*
  * Makes the call. Linux has no pages of the program's memory to hand over: if that is why the call

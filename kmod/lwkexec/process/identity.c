@@ -43,7 +43,7 @@ static bool sets_users(uint64_t nr)
 	return nr == SYS_setuid || nr == SYS_setreuid || nr == SYS_setresuid;
 }
 
-/* Does the call name IDs that the proxy has as its real, effective and saved ones already? */
+/* True when the call names IDs that the proxy already has as its real, effective and saved ones. */
 static bool keeps_ids(const struct lwk_packet *request)
 {
 	uint32_t has[3], wanted[3] = { request->args[0], request->args[1], request->args[2] };
@@ -69,7 +69,10 @@ static bool keeps_ids(const struct lwk_packet *request)
 	return true;
 }
 
-/* May Linux make the call? Linux refuses every list of a user, so only root's is compared. */
+/*
+ * True when Linux may make the call, because it changes no groups of the proxy. Linux refuses every
+ * list of a user, so only root's is compared.
+ */
 static bool keeps_groups(const struct lwk_packet *request)
 {
 	uint32_t n = request->args[0];
@@ -85,7 +88,10 @@ static bool keeps_groups(const struct lwk_packet *request)
 	return same;
 }
 
-/* May Linux make the call? A process without capabilities cannot get any. */
+/*
+ * True when Linux may make the call, because it changes no capability of the proxy. A process
+ * without capabilities cannot get any.
+ */
 static bool keeps_capabilities(const struct lwk_packet *request)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -112,7 +118,10 @@ static int64_t personality_call(const struct lwk_packet *request)
 		       : linux_call(request);
 }
 
-/* Is it an attribute of the program that its proxy has? Others change how the proxy works. */
+/*
+ * True for an option about an attribute that the proxy has for its program. Other options change
+ * how the proxy works.
+ */
 static bool is_attribute(int32_t option)
 {
 	switch (option) {

@@ -8,7 +8,7 @@
 
 #include "abi/shared/channel.h"
 
-/* Is this one of the calls that identity_call() carries out? */
+/* True when identity_call() carries out the call with this number. */
 bool identity_has(uint64_t nr);
 /*
  * Makes a call that sets the identity and changes nothing. Every other one fails with -EPERM, even

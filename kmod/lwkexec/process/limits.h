@@ -19,7 +19,7 @@ void limits_resume(const struct rlimit *limit);
 struct rlimit limits_now(void);
 /* Tells the LWK of the limit when there is a session, also a forked child's. */
 void limits_apply(void);
-/* Is it a call about the limit of this process? */
+/* True when the call is about the limit of this process. */
 bool limits_has(const struct lwk_packet *request);
 /* Carries it out. The result is that of Linux. */
 int64_t limits_call(const struct lwk_packet *request);
