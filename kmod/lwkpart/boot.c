@@ -80,7 +80,7 @@ int boot_start(struct instance *instance, const char *cmdline)
 	return error;
 }
 
-/* Does the LWK say that it runs? With rwsem held, in state BOOTING. */
+/* True when the LWK says that it runs. With rwsem held, in state BOOTING. */
 static bool says_running(const struct instance *instance)
 {
 	return READ_ONCE(instance->status->magic) == LWK_SHARED_MAGIC &&

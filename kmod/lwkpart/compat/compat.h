@@ -124,8 +124,9 @@ static inline struct file *compat_get_file(struct file __rcu **entry)
 }
 
 /*
- * May a program that listens by fanotify(7) decide whether the file may be read? Older kernels tell
- * only whether any program listens to anything on the file system, those before 5.15 nothing.
+ * True when a program that listens by fanotify(7) may decide whether the file may be read. Older
+ * kernels tell only whether any program listens to anything on the file system, those before 5.15
+ * nothing.
  */
 static inline bool compat_asks_listener(const struct file *file)
 {

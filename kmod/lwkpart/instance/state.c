@@ -21,7 +21,10 @@ void instance_set_state(struct instance *instance, enum lwk_state state)
 		event_signal(&instance->events, LWK_EVENT_HANG);
 }
 
-/* Are CPUs started and neither stopped nor found dead in this state? Then the shared areas exist. */
+/*
+ * True when CPUs are started and neither stopped nor found dead in this state. Then the shared
+ * areas exist.
+ */
 static bool is_live(enum lwk_state state)
 {
 	switch (state) {

@@ -10,7 +10,7 @@
  * takes over its message. With rwsem held for reading or writing.
  */
 enum lwk_state instance_state(struct instance *instance);
-/* Does the LWK, which must live, say that the memory has nothing of its former users? */
+/* True when the LWK lives and says that the memory has nothing of its former users. */
 bool instance_memory_is_clear(const struct instance *instance);
 /*
  * The state, and why it is PANIC or HUNG; 'message' has LWKPART_MESSAGE_LEN bytes. Never waits:
@@ -24,7 +24,7 @@ void instance_notice_panic(struct instance *instance);
 /* Enters HUNG, for the reason given, when the instance has processes. Takes rwsem. */
 void instance_declare_hung(struct instance *instance, const char *why);
 
-/* Are there processes in this state, running or frozen, and does the LWK answer? */
+/* True when an instance in this state has processes, running or frozen, and its LWK answers. */
 static inline bool state_has_processes(enum lwk_state state)
 {
 	return state == LWK_STATE_RUNNING || state == LWK_STATE_FREEZING ||

@@ -54,7 +54,7 @@ void ledger_remove_range(struct lent_range *lent);
 void ledger_assign_cpu(struct lent_cpu *lent, struct lent_to to);
 void ledger_assign_range(struct lent_range *lent, struct lent_to to);
 void ledger_unassign_all(u32 instance);
-/* Is the CPU, or any byte of the memory, lent, and to whom? Without the mutex. */
+/* True when the CPU, or any byte of the memory, is lent; *to says to whom. Without the mutex. */
 bool ledger_has_cpu(unsigned int cpu, struct lent_to *to);
 bool ledger_has_memory(u64 start, u64 size, struct lent_to *to);
 /* The caller need not hold the mutex. */

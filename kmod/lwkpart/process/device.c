@@ -224,8 +224,9 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 }
 
 /*
- * May the caller open the instance? The node's mode alone does not tell: a descriptor that names
- * the node of an earlier instance leads to the one that has its number now.
+ * Returns 0 when the caller may open the instance, or the error. The node's mode alone does not
+ * tell: a descriptor that names the node of an earlier instance leads to the one that has its
+ * number now.
  */
 static int check_opener(const struct instance *instance)
 {

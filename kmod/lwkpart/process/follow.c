@@ -10,7 +10,8 @@
 #include "process/thread/thread.h"
 
 /*
- * Is the process stopped, by a signal or by the freezer of cgroup v1 or v2? Slurm suspends jobs so.
+ * True when a signal or the freezer of cgroup v1 or v2 has stopped the process. Slurm suspends jobs
+ * in these ways.
  */
 static bool is_stopped(const struct task_struct *task)
 {

@@ -104,7 +104,7 @@ static __always_inline bool must_pause(const struct server *server)
 	       rwsem_is_contended(&server->instance->rwsem);
 }
 
-/* Must the leader end? */
+/* True when the leader must stop leading. */
 static bool must_end(const struct server_client *client, unsigned long until)
 {
 	return !client->with_server || server_must_leave() || time_after_eq(jiffies, until);

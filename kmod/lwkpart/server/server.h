@@ -46,16 +46,16 @@ void server_lead(struct server *server, struct server_client *client, unsigned l
 /* Takes the client back. */
 void server_remove(struct server *server, struct server_client *client);
 
-/* Does a thread serve the clients? */
+/* True while a thread serves the clients. */
 static inline bool server_is_led(const struct server *server)
 {
 	return READ_ONCE(server->led);
 }
 
 /*
- * Has the caller to leave the kernel? Linux has signals to deliver, the last close of a file to
- * finish, or the caller to stop because its cgroup's quota is used up (since 6.18, where nothing
- * else stops a thread that does not leave).
+ * True when the caller must leave the kernel: Linux has signals to deliver, the last close of a
+ * file to finish, or the caller to stop because its cgroup's quota is used up (since 6.18, where
+ * nothing else stops a thread that does not leave).
  */
 static inline bool server_must_leave(void)
 {

@@ -64,8 +64,8 @@ bool is_eventfd(const struct file *file)
 }
 
 /*
- * May the read set the time of access? On a disk that waits for the file system's journal, whatever
- * the flags of the read; relatime sets it once after each write, and once a day.
+ * True when the read may set the time of access. On a disk, setting it waits for the file system's
+ * journal, whatever the flags of the read; relatime sets it once after each write, and once a day.
  */
 static bool sets_access_time(const struct file *file)
 {
@@ -83,13 +83,14 @@ static bool sets_access_time(const struct file *file)
 }
 
 /*
- * Does the file system promise that a read or write with IOCB_NOWAIT does not wait? Pipes and
+ * True when the file system promises that a read or write with IOCB_NOWAIT does not wait. Pipes and
  * sockets do not suit: they copy with a lock held for which the server would wait, whatever the
  * flags. A thread that has the lock may wait for the caller, because it copies from or to the LWK's
  * memory, too, or for a page that a user withholds (userfaultfd(2), FUSE).
  *
- * So it is with writes to tmpfs. ext4 refuses writes that do not wait, and those of XFS and btrfs
- * would read the LWK's memory by a plain copy: damaged memory would end Linux, not the program.
+ * The same holds for writes to tmpfs. ext4 refuses writes that do not wait, and those of XFS and
+ * btrfs would read the LWK's memory by a plain copy: damaged memory would end Linux, not the
+ * program.
  *
  * Not inlined: devices, which need no such look, do not pay for its registers.
  */
@@ -139,7 +140,7 @@ static ssize_t run(struct transfer *transfer, struct kiocb *kiocb, const struct 
 			       : vfs_iocb_iter_read(transfer->file, kiocb, &iter);
 }
 
-/* Is the result that of the task's own call? */
+/* True when the task's own call would have the same result. */
 static bool is_certain(const struct transfer *transfer, const struct kiocb *kiocb, ssize_t result,
 		       size_t size)
 {

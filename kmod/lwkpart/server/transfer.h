@@ -27,7 +27,9 @@ struct transfer {
 	struct kvec piece; /* the caller's memory, if it is one piece */
 };
 
-/* Is it a file of eventfd(2)? Other anonymous files must not take the server for their reader. */
+/*
+ * True for a file of eventfd(2). Other anonymous files must not take the server for their reader.
+ */
 bool is_eventfd(const struct file *file);
 /* Finds the file of a descriptor that other tasks may close meanwhile. */
 bool transfer_begin_shared(struct transfer *transfer, unsigned int fd);
@@ -51,7 +53,7 @@ static inline void transfer_end(struct transfer *transfer)
 		fput(transfer->file);
 }
 
-/* May transfer_run() try it? */
+/* True when transfer_run() may try it. */
 bool transfer_suits(const struct transfer *transfer);
 /* Reads or writes: the call's result, or NOT_DONE. The transfer suits. */
 ssize_t transfer_run(struct transfer *transfer, const struct kvec *memory, unsigned int pieces,

@@ -14,7 +14,7 @@ struct pt_regs;
 struct tricks_hooks {
 	/* Stops all lent CPUs, in any context. */
 	void (*stop_lent_cpus)(void);
-	/* Is nothing lent? Any context. */
+	/* True when nothing is lent. Any context. */
 	bool (*nothing_is_lent)(void);
 };
 

@@ -27,7 +27,10 @@ static u64 used_bytes(const struct instance *instance)
 	return max(used, instance->reserve_used);
 }
 
-/* Have all CPUs written their registers? The LWK tells where; a wrong answer only costs time. */
+/*
+ * True when all CPUs have written their registers, or the LWK does not tell a valid place of them.
+ * A wrong answer only costs time.
+ */
 static bool all_registers_known(const struct instance *instance)
 {
 	u64 offset = READ_ONCE(instance->status->registers);

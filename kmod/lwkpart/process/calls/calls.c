@@ -23,7 +23,7 @@
 #include "process/thread/channel.h"
 #include "tricks/tricks.h"
 
-/* Is the descriptor one of the program's? The proxy's own ones must stay open. */
+/* True when the descriptor is one of the program's. The proxy's own ones must stay open. */
 static bool closes_program_file(const struct lwk_packet *packet, const struct lwk_serve *serve)
 {
 	return packet->args[0] < serve->keep_from;
@@ -62,7 +62,7 @@ static bool looks_for_events_only(const struct lwk_packet *packet, const struct 
 
 static struct {
 	const char *symbol;
-	/* May this packet be carried out here? NULL: every one. */
+	/* True when this packet may be carried out here; NULL: every packet may. */
 	bool (*suits)(const struct lwk_packet *packet, const struct lwk_serve *serve);
 	/* Linux's function, or NULL: not found. */
 	trick_call function;
@@ -92,7 +92,7 @@ void calls_init(void)
 	}
 }
 
-/* Does a system call of the proxy do no more than the function? Bounds packet->nr. */
+/* True when a system call of the proxy would do no more than the function. Bounds packet->nr. */
 static bool may_call_here(struct lwk_packet *packet, const struct lwk_serve *serve)
 {
 	if (packet->kind != LWK_PACKET_REQUEST || packet->nr >= ARRAY_SIZE(calls))

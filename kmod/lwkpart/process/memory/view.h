@@ -24,7 +24,7 @@ struct view {
 bool view_find(const struct instance *instance, int slot, unsigned long addr, struct view *view);
 /* The physical address of addr, which the view maps. */
 u64 view_phys(const struct view *view, unsigned long addr);
-/* Is all of this memory the partition's, and nothing of it the LWK kernel's reserve? */
+/* True when all of this memory is the partition's, and nothing of it the LWK kernel's reserve. */
 bool view_in_user_pool(const struct instance *instance, u64 phys, u64 size);
 /* Tells the LWK that Linux uses the page. False: the LWK has changed the entry meanwhile. */
 bool view_mark_seen(const struct view *view);

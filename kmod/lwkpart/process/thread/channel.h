@@ -18,7 +18,7 @@ enum mail {
  */
 enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int looks);
 
-/* Are there signals that the LWK has not taken yet? */
+/* True while there are signals that the LWK has not taken yet. */
 static inline bool channel_has_signals(const struct lwk_channel *channel)
 {
 	return READ_ONCE(channel->signals.head) != READ_ONCE(channel->signals.tail);

@@ -22,7 +22,7 @@
 /* Looks between two rings of the doorbell. */
 #define LOOKS 100
 
-/* Has the slot carried out the order? */
+/* True when the slot has carried out the order. */
 static bool obeyed(struct instance *instance, unsigned int slot, u32 order)
 {
 	return smp_load_acquire(&instance->controls[slot].obeyed) == order;
@@ -187,7 +187,7 @@ int slot_take(struct instance *instance, unsigned int slot, unsigned int cpu,
 	return 0;
 }
 
-/* Does the thread still have a slot? */
+/* True when the thread still has its slot. */
 static bool owns_slot(const struct lwk_thread *thread)
 {
 	return thread->slot >= 0 && thread->process->instance->threads[thread->slot] == thread;

@@ -75,13 +75,13 @@ struct lwk_process {
 	struct lwk_thread first; /* the list grows only, at its second place */
 };
 
-/* Does the LWK serve its processes? With rwsem held. */
+/* True when the LWK serves its processes. With rwsem held. */
 static inline bool serves(struct instance *instance)
 {
 	return state_has_processes(instance_state(instance));
 }
 
-/* Does the thread have a slot that answers? With rwsem held, and slot not -1. */
+/* True when the thread has a slot that answers. With rwsem held, and slot not -1. */
 static inline bool has_slot(const struct lwk_thread *thread)
 {
 	struct instance *instance = thread->process->instance;
@@ -92,7 +92,7 @@ static inline bool has_slot(const struct lwk_thread *thread)
 void thread_init(struct lwk_thread *thread, struct lwk_process *process);
 /* The thread that the calling Linux thread serves: its own, or the process's first. */
 struct lwk_thread *thread_of_caller(struct lwk_process *process);
-/* Do no slots use anything of the process any more? With process_mutex held. */
+/* True when no slot uses anything of the process any more. With process_mutex held. */
 bool process_has_let_go(const struct lwk_process *process);
 
 #endif
