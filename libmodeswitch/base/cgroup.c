@@ -115,7 +115,7 @@ static bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Does the text of this length end so? */
+/* True when the first 'length' bytes of the text end with 'end'. */
 static bool ends_with(const char *text, size_t length, const char *end)
 {
 	return length >= strlen(end) && starts_with(text + length - strlen(end), end);

@@ -228,7 +228,7 @@ bool interrupt_is_drivers_choice(const char *irq, hwloc_const_bitmap_t now)
 	return same;
 }
 
-/* Are the interrupt's CPUs as interrupt_set() left them, and its device the same? */
+/* True when the interrupt's CPUs are as interrupt_set() left them, and its device is the same. */
 static bool is_ours(struct json_object *interrupt)
 {
 	const char *irq = journal_text(interrupt, "irq");

@@ -123,7 +123,7 @@ static double place(struct shares *shares, struct steer_irq **moved, size_t n)
 	return unevenness(shares);
 }
 
-/* Is the gain large enough to move interrupts? */
+/* True when the gain is large enough to move interrupts. */
 static bool is_worth_it(const struct shares *shares, struct steer_irq **moved, size_t n,
 			double gain)
 {

@@ -25,7 +25,7 @@
 /* Names the controllers that this node lacks: "memory, pids"; "" when it has all. */
 void limits_find_missing(char *missing, size_t size);
 
-/* Does this node have cgroup version 1, for which this build lacks libcgroup? */
+/* True when this node has cgroup version 1, for which this build lacks libcgroup. */
 bool limits_want_libcgroup(void);
 
 /*

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Does the kernel refuse modules that are not signed with a key that it knows? */
+/* True when the kernel refuses modules that are not signed with a key that it knows. */
 bool signatures_wanted(void);
 
 /* The text tells the administrator what to do where signatures are wanted. */

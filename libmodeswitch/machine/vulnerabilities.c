@@ -49,7 +49,7 @@ static bool is_decided(const char *name)
 	return false;
 }
 
-/* Does Linux do something about it? If so, *text is what. */
+/* True when Linux mitigates the vulnerability; 'text' is Linux's description. */
 static bool is_mitigated(const char *name, char *text, size_t size)
 {
 	return kernel_read(text, size, DIRECTORY "/%s", name) > 0 && strstr(text, "Mitigation");

@@ -95,7 +95,7 @@ static int learn(struct migration *migration, struct use *use, struct ms_error *
 }
 
 /*
- * Is it time to look again? Only when less than a full round is known to be in use, and a sample
+ * True when the migration looks again: less than a full round is known to be in use, and a sample
  * shows that more is. Half of the CPU time for looks can be used from the beginning; the other half
  * becomes available as pages move, for pages that become hot later.
  */

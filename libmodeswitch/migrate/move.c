@@ -275,7 +275,10 @@ static void leave_moved(struct migration *migration, struct migrate_process *pro
 	batch->n = open;
 }
 
-/* Can lwkpart.ko move the page? It moves only private pages of 4 KB; move_pages(2) moves all. */
+/*
+ * True when lwkpart.ko can move the page: it moves only private pages of 4 KB. move_pages(2) moves
+ * all.
+ */
 static bool is_plain(const struct migrate_page *page)
 {
 	return !(page->word & (LWKPART_PAGE_HUGE | LWKPART_PAGE_SHARED | LWKPART_PAGE_FILE |

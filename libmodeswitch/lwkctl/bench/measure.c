@@ -55,7 +55,7 @@ static int check_signals(struct ms_error *err)
 	return 0;
 }
 
-/* ---- is the node idle? ---- */
+/* ---- whether the node is idle ---- */
 
 /* A process of a step has a title like "slurmstepd: [12.batch]". */
 static bool is_step(const char *pid)

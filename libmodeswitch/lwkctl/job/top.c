@@ -61,7 +61,7 @@ static const struct ms_counts *counts_before(const struct instance *instance, si
 	return i < instance->before.n_cpus ? &instance->before.cpus[i].counts : &none;
 }
 
-/* Has the CPU done nothing but compute since the last look? Page faults are work, too. */
+/* True when the CPU has done nothing but compute since the last look. Page faults are work, too. */
 static bool only_computed(const struct instance *instance, size_t i)
 {
 	const struct ms_counts *then = counts_before(instance, i),

@@ -35,7 +35,7 @@ int scan_process(struct migration *migration, struct migrate_process *process, b
 		 uint64_t **words, size_t *room, size_t *n);
 /* Forgets all use up to now, of all processes. 0 or -1. */
 int scan_forget_use(struct migration *migration, struct ms_error *err);
-/* Does the process have a page at this address, on whatever node? */
+/* True when the process has a page at this address, on whatever node. */
 bool page_present(const struct migrate_process *process, uint64_t address);
 
 #endif

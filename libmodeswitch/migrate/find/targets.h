@@ -15,7 +15,7 @@ struct migration;
 
 /* Adds processes that are not known yet. The number added, or -1. */
 int targets_find(struct migration *migration, struct ms_error *err);
-/* Has the process ended? Then its PID may be another's. */
+/* True when the process has ended; then its PID may be another's. */
 bool target_gone(struct migrate_process *process);
 void targets_free(struct migration *migration);
 

@@ -27,7 +27,7 @@
 
 /* ---- the cpuset of the caller ---- */
 
-/* Is the caller allowed memory of all these nodes? */
+/* True when the caller may have memory of all these nodes. */
 static bool may_have_memory_of(hwloc_const_bitmap_t nodes)
 {
 	struct bitmask *allowed = numa_get_mems_allowed();
@@ -86,7 +86,7 @@ static bool is_target(const struct migration *migration, pid_t pid)
 	return false;
 }
 
-/* Are all processes in the cpuset and below it migrated? */
+/* True when all processes in the cpuset and below it are migrated. */
 static bool is_ours_alone(const struct migration *migration, const char *directory)
 {
 	char *const paths[] = { (char *)directory, NULL };

@@ -9,7 +9,7 @@
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 
-/* Does a line of numa_maps ("ADDRESS bind:0-1 …") name a node to be left? */
+/* True when a line of numa_maps ("ADDRESS bind:0-1 …") names a node to be left. */
 static bool names_node(const char *line, hwloc_const_bitmap_t from)
 {
 	char policy[256], *nodes;

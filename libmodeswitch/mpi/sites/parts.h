@@ -14,7 +14,7 @@ struct share {
 /* Returns how many of n elements the i-th of so many shares has, and where it begins. */
 struct share parts_one(int n, int i, int shares);
 
-/* A part for each lane. Who has the parts frees 'counts', which 'places' are in, too. */
+/* A part for each lane. The owner of the parts frees 'counts', whose memory holds 'places', too. */
 struct parts {
 	int *counts, *places; /* of each rank of a site; beyond the lanes they are 0 and the end */
 	int mine, place;
@@ -23,8 +23,9 @@ struct parts {
 struct parts parts_share(const struct team *team, int n, int lanes);
 
 /*
- * Within a small site each rank sends to each other one at once, in pieces: fewer messages follow
- * one another than in the library's algorithms, and none waits for an answer. Is this rank's so?
+ * True when this rank's site is small. Within a small site each rank sends to each other one at
+ * once, in pieces: fewer messages follow one another than in the library's algorithms, and none
+ * waits for an answer.
  */
 bool parts_at_once(const struct team *team);
 

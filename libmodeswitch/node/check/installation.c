@@ -91,7 +91,7 @@ static void check_signature(struct checking *checking, const char *module)
 			   "%s is found; the first LWK job loads it", module);
 }
 
-/* Is the module in the list of modules that depmod(8) has made? */
+/* True when the module is in the list of modules that depmod(8) has made. */
 static bool list_has_module(const char *path, const char *module)
 {
 	FILE *list = fopen(path, "re");

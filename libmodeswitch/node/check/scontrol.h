@@ -20,7 +20,7 @@ void check_ask_slurm(struct checking *checking);
 const char *check_setting(const char *text, const char *key, char *value, size_t size);
 /* The value as a number; 0 when there is no such value, or it is no number. */
 unsigned long check_number(const char *text, const char *key);
-/* Does the comma-separated list have this word, in upper or lower case? */
+/* True when the comma-separated list has this word, in upper or lower case. */
 bool check_has_word(const char *list, const char *word);
 
 #endif

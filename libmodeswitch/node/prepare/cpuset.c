@@ -47,9 +47,9 @@ static bool read_process(pid_t pid, char name[32], pid_t *parent)
 }
 
 /*
- * Must the process stay where it is? Jobs are below slurmd. The administrator may start slurmd from
- * a shell, so everything below sshd and login stays, and so does the first process, whose children
- * would be bound, too.
+ * True when the process must stay where it is. Jobs are below slurmd. The administrator may start
+ * slurmd from a shell, so everything below sshd and login stays, and so does the first process,
+ * whose children would be bound, too.
  */
 static bool is_left_out(pid_t pid, const char *name, pid_t parent)
 {

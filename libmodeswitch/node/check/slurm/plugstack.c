@@ -12,7 +12,7 @@
 #include "node/check/scontrol.h"
 
 /*
- * Is the plugin required in this plugstack.conf, or in a file that it includes? Slurm ignores the
+ * True when this plugstack.conf, or a file that it includes, requires the plugin. Slurm ignores the
  * refusals of an optional plugin: a job that cannot have its LWK would silently run on Linux.
  */
 static bool stack_has_plugin(const char *path, int depth)
