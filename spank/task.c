@@ -63,7 +63,7 @@ static void check_record(uint32_t job_id, bool found, bool asked, const char *im
 		       job_id, job.image, image);
 }
 
-/* Does the argument hold srun --multi-prog's file? */
+/* True when the argument holds srun --multi-prog's file. */
 static bool is_multi_prog(const char *argument)
 {
 	const char *line = argument;
@@ -90,7 +90,7 @@ static void check_program(spank_t sp)
 		       "program.");
 }
 
-/* Is the job a Linux-only one that has a record for --quiet-irqs? */
+/* True when the job is a Linux-only one that has a record for --quiet-irqs. */
 static bool is_linux_only(uint32_t job_id)
 {
 	if (job.state != MS_JOB_QUIET)

@@ -49,7 +49,7 @@ struct compat_allocation {
 int compat_allocation(slurm_job_info_t *job, const char *node, struct compat_allocation *allocation,
 		      struct ms_error *err);
 
-/* Can compat_launch_by() launch the programs of srun --multi-prog? */
+/* True when compat_launch_by() can launch the programs of srun --multi-prog. */
 bool compat_launches_multi_prog(void);
 /*
  * In task_init: has Slurm execute 'launcher', an absolute path, with the task's program and its
