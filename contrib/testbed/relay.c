@@ -159,7 +159,10 @@ static bool is_at(const struct way *way, const char *address)
 	return false;
 }
 
-/* Is the frame for a machine at the end that it comes from? A hub there repeats it to all. */
+/*
+ * True when the frame is for a machine at the end that it comes from: a hub there repeats it to
+ * all.
+ */
 static bool stays(struct way *way, const char *frame, size_t length)
 {
 	const char *to = frame, *from = frame + ETH_ALEN;
