@@ -36,7 +36,7 @@ struct lwkpart_create {
  * booted, else EBUSY. 'size' must be the whole lent range. CPUs have their indexes in the LWK
  * in the order of assignment. A CPU that ran an LWK before goes through
  * Linux once more, which takes as long as RETURN and LEND. An instance that was LOADED
- * is ASSIGNED again and must be loaded anew.
+ * goes back to ASSIGNED and must be loaded again.
  */
 struct lwkpart_assign_cpu {
 	__u32 instance;

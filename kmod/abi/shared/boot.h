@@ -14,7 +14,7 @@
  *   RSI  the CPU's index, 0…n_cpus-1,
  *   interrupts off, NMIs still blocked (until the first iretq), CR4.PGE, PCIDE
  *   and CET clear, the IDT and GDT Linux's and no longer to be used. All other registers and
- *   MSRs are as Linux uses them, which sets them anew when the CPU comes back.
+ *   MSRs are as Linux uses them, which sets them again when the CPU comes back.
  *
  * The image is a statically linked ELF64 file (ET_EXEC). Its PT_LOAD segments begin at
  * page boundaries, share no page, and none is both writable and executable.

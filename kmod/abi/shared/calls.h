@@ -21,7 +21,7 @@
  *   FORK_WAIT  request, after a FORK for vfork(2). The proxy replies when the child has another
  *           program or has ended.
  *   EXEC    request; args: as of execveat(2), then the signals that are blocked. The proxy starts
- *           itself anew (LWK_PROC_AGAIN), and replies only with an error.
+ *           itself again (LWK_PROC_AGAIN), and replies only with an error.
  *   SIGNAL  request; args: a struct lwk_signal. The proxy sends it to the thread of this process
  *           that it names, as rt_tgsigqueueinfo(2); to the asking thread itself, it stays with
  *           Linux until EXEC.
@@ -45,8 +45,8 @@
  *   CORE_THREAD  request; args: number of a thread, its next LWK_CORE_WORDS words: of struct
  *           lwk_core_registers, then for the thread that ends the process, the first, of FXSAVE's
  *           area. The last packet of each has zeros behind the end.
- *   CORE_PAGES  request; args: start, end, by address. There are pages here; where nothing is
- *           told of a mapping is none.
+ *   CORE_PAGES  request; args: start, end, by address. The range has pages. A mapping has
+ *           none outside the ranges that are told.
  *   GRANT   request. The proxy calls LWK_GRANT.
  *   UNSHARE request; args: start, size. The proxy calls LWK_GRANT, and maps its WINDOW there.
  *   RESHARE request; args: start, size, prot. The proxy calls LWK_GRANT, then mprotect(2).
