@@ -19,7 +19,7 @@
 /* The most CPUs that a Linux kernel of the distributions can have. */
 #define LINUX_CPUS 8192
 
-/* Returns the slot of the thread; 0: the calling one. NULL: there is none, or another user's. */
+/* Returns the slot of the thread; 0: the calling one. NULL: no such thread, or another user's. */
 static struct slot *find_thread(u32 tid)
 {
 	struct slot *slot = tid ? thread_find(tid) : this_slot();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of a CPU at its entry into the LWK is Linux's. Linux sets all of it anew when the CPU
+ * The state of a CPU at its entry into the LWK is Linux's. Linux sets all of it again when the CPU
  * comes on-line again, as after a reset: an INIT leaves most MSRs as they are, so Linux cannot rely
  * on them. Each MSR here is one that CPUID announces.
  */

@@ -65,7 +65,7 @@ static int share_area(struct space *to, struct space *from, const struct area *a
 	u64 addr = area->start, next;
 	int error = area->at_fork == FORK_LEAVES ? 0 : area_insert(to, area);
 
-	/* The child's proxy has mapped the same file there, and its pages are granted anew. */
+	/* The child's proxy has mapped the same file there, and gets its own grants. */
 	if (area->shared || area->at_fork != FORK_COPIES)
 		return error;
 	for (; addr < area->end && !error; addr = next) {

@@ -168,7 +168,7 @@ static void visit_protect(struct space *space, u64 *entry, bool large, u64 argum
 		     &protection->seen);
 }
 
-/* The pages are granted anew, because a grant for reading is none for writing. */
+/* The pages are granted again, because a grant for reading is none for writing. */
 static s64 protect_shared(struct space *space, u64 start, u64 end, u32 prot)
 {
 	s64 result;
@@ -245,7 +245,7 @@ static void visit_revive(struct space *space, u64 *entry, bool large, u64 argume
 
 /*
  * Moves an area to 'place', or with neither MREMAP_FIXED nor room there to where there is room, and
- * gives it its new size. What MREMAP_DONTUNMAP leaves behind is empty.
+ * gives it its new size. With MREMAP_DONTUNMAP the old range stays and is empty.
  */
 static s64 move(struct space *space, u64 addr, u64 old_size, u64 new_size, u64 place, u32 flags)
 {

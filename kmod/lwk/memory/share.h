@@ -14,11 +14,11 @@ s64 share_begin(u64 addr, u64 size, u32 prot, u64 flags, u64 fd, u64 offset);
 s64 share_pin(u64 addr, u64 count, u32 access, const __u64 **pages);
 /* Gives up the pages of the range, which no CPU uses any more. */
 void share_end(u64 addr, u64 size);
-/* Gives up all pages, which no CPU uses now; they come anew when they are touched. */
+/* Gives up all pages, which no CPU uses now; they come again when they are touched. */
 void share_give_up(void);
 /*
- * Gives up the pages of the range, which no CPU uses now; they come anew with protection 'prot'. 0,
- * or the error of mprotect(2).
+ * Gives up the pages of the range, which no CPU uses now; they come again with protection 'prot'.
+ * 0, or the error of mprotect(2).
  */
 s64 share_protect(u64 addr, u64 size, u32 prot);
 

@@ -6,7 +6,7 @@
  *
  * The child of vfork(2) borrows the memory itself, and the parent has none until the child has
  * another program or ends. Pages of others (memory/share.h) are granted to one process, so each of
- * the two has them granted anew. The child gets a copy if the parent has other threads, or has
+ * the two gets its own grants. The child gets a copy if the parent has other threads, or has
  * borrowed its memory.
  *
  * Another program in a process (execve(2)) is a new LWK process with the same proxy.

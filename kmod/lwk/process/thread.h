@@ -45,7 +45,7 @@ void thread_init(struct thread *thread, u32 tid);
 void thread_start_store(struct slot *slot, struct thread_start *start, const struct frame *frame,
 			u64 flags, u64 stack);
 /*
- * Returns the slot of the thread with this number, of any process of the LWK; NULL: there is none.
+ * Returns the slot of the thread with this number, of any process of the LWK; NULL: no such thread.
  * The thread can end at any time.
  */
 struct slot *thread_find(u32 tid);

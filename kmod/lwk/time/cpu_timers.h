@@ -23,7 +23,7 @@ struct cpu_timers {
 bool cpu_timer_is(u32 id);
 /* Sends the signals of timers that have run out. */
 void cpu_timers_expire(void);
-/* Returns when this thread must be interrupted, on the monotonic clock, because one may run out. */
+/* When a timer may run out and must interrupt this thread, on the monotonic clock. */
 u64 cpu_timers_deadline(void);
 /* Frees the timers of this slot's process, which has ended. */
 void cpu_timers_end(void);
