@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * execve(2) of an LWK process: the proxy executes itself anew for the other program, so that Linux
+ * execve(2) of an LWK process: the proxy executes itself again for the other program, so that Linux
  * keeps of the process exactly what it keeps in an exec. The open file of the instance stays, and
  * with it the LWK CPU (LWK_PROC_AGAIN). The environment is the program's, so the new lwkexec learns
  * everything else from its arguments.
