@@ -202,7 +202,7 @@ static int take(unsigned int cpu)
 	memset(&area->mailbox, 0, sizeof(area->mailbox));
 	WRITE_ONCE(area->seat, SEAT_TAKING);
 	error = remove_cpu(cpu);
-	/* Also when another caller took the CPU down (error 1), it came through our callback. */
+	/* A CPU that another caller took down (error 1) came through our callback, too. */
 	if (READ_ONCE(area->seat) == SEAT_PARKED)
 		return 0;
 	WRITE_ONCE(area->seat, SEAT_LINUX);

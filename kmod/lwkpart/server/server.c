@@ -135,7 +135,7 @@ static bool serve_all(struct server *server)
 	return asked;
 }
 
-/* Has all clients ring no more, as the leader looks. */
+/* Tells the LWK that no client needs a doorbell while the leader looks. */
 static void look_at_all(struct server *server)
 {
 	struct server_client *client;

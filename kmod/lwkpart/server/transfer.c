@@ -23,7 +23,7 @@
 /* The minor numbers of devices whose reads can be repeated, and whose writes never end early. */
 #define NULL_MINOR 3
 #define ZERO_MINOR 5
-/* With relatime, the age at which a time of access is set anew (fs/inode.c). */
+/* With relatime, the age at which a time of access is set again (fs/inode.c). */
 #define RELATIME_SECONDS (24 * 60 * 60)
 
 /* With a reference, or NULL. */

@@ -63,8 +63,8 @@ static bool serve_one(struct server_client *client)
 	bool done;
 
 	/*
-	 * The lock keeps the channel the thread's, and the memory what it is. Who holds it for
-	 * writing is about to take them away.
+	 * The lock keeps the channel the thread's, and the memory what it is. A task that holds the
+	 * lock for writing is about to take both away.
 	 */
 	if (READ_ONCE(process->instance->stopping) || has_more_to_do(served->transfer.task) ||
 	    !down_read_trylock(&process->shown))

@@ -2,8 +2,8 @@
 /*
  * An MMU notifier tells of each change of the proxy's page tables before it happens; Linux waits
  * until the LWK has let go of the pages. If an LWK does not answer, its pages stay pinned until its
- * CPUs have been stopped, so that nobody else gets the memory. What it writes there is lost, so that
- * its program is killed; and no program of the instance gets such pages any more.
+ * CPUs have been stopped, so that nobody else gets the memory. The LWK's writes there are lost, so
+ * the program is killed, and no program of the instance gets such pages any more.
  *
  * A page is never marked dirty here: the page fault that made it writable in the proxy has done so,
  * in the way that its file system wants, and Linux takes the page back before it calls it clean.

@@ -32,7 +32,7 @@ unsigned long file_pages_ahead(struct file_pages *files, unsigned long index, un
 unsigned long file_pages_begin(struct file_pages *files);
 /*
  * Takes over n pages that are pinned at address index * PAGE_SIZE, and has 'publish' tell the LWK
- * of the first ones. Returns how many those are, with the caller's pins; -EAGAIN: pin them anew;
+ * of the first ones. Returns how many those are, with the caller's pins; -EAGAIN: pin them again;
  * -ENOMEM; -EFAULT.
  */
 long file_pages_add(struct file_pages *files, unsigned long begun, unsigned long index,

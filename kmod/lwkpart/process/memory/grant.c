@@ -392,7 +392,7 @@ static void unpin_for(struct lwk_process *process, const struct grant_request *r
 
 /*
  * Grants the pages to the slot that waits for this request. Returns how many pages the LWK has, 0
- * or a negative error; -EAGAIN: they must be pinned anew. With rwsem and grants_mutex held.
+ * or a negative error; -EAGAIN: they must be pinned again. With rwsem and grants_mutex held.
  */
 static long carry_out(struct lwk_process *process, struct lwk_grant *grant,
 		      const struct grant_request *request, struct page **pages, long n)
@@ -418,7 +418,7 @@ static long request_error(const struct grant_request *request)
 	return request->order == LWK_GRANT_PIN || request->order == LWK_GRANT_UNPIN ? 0 : -ENOSYS;
 }
 
-/* Returns true when the pages must be pinned anew. */
+/* True when the pages must be pinned again. */
 static bool answer(struct lwk_thread *thread, const struct grant_request *request,
 		   struct page **pages, long n)
 {

@@ -18,7 +18,7 @@ void grants_close(struct lwk_process *process);
  */
 void grants_destroy(struct lwk_process *process);
 /*
- * Starts anew for another program, after the slots have let go of the one before: 0 or -ENOMEM.
+ * Starts again for another program, after the slots have let go of the one before: 0 or -ENOMEM.
  * With process_mutex held.
  */
 int grants_renew(struct lwk_process *process);

@@ -29,15 +29,15 @@
 /* How often a page is hidden for one question: another thread may look at it again and again. */
 #define HIDE_TIMES 1000
 /*
- * How many pages to show around one that is written or read; powers of two. What is written is
- * mostly a buffer or a program that is loaded, what is read mostly a path or an argument.
+ * How many pages to show around one that is written or read; powers of two. Writes mostly fill a
+ * buffer or load a program; reads mostly fetch a path or an argument.
  */
 #define SHOW_WRITTEN 64
 #define SHOW_READ 8
 
 /*
- * Maps the page at addr into the proxy. VM_FAULT_RETRY: the LWK must be asked for it first. Of the
- * pages that nobody has 'asked' for those stay hidden that the LWK will soon want back.
+ * Maps the page at addr into the proxy. VM_FAULT_RETRY: the LWK must be asked for it first. A page
+ * that nobody has 'asked' for stays hidden when the LWK will soon want it back.
  */
 static vm_fault_t show(struct lwk_process *process, struct vm_area_struct *vma, unsigned long addr,
 		       bool write, bool asked)
