@@ -51,8 +51,8 @@ int hierarchy_path_of_process(const struct hierarchy *hierarchy, pid_t pid, char
 struct process_cgroup {
 	char path[PATH_MAX]; /* begins with the mount point */
 	size_t parent;	     /* length of the part of 'path' that is the parent of jobs */
-	size_t job;	     /* likewise: the job's cgroup */
-	size_t step;	     /* likewise: the step's; 0 when the process is in none */
+	size_t job;	     /* length of the part that is the job's cgroup */
+	size_t step;	     /* length of the part that is the step's; 0: the process is in none */
 };
 
 /*

@@ -38,7 +38,7 @@ bool interrupt_is_used(const char *irq);
 void interrupt_near(const char *irq, hwloc_const_bitmap_t cpus, hwloc_bitmap_t near);
 
 /*
- * Returns true if the driver has chosen these CPUs. Some drivers (virtio_net) choose anew whenever
+ * Returns true if the driver has chosen these CPUs. Some drivers (virtio_net) choose again whenever
  * CPUs go off-line or on-line. A switch causes that, so it does not count as somebody else's
  * choice.
  */

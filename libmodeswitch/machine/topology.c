@@ -43,8 +43,8 @@ static void forget_hwloc_environment(void)
 
 /*
  * Keeps hwloc from loading its plugins, which find devices, display servers and OpenCL platforms by
- * libraries of their vendors. No plan needs them, root's processes need not run them, and loading them
- * takes longer than the plan. What hwloc has built in reads and writes its XML.
+ * libraries of their vendors. No plan needs them, root's processes need not run them, and loading
+ * them takes longer than the plan. Code that is built into hwloc reads and writes its XML.
  */
 static void leave_out_plugins(void)
 {

@@ -57,7 +57,7 @@ static int order_by_use(struct migration *migration, struct use *use)
 	return order->all ? 0 : -1;
 }
 
-/* Looks which pages were used since the last look, and sorts the waiting pages anew. */
+/* Looks which pages were used since the last look, and sorts the waiting pages again. */
 static int look(struct migration *migration, struct use *use, struct ms_error *err)
 {
 	int64_t now = clock_ns();

@@ -103,7 +103,7 @@ int run_severe(struct migration *migration, struct refs *refs, struct ms_error *
 	if (walk_referenced(migration, refs, err) < 0)
 		return -1;
 	while (!migration_stopped(migration)) {
-		/* The list begins anew: pages that are in use now come first. */
+		/* The list starts again from empty: pages that are in use now come first. */
 		refs->n = refs->pages = 0;
 		if (page_list_update(migration, false, 0, err) < 0)
 			return -1;

@@ -79,7 +79,7 @@ struct ms_job {
 		double min, max, mean;
 	} irqs_before;
 	int64_t since;	    /* realtime seconds at which 'state' was reached */
-	int64_t since_boot; /* the same in seconds of CLOCK_MONOTONIC; 0: unknown */
+	int64_t since_boot; /* 'since' in seconds of CLOCK_MONOTONIC; 0: unknown */
 };
 
 /* Returns the word of a state: "switching", "active", "refused", "stuck", "warm", "quiet". */

@@ -101,7 +101,7 @@ struct ms_node_usage {
 	unsigned node;
 	uint64_t bytes_4k, bytes_2m; /* bytes in use now, by size of page */
 	uint64_t peak;		     /* the most bytes ever in use */
-	uint64_t peak_4k, peak_2m;   /* the same by size of page, maybe at different times */
+	uint64_t peak_4k, peak_2m;   /* 'peak' of each size of page, maybe at other times */
 };
 
 /* The hardware performance counters of each CPU. */

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A stream of messages in one direction costs the delay of a link once: all but the first are on
- * their way already when the receiver wants them. What costs again is an answer, so a rank counts
+ * their way already when the receiver wants them. An answer costs the delay again, so a rank counts
  * the first receive after each send to the same peer. In a dialogue each rank counts half of the
- * delays; when both send and then receive, each counts all of them. The rank that sends first leads:
- * a dialogue has one leader, an exchange has two, which is how a reader tells them apart.
+ * delays; when both send and then receive, each counts all of them. The rank that sends first
+ * leads: a dialogue has one leader, an exchange has two, which is how a reader tells them apart.
  *
  * This knows pairs of ranks only; all senders that a rank receives from without learning who they
- * are count as one. A rank that leads keeps leading until all ranks meet, in a barrier for instance.
- * Receives that have begun count as received when the rank has next waited for any request; that is
- * the one it waits for, except in programs that leave receives open across other waits, whose turns
- * are told a little early.
+ * are count as one. A rank that leads keeps leading until all ranks meet, in a barrier for
+ * instance. Receives that have begun count as received when the rank has next waited for any
+ * request; that is the one it waits for, except in programs that leave receives open across other
+ * waits, whose turns are told a little early.
  *
- * A leader that has just got an answer comes to a meeting one delay later than its peer, and finds the
- * peer's part of it there. The peer leaves the meeting one delay after the leader, and finds the
- * leader's next message there. Such a meeting costs no delay: it is hidden. A second meeting right
- * after it costs both delays, so hidden ones are counted only where their number is odd.
+ * A leader that has just got an answer comes to a meeting one delay later than its peer, and finds
+ * the peer's part of it there. The peer leaves the meeting one delay after the leader, and finds
+ * the leader's next message there. Such a meeting costs no delay: it is hidden. A second meeting
+ * right after it costs both delays, so hidden ones are counted only where their number is odd.
  */
 #include "mpi/turns.h"
 

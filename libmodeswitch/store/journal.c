@@ -27,7 +27,7 @@ static struct journal *new_journal(uint32_t job_id)
 
 /*
  * A line's checksum follows its object: JSON with a changed byte may be valid, and name another
- * CPU. The checksum is FNV-1a: a space, eight digits and a NUL.
+ * CPU. The checksum is FNV-1a, as a space and eight digits; a NUL ends it.
  */
 #define SUM_LENGTH 9
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A lock belongs to an open file, which children inherit. /proc/locks names the process that took the
- * lock, but that may have ended before a child that waits for Linux, and its number may be an innocent
- * process's now. So the processes' open files tell who has the lock.
+ * A lock belongs to an open file, which children inherit. /proc/locks names the process that took
+ * the lock, but that may have ended before a child that waits for Linux, and its number may be an
+ * unrelated process's now. So the processes' open files tell who has the lock.
  */
 #include "store/lock_holder.h"
 

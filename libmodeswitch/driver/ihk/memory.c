@@ -128,8 +128,8 @@ static int seek(struct owned *owned, uint64_t bytes, unsigned node)
 	if (error)
 		return error;
 	/*
-	 * IHK takes no pages below this size, and refuses a size above Linux's largest page. What
-	 * shape it has got is looked at afterwards.
+	 * IHK takes no pages below this size, and refuses a size above Linux's largest page.
+	 * keep_or_give_back() checks the shape of the memory afterwards.
 	 */
 	ihk->reserve_mem_conf(0, IHK_RESERVE_MEM_MIN_CHUNK_SIZE, &least);
 	/* An error may leave a part of it reserved. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of IHK that LWK jobs have. IHK's modules do not remember for whom they have reserved or
- * made something. The file ihk.json in the state directory has it, written before IHK is asked and
- * corrected afterwards. The lock of switching protects it.
+ * The parts of IHK that LWK jobs have. IHK's modules do not remember the job that they have
+ * reserved or made something for. The file ihk.json in the state directory names it, written before
+ * IHK is asked and corrected afterwards. The lock of switching protects it.
  */
 #ifndef OWNED_H
 #define OWNED_H
@@ -62,9 +62,10 @@ void owned_release(struct owned *owned);
 bool owned_is_empty(const struct owned *owned);
 
 /*
- * Takes a lock, which is shared by those who ask for the state of an instance, from owned_load()
- * to the answer. Who begins to end one has it alone until ihk.json says so. Waits at most wait_ms.
- * Returns a file descriptor, which its holder closes; -EBUSY; or another negative errno.
+ * Takes a lock. Processes that ask for the state of an instance share it, from owned_load() to the
+ * answer. A process that begins to end an instance has it alone until ihk.json says so. Waits at
+ * most wait_ms. Returns a file descriptor, which its holder closes; -EBUSY; or another negative
+ * errno.
  */
 int owned_lock(bool alone, unsigned wait_ms);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Watches an instance of IHK. Only root can: ihk.json tells whose it is. What IHK does not tell in
- * the way that struct ms_usage has it is not guessed, so 'usage' and the counters are missing here.
+ * Watches an instance of IHK. Only root can: ihk.json tells whose it is. IHK does not tell the
+ * values of struct ms_usage in that form, and nothing here guesses them, so 'usage' and the
+ * counters are missing.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -292,7 +292,7 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-/* Waits until the screen must be drawn anew; false when the user or a signal ends the view. */
+/* Waits until the screen must be drawn again; false when the user or a signal ends the view. */
 static bool wait_for_user(int signals, int timeout_ms)
 {
 	struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },

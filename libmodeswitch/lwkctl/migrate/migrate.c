@@ -243,7 +243,7 @@ static int migrate(bool json)
 
 	/*
 	 * Each round allocates and frees lists of the same size. malloc() keeps their memory,
-	 * because the kernel would have to clear it anew for each round.
+	 * because the kernel would have to clear it again for each round.
 	 */
 	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
 	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);

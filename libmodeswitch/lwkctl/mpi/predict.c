@@ -183,8 +183,8 @@ static double bytes_in_turn(const struct way *way, double bandwidth)
 }
 
 /*
- * The times that a rank waits for the link. Messages that a rank waits for together cross at the
- * same time.
+ * The times that a rank waits for the link. Messages that it waits for together cross at the same
+ * time.
  */
 static uint64_t waits_of(const struct profile_rank *rank, const struct messages *messages)
 {

@@ -124,7 +124,7 @@ static int copy_machine(const struct tree *tree)
 	return ret == 0 ? make_cpuinfo(tree, path, NULL) : ret;
 }
 
-int sysview_keep_machine(bool anew, struct ms_error *err)
+int sysview_keep_machine(bool replace, struct ms_error *err)
 {
 	char path[PATH_MAX], fresh[PATH_MAX];
 	struct tree tree;
@@ -132,7 +132,7 @@ int sysview_keep_machine(bool anew, struct ms_error *err)
 
 	snprintf(path, sizeof(path), "%s/" MACHINE_TREE, state_dir);
 	snprintf(fresh, sizeof(fresh), "%s/" MACHINE_TREE ".new", state_dir);
-	if (!anew && access(path, F_OK) == 0)
+	if (!replace && access(path, F_OK) == 0)
 		return 0;
 	if (remove_tree(MACHINE_TREE ".new", err) < 0)
 		return -1;

@@ -18,10 +18,10 @@
 #include "modeswitch/error.h"
 
 /*
- * Makes the tree of the whole machine while nothing is lent, unless there is one; with 'anew' in
- * any case, because the machine has changed. Hold the lock of switching.
+ * Makes the tree of the whole machine while nothing is lent. 'replace': also when there is a tree,
+ * because the machine has changed. Hold the lock of switching.
  */
-int sysview_keep_machine(bool anew, struct ms_error *err);
+int sysview_keep_machine(bool replace, struct ms_error *err);
 
 /* A NUMA node as the LWK has it. */
 struct sysview_node {

@@ -23,8 +23,8 @@ struct team {
 	int *site_sizes;
 	int *members;		    /* the ranks of the first site, then those of the next one */
 	int *firsts;		    /* of each site, its place in 'members' */
-	uint64_t site_communicator; /* ranks are indexes */
-	uint64_t own_communicator;  /* the same ranks, for messages that no program sees */
+	uint64_t site_communicator; /* the ranks of this rank's site, by their indexes */
+	uint64_t own_communicator;  /* all ranks, for messages that no program sees */
 	int8_t *plans;		    /* the model's */
 };
 
@@ -41,7 +41,7 @@ extern bool sites_reproducible;
 extern bool sites_always;
 /*
  * Measured paths: between ranks of one site; between two sites by one message, as MPI libraries
- * send it; the same in pieces; and in pieces in all lanes at once.
+ * send it; by a message in pieces; and in pieces in all lanes at once.
  */
 extern struct path sites_inside, sites_across, sites_pieces, sites_lanes;
 /* True: after a pause a path carries little at first, as TCP does by default. */

@@ -109,7 +109,7 @@ static int run(struct switching *switching, struct ms_error *err)
 	return 0;
 }
 
-/* Drivers may have placed interrupts again as CPUs left, on any CPU that stays. */
+/* Drivers may have moved interrupts as CPUs left, to any CPU that stays. */
 static int run_again(struct switching *switching, struct ms_error *err)
 {
 	set_all(switching);
