@@ -140,7 +140,7 @@ check_abi_versions()
 	return $status
 }
 
-# The plugins compile against our declarations of each release, so no Slurm is needed.
+# The plugins compile against our own declarations of what each release has, so no Slurm is needed.
 check_slurm_releases()
 {
 	local release flags status=0
@@ -311,7 +311,7 @@ lacks_flags()
 	symbols=$(readelf -W --syms "$file")
 	grep -q GNU_RELRO <<<"$headers" || echo 'RELRO'
 	grep -q 'GNU_STACK .* RW ' <<<"$headers" || echo 'a stack that is not executable'
-	# Plugins bind immediately, too: Slurm's symbols are there when they load.
+	# Plugins bind immediately, too: Slurm's symbols are there when they are loaded.
 	grep -q 'FLAGS.*NOW' <<<"$dynamic" || echo 'immediate binding'
 	[[ $file != */bin/* ]] || grep -q 'FLAGS_1.*PIE' <<<"$dynamic" || echo 'PIE'
 	grep -qE '_chk(@|$)' <<<"$symbols" || echo 'fortified functions'

@@ -3,7 +3,7 @@
  * The parts of libihk.so. lwkpart.ko's ledger is what the library remembers: each OS instance of
  * IHK is an instance of lwkpart.ko, recognized by its job id, and one more, which is never booted,
  * holds what is reserved and not assigned. So what Slurm's jobs have of lwkpart.ko stays apart.
- * lwkpart.ko takes nothing away from an instance, so every change makes these instances anew.
+ * lwkpart.ko takes nothing away from an instance, so every change makes these instances again.
  */
 #ifndef COMPAT_H
 #define COMPAT_H
@@ -51,7 +51,7 @@ int compat_end_lending(void);
 
 /* lwkpart.ko's number of the OS instance, or -ENOENT. */
 int compat_instance(const struct compat *compat, int os);
-/* Makes the pool and, unless it is negative, the OS instance anew, with what 'owner' says. */
+/* Makes the pool and, unless 'os' is negative, the OS instance again, with what 'owner' says. */
 int compat_rearrange(struct compat *compat, int os);
 int compat_create(struct compat *compat, int os, uid_t uid);
 int compat_destroy(struct compat *compat, int os);

@@ -8,8 +8,8 @@
 
 configs=$testbed_dir/kernel
 
-# kernel_options: prints the options that the kernel is built with, without comments: a change of one
-# builds nothing anew.
+# kernel_options: prints the options that the kernel is built with, without comments: a comment that
+# changes builds nothing again.
 kernel_options()
 {
 	grep -h '^CONFIG_' "$configs/machine.config" "$configs/$built_kernel.config"

@@ -105,8 +105,8 @@ install_root()
 		--setup-hook='for place in bin sbin lib lib32 lib64 libx32; do
 			mkdir -p "$1/usr/$place"; ln -s "usr/$place" "$1/$place"; done')
 
-	# In a PID and a mount namespace of its own the whole installation dies
-	# with this script, however that dies, and leaves no mounts.
+	# In a PID and a mount namespace of its own the whole installation ends
+	# with this script, however the script ends, and leaves no mounts.
 	# INITRD=No: the distribution's initial RAM disk is of no use here. Java's package fails without man1.
 	# shellcheck disable=SC2016  # mmdebstrap's shell expands the hooks
 	INITRD=No DEBS=$cache/debs/$release setpriv --pdeathsig KILL \
