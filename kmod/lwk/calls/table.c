@@ -115,7 +115,7 @@ static const struct group groups[] = {
 	REFUSES("the proxy's identity is fixed", __NR_landlock_add_rule,
 		__NR_landlock_create_ruleset, __NR_landlock_restrict_self, __NR_seccomp, __NR_setns,
 		__NR_unshare),
-	REFUSES("Linux cannot tell of LWK CPUs", __NR_bpf, __NR_perf_event_open, __NR_ptrace),
+	REFUSES("Linux does not see LWK CPUs", __NR_bpf, __NR_perf_event_open, __NR_ptrace),
 	REFUSES("needs shared rings", __NR_io_cancel, __NR_io_destroy, __NR_io_getevents,
 		__NR_io_pgetevents, __NR_io_setup, __NR_io_submit, __NR_io_uring_enter,
 		__NR_io_uring_register, __NR_io_uring_setup),
