@@ -115,7 +115,9 @@ static int set_key(struct reading *reading, const struct key *keys, unsigned *li
 			continue;
 		}
 		if (*lines)
-			return fail_at(reading, "%s is given a second time (first on line %u)",
+			return fail_at(reading,
+				       "expected %s once, found it on line %u, too; remove one of "
+				       "the two",
 				       key->name, *lines);
 		*lines = reading->line;
 		if (key->parse(value, (char *)object + key->offset, key->size, &why) < 0)

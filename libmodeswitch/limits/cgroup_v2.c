@@ -37,7 +37,8 @@ static int find_place(uint32_t job_id, pid_t pid, struct place *place, struct ms
 	int error = process_cgroup_find(&hierarchy, pid, job_id, &around);
 
 	if (error && !*around.path)
-		return ms_fail(err, "the cgroup of process %d cannot be read", (int)pid);
+		return ms_fail(err, "the cgroup of process %d cannot be read: %s", (int)pid,
+			       strerror(-error));
 	if (error || !around.step)
 		return ms_fail(err,
 			       "expected process %d in Slurm's cgroup of job %u, found %s; "

@@ -73,16 +73,18 @@ int libcgroup_make(const char *controller, const char *name, const struct settin
 		   struct ms_error *err)
 {
 	return ms_fail(err,
-		       "the cgroup %s of the controller %s cannot be made: slurm-lwk is built "
-		       "without libcgroup",
+		       "the cgroup %s of the controller %s cannot be made: expected slurm-lwk "
+		       "built with libcgroup, found it without; build it with libcgroup, or use "
+		       "cgroup version 2",
 		       name, controller);
 }
 
 int libcgroup_remove(const char *controller, const char *name, struct ms_error *err)
 {
 	return ms_fail(err,
-		       "the cgroup %s of the controller %s cannot be removed: slurm-lwk is built "
-		       "without libcgroup",
+		       "the cgroup %s of the controller %s cannot be removed: expected slurm-lwk "
+		       "built with libcgroup, found it without; build it with libcgroup, or use "
+		       "cgroup version 2",
 		       name, controller);
 }
 

@@ -194,7 +194,12 @@ static int describe_machine(char *text, size_t size, struct ms_error *err)
 	if (dir)
 		closedir(dir);
 	at += snprintf(text + at, at < size ? size - at : 0, "%u memory blocks", blocks);
-	return at < size ? 0 : ms_fail(err, "this machine's lists of CPUs are too long");
+	if (at >= size)
+		return ms_fail(err,
+			       "expected less than %zu characters in this machine's lists of CPUs "
+			       "and NUMA nodes, found %zu",
+			       size, at);
+	return 0;
 }
 
 static int keep_topology(hwloc_topology_t topology, const char *machine, const char *path,

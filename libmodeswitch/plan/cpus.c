@@ -28,12 +28,16 @@ static int check_allocation(struct planning *p)
 	/* CPUs that were off-line when the topology was read are missing in it. */
 	if (!hwloc_bitmap_isincluded(cpus, machine) &&
 	    !hwloc_bitmap_isincluded(cpus, hwloc_topology_get_complete_cpuset(p->topology)))
-		return ms_fail(p->err, "the allocation has CPUs %s; this machine has only %s",
-			       wanted, list(found, machine));
+		return ms_fail(p->err,
+			       "expected CPUs of this machine (%s) in the allocation, found %s; "
+			       "ask for CPUs that it has, or have the administrator correct the "
+			       "node in slurm.conf ('slurmd -C' prints it)",
+			       list(found, machine), wanted);
 	if (hwloc_bitmap_intersects(cpus, p->supply->lent_cpus))
 		return ms_fail(p->err,
-			       "of the allocation's CPUs %s some are lent to an LWK already (lent "
-			       "are %s); the administrator's remedy is 'lwkctl reset'",
+			       "expected all of the allocation's CPUs %s with Linux, found that "
+			       "CPUs %s are lent to an LWK already; the administrator's remedy is "
+			       "'lwkctl reset'",
 			       wanted, list(found, p->supply->lent_cpus));
 	if (!hwloc_bitmap_isincluded(cpus, p->supply->online_cpus) ||
 	    !hwloc_bitmap_isincluded(cpus, machine))

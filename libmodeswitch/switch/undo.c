@@ -64,7 +64,9 @@ static int open_driver(struct switching *switching, struct ms_error *err)
 	if (!switching->driver && switching->journal->damaged_line == 1)
 		switching->driver = driver_number(0);
 	if (!switching->driver)
-		return ms_fail(err, "the journal names an unknown driver \"%s\"",
+		return ms_fail(err,
+			       "expected a driver of this release in the journal, found \"%s\"; "
+			       "install the release that wrote the journal",
 			       switching->journal->driver);
 	switching->dev = driver_open_any(switching->driver, err);
 	return switching->dev >= 0 || switching->dev == -ENOENT ? 0 : -1;

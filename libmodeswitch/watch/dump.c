@@ -18,11 +18,14 @@ static int dump_job(const struct ms_job *job, const char *path, struct ms_error 
 	int error;
 
 	if (job->state != MS_JOB_ACTIVE)
-		return ms_fail(err, "job %u has no LWK instance: it is %s%s%s", job->job_id,
-			       ms_job_state_word(job->state), *job->reason ? ": " : "",
+		return ms_fail(err, "expected job %u in LWK mode, found it in the state %s%s%s",
+			       job->job_id, ms_job_state_word(job->state), *job->reason ? ": " : "",
 			       job->reason);
 	if (!driver || !driver->dumping)
-		return ms_fail(err, "an LWK of the driver \"%s\" cannot be dumped", job->driver);
+		return ms_fail(err,
+			       "expected an LWK of a driver that makes dumps, found the driver "
+			       "\"%s\"; slurm-lwk-admin(7) says what each driver can do",
+			       job->driver);
 	source.dev = driver->open(err);
 	if (source.dev < 0)
 		return -1;

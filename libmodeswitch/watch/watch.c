@@ -42,7 +42,9 @@ static int open_job(const struct ms_job *job, struct ms_watch *watch, struct ms_
 	struct ms_instance_info info;
 
 	if (!driver || !driver->watching)
-		return ms_fail(err, "an instance of the driver \"%s\" cannot be watched",
+		return ms_fail(err,
+			       "expected an LWK of a driver that watches, found the driver \"%s\"; "
+			       "slurm-lwk-admin(7) says what each driver can do",
 			       job->driver);
 	watch->job_id = job->job_id;
 	watch->driver = driver->watching;
@@ -68,8 +70,9 @@ int ms_watch_open(uint32_t job_id, struct ms_watch **out, struct ms_error *err)
 	if (!watch)
 		ret = ms_fail(err, "out of memory");
 	else if (job.state != MS_JOB_ACTIVE)
-		ret = ms_fail(err, "job %u has no LWK instance: it is %s%s%s", job_id,
-			      ms_job_state_word(job.state), *job.reason ? ": " : "", job.reason);
+		ret = ms_fail(err, "expected job %u in LWK mode, found it in the state %s%s%s",
+			      job_id, ms_job_state_word(job.state), *job.reason ? ": " : "",
+			      job.reason);
 	else
 		ret = open_job(&job, watch, err);
 	ms_job_release(&job);
@@ -99,7 +102,7 @@ static int unable(const struct ms_watch *watch, const char *what, struct ms_erro
 {
 	return ms_fail(err,
 		       "the LWK of job %u cannot be %s: the driver of this kind of LWK has no way "
-		       "to do that",
+		       "to do that; slurm-lwk-admin(7) says what each driver can do",
 		       watch->job_id, what);
 }
 

@@ -84,7 +84,9 @@ static int make_distances(const struct tree *tree, hwloc_const_bitmap_t nodes, u
 	hwloc_bitmap_foreach_end();
 	hwloc_bitmap_free(online);
 	if (length + 1 >= sizeof(out))
-		return ms_fail(tree->err, NODE_DIR "/node%u/distance: longer than %zu characters",
+		return ms_fail(tree->err,
+			       NODE_DIR "/node%u/distance: expected less than %zu characters, "
+					"found more",
 			       node, sizeof(out));
 	out[length++] = '\n';
 	out[length] = '\0';

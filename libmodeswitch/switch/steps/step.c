@@ -11,7 +11,7 @@
 int switching_may_go_on(const struct switching *switching, struct ms_error *err)
 {
 	if (signal_is_pending())
-		return ms_fail(err, "the switch was cancelled by a signal");
+		return ms_fail(err, "the switch was cancelled by a signal; submit the job again");
 	if (clock_ms() >= switching->deadline)
 		return ms_fail(err,
 			       "the switch took longer than SwitchTimeout=%u (seconds); submit the "

@@ -103,7 +103,8 @@ static void off_line_cpus_and_cpus_that_are_not_there(void **state)
 	assert_int_equal(plan(&m, "0,2,4", GB), -1);
 	assert_has(m.err.text, "CPUs 0,2,4 some are off-line (on-line are 0-1,3-4,6,12,15)");
 	assert_int_equal(plan(&m, "4,99", GB), -1);
-	assert_has(m.err.text, "CPUs 4,99; this machine has only 0-1,3-4,6,12,15");
+	assert_has(m.err.text,
+		   "CPUs of this machine (0-1,3-4,6,12,15) in the allocation, found 4,99");
 	machine_free(&m);
 	machine_load(&m, "hidden-nodes.xml");
 	m.config->linux_cpus = 0;

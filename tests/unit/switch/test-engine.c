@@ -386,7 +386,7 @@ static void a_signal_is_a_failure(void **state)
 	assert_int_equal(sigwait(&pending, &got), 0);
 	signals_release();
 	assert_true(all_marks_are(false));
-	assert_string_equal(err.text, "the switch was cancelled by a signal");
+	assert_string_equal(err.text, "the switch was cancelled by a signal; submit the job again");
 }
 
 static void root_orders_faults(void **state)

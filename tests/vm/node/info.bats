@@ -101,7 +101,7 @@ node()
 # bats test_tags=nightly
 @test "lwkctl bench has all of its figures from an idle node, and leaves it idle" {
 	refused 'lwkctl: expected --cpus and --mem, found "no --mem"' -- bed lwkctl bench --cpus 2-3
-	refused 'this machine has only 0-7' -- bed lwkctl bench --cpus 2-99 --mem 256M
+	refused 'expected CPUs of this machine (0-7)' -- bed lwkctl bench --cpus 2-99 --mem 256M
 	job=$(submit user1 -n1 --mem=100 --wrap 'echo runs; sleep 300')
 	wait_for 60 has_printed user1 "$job" runs
 	refused 'expected an idle node, found a Slurm job on it; drain the node' -- \

@@ -212,7 +212,7 @@ whole_node()
 	refused '/dev/zero: expected a regular file' -- "${plan[@]}" --topology /dev/zero
 	refused '/etc: expected a regular file' -- "${plan[@]}" --topology /etc
 	refused 'expected an hwloc topology (XML' -- "${plan[@]}" --topology /etc/passwd
-	refused 'this machine has only 0-7' -- as user1 lwkctl plan --cpus 4-8 --mem 600M
+	refused 'expected CPUs of this machine (0-7)' -- as user1 lwkctl plan --cpus 4-8 --mem 600M
 	# The test bed has no lstopo.
 	refused 'install the package hwloc-nox' -- "${plan[@]}" --svg /tmp/plan.svg
 	run ! bed test -e /tmp/plan.svg

@@ -68,10 +68,10 @@ record_has()
 	bed switch-once on 204 1000 4-7 64G
 	record_has 204 '"state":"refused"' 'expected 65472 MB of memory' 'this machine can give away'
 	bed switch-once on 205 1000 4-99 400M
-	record_has 205 'this machine has only 0-7'
+	record_has 205 'expected CPUs of this machine (0-7) in the allocation, found 4-99'
 	bed switch-once on 206 1000 4-7 400M
 	bed switch-once on 207 1000 6-7 400M
-	record_has 207 'lent to an LWK already (lent are 5-7)'
+	record_has 207 'CPUs 5-7 are lent to an LWK already'
 	for job in 204 205 206 207; do
 		bed switch-once off "$job"
 	done
