@@ -109,7 +109,8 @@ static void quiet_on(spank_t sp)
 	compat_prepare_prolog();
 	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
 	    spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS || !cpus) {
-		slurm_error("lwk: --quiet-irqs: Slurm does not tell the job's id and user");
+		slurm_error("lwk: --quiet-irqs: expected the job's id and user from Slurm, found "
+			    "none; have the administrator run 'lwkctl check'");
 	} else if (keep_quiet(job_id, uid, cpus, &err) < 0) {
 		slurm_error("lwk: job %u: --quiet-irqs: %s", job_id, err.text);
 		ms_quiet_refuse(job_id, uid, err.text, &ignored);
@@ -141,7 +142,8 @@ int prolog_switch_on(spank_t sp)
 		asked.numa = memory_binding();
 	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
 	    spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS) {
-		slurm_error("lwk: Slurm does not tell the job's id and user");
+		slurm_error("lwk: expected the job's id and user from Slurm, found none; have the "
+			    "administrator run 'lwkctl check'");
 		return -1;
 	}
 	if (request_build(job_id, uid, &asked, &request, &err) < 0)
@@ -170,7 +172,8 @@ int prolog_switch_off(spank_t sp)
 	uint32_t job_id;
 
 	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS) {
-		slurm_error("lwk: Slurm does not tell the job's id");
+		slurm_error("lwk: expected the job's id from Slurm, found none; run 'lwkctl "
+			    "check'");
 		return -1;
 	}
 	cgroups_remove_empty(job_id);

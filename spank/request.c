@@ -31,10 +31,14 @@ static int read_cpus(char *cores, hwloc_bitmap_t cpus, struct ms_error *err)
 	char *list = NULL;
 
 	if (!xcpuinfo_abs_to_mac)
-		return ms_fail(err, "this Slurm's slurmstepd does not export "
-				    "xcpuinfo_abs_to_mac(), which tells where its cores are");
+		return ms_fail(err, "expected xcpuinfo_abs_to_mac() in slurmstepd, which tells "
+				    "where Slurm's cores are, found none; have the administrator "
+				    "run 'lwkctl check'");
 	if (xcpuinfo_abs_to_mac(cores, &list) != 0 || !list)
-		return ms_fail(err, "Slurm cannot say which CPUs its cores %s are", cores);
+		return ms_fail(err,
+			       "expected Slurm to tell the CPUs of its cores %s, found none; have "
+			       "the administrator compare the node in slurm.conf with 'slurmd -C'",
+			       cores);
 	if (hwloc_bitmap_list_sscanf(cpus, list) < 0 || hwloc_bitmap_iszero(cpus))
 		return ms_fail(err, "Slurm's cores %s give no CPU list: \"%s\"", cores, list);
 	return 0;
@@ -65,7 +69,8 @@ static int read_job(slurm_job_info_t *job, struct ms_request *request, bool with
 	const char *node = getenv("SLURMD_NODENAME");
 
 	if (!node)
-		return ms_fail(err, "slurmd does not tell this node's name (SLURMD_NODENAME)");
+		return ms_fail(err, "expected this node's name from slurmd in SLURMD_NODENAME, "
+				    "found none; have the administrator run 'lwkctl check'");
 	if (job->user_id != request->uid)
 		return ms_fail(err, "Slurm says job %u belongs to user %u, not %u", request->job_id,
 			       job->user_id, request->uid);

@@ -112,7 +112,8 @@ int task_look(spank_t sp)
 
 	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
 	    spank_get_item(sp, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS) {
-		refuse("Slurm does not tell the job's id.");
+		refuse("expected the job's id from Slurm, found none; have the administrator run "
+		       "'lwkctl check'");
 		return 0;
 	}
 	asked = options_lwk(sp, &image);

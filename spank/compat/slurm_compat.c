@@ -315,10 +315,15 @@ int compat_allocation(slurm_job_info_t *job, const char *node, struct compat_all
 	 * them, and the list has CPUs from then on.
 	 */
 	if (slurm_job_cpus_allocated_str_on_node(cores, sizeof(cores), job->job_resrcs, node) != 0)
-		return ms_fail(err, "Slurm lists no CPUs of job %u on node %s", job->job_id, node);
+		return ms_fail(err,
+			       "expected Slurm to list CPUs of job %u on node %s, found none; have "
+			       "the administrator run 'lwkctl check'",
+			       job->job_id, node);
 	text = slurm_sprint_job_info(&resources, 1);
 	if (!text || parse_memory(text, node, &allocation->megabytes) < 0)
-		return ms_fail(err, "Slurm does not tell the memory of job %u on node %s",
+		return ms_fail(err,
+			       "expected Slurm to tell the memory of job %u on node %s, found "
+			       "none; have the administrator run 'lwkctl check'",
 			       job->job_id, node);
 	allocation->cores = strdup(cores);
 	return allocation->cores ? 0 : ms_fail(err, "out of memory");
