@@ -78,7 +78,8 @@ static void leave_low_addresses(char **argv)
 	snprintf(text, sizeof(text), "%ju", (uintmax_t)limit.rlim_cur);
 	limit.rlim_cur = 8UL << 20;
 	if (setrlimit(RLIMIT_STACK, &limit) || setenv(ENV_STACK, text, 1))
-		fail(EXIT_LWK, "no stack limit can be set: %s", strerror(errno));
+		fail(EXIT_LWK, "no stack limit can be set: %s; use ulimit -s 8192",
+		     strerror(errno));
 	execv("/proc/self/exe", argv);
 	fail(EXIT_LWK, "cannot start again with a stack limit: %s; use ulimit -s 8192",
 	     strerror(errno));

@@ -76,7 +76,7 @@ static int check_header(const char *name, const Elf64_Ehdr *ehdr)
 	if (ehdr->e_phentsize != sizeof(Elf64_Phdr))
 		return refuse(
 			ENOEXEC, EXIT_CANNOT_RUN,
-			"%s: its program headers have %d bytes each, not the %zu of ELF; link it anew",
+			"%s: its program headers have %d bytes each, not the %zu of ELF; link it again",
 			name, ehdr->e_phentsize, sizeof(Elf64_Phdr));
 	if (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN)
 		return refuse(ENOEXEC, EXIT_CANNOT_RUN,
@@ -94,7 +94,7 @@ static int read_interpreter(const struct elf_file *elf, const Elf64_Phdr *header
 {
 	if (header->p_filesz < 2 || header->p_filesz > PATH_MAX)
 		return refuse(ENOEXEC, EXIT_CANNOT_RUN,
-			      "%s: the name of its dynamic linker has 0x%llx bytes; link it anew",
+			      "%s: the name of its dynamic linker has 0x%llx bytes; link it again",
 			      elf->name, (unsigned long long)header->p_filesz);
 	*path = malloc(header->p_filesz);
 	if (!*path)
@@ -148,14 +148,17 @@ int elf_file_read(struct elf_file *file, uint64_t base, char **interpreter)
 			return error;
 	}
 	if (!file->n_segments || !file->entry)
-		return refuse(ENOEXEC, EXIT_CANNOT_RUN, "%s: has nothing to load; is it a program?",
-			      file->name);
+		return refuse(
+			ENOEXEC, EXIT_CANNOT_RUN,
+			"%s: expected segments to load, found none with its headers; link it as a program",
+			file->name);
 	file->headers += file->entry;
 	file->entry = file->bias + ehdr.e_entry;
 	if (!in_a_segment(file, file->entry))
-		return refuse(ENOEXEC, EXIT_CANNOT_RUN,
-			      "%s: its entry point 0x%llx is in none of its segments", file->name,
-			      (unsigned long long)file->entry);
+		return refuse(
+			ENOEXEC, EXIT_CANNOT_RUN,
+			"%s: expected its entry point in one of its segments, found 0x%llx; link it again",
+			file->name, (unsigned long long)file->entry);
 	return 0;
 }
 

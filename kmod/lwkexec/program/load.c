@@ -30,7 +30,7 @@ static void map(const char *name, uint64_t start, uint64_t size, bool now)
 	if (error)
 		fail(EXIT_CANNOT_RUN, "%s: expected 0x%llx bytes of memory at 0x%llx: %s", name,
 		     (unsigned long long)size, (unsigned long long)start,
-		     error == -EEXIST ? "its segments overlap; link it anew" : strerror(-error));
+		     error == -EEXIST ? "its segments overlap; link it again" : strerror(-error));
 }
 
 static void load_segment(const struct elf_file *elf, const struct segment *segment, uint32_t file)

@@ -100,8 +100,10 @@ static int open_program(struct program *program, char *path)
 		return elf->fd;
 	while ((is_script = script_read(path, elf->fd, &interpreter, &argument)) > 0) {
 		if (++scripts > MAX_SCRIPTS)
-			return refuse(ELOOP, EXIT_CANNOT_RUN, "%s: scripts that run scripts: %s",
-				      program->name, strerror(ELOOP));
+			return refuse(
+				ELOOP, EXIT_CANNOT_RUN,
+				"%s: expected at most %d scripts that run each other, found more (%s); name a program behind #!",
+				program->name, MAX_SCRIPTS, strerror(ELOOP));
 		program->argv = script_arguments(interpreter, argument, path, program->argv);
 		if (!program->argv)
 			return refuse(ENOMEM, EXIT_LWK, "out of memory");

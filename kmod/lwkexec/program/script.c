@@ -30,8 +30,8 @@ int script_read(const char *name, int fd, char **interpreter, char **argument)
 	if (end == at || end == line + FIRST_LINE)
 		return refuse(
 			ENOEXEC, EXIT_CANNOT_RUN,
-			"%s: names no program to run it behind #!, or one with a too long name",
-			name);
+			"%s: expected the name of a program behind #! within the first %d bytes, found none; correct its first line",
+			name, FIRST_LINE);
 	*argument = *end ? strdup(end + strspn(end, blanks)) : NULL;
 	*interpreter = strndup(at, end - at);
 	return *interpreter ? 1 : refuse(ENOMEM, EXIT_LWK, "out of memory");

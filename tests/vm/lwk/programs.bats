@@ -404,7 +404,7 @@ bound $cpus" ]]
 	[[ $output == *'wants to be run by /nonexistent/sh: No such file or directory'* ]]
 	for script in empty long; do
 		run -126 inside lwkexec /tmp/scripts/$script
-		[[ $output == *'names no program to run it'* ]]
+		[[ $output == *'expected the name of a program behind #!'* ]]
 	done
 	run -126 inside lwkexec /tmp/scripts/text
 	[[ $output == *'neither an ELF program nor a script'* ]]
