@@ -79,7 +79,7 @@ static s64 copy_theirs(struct slot *other, u32 pid, u64 addr, void *buffer, u64 
 	return result;
 }
 
-/* Skips empty elements. Returns 1 when an element is left, 0 when none is, or a negative error. */
+/* Skips elements without bytes left; at the end none are left. Returns 0 or a negative error. */
 static s64 advance(struct side *side)
 {
 	struct iovec element;
