@@ -71,7 +71,7 @@ check_PROGRAMS += \
 	tests/unit/interrupts/test-counts \
 	tests/unit/interrupts/test-steer \
 	tests/unit/lwkctl/test-drawing \
-	tests/unit/lwkctl/test-mpi \
+	tests/unit/lwkctl/test-mpi-place \
 	tests/unit/lwkctl/test-verbs \
 	tests/unit/machine/test-memory \
 	tests/unit/machine/test-sysview \
@@ -112,7 +112,7 @@ tests_unit_driver_ihk_stub_libihk_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -sha
 tests_unit_driver_test_ihk_LDADD = tests/unit/driver/ihk-stub/libihk.la $(LDADD)
 
 tests_unit_lwkctl_test_drawing_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
-tests_unit_lwkctl_test_mpi_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
+tests_unit_lwkctl_test_mpi_place_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
 tests_unit_mpi_test_page_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
 tests_unit_lwkctl_test_verbs_CPPFLAGS = $(AM_CPPFLAGS) -DTOP_SRCDIR='"$(abs_top_srcdir)"' \
 	-DTOP_BUILDDIR='"$(abs_top_builddir)"'
