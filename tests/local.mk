@@ -72,6 +72,8 @@ check_PROGRAMS += \
 	tests/unit/interrupts/test-steer \
 	tests/unit/lwkctl/test-drawing \
 	tests/unit/lwkctl/test-mpi-place \
+	tests/unit/lwkctl/test-mpi-predict \
+	tests/unit/lwkctl/test-mpi-profile \
 	tests/unit/lwkctl/test-verbs \
 	tests/unit/machine/test-memory \
 	tests/unit/machine/test-sysview \
@@ -113,6 +115,8 @@ tests_unit_driver_test_ihk_LDADD = tests/unit/driver/ihk-stub/libihk.la $(LDADD)
 
 tests_unit_lwkctl_test_drawing_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
 tests_unit_lwkctl_test_mpi_place_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
+tests_unit_lwkctl_test_mpi_predict_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
+tests_unit_lwkctl_test_mpi_profile_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
 tests_unit_mpi_test_page_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
 tests_unit_lwkctl_test_verbs_CPPFLAGS = $(AM_CPPFLAGS) -DTOP_SRCDIR='"$(abs_top_srcdir)"' \
 	-DTOP_BUILDDIR='"$(abs_top_builddir)"'
