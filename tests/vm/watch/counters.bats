@@ -182,19 +182,24 @@ hammer()
 	done
 	# Reading has interrupted nobody, and stopping is not counted.
 	counters stop
-	[[ $(counters --json | jq -c '[.cpus[].values] | map(select(. == [0, 0])) | length') -ge 1 ]]
-	[[ $(value disturbances) == 0 ]]
+	run -0 counters --json
+	echo "counters: $output"
+	jq -e '[.cpus[].torn] | any | not' <<<"$output"
+	jq -e '[.cpus[].values] | index([[0, 0]])' <<<"$output"
+	jq -e '[.cpus[].values[1]] | add == 0' <<<"$output"
 	bed bash -c 'for who in 1 2 3; do
 			(for ((i = 0; i < 30; i++)); do
 				for what in "set processes interrupts" start "read --json" stop remove; do
-					said=$(timeout 20 lwkctl counters $1 $what 2>&1 >/dev/null) ||
-						[[ $said == *"no counters"* ]] || echo "$what: $said"
+					said=$(timeout 120 lwkctl counters $1 $what 2>&1 >/dev/null); status=$?
+					((status == 0)) || [[ $said == *"no counters"* ]] || echo "$what ended with $status: $said"
 				done
 			done) &
 		done; wait' - "$job" >"$BATS_TEST_TMPDIR/said"
 	cat "$BATS_TEST_TMPDIR/said"
 	[[ ! -s $BATS_TEST_TMPDIR/said ]]
-	bed lwkctl stat "$job" --json | jq -e '[.cpus[].doing] | index("user")'
+	run -0 bed lwkctl stat "$job" --json
+	echo "statistics: $output"
+	jq -e '[.cpus[].doing] | index("user")' <<<"$output"
 	counters remove
 }
 
