@@ -9,7 +9,7 @@ bats_require_minimum_version 1.5.0
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bed_name=${LWK_TESTBED:-default}
-# The directory of the machine that has the programs of tests/vm/programs.
+# The directory of the machine that has all programs of the folders of tests/vm/programs.
 programs=/opt/lwk-tests
 
 testbed()
@@ -65,7 +65,8 @@ prepare()
 		on "$machine" mkdir -p "$programs"
 		(
 			cd "$(built)/tests/vm/programs" &&
-				find . -type f -executable -print0 | tar -c --null -T -
+				find . -mindepth 2 -type f -executable -print0 |
+				tar -c --null --transform='s,.*/,,' -T -
 		) | on "$machine" tar -x --no-same-owner -C "$programs"
 		on "$machine" touch "$programs/ready"
 	fi

@@ -67,7 +67,7 @@ debug_core()
 	for command; do
 		commands+=(-ex "$command")
 	done
-	gdb -nx -batch "${commands[@]}" "$(built)/tests/vm/programs/$program" "$core" 2>&1
+	gdb -nx -batch "${commands[@]}" "$(built)/tests/vm/programs/signals/$program" "$core" 2>&1
 }
 
 @test "a program that dies leaves a core file for gdb, if its user wants one" {

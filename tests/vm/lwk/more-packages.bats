@@ -3,7 +3,7 @@
 # bed: own
 #
 # Large packages of Debian 12 work on the LWK as lwk-programs(7) says, in a test bed of their own:
-# its machine has the packages of tests/vm/programs/more/packages.
+# its machine has the packages of tests/vm/programs/packages/more/packages.
 
 load ../helpers
 
@@ -12,10 +12,10 @@ bed_name=$bed_name-packages
 setup_file()
 {
 	testbed down
-	testbed up --release bookworm --packages "$top/tests/vm/programs/more/packages" --cpus 8 --mem 6144
+	testbed up --release bookworm --packages "$top/tests/vm/programs/packages/more/packages" --cpus 8 --mem 6144
 	prepare
-	testbed put "$top/tests/vm/programs/table" "$programs/table"
-	testbed put "$top/tests/vm/programs/more" "$programs/more"
+	testbed put "$top/tests/vm/programs/packages/table" "$programs/table"
+	testbed put "$top/tests/vm/programs/packages/more" "$programs/more"
 }
 
 teardown_file()

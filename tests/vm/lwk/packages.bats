@@ -9,7 +9,7 @@ load ../helpers
 setup_file()
 {
 	prepare
-	testbed put "$top/tests/vm/programs/table" "$programs/table"
+	testbed put "$top/tests/vm/programs/packages/table" "$programs/table"
 }
 
 teardown_file()

@@ -12,9 +12,9 @@ setup_file()
 	export files
 	"$top/contrib/testbed/testbed" build --release host
 	for mpi in mpich openmpi; do
-		"mpicc.$mpi" -o "$files/pairs.$mpi" "$top/tests/vm/programs/mpi-pairs.c"
+		"mpicc.$mpi" -o "$files/pairs.$mpi" "$top/tests/vm/programs/mpi/mpi-pairs.c"
 		"mpicc.$mpi" -o "$files/spawn.$mpi" "$top/tests/vm/mpi/spawn.c"
-		"mpicc.$mpi" -o "$files/collectives.$mpi" "$top/tests/vm/programs/mpi-collectives.c"
+		"mpicc.$mpi" -o "$files/collectives.$mpi" "$top/tests/vm/programs/mpi/mpi-collectives.c"
 	done
 }
 
