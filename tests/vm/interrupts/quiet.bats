@@ -123,7 +123,7 @@ expand()
 	before=$(affinities)
 	quiet_job
 	quiet=$job
-	lwk=$(submit user2 -n4 --mem=512 --lwk --lwk-mem=256M --wrap "srun -n1 $programs/nap 600")
+	lwk=$(submit user2 -n4 --mem=512 --lwk --lwk-mem=256M --wrap "srun -n1 $programs/sleeper 600")
 	wait_for 90 has_printed user2 "$lwk" kernel=slurm-lwk
 	none_on 1-7
 	end_job "$quiet"
@@ -135,7 +135,7 @@ expand()
 # bats test_tags=nightly
 @test "interrupts of an LWK job that started first and ends first do not come to a quiet job" {
 	before=$(affinities)
-	lwk=$(submit user2 -n4 --mem=512 --lwk --lwk-mem=256M --wrap "srun -n1 $programs/nap 600")
+	lwk=$(submit user2 -n4 --mem=512 --lwk --lwk-mem=256M --wrap "srun -n1 $programs/sleeper 600")
 	wait_for 90 has_printed user2 "$lwk" kernel=slurm-lwk
 	quiet_job
 	none_on 1-7

@@ -9,7 +9,7 @@ load affinities
 
 lwk_job()
 {
-	job=$(submit user1 --exclusive -n7 --mem=512 --lwk --lwk-mem=256M --wrap "srun -n1 $programs/nap 600")
+	job=$(submit user1 --exclusive -n7 --mem=512 --lwk --lwk-mem=256M --wrap "srun -n1 $programs/sleeper 600")
 	wait_for 90 has_printed user1 "$job" kernel=slurm-lwk
 }
 
@@ -45,9 +45,9 @@ lwk_job()
 # bats test_tags=nightly
 @test "interrupts are where they were after two jobs of which the first ends first" {
 	before=$(affinities)
-	a=$(submit user1 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/nap 600")
+	a=$(submit user1 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/sleeper 600")
 	wait_for 90 has_printed user1 "$a" kernel=slurm-lwk
-	b=$(submit user2 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/nap 600")
+	b=$(submit user2 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/sleeper 600")
 	wait_for 90 has_printed user2 "$b" kernel=slurm-lwk
 	bed scancel "$a"
 	wait_for_job "$a"

@@ -71,8 +71,8 @@ no_group_is_left()
 @test "proxies of srun and of the batch script are in the job's cgroups, and in Slurm's" {
 	job=$(submit user1 -n5 --mem=512 --lwk <<-EOF
 	#!/bin/sh
-	lwkexec $programs/nap 600 &
-	srun -n3 $programs/nap 600
+	lwkexec $programs/sleeper 600 &
+	srun -n3 $programs/sleeper 600
 	EOF
 	)
 	wait_for 90 n_proxies user1 4
@@ -102,7 +102,7 @@ no_group_is_left()
 # bats test_tags=cgroups
 @test "proxies have the limits of lwk.conf and of the job" {
 	configure 'ProxyMemory = 64M' 'ProxyPids = 200'
-	job=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n2 $programs/nap 600")
+	job=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n2 $programs/sleeper 600")
 	wait_for 90 n_proxies user1 2
 	if version_2; then
 		[[ $(limit "$job" step_0/user/ memory memory.max) == $((64 << 20)) ]]
@@ -120,7 +120,7 @@ no_group_is_left()
 
 # bats test_tags=cgroups
 @test "over the memory limit only proxies of that job are killed, and the output says why" {
-	other=$(submit user2 -n2 --mem=256 --lwk --wrap "srun -n1 $programs/nap 600")
+	other=$(submit user2 -n2 --mem=256 --lwk --wrap "srun -n1 $programs/sleeper 600")
 	wait_for 90 has_printed user2 "$other" kernel=slurm-lwk
 	job=$(submit user1 -n3 --mem=600 --lwk --lwk-mem=192M <<-EOF
 	#!/bin/sh

@@ -9,8 +9,8 @@ load allocation
 
 @test "bad programs end with their signal, and the LWK goes on" {
 	# shellcheck disable=SC2016
-	run -0 inside sh -c 'cd /tmp; "$1/bad" list | while read -r name signal; do
-		timeout -s KILL 60 lwkexec "$1/bad" "$name" </dev/null >/dev/null 2>&1
+	run -0 inside sh -c 'cd /tmp; "$1/attack-kernel" list | while read -r name signal; do
+		timeout -s KILL 60 lwkexec "$1/attack-kernel" "$name" </dev/null >/dev/null 2>&1
 		status=$?
 		wanted=$((signal > 0 ? 128 + signal : 0))
 		if [ "$signal" -ge 0 ] && [ $status != $wanted ]; then

@@ -43,14 +43,14 @@ export top bed_name
 @test "fork, execve, wait and what libc makes of them do what they do on Linux" {
 	same "$programs/processes"
 	[[ $output == *'children of children: right'* && $output != *wrong* ]]
-	same "$programs/other-programs"
+	same "$programs/start-programs"
 	[[ $output == *'posix_spawn with threads: right'* && $output != *wrong* ]]
 }
 
 # bats test_tags=nightly
 @test "fork, execve and wait work also when the proxy carries out every call" {
 	run -0 inside env LWK_CALLS=proxy sh -c \
-		"lwkexec $programs/processes && exec lwkexec $programs/other-programs"
+		"lwkexec $programs/processes && exec lwkexec $programs/start-programs"
 	echo "$output"
 	[[ $output == *'children of children: right'*'posix_spawn with threads: right'* && $output != *wrong* ]]
 }
@@ -187,8 +187,8 @@ export top bed_name
 	same "$programs/across"
 	[[ $output == *'all of it is right'* ]]
 	# shellcheck disable=SC2016  # the machine's shell expands it
-	pid=$(bed sh -c 'lwkexec -d /dev/lwk/* /opt/lwk-tests/nap 600 >/tmp/root-nap 2>&1 </dev/null & echo $!')
-	wait_for 60 bed grep -q kernel= /tmp/root-nap
+	pid=$(bed sh -c 'lwkexec -d /dev/lwk/* /opt/lwk-tests/sleeper 600 >/tmp/root-sleeper 2>&1 </dev/null & echo $!')
+	wait_for 60 bed grep -q kernel= /tmp/root-sleeper
 	run -0 there /opt/lwk-tests/across "$pid"
 	bed kill "$pid"
 	[[ $output == *'Operation not permitted'* ]]

@@ -110,7 +110,7 @@ runs()
 		for cpu in $(echo "$cpus" | tr , " "); do
 			lwkexec taskset -c "$cpu" /opt/lwk-tests/affinity list || exit
 		done
-		lwkexec /opt/lwk-tests/affinity && lwkexec /opt/lwk-tests/openmp && lwkexec /opt/lwk-tests/nap 1'
+		lwkexec /opt/lwk-tests/affinity && lwkexec /opt/lwk-tests/openmp && lwkexec /opt/lwk-tests/sleeper 1'
 	echo "$output"
 	there=${lines[0]} cpus=${lines[1]} gone=0
 	for cpu in ${cpus//,/ }; do

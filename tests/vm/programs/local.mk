@@ -19,11 +19,11 @@ vm_static = \
 	$(vm)/calls/with-seccomp \
 	$(vm)/children/across \
 	$(vm)/children/fork-limits \
-	$(vm)/children/other-programs \
+	$(vm)/children/start-programs \
 	$(vm)/children/processes \
-	$(vm)/hostile/bad \
+	$(vm)/hostile/attack-kernel \
 	$(vm)/hostile/bad-frames \
-	$(vm)/hostile/reach \
+	$(vm)/hostile/foreign-addresses \
 	$(vm)/jobs/bad-pointer \
 	$(vm)/jobs/copy-file \
 	$(vm)/jobs/eat-memory \
@@ -31,10 +31,10 @@ vm_static = \
 	$(vm)/jobs/fill-file \
 	$(vm)/jobs/hammer \
 	$(vm)/jobs/hello \
-	$(vm)/jobs/hold \
+	$(vm)/jobs/hold-memory \
 	$(vm)/jobs/keep-memory \
 	$(vm)/jobs/list-directory \
-	$(vm)/jobs/nap \
+	$(vm)/jobs/sleeper \
 	$(vm)/jobs/on-signals \
 	$(vm)/jobs/rounds \
 	$(vm)/jobs/secret \

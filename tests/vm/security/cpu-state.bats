@@ -71,7 +71,7 @@ machine_check()
 }
 
 @test "a fatal error ends the LWK with the reason; later ones do not reset the node" {
-	other=$(submit user2 -n1 -c2 --mem=300 --lwk --wrap "srun $programs/nap 600")
+	other=$(submit user2 -n1 -c2 --mem=300 --lwk --wrap "srun $programs/sleeper 600")
 	# Once the CPU is Linux's again, a machine check there is fatal to Linux.
 	as user1 touch hold
 	spinning_job

@@ -98,7 +98,7 @@ teardown()
 
 # bats test_tags=nightly
 @test "want of memory on Linux does not kill the program that has much on the LWK" {
-	job=$(submit user1 -n2 --mem=2200 --lwk --wrap "srun -n1 $programs/hold 1900 1 /tmp/limits.go")
+	job=$(submit user1 -n2 --mem=2200 --lwk --wrap "srun -n1 $programs/hold-memory 1900 1 /tmp/limits.go")
 	wait_for 120 has_printed user1 "$job" holding
 	# The first program's proxy shows the memory, which is more than what is left for the other program.
 	wait_for 20 bed sh -c 'ps -u user1 -o rss= | sort -n | tail -1 | grep -E "[0-9]{7}"'

@@ -80,7 +80,7 @@ traps()
 
 @test "another user sees nothing of a running job but that it runs" {
 	as user1 rm -f over
-	job=$(submit user1 -n1 -c2 --mem=300 --lwk --wrap "srun $programs/hold 10 0 over")
+	job=$(submit user1 -n1 -c2 --mem=300 --lwk --wrap "srun $programs/hold-memory 10 0 over")
 	wait_for 60 has_printed user1 "$job" holding
 	run -0 as user2 bash -s "$job" <<-'EOF'
 	job=$1
@@ -105,7 +105,7 @@ traps()
 	refused cat "/run/slurm-lwk/jobs/$job.journal" /run/slurm-lwk/lock /var/log/slurm-lwk/jobs.json
 	refused cat "/var/lib/slurm/slurmd/job$(printf %05d "$job")/slurm_script"
 	refused scancel "$job"
-	proxy=$(pgrep -x hold)
+	proxy=$(pgrep -x hold-memory)
 	[[ $proxy ]] || echo 'no proxy'
 	for file in mem maps environ fd/0 root cwd exe map_files pagemap stack; do
 		refused ls "/proc/$proxy/$file/."

@@ -110,9 +110,9 @@ in_job()
 
 @test "a proxy can be traced by its user, and by nobody else" {
 	as user1 rm -f over
-	job=$(submit user1 -n1 -c3 --mem=400 --lwk --wrap "srun $programs/hold 10 0 over")
+	job=$(submit user1 -n1 -c3 --mem=400 --lwk --wrap "srun $programs/hold-memory 10 0 over")
 	wait_for 60 has_printed user1 "$job" holding
-	proxy=$(bed pgrep -x hold)
+	proxy=$(bed pgrep -x hold-memory)
 	stack=$(bed awk '/\[stack\]/ { sub(/.*-/, "", $1); print $1 }' "/proc/$proxy/maps")
 	stack=$(printf %x $((0x$stack - 64)))
 	# To the same user all of that is given, as to a process that is no proxy.
@@ -147,7 +147,7 @@ in_job()
 
 @test "a user's name spaces open no device and uncover none" {
 	as user1 rm -f over
-	other=$(submit user1 -n1 -c3 --mem=400 --lwk --wrap "srun $programs/hold 10 0 over")
+	other=$(submit user1 -n1 -c3 --mem=400 --lwk --wrap "srun $programs/hold-memory 10 0 over")
 	wait_for 60 has_printed user1 "$other" holding
 	# shellcheck disable=SC2016  # the shells of user2 expand these
 	try='

@@ -34,7 +34,7 @@ without()
 # did not send.
 run_job()
 {
-	job=$(submit user1 -n2 --mem=448 --lwk --wrap "busybox time -v lwkexec $programs/hold 100 2 patched.\$SLURM_JOB_ID 2>&1
+	job=$(submit user1 -n2 --mem=448 --lwk --wrap "busybox time -v lwkexec $programs/hold-memory 100 2 patched.\$SLURM_JOB_ID 2>&1
 		lwkexec busybox cat /etc/hostname /etc/hostname /etc/hostname /proc/self/lwk")
 	wait_for 60 has_printed user1 "$job" holding
 	bed sh -c 'for on in 1 0 1 0; do echo $on >/proc/sys/kernel/sched_schedstats; done'

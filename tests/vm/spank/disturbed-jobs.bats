@@ -28,7 +28,7 @@ runs_on_lwk()
 	for ((i = 1; i <= n; i++)); do
 		cpus=$((2 + RANDOM % 3))
 		# The first one is surely there when it is disturbed: its program naps until then.
-		job=$(submit user$((1 + i % 2)) -n$cpus --mem=512 --lwk --wrap "srun -n1 $programs/nap $((i == 1 ? 300 : 1))")
+		job=$(submit user$((1 + i % 2)) -n$cpus --mem=512 --lwk --wrap "srun -n1 $programs/sleeper $((i == 1 ? 300 : 1))")
 		jobs+=("$job")
 		# One job runs at a time, so that the moment counts from its own submission.
 		if ((i % 2)); then

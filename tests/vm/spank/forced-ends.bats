@@ -57,7 +57,7 @@ knows_all_cpus()
 }
 
 @test "when slurmd is killed, the job goes on and the node comes back at its end" {
-	running user1 -n4 --mem=512 --lwk --wrap "srun -n1 $programs/nap 15; srun -n3 $programs/hello"
+	running user1 -n4 --mem=512 --lwk --wrap "srun -n1 $programs/sleeper 15; srun -n3 $programs/hello"
 	lent=$(bed cat /sys/devices/system/cpu/online)
 	stop_daemon slurmd -KILL
 	start_daemon slurmd

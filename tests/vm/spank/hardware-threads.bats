@@ -46,7 +46,7 @@ lwk()
 	# All are there at once: the first to end would leave its CPU to the last one.
 	job=$(submit user1 --exclusive --mem=400 -n4 --lwk <<-EOF
 	#!/bin/sh
-	srun $programs/nap 600
+	srun $programs/sleeper 600
 	EOF
 	)
 	for cpu in 4 5 6 7; do

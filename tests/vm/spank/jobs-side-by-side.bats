@@ -13,12 +13,12 @@ setup_file()
 	prepare
 	# The larger one comes first and fills NUMA node 1, so that the other gets CPUs of node 0.
 	first=$(submit user1 -n4 --mem=768 --lwk --wrap "
-		ls /dev/lwk; srun -n3 $programs/nap 600")
+		ls /dev/lwk; srun -n3 $programs/sleeper 600")
 	wait_for 60 has_printed user1 "$first" kernel=slurm-lwk
 	second=$(submit user2 -n2 --mem=768 --lwk --wrap "
 		ls /dev/lwk; srun -n1 $programs/hello; srun -n1 $programs/on-signals 15")
 	wait_for 60 has_printed user2 "$second" waiting
-	linux=$(submit user2 -n1 --mem=256 --wrap "ls /dev/lwk; srun -n1 $programs/nap 600")
+	linux=$(submit user2 -n1 --mem=256 --wrap "ls /dev/lwk; srun -n1 $programs/sleeper 600")
 	wait_for 60 has_printed user2 "$linux" kernel=
 	export first second linux
 }

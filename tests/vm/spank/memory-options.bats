@@ -134,7 +134,7 @@ whole_node()
 	run -0 as user1 salloc -n4 --mem=320 --lwk --mem-bind=map_mem:0 \
 		sh -c 'cat /run/slurm-lwk/jobs/$SLURM_JOB_ID.json'
 	[[ $output == *'"nodes":"0"'* ]]
-	as user1 srun -n2 --mem=320 --lwk --mem-bind=map_mem:0 "$programs/nap" 600 &
+	as user1 srun -n2 --mem=320 --lwk --mem-bind=map_mem:0 "$programs/sleeper" 600 &
 	wait_for 60 bed sh -c 'grep -qs "\"state\":\"active\"" /run/slurm-lwk/jobs/*.json'
 	run bed sh -c 'cat /run/slurm-lwk/jobs/*.json'
 	bed scancel -u user1

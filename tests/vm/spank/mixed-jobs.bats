@@ -70,7 +70,7 @@ numbers()
 # lwk_job USER CPUS [SBATCH-ARG...]: submits a job whose program runs until the job is cancelled.
 lwk_job()
 {
-	submit "$1" -n"$2" --mem=$((160 + 32 * $2)) --lwk "${@:3}" --wrap "srun -n1 $programs/nap 600"
+	submit "$1" -n"$2" --mem=$((160 + 32 * $2)) --lwk "${@:3}" --wrap "srun -n1 $programs/sleeper 600"
 }
 
 on_lwk()
@@ -279,7 +279,7 @@ all_cpus_are_there()
 		cpus=$((1 + RANDOM % 4))
 		case $((RANDOM % 6)) in
 		0 | 1) jobs+=("$(submit $user -n$((cpus + 1)) --mem=$((192 + 64 * (RANDOM % 4))) --lwk \
-			--wrap "srun -n1 $programs/nap $((RANDOM % 5))")") ;;
+			--wrap "srun -n1 $programs/sleeper $((RANDOM % 5))")") ;;
 		2) kept+=("$(submit $user -n2 --mem=256 --lwk --wrap "srun -n1 $programs/hello")") ;;
 		3) kept+=("$(submit $user -n$cpus --mem=96 --wrap "srun -n1 -c$cpus --cpu-bind=cores $programs/confinement")") ;;
 		4) ((${#jobs[@]} == 0)) || bed scancel "${jobs[RANDOM % ${#jobs[@]}]}" ;;
@@ -316,13 +316,13 @@ all_cpus_are_there()
 	for _ in {1..6}; do
 		jobs+=("$(lwk_job user1 1)")
 	done
-	linux=$(submit user2 -n1 --mem=96 --wrap "srun -n1 $programs/nap 600")
+	linux=$(submit user2 -n1 --mem=96 --wrap "srun -n1 $programs/sleeper 600")
 	for job in "${jobs[@]}"; do
 		on_lwk user1 "$job"
 	done
 	wait_for 60 has_printed user2 "$linux" kernel=
 	# One CPU belongs to a Linux-only job: no process of an LWK job may run there.
-	run -0 bed sh -c 'for p in $(pgrep -u user1 "nap|srun|slurm_script"); do taskset -cp "$p"; done'
+	run -0 bed sh -c 'for p in $(pgrep -u user1 "sleeper|srun|slurm_script"); do taskset -cp "$p"; done'
 	echo "$output"
 	((${#lines[@]} >= 12))
 	for line in "${lines[@]}"; do

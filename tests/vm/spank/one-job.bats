@@ -29,7 +29,7 @@ setup_file()
 	P=/opt/lwk-tests
 	show script $P/hello
 	show device sh -c 'ls /dev/lwk; echo "$LWK_DEVICE"'
-	show nap srun --ntasks=3 $P/nap 3
+	show sleeper srun --ntasks=3 $P/sleeper 3
 	show arguments srun --ntasks=1 $P/hello 'two words' '' "it's" '*' '$HOME'
 	show path env PATH="$P:$PATH" srun --ntasks=1 hello
 	show exit srun --ntasks=1 $P/exit-with 7
@@ -81,10 +81,10 @@ shows()
 }
 
 @test "srun puts each task on an LWK CPU of its own" {
-	part nap
-	[[ $(part nap | grep -c 'kernel=slurm-lwk .* LWK') == 3 ]]
-	[[ $(part nap | grep -o 'cpu=[0-9]*' | sort -u | wc -l) == 3 ]]
-	shows "$(part nap)" 'status 0'
+	part sleeper
+	[[ $(part sleeper | grep -c 'kernel=slurm-lwk .* LWK') == 3 ]]
+	[[ $(part sleeper | grep -o 'cpu=[0-9]*' | sort -u | wc -l) == 3 ]]
+	shows "$(part sleeper)" 'status 0'
 	shows "$(part after)" 'uid=1001' 'status 0'
 }
 

@@ -100,7 +100,7 @@ user_ns()
 		row busybox sh -c "kill -$signal \$\$"
 	done
 	row $P/bad-pointer
-	row $P/bad divide
+	row $P/attack-kernel divide
 	(ulimit -t 2; row $P/spin)
 	exec srun -n1 busybox sh -c 'kill -SEGV $$'
 	EOF
@@ -156,7 +156,7 @@ user_ns()
 	#!/bin/bash
 	srun -n1 $programs/on-signals 1 3 10 12 14 18 20 34 15
 	echo \$?
-	exec srun -n1 $programs/nap 600
+	exec srun -n1 $programs/sleeper 600
 	EOF
 	both_have_printed waiting
 	for signal in HUP:1 3:3 USR1:10 USR2:12 ALRM:14 TSTP:20 CONT:18 34:34 TERM:15; do
@@ -226,10 +226,10 @@ user_ns()
 @test "steps start and stop beside each other, with --exact and --overlap" {
 	job=$(submit user1 -n4 --mem=512 --lwk <<-EOF
 	#!/bin/bash
-	srun -n1 --exact --mem=64 $programs/nap 600 &
-	until squeue -h -s -j \$SLURM_JOB_ID | grep -q nap; do sleep 0.5; done
+	srun -n1 --exact --mem=64 $programs/sleeper 600 &
+	until squeue -h -s -j \$SLURM_JOB_ID | grep -q sleeper; do sleep 0.5; done
 	for i in 1 2 3 4 5 6; do
-		srun -n1 --exact --mem=64 $programs/nap 4 >beside.\$i &
+		srun -n1 --exact --mem=64 $programs/sleeper 4 >beside.\$i &
 		others+=(\$!)
 	done
 	wait "\${others[@]}"
@@ -237,7 +237,7 @@ user_ns()
 	srun -n2 -c1 $programs/hello
 	echo overlapping
 	srun -n2 --overlap $programs/hello
-	srun -n3 --overlap $programs/nap 5
+	srun -n3 --overlap $programs/sleeper 5
 	scancel --signal=TERM \$SLURM_JOB_ID.0
 	wait
 	srun -n3 $programs/hello
@@ -259,7 +259,7 @@ user_ns()
 	job=$(as user1 sbatch --parsable --array=0-3%2 --output=/dev/null -n2 --mem=256 --lwk --wrap "
 		echo +1 >>array.log
 		srun -n1 $programs/hello >array.\$SLURM_ARRAY_TASK_ID
-		srun -n1 $programs/nap 2; echo -1 >>array.log")
+		srun -n1 $programs/sleeper 2; echo -1 >>array.log")
 	wait_for 180 bed sh -c "! squeue -h -j $job | grep ."
 	run -0 as user1 cat array.log
 	awk '{ n += $1; seen += n == 2 } n > 2 { exit 1 } END { exit n != 0 || !seen || NR != 8 }' <<<"$output"
@@ -275,7 +275,7 @@ user_ns()
 @test "a requeued job leaves a clean node, and runs on an LWK again" {
 	job=$(submit user1 --requeue --open-mode=append -n2 --mem=512 --lwk --wrap '
 		echo "run ${SLURM_RESTART_COUNT:-0}"
-		[ "$SLURM_RESTART_COUNT" ] || srun -n1 /opt/lwk-tests/nap 600
+		[ "$SLURM_RESTART_COUNT" ] || srun -n1 /opt/lwk-tests/sleeper 600
 		srun -n1 /opt/lwk-tests/hello')
 	wait_for 60 has_printed user1 "$job" kernel=slurm-lwk
 	as user1 scontrol requeue "$job"

@@ -122,7 +122,7 @@ interactive_fails()
 # bats test_tags=nightly
 @test "srun starts a program on each LWK CPU, eight on node1 and two on node2" {
 	run -0 as user1 salloc -N2 -n12 --mem=256 --lwk sh -c '
-		srun -l -N2 -n10 -m plane=8 /opt/lwk-tests/nap 5
+		srun -l -N2 -n10 -m plane=8 /opt/lwk-tests/sleeper 5
 		srun -N1 -n1 -w node2 /opt/lwk-tests/exit-with 7; echo "exit status $?"
 		srun -N2 -n2 /opt/lwk-tests/upper-case </dev/null'
 	echo "$output"
@@ -207,7 +207,7 @@ interactive_fails()
 
 # bats test_tags=nightly
 @test "a job goes on while slurmd of one of its nodes is killed and comes back" {
-	job=$(both user1 --wrap 'srun /opt/lwk-tests/nap 10; srun /opt/lwk-tests/hello')
+	job=$(both user1 --wrap 'srun /opt/lwk-tests/sleeper 10; srun /opt/lwk-tests/hello')
 	wait_for 60 as user1 sh -c "[ \"\$(grep -c kernel= $job.out)\" = 2 ]"
 	stop_daemon slurmd -KILL 2
 	start_daemon slurmd 2

@@ -74,7 +74,7 @@ record_is_sane()
 	for seconds in 3600 -3600; do
 		job=$(submit user1 -n3 --mem=512 --lwk --wrap '
 			begun=$(cut -d. -f1 /proc/uptime)
-			srun -n1 /opt/lwk-tests/nap 20
+			srun -n1 /opt/lwk-tests/sleeper 20
 			echo "took $(($(cut -d. -f1 /proc/uptime) - begun)) s"
 			before=$(date +%s)
 			there=$(srun -n1 busybox date +%s)

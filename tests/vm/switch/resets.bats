@@ -27,7 +27,7 @@ teardown_file()
 # reset_at MACHINE ORDER: has a job stand still at that moment of its switch, or run, and resets the machine.
 reset_at()
 {
-	local program=nap\ 5
+	local program=sleeper\ 5
 
 	[[ $2 != run ]] || program=spin
 	[[ $2 == run ]] || on "$1" sh -c 'mkdir -p /run/slurm-lwk; echo "$1" >/run/slurm-lwk/fault' - "$2"

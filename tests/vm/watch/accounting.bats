@@ -68,7 +68,7 @@ holds()
 
 @test "sstat and sacct show the CPU time and memory that the LWK reports" {
 	job=$(submit user1 -n2 --mem=768 --lwk --lwk-report --acctg-freq=task=1 \
-		--wrap "srun -n1 $programs/hold 200 3 seen.\$SLURM_JOB_ID")
+		--wrap "srun -n1 $programs/hold-memory 200 3 seen.\$SLURM_JOB_ID")
 	wait_for 60 holds 200 "$job"
 	as user1 touch "seen.$job"
 	wait_for_job "$job"
@@ -122,7 +122,7 @@ gather_by()
 @test "with jobacct_gather/cgroup TotalCPU is the LWK's time, AveCPU and MaxRSS are the proxy's" {
 	gather_by cgroup
 	job=$(submit user1 -n2 --mem=768 --lwk --lwk-report --acctg-freq=task=1 \
-		--wrap "srun -n1 $programs/hold 200 8")
+		--wrap "srun -n1 $programs/hold-memory 200 8")
 	wait_for_job "$job"
 	wait_for 30 ended "$job.0"
 	gather_by linux

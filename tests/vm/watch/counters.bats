@@ -204,7 +204,7 @@ hammer()
 }
 
 @test "counters of an instance that ends give an answer or a reason" {
-	id=$(submit user1 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/hello; srun -n1 $programs/nap 3")
+	id=$(submit user1 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/hello; srun -n1 $programs/sleeper 3")
 	wait_for 60 has_printed user1 "$id" 'LWK'
 	run -0 bed bash -c 'while [[ -e /run/slurm-lwk/jobs/$1.json ]]; do
 			for what in "set processes interrupts" start "read --json" stop remove; do

@@ -12,7 +12,7 @@ setup_file()
 }
 
 @test "--lwk-report prints one line when the last program has ended" {
-	run --separate-stderr -0 as user1 salloc -n3 --mem=512 --lwk --lwk-report srun -n2 "$programs/nap" 3
+	run --separate-stderr -0 as user1 salloc -n3 --mem=512 --lwk --lwk-report srun -n2 "$programs/sleeper" 3
 	# shellcheck disable=SC2154  # bats sets it
 	[[ $(grep -c '^lwk: job' <<<"$stderr") == 1 ]]
 	[[ $stderr =~ lwk:\ job\ [0-9]+:\ LWK\ lwk\ on\ CPUs\ .*memory\ peak\ [1-9].*delegated:\ [1-9] ]]
@@ -27,7 +27,7 @@ setup_file()
 }
 
 @test "jobs.json has the record of a job that has ended" {
-	job=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/nap 2")
+	job=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/sleeper 2")
 	wait_for_job "$job"
 	node_is_clean
 	record=$(bed tail -n1 /var/log/slurm-lwk/jobs.json)
@@ -67,7 +67,7 @@ record_lines()
 }
 
 @test "a program that runs out of memory makes an event, a reason, and a count in the record" {
-	job=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/nap 8; srun -n1 $programs/eat-memory; srun -n1 $programs/nap 3")
+	job=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/sleeper 8; srun -n1 $programs/eat-memory; srun -n1 $programs/sleeper 3")
 	wait_for 60 bed sh -c "lwkctl list | grep -q $job"
 	as user1 timeout 120 lwkctl events "$job" >"$BATS_TEST_TMPDIR/events" || true
 	wait_for_job "$job"

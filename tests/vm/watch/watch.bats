@@ -207,7 +207,7 @@ charged()
 # shellcheck disable=SC2016  # text for another shell
 # bats test_tags=nightly
 @test "each verb of lwkctl gives an answer or a reason while its instance ends" {
-	id=$(submit user1 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/hello; srun -n1 $programs/nap 3")
+	id=$(submit user1 -n3 --mem=256 --lwk --wrap "srun -n1 $programs/hello; srun -n1 $programs/sleeper 3")
 	wait_for 60 has_printed user1 "$id" 'LWK'
 	run -0 bed bash -c 'while [[ -e /run/slurm-lwk/jobs/$1.json ]]; do
 			for verb in "info $1" "info $1 --json" "stat $1 --json" "list" "kmsg $1" metrics "dump $1 /tmp/ends.core" "freeze $1" "thaw $1"; do
@@ -224,7 +224,7 @@ charged()
 
 # bats test_tags=nightly
 @test "events, kmsg and stat follow an instance to its end" {
-	id=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/hello; srun -n1 $programs/nap 5")
+	id=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/hello; srun -n1 $programs/sleeper 5")
 	wait_for 60 has_printed user1 "$id" 'LWK'
 	as user1 sh -c "timeout 60 lwkctl events $id >events.$id & timeout 60 lwkctl kmsg $id --follow >kmsg.$id &
 		timeout 60 lwkctl stat $id --interval 0.1 --json >stat.$id; echo \$? >status.$id; wait"

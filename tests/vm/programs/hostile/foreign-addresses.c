@@ -259,7 +259,7 @@ int main(void)
 	events = epoll_create1(0);
 	if (pipe2(ends, O_NONBLOCK) || socketpair(AF_UNIX, SOCK_DGRAM, 0, sockets) || file < 0 ||
 	    write(file, mine, 64) != 64 || epoll_ctl(events, EPOLL_CTL_ADD, ends[0], &event)) {
-		perror("reach");
+		perror("foreign-addresses");
 		return 2;
 	}
 	for (size_t i = 0; i < COUNT(places); i++) {

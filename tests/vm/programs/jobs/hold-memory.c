@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hold MB SECONDS [FILE]: takes so much memory and computes for so long, and until FILE is there.
+ * hold-memory MB SECONDS [FILE]: takes so much memory and computes for so long, and until FILE is there.
  */
 #include <err.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 	char *memory = size ? malloc(size) : NULL;
 
 	if (!memory)
-		errx(1, "usage: hold MB SECONDS [FILE]");
+		errx(1, "usage: hold-memory MB SECONDS [FILE]");
 	memset(memory, 1, size);
 	puts("holding");
 	fflush(stdout);

@@ -22,7 +22,7 @@ teardown_file()
 	run -0 as user1 srun -Q -n1 -c3 --mem=400 --lwk --lwk-launch=none sh -c '
 		for LWK_CALLS in server kernel proxy; do
 			export LWK_CALLS
-			lwkexec "$0/reach"
+			lwkexec "$0/foreign-addresses"
 		done
 		lwkexec "$0/hello"
 		lwkctl info "$SLURM_JOB_ID"' "$programs"

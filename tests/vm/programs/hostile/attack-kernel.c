@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bad CASE: does something that no kernel may suffer from. Each case ends with the signal that
- * Linux gives for it, or with exit status 0 after wild system calls. "bad list" prints the cases.
+ * attack-kernel CASE: does something that no kernel may suffer from. Each case ends with the signal
+ * that Linux gives for it, or with exit status 0 after wild system calls. "attack-kernel list"
+ * prints the cases.
  */
 #define _GNU_SOURCE
 /* The faults of this program are intended. */
