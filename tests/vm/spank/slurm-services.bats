@@ -8,7 +8,7 @@
 
 load ../helpers
 
-bed_name=$bed_name-ways
+bed_name=$bed_name-services
 
 setup_file()
 {

@@ -3,7 +3,7 @@
 # bed: own
 #
 # Large packages of Debian 12 work on the LWK as lwk-programs(7) says, in a test bed of their own:
-# its machine has the packages of tests/vm/programs/packages/more/packages.
+# its machine has the packages of tests/vm/programs/packages/large/packages.
 
 load ../helpers
 
@@ -12,10 +12,10 @@ bed_name=$bed_name-packages
 setup_file()
 {
 	testbed down
-	testbed up --release bookworm --packages "$top/tests/vm/programs/packages/more/packages" --cpus 8 --mem 6144
+	testbed up --release bookworm --packages "$top/tests/vm/programs/packages/large/packages" --cpus 8 --mem 6144
 	prepare
 	testbed put "$top/tests/vm/programs/packages/table" "$programs/table"
-	testbed put "$top/tests/vm/programs/packages/more" "$programs/more"
+	testbed put "$top/tests/vm/programs/packages/large" "$programs/large"
 }
 
 teardown_file()
@@ -36,7 +36,7 @@ documented()
 
 	mapfile -t names < <(documented | sed 's/ .*//')
 	as user1 srun --quiet --lwk --lwk-launch=none -n1 -c7 --mem=3000 \
-		env programs="$programs" more_packages="$programs/more" "$programs/table" --more "${names[@]}" \
+		env programs="$programs" large_packages="$programs/large" "$programs/table" --large "${names[@]}" \
 		>"$BATS_TEST_TMPDIR/found"
 	((${#names[@]} >= 10))
 	diff <(documented) "$BATS_TEST_TMPDIR/found" || {
