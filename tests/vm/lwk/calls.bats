@@ -24,9 +24,9 @@ load allocation
 }
 
 @test "calls that few programs make keep their promises" {
-	run -0 inside "$programs/more-calls"
+	run -0 inside "$programs/descriptor-calls"
 	[[ $output == 'all of it is right' ]]
-	run -0 inside lwkexec "$programs/more-calls"
+	run -0 inside lwkexec "$programs/descriptor-calls"
 	[[ $output == 'all of it is right' ]]
 }
 

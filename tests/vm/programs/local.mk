@@ -12,9 +12,9 @@ vm_static = \
 	$(vm)/calls/bad-pointers \
 	$(vm)/calls/clocks \
 	$(vm)/calls/cpu-times \
+	$(vm)/calls/descriptor-calls \
 	$(vm)/calls/every-call \
 	$(vm)/calls/file-calls \
-	$(vm)/calls/more-calls \
 	$(vm)/calls/set-quota \
 	$(vm)/calls/with-seccomp \
 	$(vm)/children/across \
