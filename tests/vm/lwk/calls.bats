@@ -24,10 +24,12 @@ load allocation
 }
 
 @test "calls that few programs make keep their promises" {
-	run -0 inside "$programs/descriptor-calls"
-	[[ $output == 'all of it is right' ]]
-	run -0 inside lwkexec "$programs/descriptor-calls"
-	[[ $output == 'all of it is right' ]]
+	for program in identity-calls descriptor-calls memory-advice; do
+		run -0 inside "$programs/$program"
+		[[ $output == 'all of it is right' ]]
+		run -0 inside lwkexec "$programs/$program"
+		[[ $output == 'all of it is right' ]]
+	done
 }
 
 @test "each system call of Linux is in lwk-calls(7) and does what the page says" {

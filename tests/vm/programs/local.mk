@@ -15,6 +15,7 @@ vm_static = \
 	$(vm)/calls/descriptor-calls \
 	$(vm)/calls/every-call \
 	$(vm)/calls/file-calls \
+	$(vm)/calls/identity-calls \
 	$(vm)/calls/set-quota \
 	$(vm)/calls/with-seccomp \
 	$(vm)/children/across \
@@ -41,6 +42,7 @@ vm_static = \
 	$(vm)/jobs/spin \
 	$(vm)/jobs/upper-case \
 	$(vm)/memory/many-mappings \
+	$(vm)/memory/memory-advice \
 	$(vm)/memory/memory-calls \
 	$(vm)/memory/pin-memory \
 	$(vm)/memory/pin-shared \
