@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "modeswitch/job.h"
+#include "modeswitch/node.h"
 #include "unit/fake.h"
 
 #include <errno.h>

@@ -9,6 +9,7 @@
 #include "unit/unit.h"
 
 #include "driver/driver.h"
+#include "modeswitch/node.h"
 
 #define MB (1UL << 20)
 #define BLOCK (128 * MB)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "modeswitch/config.h"
+#include "modeswitch/plan.h"
 #include "unit/machine.h"
 
 static void machine_read(struct machine *machine, const char *path)

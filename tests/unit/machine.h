@@ -6,6 +6,8 @@
 #include "unit/unit.h"
 
 #include "machine/topology.h"
+#include "modeswitch/config.h"
+#include "modeswitch/plan.h"
 #include "plan/plan.h"
 #include "plan/supply.h"
 

@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "modeswitch.h"
+#include "modeswitch/error.h"
 #include "store/state.h"
 
 /* Each test has a directory of its own, which is also the state directory. */

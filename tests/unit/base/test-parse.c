@@ -3,6 +3,7 @@
 #include "unit/unit.h"
 
 #include "base/parse.h"
+#include "modeswitch/config.h"
 
 static void sizes(void **state)
 {

@@ -3,6 +3,7 @@
 #include "unit/unit.h"
 
 #include "config/configuration.h"
+#include "modeswitch/config.h"
 
 #define IMAGE "[image lwk]\nPath=/boot/lwk.elf\n"
 

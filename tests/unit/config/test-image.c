@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "config/image.h"
+#include "modeswitch/config.h"
 
 /* The smallest file that is a kernel: a header, one segment, and its bytes. */
 struct kernel {

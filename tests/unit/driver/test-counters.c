@@ -9,6 +9,8 @@
 #include "driver/counters.h"
 #include "driver/lwkpart/usage.h"
 #include "lwk/watch/pmu.h"
+#include "modeswitch/counters.h"
+#include "modeswitch/watch.h"
 
 /* The counters of a Xeon of the Skylake generation with hyper-threading. */
 static const struct ms_pmu skylake = { .version = 4, .counters = 4, .fixed = 3, .bits = 48 };

@@ -11,6 +11,9 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "driver/ihk/ihk.h"
+#include "modeswitch/job.h"
+#include "modeswitch/node.h"
+#include "modeswitch/watch.h"
 #include "unit/driver/ihk-stub/stub.h"
 
 #define MB (1UL << 20)

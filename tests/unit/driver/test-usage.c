@@ -7,6 +7,7 @@
 #include <json-c/json.h>
 
 #include "driver/lwkpart/usage.h"
+#include "modeswitch/watch.h"
 
 #define CPUS 3
 #define KHZ 2000000 /* 2 cycles a nanosecond */

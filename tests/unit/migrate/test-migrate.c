@@ -14,6 +14,8 @@
 #include "migrate/base/context.h"
 #include "migrate/base/throttle.h"
 #include "migrate/find/page_list.h"
+#include "modeswitch/config.h"
+#include "modeswitch/migrate.h"
 
 static int setup(void **state)
 {

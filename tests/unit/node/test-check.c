@@ -10,7 +10,9 @@
 
 #include "base/files.h"
 #include "driver/driver.h"
+#include "modeswitch/config.h"
 #include "modeswitch/error.h"
+#include "modeswitch/node.h"
 #include "node/check/check.h"
 
 static const char good_slurm[] = "Configuration data as of 2026-11-21T15:38:28\n"

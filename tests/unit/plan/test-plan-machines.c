@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests plans on real machines; topologies/README tells where their descriptions come from. */
+#include "modeswitch/config.h"
 #include "unit/machine.h"
 
 #define XEON "xeon-2s-smt.xml"	/* 2 nodes, 8 cores each; CPUs n and n+16 share a core */

@@ -3,6 +3,8 @@
  * Tests what must be true of every plan, with thousands of requests, good and bad, on every
  * machine of tests/unit/topologies and on random ones.
  */
+#include "modeswitch/config.h"
+#include "modeswitch/plan.h"
 #include "unit/machine.h"
 
 #define LARGE_PAGE (2 * MB)

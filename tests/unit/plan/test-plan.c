@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests plans on machines that hwloc makes up, exported and read back as XML. */
+#include "modeswitch/plan.h"
 #include "unit/allocation.h"
 #include "unit/machine.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests what a node can lend: the kernel's files, and what a driver has lent already. */
+#include "modeswitch/config.h"
+#include "modeswitch/node.h"
+#include "modeswitch/plan.h"
 #include "unit/fake.h"
 #include "unit/machine.h"
 

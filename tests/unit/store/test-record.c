@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "modeswitch/job.h"
 #include "store/record.h"
 
 static void fill(struct ms_job *job, uint32_t id)

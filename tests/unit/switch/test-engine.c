@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/signals.h"
+#include "modeswitch/config.h"
 #include "switch/engine.h"
 #include "switch/fault.h"
 

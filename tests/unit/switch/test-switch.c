@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests the real steps with a driver and a /sys that only pretend (unit/fake.h). */
+#include "modeswitch/config.h"
+#include "modeswitch/plan.h"
 #include "unit/fake.h"
 
 #include "base/clock.h"
