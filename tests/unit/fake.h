@@ -36,7 +36,7 @@ extern const struct driver fake_driver;
 int fake_begin(void);
 void fake_end(void);
 
-/* Makes the machine below unit_dir anew, with nothing lent, and a driver that does not fail. */
+/* Makes the machine below unit_dir again, with nothing lent, and a driver that does not fail. */
 void fake_make(void);
 
 /* Checks that the memory block is in this state. */

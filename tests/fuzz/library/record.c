@@ -10,7 +10,7 @@
 #include "library/files.h"
 #include "migrate/home/away_list.h"
 
-/* Writes what is in the file anew; true when that leaves it as it was. */
+/* Reads the file and writes it again; true when that leaves it as it was. */
 static bool write_again(bool must_be_good)
 {
 	struct json_object *object;

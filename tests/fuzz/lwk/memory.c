@@ -99,7 +99,7 @@ void peephole_setup(struct space *kernel)
 
 /* ---- the proxy ---- */
 
-/* May a process see this? */
+/* Fails when the process of the slot may not see what the page has. */
 static void check_contents(u32 slot, const u64 *page)
 {
 	u64 mark = *page / SLOTS;

@@ -10,7 +10,7 @@
 #define SLOTS 2
 
 /*
- * Begins anew, as after boot, with that many pages left for the kernel. 'levels' of page tables are
+ * Begins again, as after boot, with that many pages left for the kernel. 'levels' of page tables are
  * 4 or 5.
  */
 void partition_reset(unsigned int kernel_pages, unsigned int levels);
@@ -22,7 +22,7 @@ int partition_user_page(u64 phys);
 #define USER_PAGES 3584
 /* How many processes have that page, by pages.c. */
 u32 partition_owners(int page);
-/* Is it a page of the kernel's reserve that is not in use since boot? */
+/* True when the page is one of the kernel's reserve and nothing has used it since boot. */
 bool partition_kernel_page(u64 phys);
 /* A page that is Linux's. */
 #define LINUX_PAGES 0x900000000UL

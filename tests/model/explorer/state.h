@@ -81,11 +81,11 @@ void state_begin(void);
 /* Saves the state, and returns the bytes that it takes there; a multiple of 16. */
 size_t state_save(void *to);
 void state_restore(const void *from);
-/* Has the state not been seen since state_begin()? */
+/* True when the state was not seen since state_begin(). */
 bool state_is_new(void);
 /* Where the first frame of the search may be. */
 void *state_frames(void);
-/* Has model_ignore() named this word of the arena, by its number? */
+/* True when model_ignore() named this word of the arena; 'word' is its number. */
 bool state_ignores(size_t word);
 /* The number of the model_whole() structure that the word belongs to; or 0. */
 unsigned int state_whole(const void *at);

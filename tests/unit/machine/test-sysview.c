@@ -44,13 +44,13 @@ static int setup(void **state)
 	return 0;
 }
 
-static void keep(bool anew)
+static void keep(bool again)
 {
 	struct ms_error err;
 	int lock = state_lock(1000, &err);
 
 	assert_true(lock >= 0);
-	assert_int_equal(sysview_keep_machine(anew, &err), 0);
+	assert_int_equal(sysview_keep_machine(again, &err), 0);
 	close(lock);
 }
 

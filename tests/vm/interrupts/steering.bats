@@ -14,7 +14,7 @@ lwk_job()
 }
 
 @test "interrupts are on the OS CPUs while an LWK runs, and where they were afterwards" {
-	# The network's driver chooses CPUs anew when CPUs go off-line; the driver of interrupt 4 does not.
+	# The network's driver chooses CPUs again when CPUs go off-line; the driver of interrupt 4 does not.
 	bed sh -c "echo 5-6 >/proc/irq/$(net_irq)/smp_affinity_list; echo 3 >/proc/irq/4/smp_affinity_list"
 	before=$(affinities)
 	lwk_job

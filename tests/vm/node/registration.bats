@@ -28,7 +28,7 @@ user1_on()
 	testbed exec --machine "$1" --user user1 -- "${@:2}"
 }
 
-# setting SED-SCRIPT: changes slurm.conf of the controller, which starts anew with it.
+# setting SED-SCRIPT: changes slurm.conf of the controller, and starts it again.
 setting()
 {
 	bed sed -i "$1" /etc/slurm/slurm.conf

@@ -24,7 +24,7 @@ teardown_file()
 	testbed down
 }
 
-# setting LINE...: adds them to slurm.conf of both machines, whose daemons start anew.
+# setting LINE...: adds them to slurm.conf of both machines, and starts their daemons again.
 setting()
 {
 	local machine

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# A process of a switch was killed, and an innocent process has its number now: that one is neither
-# killed nor waited for.
+# A process of a switch was killed, and an unrelated process has its number now. Nothing kills
+# that process, and nothing waits for it.
 
 load ../helpers
 
@@ -20,8 +20,8 @@ teardown_file()
 	node_is_clean
 }
 
-# innocent_takes PID: starts an innocent process with that number, which must be free.
-innocent_takes()
+# unrelated_takes PID: starts an unrelated process with that number, which must be free.
+unrelated_takes()
 {
 	bed bash -s "$1" <<-'EOF'
 	for i in {1..200}; do
@@ -34,8 +34,8 @@ innocent_takes()
 	EOF
 }
 
-# innocent_lives PID: ends it.
-innocent_lives()
+# unrelated_lives PID: true when that process still runs; ends it.
+unrelated_lives()
 {
 	[[ $(bed cat "/proc/$1/comm") == sleep ]]
 	bed kill "$1"
@@ -52,12 +52,12 @@ innocent_lives()
 	echo "$taker $!"
 	EOF
 	read -r taker holder <<<"$output"
-	innocent_takes "$taker"
+	unrelated_takes "$taker"
 	run -0 bed lwkctl reset --dry-run
 	[[ $output == *"found: process $holder (tail) holds the lock of switching"* ]]
 	run -0 bed lwkctl reset --force
 	[[ $output == *"process $holder, which held the lock of switching, is killed"* ]]
-	innocent_lives "$taker"
+	unrelated_lives "$taker"
 	node_is_clean
 }
 
@@ -71,12 +71,12 @@ innocent_lives()
 		wait $!
 		rm /run/slurm-lwk/fault.met'
 	killed=$(bed cat /run/switching.pid)
-	innocent_takes "$killed"
+	unrelated_takes "$killed"
 	run -0 bed switch-once on 921 1000 1-3 400M
 	[[ $output == *'"state":"active"'* ]]
 	run -0 bed lwkctl reset --force
 	[[ $output != *'is killed'* && $output == *'CPU 7 is back'* ]]
-	innocent_lives "$killed"
+	unrelated_lives "$killed"
 	node_is_clean
 }
 
@@ -88,11 +88,11 @@ innocent_lives()
 	watcher=$(bed pgrep -f '[l]wkctl cool --wait')
 	bed kill -9 "$watcher"
 	wait_for 10 bed sh -c '! test -e /proc/"$1"' - "$watcher"
-	innocent_takes "$watcher"
+	unrelated_takes "$watcher"
 	# The next job takes over the partition, and has a watcher of its own.
 	bed switch-once on 923 1000 4-7 400M
 	bed switch-once ended 923
 	bed lwkctl cool
-	innocent_lives "$watcher"
+	unrelated_lives "$watcher"
 	node_is_clean
 }

@@ -20,7 +20,7 @@
  * Instructions are "user", "kernel" or "module" by their address. Instructions that wait are among
  * these, and "waiting" says how many: those between two PAUSEs of a CPU that has stored nothing
  * between them. A string instruction with REP counts once, as CPUs count it, although QEMU executes
- * it anew for each element; "string_bytes" says how much such instructions copied, set or compared.
+ * it once for each element; "string_bytes" says how much such instructions copied, set or compared.
  */
 #include "lines.h"
 #include "mark.h"

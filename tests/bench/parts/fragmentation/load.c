@@ -124,7 +124,7 @@ static void make_dir(const char *path)
 		err(1, "%s", path);
 }
 
-/* One directory of small files: made anew, or looked at, or removed. */
+/* Makes a directory of small files, looks at them, or removes them. */
 static void small_files(const char *dir, unsigned number)
 {
 	char path[512];

@@ -7,7 +7,7 @@
  *                           the operation that long, prints "begin" and then one line of JSON
  *
  * The operations are those of byte-unixbench's index (github.com/kdlucas/byte-unixbench), which
- * Debian has no package of, written out anew from their definitions:
+ * Debian has no package of, written from their definitions:
  *   dhrystone   integers, strings and records, as Weicker's benchmark mixes them (not his program)
  *   whetstone   double precision, with elementary functions, as Curnow and Wichmann's (nor theirs)
  *   execl       a process replaces itself by the same program, with execl()
@@ -144,7 +144,7 @@ static void whetstone(int ignored)
 	(void)sink;
 }
 
-/* Begins anew with each execl(), so it cannot be told by a signal when it is over. */
+/* Each execl() starts the program again, so no signal can tell it when the time is over. */
 static void execl_again(uint64_t end, uint64_t n)
 {
 	char end_text[24], n_text[24];

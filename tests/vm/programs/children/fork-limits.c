@@ -273,7 +273,7 @@ static void *run_thread(void *memory)
 	return NULL;
 }
 
-/* Others' memory, which the child of a vfork(2) has granted anew. */
+/* Memory that is shared with other programs, and that the child of a vfork(2) grants again. */
 static char *shared;
 
 static void play(unsigned int depth)

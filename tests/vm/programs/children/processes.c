@@ -199,7 +199,7 @@ static int waits(void)
 
 static char in_data[8192] = "data";
 
-/* Does every page hold its number? */
+/* True when every page holds its number plus 'add'. */
 static int holds(const char *memory, size_t size, unsigned long add)
 {
 	for (size_t at = 0; at < size; at += 4096)

@@ -65,7 +65,7 @@ static int read_list(char text[256])
 	return *text ? 0 : -1;
 }
 
-/* Is the thread on this CPU by /proc/self/lwk, too? Linux does not have the file. */
+/* True when /proc/self/lwk says that the thread is on this CPU, or is missing, as on Linux. */
 static bool lwk_agrees(int cpu)
 {
 	long long index = lwk_fact("cpu_index");
