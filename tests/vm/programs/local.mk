@@ -6,7 +6,7 @@ vm = tests/vm/programs
 vm_flags = -O2 -Wall -Wextra $(WERROR_CFLAGS) -I$(top_srcdir)/kmod -I$(top_srcdir)/$(vm)
 vm_cc = $(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 $(vm_flags)
 
-# They are ordinary ones, linked as users link theirs. Before glibc 2.34 threads, timers and the dynamic linker were
+# These programs are linked as users link theirs. Before glibc 2.34 threads, timers and the dynamic linker were
 # libraries of their own.
 vm_static = \
 	$(vm)/calls/bad-pointers \
