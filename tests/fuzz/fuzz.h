@@ -26,7 +26,7 @@ struct input {
 	size_t left;
 };
 
-/* Take from the input's start; what is not there is 0. */
+/* Take from the input's start; bytes behind its end are 0. */
 uint8_t take_byte(struct input *input);
 uint64_t take_number(struct input *input, size_t bytes);
 void take_bytes(struct input *input, void *to, size_t size);

@@ -302,7 +302,7 @@ static void add_linux(bool service)
 	}
 }
 
-/* In the beginning the proxies have left their channels to the server, which nobody leads. */
+/* In the beginning the proxies have left their channels to the server, which has no leader. */
 static void begin_served(void)
 {
 	for (unsigned int i = 0; i < cpus; i++)
@@ -323,7 +323,7 @@ static void all_answered(void)
 	}
 }
 
-/* Nobody leads, and nobody is served. */
+/* No proxy leads, and none has a client. */
 static void all_stopped(void)
 {
 	must(!world->instance.servers[0].led);
@@ -347,7 +347,7 @@ static void make_calls(unsigned int first, unsigned int second)
 	}
 }
 
-/* Nobody changes the instance's state. */
+/* No thread changes the instance's state. */
 static void always_runs(void)
 {
 	model_ignore(&world->instance.rwsem, sizeof(world->instance.rwsem));

@@ -19,7 +19,7 @@ static int act(void)
 	return fake->how == FAIL ? -EIO : 0;
 }
 
-/* A crash may come just after an action, which nobody knows of then. */
+/* A crash may follow an action before it is recorded. */
 static int done(int result)
 {
 	if (++fake->actions == fake->stop_at && fake->how == CRASH)

@@ -30,12 +30,12 @@ int unit_teardown_root(void **state);
 const char *unit_file(const char *name, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /*
- * Returns the content of a file below unit_dir; "" when there is none. Valid until the next call.
+ * Returns the content of a file below unit_dir; "" without the file. Valid until the next call.
  */
 const char *unit_read(const char *name);
 bool unit_exists(const char *name);
 
-/* Runs work() in a process of its own. Returns 0; 1: work() failed; or what it exited with. */
+/* Runs work() in a new process. Returns 0; 1: work() failed; or the exit status of the process. */
 int unit_in_child(int (*work)(struct ms_error *err));
 
 #define assert_has(text, part)                                                                     \

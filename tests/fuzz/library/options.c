@@ -43,7 +43,7 @@ void mpirun_forget(void)
 {
 }
 
-/* Nor does it start lwkctl. */
+/* The fuzzer does not start lwkctl either. */
 int mpi_place_choose(const char *profile, struct ms_error *err)
 {
 	return 0;

@@ -46,7 +46,7 @@ bool boot_option(const char *option)
 
 /* ---- the proxy ---- */
 
-/* Writes what it likes; at the end of the input the order is withdrawn. */
+/* Writes any bytes to the channel; at the end of the input it withdraws the order. */
 static void proxy_acts(void)
 {
 	static const size_t places[] = {

@@ -68,7 +68,7 @@ bool boot_option(const char *option)
 
 void slot_yield(void)
 {
-	/* Nobody else can end what is waited for. */
+	/* No other thread can end the wait. */
 	must(!"a wait that ends");
 }
 

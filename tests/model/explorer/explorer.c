@@ -30,7 +30,7 @@ struct frame {
 	size_t bytes; /* of the saved state, which follows */
 };
 
-/* When a thread has looked so often, and nobody else can go on, what it looks for never comes. */
+/* After so many looks of a thread, while no other thread can go on, its wait never ends. */
 #define POLLS 3
 /* Walks at random before the search, which finds what they miss, and begins again then. */
 #define WALKS 200
@@ -236,7 +236,7 @@ static void begin(void)
 	}
 }
 
-/* One way through, at random: finds out quickly what is shared. */
+/* Takes one way through, at random, which finds shared memory quickly. */
 static void walk(void)
 {
 	struct step steps[2 * MODEL_THREADS + MODEL_CHOICES];

@@ -25,7 +25,7 @@
  * stacks. Before the threads run only.
  */
 void *model_alloc(size_t size, size_t align);
-/* Gives memory a name in what is printed when an error is found. */
+/* Gives memory a name, which reports of errors print. */
 void model_name(const void *at, size_t size, const char *name);
 /*
  * Memory that no thread decides by, as a count, or the readers of a lock that nobody takes for writing: two

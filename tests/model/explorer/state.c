@@ -9,9 +9,9 @@
 #include "access.h"
 
 #define LINES (MODEL_ARENA / MODEL_LINE)
-/* Address space for saved states, of which none takes more; only what is used becomes memory. */
+/* Address space for saved states; no state takes more. Only pages in use become memory. */
 #define FRAMES (MODEL_DEPTH * 0x10000UL)
-/* Bytes below a stack's end that a thread leaves clear, so that what it left there is no state. */
+/* Bytes below a stack's end that a thread clears, so that old contents make no new state. */
 #define CLEARED 3072
 
 struct model model;
@@ -387,7 +387,7 @@ static void thread_begin(struct thread *thread)
 		thread->add = 0;
 }
 
-/* The thread sees its own stores, nobody else does. */
+/* Only the thread itself sees its stores. */
 static void put_stores_on(struct thread *thread)
 {
 	for (unsigned int i = 0; i < thread->n_stores; i++) {

@@ -90,7 +90,7 @@ bool state_ignores(size_t word);
 /* The number of the model_whole() structure that the word belongs to; or 0. */
 unsigned int state_whole(const void *at);
 const char *state_name_of(const void *at);
-/* The line is no longer what it was in the beginning. */
+/* The line has changed since the beginning. */
 void state_touch(const void *at, size_t size);
 
 /* Makes the thread's oldest store visible. */

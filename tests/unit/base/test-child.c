@@ -376,7 +376,7 @@ static void without_close_range_files_are_closed_one_by_one(void **state)
 		lose_close_range();
 		if (syscall(__NR_close_range, 1000, 1000, 0) != -1 || errno != ENOSYS)
 			_exit(2);
-		/* More files than one call of getdents64(2) tells of. */
+		/* More files than one call of getdents64(2) lists. */
 		for (int i = 0; i < 200; i++)
 			assert_true(dup(1) >= 0);
 		a_call_alone_has_one_open_file(state);

@@ -80,7 +80,8 @@ static void everything(void **state)
 	assert_int_equal(config->switch_timeout_ms, 1000);
 	assert_int_equal(config->keep_warm, 3600);
 	assert_string_equal(config->dump_on_panic, "/var/dumps");
-	assert_int_equal(hwloc_bitmap_weight(config->os_cpus), 3); /* and CPU 0 */
+	/* The OS CPUs are the two that OsCpus names, and CPU 0. */
+	assert_int_equal(hwloc_bitmap_weight(config->os_cpus), 3);
 	assert_int_equal(hwloc_bitmap_weight(config->system_nodes), 2);
 	assert_true(hwloc_bitmap_isset(config->system_nodes, 2));
 	assert_int_equal(config->numa.policy, MS_NUMA_BIND);

@@ -34,7 +34,7 @@ static void interrupts_of_other_cpus(void **state)
 	assert_string_equal(journal_text(one, "name"), "eth0-rx");
 	assert_string_equal(journal_text(one, "now"), "0-1,40");
 	assert_int_equal(interrupt_set(one), 0);
-	/* Somebody else has set other CPUs since: they stay. */
+	/* An administrator has set other CPUs since: they stay. */
 	unit_file("proc/irq/10/smp_affinity_list", "7\n");
 	assert_int_equal(interrupt_restore(one), 0);
 	assert_string_equal(unit_read("proc/irq/10/smp_affinity_list"), "7\n");

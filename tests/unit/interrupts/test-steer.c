@@ -269,7 +269,7 @@ static void another_jobs_cpus_get_none(void **state)
 	end(&machine);
 }
 
-/* An interrupt that nobody can move has come to CPU 0 all the time. */
+/* An interrupt that Linux cannot move has come to CPU 0 all the time. */
 static void cpus_that_had_much_before_get_nothing(void **state)
 {
 	struct machine machine;

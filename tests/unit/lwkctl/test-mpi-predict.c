@@ -152,13 +152,13 @@ static void turns(void **state)
 		  "\"turns\":[[1,10,0,9,0]]," MEETINGS "},"
 		  "{\"rank\":1,\"calls\":[[\"Recv\",50,0]],\"sent\":[[0,1,10,0,10]],"
 		  "\"turns\":[[0,0,10,0,0]]," MEETINGS "}" },
-		/* In an exchange nobody is. */
+		/* In an exchange no rank is late. */
 		{ 2, 10 + 10,
 		  "{\"rank\":0,\"calls\":[[\"Recv\",50,0]],\"sent\":[[1,1,10,0,10]],"
 		  "\"turns\":[[1,10,0,9,0]]," MEETINGS "},"
 		  "{\"rank\":1,\"calls\":[[\"Recv\",50,0]],\"sent\":[[0,1,10,0,10]],"
 		  "\"turns\":[[0,10,0,9,0]]," MEETINGS "}" },
-		/* Without turns, or with what is none, messages count that are waited for. */
+		/* Without turns, or with malformed ones, each message that a rank waits for counts. */
 		{ 2, 7, "{\"rank\":0,\"sent\":[[1,1,9,0,7]]}" },
 		{ 2, 7,
 		  RANK(0, "Send", "[1,1,7,0,7]", "[1,-5,[]],[],7,[1],[9,1,1],[1,\"x\",1e300]") },

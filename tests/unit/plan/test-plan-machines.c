@@ -48,7 +48,7 @@ static void half_cores_stay_with_linux(void **state)
 	assert_int_equal(plan(&m, "8-11,24-26", GB), 0);
 	assert_list(m.plan->linux_cpus, "11");
 	assert_list(m.plan->lwk_cpus, "8-10,24-26");
-	/* A thread that is off-line disturbs nobody. */
+	/* A thread that is off-line disturbs no other. */
 	hwloc_bitmap_clr(m.supply->online_cpus, 27);
 	assert_int_equal(plan(&m, "8-11,24-26", GB), 0);
 	assert_list(m.plan->linux_cpus, "8,24");

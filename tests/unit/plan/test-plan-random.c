@@ -276,7 +276,7 @@ static void whatever_is_asked(void **state)
 	}
 }
 
-/* ---- machines that nobody has built ---- */
+/* ---- random machines ---- */
 
 #define TREES 80
 #define ROUNDS_OF_TREE 100

@@ -9,7 +9,7 @@ static const char *scontrol;
 #define SCONTROL_PATH scontrol
 #include "compat/slurm_compat.c"
 
-/* The source calls these, but not what is tested. */
+/* The source calls these, but the functions under test do not. */
 void slurm_init(const char *configuration)
 {
 }

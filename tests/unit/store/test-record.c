@@ -82,7 +82,7 @@ static void round_trip(void **state)
 	ms_job_release(&job);
 }
 
-/* Somebody may set the clock to any time: it tells a job's age only where nothing else does. */
+/* An administrator may set the clock: it tells a job's age only where no other source does. */
 static void setting_the_clock_makes_no_job_older(void **state)
 {
 	struct ms_job job = { 0 };
@@ -298,7 +298,7 @@ static void no_room_for_a_record(void **state)
 	assert_int_equal(ms_switch_off(23, NULL, &err), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_string_equal(unit_read("jobs.json"), "{}\n");
-	/* A link that somebody else made is not followed. */
+	/* The library follows no link that another user made. */
 	assert_int_equal(remove(unit_file("jobs.json", "-")), 0);
 	unit_file("elsewhere", "mine");
 	dir = open(unit_dir, O_RDONLY | O_DIRECTORY);

@@ -38,7 +38,7 @@ static int act(bool *mark, bool value, struct ms_error *err)
 			return ms_fail(err, "action %d failed", world->actions);
 	}
 	*mark = value;
-	/* A crash may come just after the action, which nobody knows of then. */
+	/* A crash may follow an action before it is recorded. */
 	if (++world->actions == world->stop_at && world->how == CRASH)
 		_exit(99);
 	return 0;

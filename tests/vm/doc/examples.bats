@@ -3,8 +3,8 @@
 # bed: default
 #
 # The examples of the man pages work as they are printed. A block of EXAMPLES is a session: "$" begins a command of
-# a user, "#" one of root, and what follows is the command's output. What `cat FILE` shows is a file that the
-# reader is to write.
+# a user, "#" one of root, and the lines after it are the command's output. The lines after `cat FILE` are a file
+# that the reader must write.
 
 load ../helpers
 

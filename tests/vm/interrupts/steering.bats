@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
 #
-# Device interrupts stay away from an LWK's CPUs and have their own CPUs again afterwards; irqbalance
-# is told, and not stopped.
+# Device interrupts stay away from an LWK's CPUs and have their own CPUs again afterwards; irqbalance learns of the
+# LWK's CPUs and runs on.
 
 load affinities
 

@@ -99,7 +99,7 @@ debug_core()
 	[[ $output == *'raise'*'abort'*'write_down'*'look_up'*'main'* && $output == *'stand_still'*'wait_for_byte'* && $output == *'compute'*'spin'* ]]
 	[[ $(grep -c 'LWP' <<<"$output") -ge 3 ]]
 
-	# A size that is too small cuts it off, and a place where it cannot be is told.
+	# A limit below its size cuts the file off, and a message names a place that cannot have it.
 	run -0 inside sh -c 'cd "$1" && rm core && ulimit -S -c 16 && lwkexec "$2/dump-core"; stat -c "%s" core
 		rm core && ln -s other core && ulimit -S -c unlimited && lwkexec "$2/dump-core"; true' sh "$place" "$programs"
 	echo "$output"

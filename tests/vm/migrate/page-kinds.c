@@ -101,7 +101,7 @@ static char *make_hugetlb(const char *file, size_t bytes)
 	return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1);
 }
 
-/* The kernel holds the pages for as long as nobody reads the pipe. */
+/* The kernel holds the pages until a process reads the pipe. */
 static void pin(char *memory, size_t bytes)
 {
 	struct iovec whole = { memory, bytes };

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
 #
-# What Linux leaves in a CPU, what a program does with it and what the hardware reports ends a program
-# or its LWK at most.
+# A CPU's state that Linux leaves behind, that a program changes or that the hardware reports ends a program or its
+# LWK at most.
 
 load ../helpers
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
 #
-# The device of an instance is its owner's, as long as the instance exists, and nobody else's. A
-# descriptor that names the device, or has it open, is worth nothing afterwards.
+# The device of an instance is its owner's alone, as long as the instance exists. A descriptor that names the device,
+# or has it open, is of no use afterwards.
 
 load ../helpers
 

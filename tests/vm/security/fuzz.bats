@@ -3,8 +3,8 @@
 # bed: second
 #
 # Random requests of the devices, random packets for an LWK and random system calls of its programs
-# harm nobody else: the machine goes on, LWKs work, and all that was lent comes back. Each test prints
-# the seed of what it does.
+# harm no other program: the machine goes on, LWKs work, and Linux gets back all that it lent. Each test
+# prints its seed.
 
 load ../helpers
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
 #
-# What an LWK job takes of Linux is counted and bounded, and nobody waits for it.
+# Linux counts and bounds the resources that an LWK job takes of it, and no other job waits for them.
 
 load ../helpers
 

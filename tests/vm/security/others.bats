@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# Another user of the node: he lays traps where root writes, looks at a job that is not his, and looks
-# for what a job has left.
+# Another user of the node gets nothing of a job: he lays traps where root writes, looks at a job that is not his,
+# and looks for traces of a job that has ended.
 
 load ../helpers
 
@@ -113,7 +113,7 @@ traps()
 	done
 	refused kill -0 "$proxy"
 	refused lwkctl migrate --pid "$proxy" --to 1
-	# Nobody else can write what root has made for the job, and only the device is the user's.
+	# No other user can write the files that root has made for the job; only the device is the job's user's.
 	find /run/slurm-lwk /dev/lwk \
 		$(ls -d /sys/fs/cgroup/*/slurm-lwk /sys/fs/cgroup/*/slurm*/uid_* /sys/fs/cgroup/*/*slurmstepd.scope 2>/dev/null) \
 		\( -perm /022 -o ! -user root \) ! -type l ! -name cgroup.event_control -printf '%p %u %m\n'

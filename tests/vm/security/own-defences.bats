@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
 #
-# What runs long as root has dropped what it does not need, and what root writes is root's.
+# Programs of the project that run long as root have dropped the rights that they do not need, and files that root
+# writes are root's.
 
 load ../helpers
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# Programs on the LWK get no rights that their proxy has not, and nobody gets at a proxy whom Linux
-# would not let at a process: set-user-ID bits, file capabilities, ptrace, name spaces.
+# Programs on the LWK get no rights that their proxy lacks, and Linux guards a proxy from other users as it guards
+# every process: set-user-ID bits, file capabilities, ptrace, name spaces.
 
 load ../helpers
 

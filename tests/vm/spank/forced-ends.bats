@@ -62,7 +62,7 @@ knows_all_cpus()
 	stop_daemon slurmd -KILL
 	start_daemon slurmd
 	wait_for 60 bed sh -c 'scontrol ping && [ "$(sinfo -h -o %T)" = mixed ]'
-	# Nothing of a job that still runs was undone.
+	# The switch of a job that still runs was not undone.
 	[[ $(bed cat /sys/devices/system/cpu/online) == "$lent" ]]
 	wait_for_job "$job"
 	job_is "$job" JobState=COMPLETED ExitCode=0:0

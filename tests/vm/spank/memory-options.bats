@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
 #
-# How much memory an LWK gets and from which NUMA nodes, as the job and the site say; and requests
-# that nobody can have.
+# An LWK gets as much memory, from such NUMA nodes, as the job and the site say; requests that no job can have are
+# refused.
 
 load ../helpers
 

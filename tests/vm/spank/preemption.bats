@@ -100,7 +100,7 @@ high_shares_with_low()
 	[[ $output == *'Linux has 2 CPUs'* ]]
 }
 
-# node_has_nothing_of JOB: true when nothing of it is lent.
+# node_has_nothing_of JOB: true when Linux has all CPUs and no record of the job is left.
 node_has_nothing_of()
 {
 	bed sh -c '[ "$(cat /sys/devices/system/cpu/online)" = 0-7 ] && ! ls /run/slurm-lwk/jobs/"$1".*' - "$1"

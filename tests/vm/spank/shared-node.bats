@@ -87,7 +87,7 @@ confined()
 		{ echo "expected CPUs $3 and $4 MB, found $output"; return 1; }
 }
 
-# linux_job_gets_its_share CPUS: runs one, and looks at what it gets.
+# linux_job_gets_its_share CPUS: runs a Linux-only job, and compares its CPUs and memory with its request.
 linux_job_gets_its_share()
 {
 	local job
@@ -175,7 +175,7 @@ all_cpus_are_there()
 @test "memory of a Linux-only job beside an LWK job is limited and counted" {
 	lwk=$(lwk_job user1 2)
 	on_lwk user1 "$lwk"
-	# dd keeps a buffer of 64 MB, because nobody reads from the pipe.
+	# dd keeps a buffer of 64 MB, because no process reads from the pipe.
 	holder=$(submit user2 -n1 --mem=160 --acctg-freq=1 --wrap \
 		"srun -n1 --mem=160 sh -c 'dd if=/dev/zero bs=64M count=1 | sleep 600'")
 	eater=$(submit user2 -n1 --mem=96 --wrap 'dd if=/dev/zero of=/dev/null bs=160M count=1')

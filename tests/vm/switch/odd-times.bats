@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# Somebody sets the machine's clock an hour forward or back. Nothing of an LWK job ends early or late
-# for that, because deadlines and durations come from a clock that nobody sets.
+# An administrator sets the machine's clock an hour forward or back. No part of an LWK job ends early or late for
+# that, because deadlines and durations come from the monotonic clock.
 
 load ../helpers
 

@@ -48,7 +48,7 @@ steps_of()
 	bed cat "/run/slurm-lwk/jobs/$1.json" | jq -r '[.steps[].name] | join(" ")'
 }
 
-# warm_job: prints the id of the job whose partition is warm; fails when there is none.
+# warm_job: prints the id of the job whose partition is warm; fails without a warm partition.
 warm_job()
 {
 	bed lwkctl status --json | jq -er '.jobs[] | select(.state == "warm") | .job_id'

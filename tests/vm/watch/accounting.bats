@@ -117,7 +117,7 @@ gather_by()
 	wait_for 60 bed sh -c '[ "$(sinfo -h -o %T)" = idle ]'
 }
 
-# slurm-lwk-admin(7) tells of this.
+# slurm-lwk-admin(7) describes this.
 # bats test_tags=nightly
 @test "with jobacct_gather/cgroup TotalCPU is the LWK's time, AveCPU and MaxRSS are the proxy's" {
 	gather_by cgroup

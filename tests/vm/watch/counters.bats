@@ -180,7 +180,7 @@ hammer()
 	for _ in {1..20}; do
 		counters >/dev/null
 	done
-	# Reading has interrupted nobody, and stopping is not counted.
+	# Reading has interrupted no program, and stopping does not count.
 	counters stop
 	run -0 counters --json
 	echo "counters: $output"

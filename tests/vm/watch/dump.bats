@@ -60,7 +60,7 @@ debug()
 	fails fault
 	run -0 bed find /var/dumps -type f -printf '%p %m %u\n'
 	[[ $output == "/var/dumps/lwk-$job.core 600 root"* && $output != *part* ]]
-	# The user is told once.
+	# The user gets one message.
 	[[ $told == *"lwk: job $job: the LWK of job $job is in PANIC: CPU 0: page fault"*"its dump is /var/dumps/lwk-$job.core"* ]]
 	[[ $(grep -c 'its dump is' <<<"$told") == 1 ]]
 	run -0 debug "/var/dumps/lwk-$job.core" 'info registers rip' bt 'print status->message' \
@@ -164,7 +164,7 @@ debug()
 	told=$(as user1 sed -n 's/^\([^ ]* [^ ]*\) panic: .*/\1/p' "events.$id")
 	told=$(bed date -d "$told" +%s%N)
 	echo "panicked at $panicked, seen $(((seen - panicked) / 1000)) us later, told $(((told - panicked) / 1000)) us later"
-	# Times of events are in milliseconds. lwkctl looks once a second for what it tells.
+	# Times of events are in milliseconds. lwkctl looks once a second.
 	((panicked > 0 && seen >= panicked && seen - panicked <= 1000000000 && told >= panicked - 1000000))
 	as user1 scancel "$id"
 	wait_for_job "$id"

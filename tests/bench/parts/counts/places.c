@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A power of two. What finds no room near its hash is counted as at address 0. */
+/* A power of two. A place that finds no room near its hash counts as one at address 0. */
 #define PLACES (1U << 20)
 #define HASH_BITS 20
 #define TRIES 64

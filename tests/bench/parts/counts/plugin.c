@@ -412,7 +412,7 @@ static uintptr_t what_is(const struct code *code, uint64_t address)
 			      << KIND_SHIFT;
 }
 
-/* Returns what counts a string instruction with REP, or NULL when it is none. */
+/* Returns the function that counts a string instruction with REP; NULL for other instructions. */
 static qemu_plugin_vcpu_udata_cb_t element_of(const struct code *code)
 {
 	bool rep = false, operand16 = false, operand64 = false;

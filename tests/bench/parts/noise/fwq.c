@@ -49,7 +49,7 @@ static void read_switches(struct counts *counts)
 		fclose(file);
 }
 
-/* The place of a CPU's column; -1: it has none. */
+/* The place of a CPU's column; -1 when the CPU has no column. */
 static int column_of(const char *line, int cpu)
 {
 	int length, number;

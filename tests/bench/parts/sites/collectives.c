@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * collectives OPERATION:BYTES...: prints for each a line "OPERATION BYTES SECONDS", what the slowest
- * rank took. What else wants this host's CPUs only adds to that, the more of it the shorter the
- * operation, so it is the least of several rounds for short ones.
+ * collectives OPERATION:BYTES...: prints for each a line "OPERATION BYTES SECONDS", the time of the
+ * slowest rank. Other load on the host only adds to the time, and adds most to short operations: of
+ * these the program makes several rounds and prints the least time.
  */
 #define _GNU_SOURCE
 #include <mpi.h>

@@ -48,7 +48,7 @@ typedef uint64_t phys_addr_t;
 #define _PAGE_NX (1UL << 63)
 #define PTE_PFN_MASK 0x000ffffffffff000UL
 
-/* Fuzzers define them; they end with an address that is none of the partition's. */
+/* Fuzzers define them; an address outside of the partition ends the fuzzer. */
 void *phys_to_virt(u64 physical);
 u64 virt_to_phys(const void *virt);
 extern unsigned int simulated_levels;

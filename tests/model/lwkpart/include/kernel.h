@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of Linux that the files of lwkpart.ko use which are built here, for user space. The
- * Makefile makes the names of Linux's headers lead here. What decides the order of events has
- * Linux's meaning on x86: a lock is taken by an instruction with a lock prefix, which is a barrier, a
- * spinlock is given back by a plain store, a wake-up is a barrier. Time stands still.
+ * The parts of Linux that some files of lwkpart.ko use, which the model builds for user space. The
+ * Makefile makes the names of Linux's headers lead here. Everything that decides the order of events
+ * has Linux's meaning on x86: an instruction with a lock prefix, which is a barrier, takes a lock; a
+ * plain store gives a spinlock back; a wake-up is a barrier. Time stands still.
  */
 #ifndef MODEL_KERNEL_H
 #define MODEL_KERNEL_H
@@ -147,8 +147,8 @@ static inline void spin_unlock(spinlock_t *lock)
 }
 
 /*
- * Bit 0: locked; from bit 8 on: the threads that wait, from bit 16 on: the one that has it next. Who
- * waits has it before a thread that comes later, as Linux grants it after a while.
+ * Bit 0: locked; from bit 8 on: the threads that wait; from bit 16 on: the thread that gets it next.
+ * A waiting thread gets it before one that comes later; Linux does so after a while.
  */
 struct mutex {
 	u32 word;
@@ -291,7 +291,7 @@ void flush_signals(struct task_struct *task);
 #define SIGKILL 9
 
 void schedule(void);
-/* No time passes, so nothing that is waited for comes late. */
+/* No time passes, so no wait times out. */
 static inline long schedule_timeout(long most)
 {
 	schedule();
@@ -360,7 +360,7 @@ int default_wake_function(wait_queue_entry_t *entry, unsigned int mode, int flag
 int autoremove_wake_function(wait_queue_entry_t *entry, unsigned int mode, int flags, void *key);
 void prepare_to_wait(wait_queue_head_t *queue, wait_queue_entry_t *entry, unsigned int state);
 void finish_wait(wait_queue_head_t *queue, wait_queue_entry_t *entry);
-/* Wakes all, of whom none waits exclusively. */
+/* Wakes all waiters; none of them waits exclusively. */
 void __wake_up(wait_queue_head_t *queue, unsigned int mode, int exclusive, void *key);
 #define wake_up(queue) __wake_up(queue, TASK_NORMAL, 1, NULL)
 #define wake_up_all(queue) __wake_up(queue, TASK_NORMAL, 0, NULL)

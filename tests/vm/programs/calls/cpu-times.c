@@ -378,7 +378,7 @@ static int timer_tells_thread(void)
 	siginfo_t info;
 	timer_t timer;
 
-	/* The first thread, which waits, is told about the CPU time of another one. */
+	/* The first thread waits, and gets a signal for the CPU time of another one. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	CHECK(pthread_sigmask(SIG_BLOCK, &set, &old) == 0);

@@ -55,7 +55,7 @@ static void on_signal(int signal)
 	handled = signal;
 }
 
-/* The number and the sender of the next signal that the descriptor tells of. */
+/* True when the next signal that the descriptor reports has this number and sender. */
 static bool tells(int fd, int signal, pid_t sender)
 {
 	struct pollfd waits = { .fd = fd, .events = POLLIN };

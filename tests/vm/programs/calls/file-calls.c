@@ -261,7 +261,7 @@ static void pipes(void)
 	DO(close(ends[1]));
 }
 
-/* All but the first three, and again when there is none left to close. */
+/* Closes all but the first three, and tries it again without any. */
 static void closing_all(void)
 {
 	char target[PATH_MAX];
@@ -411,7 +411,7 @@ static long polled(struct pollfd *files, unsigned n, int timeout)
 	return result;
 }
 
-/* Linux writes the event to a page that nobody has made yet. */
+/* Linux writes the event to a page that does not exist yet. */
 static int wait_with_new_page(int set)
 {
 	struct epoll_event *event =
@@ -472,7 +472,7 @@ static void repeated_polls(int fd)
 	close(ends[1]);
 }
 
-/* A socket of the Internet that reaches itself; -1: there is none. */
+/* Returns an Internet socket that is connected to itself; -1 on failure. */
 static int to_itself(void)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,

@@ -125,7 +125,7 @@ static int signal_of_the_end(void)
 	if (pid == 0) {
 		sigset_t now;
 
-		/* Handlers and what is blocked are inherited. */
+		/* A child inherits handlers and the mask of blocked signals. */
 		sigprocmask(SIG_BLOCK, NULL, &now);
 		raise(SIGUSR1);
 		_exit(!sigismember(&now, SIGCHLD) || handled != 1);

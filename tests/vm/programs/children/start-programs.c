@@ -163,7 +163,7 @@ static int write_file(const char *name, const char *text, mode_t mode)
 	return close(fd);
 }
 
-/* execve(2) fails with it, and the process is what it was. */
+/* execve(2) fails with that error, and the process stays as it was. */
 static int fails_with(const char *path, char *const argv[], int error)
 {
 	int result = execve(path, argv, environ);

@@ -102,7 +102,7 @@ INSTRUCTION(bad_segment, "movl $0x40, %%eax; movl %%eax, %%ds")
 INSTRUCTION(alignment,
 	    "pushfq; orq $0x40000, (%%rsp); popfq; movq %%rsp, %%rax; movl 1(%%rax), %%ecx; ud2")
 
-/* A frame on the stack that nobody made. */
+/* Returns from a signal by a frame that the kernel has not made. */
 static void bad_sigreturn(void)
 {
 	__asm__ volatile("movl $15, %%eax; syscall" ::: "memory");

@@ -160,7 +160,7 @@ static int limits(void)
 	return 0;
 }
 
-/* A mapping larger than the memory costs what is touched of it, whatever its first protection. */
+/* A mapping larger than the memory costs only the pages that are touched, whatever its first protection. */
 static int sparse(void)
 {
 	const size_t size = 8UL << 40, step = 1UL << 30;
@@ -193,7 +193,7 @@ static int with_address(char *memory, size_t size)
 	CHECK(munmap(place, size) == 0);
 	CHECK((char *)syscall(SYS_mremap, memory, size, size, flags, place) == place);
 	CHECK(place[0] == 1 && memory[0] == 0);
-	/* Without the flag the address is none. */
+	/* Without the flag the call takes no address. */
 	CHECK((char *)syscall(SYS_mremap, place, size, PAGE, MREMAP_MAYMOVE, wrong[0]) == place);
 	return munmap(place, PAGE);
 }

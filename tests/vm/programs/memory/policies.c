@@ -78,7 +78,7 @@ static int each_node(uint64_t node)
 	CHECK(set(MPOL_PREFERRED, &node) == 0);
 	CHECK(get(&mode, mask, NULL, 0) == 0 && mode == MPOL_PREFERRED && mask[0] == node);
 	preferred = fresh();
-	/* The thread's policy is none of an area's. */
+	/* The thread's policy is no policy of an area. */
 	CHECK(get(&mode, mask, preferred, MPOL_F_ADDR) == 0 && mode == MPOL_DEFAULT &&
 	      mask[0] == 0);
 	CHECK(nodes_of(preferred) == node);

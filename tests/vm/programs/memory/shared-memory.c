@@ -2,7 +2,7 @@
 /*
  * Checks on Linux and on an LWK what Linux promises of shared memory (mmap MAP_SHARED):
  *   shared-memory calls DIRECTORY   one process, a file in that directory
- *   shared-memory disk DIRECTORY    what is only there on a disk
+ *   shared-memory disk DIRECTORY    calls that only files on a disk have
  *   shared-memory with FILE N       one of N processes, each on Linux or on an LWK
  *   shared-memory hold FILE BYTES   maps and touches so much, says so, and waits
  *   shared-memory fork FILE N       N children of one process, and what they share with it
@@ -104,7 +104,7 @@ static int beyond_the_end(void)
 	CHECK(touch(map + PAGE + 200, true) == 0);
 	CHECK(pread(fd, map + 3 * PAGE, 1, 0) < 0 && errno == EFAULT);
 	CHECK(pwrite(fd, map + 3 * PAGE, 1, 0) < 0 && errno == EFAULT);
-	/* The file may grow, and pages at its end that nobody has touched may go. */
+	/* The file may grow, and untouched pages at its end may go. */
 	CHECK(ftruncate(fd, 6 * PAGE) == 0 && touch(map + 4 * PAGE, true) == 0);
 	CHECK(ftruncate(fd, 5 * PAGE) == 0 && touch(map + 5 * PAGE, true) == SIGBUS);
 	CHECK(munmap(map, 8 * PAGE) == 0);

@@ -113,7 +113,7 @@ static int bad_threads(const char *path)
 	return 0;
 }
 
-/* Returns the LWK's reply to a request, or 1 when there is none. */
+/* Returns the LWK's reply to a request; 1 without a reply. */
 static int64_t ask(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 {
 	struct lwk_ring *to = &channel->to_lwk, *from = &channel->to_linux;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mute-files DIRECTORY [direct]: mounts a file system there, by /dev/fuse, with one large file "file" of one
- * letter, which Linux keeps nothing of when it is direct. Whoever stops this process has a file system that hangs.
+ * mute-files DIRECTORY [direct]: mounts a file system there, by /dev/fuse, with one large file "file"
+ * that repeats one letter; with "direct" Linux caches nothing of it. Stopping this process makes the
+ * file system hang.
  */
 #include <err.h>
 #include <errno.h>

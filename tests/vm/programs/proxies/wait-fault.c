@@ -47,7 +47,7 @@ static int64_t ask(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 	return result;
 }
 
-/* ---- who waits for whom ---- */
+/* ---- waits of others ---- */
 
 static int control, number;
 

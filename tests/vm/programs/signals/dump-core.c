@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A debugger shows what is in them. */
+/* A debugger shows their contents. */
 struct record {
 	int number;
 	double half;

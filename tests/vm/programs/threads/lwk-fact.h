@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads a number that the LWK tells of itself and of the calling thread. */
+/* Reads a number of /proc/self/lwk, about the LWK or the calling thread. */
 #ifndef LWK_FACT_H
 #define LWK_FACT_H
 
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the value behind the name in /proc/self/lwk; -1: there is none, as on Linux. */
+/* Returns the value behind the name in /proc/self/lwk; -1 without the name or the file, as on Linux. */
 static inline long long lwk_fact(const char *name)
 {
 	FILE *file = fopen("/proc/self/lwk", "re");

@@ -56,7 +56,7 @@ static int join_all(void)
 	return 0;
 }
 
-/* ---- a token goes round, and nobody waits in a call ---- */
+/* ---- a token goes round, and no thread waits in a call ---- */
 
 #define ROUNDS 5
 
