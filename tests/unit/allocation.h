@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-/* Has the n-th allocation from now on fail, the first one with 1; none with 0. */
+/* Makes the n-th allocation from now on fail: the first one with 1, none with 0. */
 void allocation_fail(unsigned n);
-/* Whether that one has failed; further ones succeed. */
+/* True when that one has failed; further ones succeed. */
 bool allocation_failed(void);
 
 #endif

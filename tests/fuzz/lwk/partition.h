@@ -20,7 +20,7 @@ void partition_run(u32 index);
 /* The number of a page of the processes' memory, or -1. */
 int partition_user_page(u64 phys);
 #define USER_PAGES 3584
-/* How many processes have that page, by pages.c. */
+/* Returns how many processes have that page, by pages.c. */
 u32 partition_owners(int page);
 /* True when the page is one of the kernel's reserve and nothing has used it since boot. */
 bool partition_kernel_page(u64 phys);

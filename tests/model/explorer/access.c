@@ -242,7 +242,7 @@ void model_yield(void)
 	thread_pause(YIELD, NULL, 0, CALLER);
 }
 
-/* PAUSE is no step. But a thread that looks at memory not known to be shared must not look for ever. */
+/* PAUSE is no step. But a look at memory not known to be shared must not go on for ever. */
 void model_relax(void)
 {
 	if (!model.running)

@@ -64,7 +64,7 @@ unsigned int model_choose(unsigned int n);
 /* Time, which stands still while states are explored. */
 uint64_t model_time_ns(void);
 uint64_t model_cycles(void);
-/* Shall a thread go on to make its call number i, of which there are so many to explore? */
+/* True when a thread shall make its call number i; it has 'calls' of them to explore. */
 bool model_more(unsigned int i, unsigned int calls);
 
 /* Ends the exploration with the steps that led here when something is not as it must be. */
@@ -80,7 +80,7 @@ struct scenario {
 	const char *name;
 	const char *text;
 	/*
-	 * How often at most a thread stops where it could go on, so that another one goes on; 0: as
+	 * The most times that a thread stops where it could go on, so that another one goes on; 0: as
 	 * often as it may. When a store becomes visible is free in any case.
 	 */
 	unsigned int stops;

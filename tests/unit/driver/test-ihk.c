@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The driver ihk with a library that pretends: what it does, whose things it touches, and what
- * becomes of it when the library or IHK's modules go wrong.
+ * The driver ihk works with a stub of the library: it makes the right calls, touches only resources
+ * of its own jobs, and survives errors of the library and of IHK's modules.
  */
 #include "unit/unit.h"
 

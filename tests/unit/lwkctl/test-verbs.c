@@ -121,7 +121,7 @@ static void completion_of_srun(void **state)
 		assert_has(offered, line);
 	}
 	assert_int_equal(count(offered, "\n--"), n);
-	/* Slurm's own has not taken ours' place. */
+	/* Slurm's completion has not replaced ours. */
 	assert_has(offered, "-F _slurm_lwk srun");
 	assert_has(offered, "-F _slurm_lwk sbatch");
 	assert_has(complete_srun("--lwk-launch = n"), "\nnone\ncomplete");

@@ -351,7 +351,7 @@ static void a_configuration_that_is_not_valid(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-/* Looks at a node whose CPUs have this vulnerability, of which Linux says this. */
+/* Looks at a node whose CPUs have this vulnerability; Linux describes it with this text. */
 static void look_at_vulnerability(const char *name, const char *text)
 {
 	struct checking checking = { .hear = hear, .config = &config };

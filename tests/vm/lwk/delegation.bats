@@ -114,7 +114,7 @@ server_calls()
 	sed -n 's/^server_calls //p' "$BATS_TEST_TMPDIR/report"
 }
 
-# by_server LEAST NAME...: did a server make so many of the 100 calls of each of these names?
+# by_server LEAST NAME...: true when a server made at least LEAST of the 100 calls of each of these names.
 by_server()
 {
 	local least=$1 name made

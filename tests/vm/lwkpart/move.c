@@ -34,7 +34,7 @@ static int move_to(unsigned int where, __u32 count)
 }
 
 /*
- * Switches NUMA balancing on ('1') or off ('0'). Returns the former setting. While it is on, move_pages(2)
+ * Switches NUMA balancing on ('1') or off ('0'). Returns the former setting. While on, move_pages(2)
  * does not find pages that it has unmapped for a moment.
  */
 static char balancing(char on)

@@ -30,7 +30,7 @@ setup()
 	configure RehomeCpu=100%
 }
 
-# lwk_size: prints so much of node 1 that most of a job's memory there has to go.
+# lwk_size: prints a share of node 1 for which most of a job's memory there has to go.
 lwk_size()
 {
 	bed awk '/MemTotal/ { printf "%dM\n", $4 / 1024 - 380 }' /sys/devices/system/node/node1/meminfo
@@ -53,7 +53,7 @@ configure()
 	done
 }
 
-# linux_job MEGABYTES: starts a Linux-only job with so much memory on node 1; sets id and pid.
+# linux_job MEGABYTES: starts a Linux-only job with that much memory on node 1; sets id and pid.
 linux_job()
 {
 	id=$(submit user1 -c1 --mem=$(($1 + 100)) --wrap "exec $programs/keep-memory $1 1")

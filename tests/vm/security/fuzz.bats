@@ -48,7 +48,7 @@ fuzz()
 	off 412
 	off 411
 	EOF
-	# Whether a server makes one of the calls, which the output says, is up to chance.
+	# The output says whether a server makes one of the calls; that is up to chance.
 	[[ $(grep -c '^[1-9][0-9]* calls' <<<"$output") == 2 ]]
 	[[ $(grep -c '^kernel=.* LWK' <<<"$output") == 2 ]]
 	node_is_clean

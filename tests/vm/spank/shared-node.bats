@@ -97,7 +97,7 @@ linux_job_gets_its_share()
 	confined user2 "$job" "$(allocation "$job")" 96
 }
 
-# rss_is_about STEP MB: true when Slurm counts so much, and a few megabytes for a shell and sleep.
+# rss_is_about STEP MB: true when Slurm counts MB megabytes, and a few more for a shell and sleep.
 rss_is_about()
 {
 	local rss

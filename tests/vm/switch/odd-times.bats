@@ -41,7 +41,7 @@ correct_clock()
 	wait_for 60 bed sh -c '[ "$(sinfo -h -o %T)" = idle ]'
 }
 
-# jump SECONDS: sets the clock so much forward.
+# jump SECONDS: sets the clock forward by SECONDS.
 jump()
 {
 	# shellcheck disable=SC2016  # the machine's shell expands it

@@ -57,7 +57,7 @@ ended()
 	[[ $(sacct_field "$1" State) == COMPLETED ]]
 }
 
-# holds MB ID: true when sstat sees so much memory, and some CPU time.
+# holds MB ID: true when sstat sees MB megabytes of memory, and some CPU time.
 holds()
 {
 	local found

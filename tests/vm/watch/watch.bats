@@ -162,7 +162,7 @@ top_ends()
 	[[ $output == *'expected a terminal'* ]]
 }
 
-# charged SECONDS ID: true when sstat sees at least so much CPU time.
+# charged SECONDS ID: true when sstat sees at least SECONDS of CPU time.
 charged()
 {
 	local text

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * counts-load PATH TIMES: takes a path of the kernel so often between two marks (mark.h), after it
+ * counts-load PATH TIMES: takes a path of the kernel TIMES times between two marks (mark.h), after it
  * has taken it some times for caches. "run" is a path whose program and arguments follow; it is
  * taken once for caches. On a machine without the plugin it does the same, and nobody counts.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How many instructions each place of the code has executed, by CPU and address. */
+/* Counts the instructions of each place of the code, by CPU and address. */
 #ifndef COUNTS_PLACES_H
 #define COUNTS_PLACES_H
 

@@ -27,7 +27,7 @@ def fitted: map({n: (instructions(.; "linux") / ticks(.)), one: (1 / ticks(.)), 
 	| ($nn * $oo - $no * $no) as $d
 	| {instruction: (($n * $oo - $o * $no) / $d), entry: (($o * $nn - $n * $no) / $d)};
 def told($path; $by): $by.instruction * instructions($path; "linux") + $by.entry + string_ticks($path; "linux");
-# How far the model is off for a path that it was not fitted to.
+# The error of the model for a path that it was not fitted to.
 def off: . as $path | told($path; $calibrating - [$path] | fitted) / ticks($path) - 1;
 def ghz: [$native[] | .ticks / .ns] | median;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How long single system calls take, on Linux or on the LWK:
+ * Measures the time of single system calls, on Linux or on the LWK:
  *   delegation-load CALL TIMES [START]    one of calls[] below; starts at that second
  *   delegation-load futex|eventfd CPU CPU TIMES
  *                                         round trips between processes on two CPUs of Linux

@@ -112,7 +112,7 @@ static void prepare_zipf(void)
 	free(large);
 }
 
-/* Separates the order of units from that of addresses: a prime permutes numbers that it does not divide. */
+/* Separates the order of units from that of addresses: a large prime permutes their numbers. */
 static size_t scatter(size_t place)
 {
 	return place * 2654435761UL % n_units;

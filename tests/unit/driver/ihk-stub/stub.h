@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A libihk that pretends, and that can be told to go wrong as libraries and kernels do.
+ * A stub of libihk. Tests can make it fail as libraries and kernels do.
  */
 #ifndef STUB_H
 #define STUB_H
@@ -29,7 +29,7 @@ struct stub {
 		int map_n, map_to;
 		char kargs[256];
 	} os[STUB_OS];
-	/* How often it was asked when it may not be: before boot, and after the end. */
+	/* Counts the calls that are wrong at their time: before boot, and after the end. */
 	int status_asked_before_boot;
 	int status_asked;
 	bool status_hangs;   /* until this is false again */

@@ -28,7 +28,7 @@
 
 #define MS 1000000LL
 /*
- * How much more CPU time there may be than expected: on a host with other work the machine's CPUs
+ * CPU time may be so much more than expected: on a host with other work the machine's CPUs
  * stand still at times, and the machine does not know.
  */
 #define STEP (100 * MS)

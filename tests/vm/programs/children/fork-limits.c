@@ -196,7 +196,7 @@ static void set_all(unsigned int value)
 		words[i] = value;
 }
 
-/* Linux reads memory that this thread writes, and writes memory that it reads, while pages become copies. */
+/* Linux reads memory that the thread writes, and writes memory that it reads, as pages are copied. */
 static void *move_bytes(void *unused)
 {
 	static unsigned char from[64 * PAGE], to[64 * PAGE];

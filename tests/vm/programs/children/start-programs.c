@@ -239,7 +239,7 @@ static int by_descriptor(void)
 	return 0;
 }
 
-/* ---- what libc makes of it ---- */
+/* ---- libc's functions ---- */
 
 static int spawn(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bad-frames [N]: calls that get nonsense of a program. Handlers return to frames that they have
- * spoilt, N times at random, each in a process of its own; a signal or an error must be all that
- * comes of it.
+ * bad-frames [N]: a program passes wrong arguments to calls, and handlers return to frames that they
+ * have damaged, N times at random, each time in a new process. The only result must be a signal or an
+ * error.
  */
 #define _GNU_SOURCE
 #include <asm/prctl.h>

@@ -231,8 +231,8 @@ static void send(void)
 }
 
 /*
- * Serves a process of this one's, in whose channel stand forged requests for calls that lwkpart.ko
- * makes, most of them by its servers. A server must take none of what they name for granted.
+ * Serves a process that this one has made. Its channel has forged requests for calls that lwkpart.ko
+ * makes, most of them by its servers. A server must trust no address or length in them.
  */
 static void serve(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fill-file FILE MB: writes so many megabytes. */
+/* fill-file FILE MB: writes MB megabytes to FILE. */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 static time_t end;
 static const char *path; /* NULL: write to /dev/null */
 
-/* How many calls of the calling thread a server has made. */
+/* Returns how many calls of the calling thread a server has made. */
 static long by_server(void)
 {
 	FILE *file = fopen("/proc/thread-self/lwk", "r");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hold-memory MB SECONDS [FILE]: takes so much memory and computes for so long, and until FILE is there.
+ * hold-memory MB SECONDS [FILE]: takes MB megabytes of memory and computes for SECONDS, and until FILE
+ * is there.
  */
 #include <err.h>
 #include <stdio.h>

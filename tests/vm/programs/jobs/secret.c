@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * secret leave MB: fills so much memory; secret look MB: counts such bytes in so much new memory.
+ * secret leave MB: fills MB megabytes of memory; secret look MB: counts such bytes in MB new megabytes.
  */
 #include <stdio.h>
 #include <stdlib.h>

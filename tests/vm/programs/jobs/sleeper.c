@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sleeper SECONDS: prints its kernel and CPU, sleeps so long, and prints that it is over. */
+/* sleeper SECONDS: prints its kernel and CPU, sleeps for SECONDS, and prints that it is over. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>

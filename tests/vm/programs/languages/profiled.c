@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Is compiled with -pg and computes for half a second, most of it in hot(). */
+/* Computes for half a second, most of it in hot(); the build compiles it with -pg. */
 #include <time.h>
 
 __attribute__((noinline)) void hot(volatile long *sum)

@@ -160,7 +160,7 @@ static int limits(void)
 	return 0;
 }
 
-/* A mapping larger than the memory costs only the pages that are touched, whatever its first protection. */
+/* A mapping larger than the memory costs only touched pages, whatever its first protection. */
 static int sparse(void)
 {
 	const size_t size = 8UL << 40, step = 1UL << 30;

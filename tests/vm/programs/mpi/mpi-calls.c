@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * mpi-calls: two or more MPI ranks make calls of each kind that a profile counts, and of each that
- * has led one astray: communicators by the thousand, handles that are used again, arguments without
- * meaning. Each rank sends 8 bytes to the next one 900 times, and rank 0 prints "done".
+ * has made a profile wrong: thousands of communicators, handles that are used again, arguments
+ * without meaning. Each rank sends 8 bytes to the next one 900 times, and rank 0 prints "done".
  */
 #include <mpi.h>
 #include <pthread.h>

@@ -21,7 +21,7 @@ static void wrong(int rank, const char *what)
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Seconds for so many round trips; the first of each pair begins. */
+/* Returns the seconds for that many round trips; the first rank of each pair begins. */
 static double exchange(int rank, int size, int rounds)
 {
 	int peer = rank ^ 1;

@@ -25,7 +25,7 @@ static void on_alarm(int signal)
 	(void)signal;
 }
 
-/* Serves for at most so many milliseconds. */
+/* Serves for at most that many milliseconds. */
 static int serve_for(unsigned ms, struct lwk_serve *serve)
 {
 	int result;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * killed-populating MB: SIGKILL ends the process while one of its calls makes so much memory. It
+ * killed-populating MB: SIGKILL ends the process while a call makes MB megabytes of memory. It
  * prints how long the same takes with one 16th of it.
  */
 #define _GNU_SOURCE

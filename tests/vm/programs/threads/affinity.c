@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * affinity: checks sched_setaffinity(2) and its like on at least two CPUs. Linux promises the same.
+ * affinity: checks sched_setaffinity(2) and similar calls on at least two CPUs. Linux promises the same.
  * affinity list: prints the CPUs that it may use, as sched_getaffinity(2) and /proc/self/status
  * have them, and the one that it is on.
  */
@@ -229,7 +229,7 @@ static int children(void)
 	return 0;
 }
 
-/* ---- what a thread has goes with it ---- */
+/* ---- a thread's state moves with it ---- */
 
 static void *wander(void *argument)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the value behind the name in /proc/self/lwk; -1 without the name or the file, as on Linux. */
+/* Returns the value behind the name in /proc/self/lwk; -1 without the name or (Linux) the file. */
 static inline long long lwk_fact(const char *name)
 {
 	FILE *file = fopen("/proc/self/lwk", "re");

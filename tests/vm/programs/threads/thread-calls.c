@@ -297,7 +297,7 @@ static void on_fault(int signal)
 	siglongjmp(back, 1);
 }
 
-/* Writes until it may not any more. */
+/* Writes until the call fails. */
 static void *write_until_fault(void *argument)
 {
 	atomic_int *started = argument;
