@@ -72,7 +72,7 @@ load allocation
 
 @test "profilers of gcc and Python see where a program computes" {
 	# shellcheck disable=SC2016  # the job's shell expands it
-	inside sh -c 'cd "$(mktemp -d)" && lwkexec "$0" && base64 gmon.out' "$programs/languages/profiled" |
+	inside sh -c 'cd "$(mktemp -d)" && lwkexec "$0" && base64 gmon.out' "$programs/profiled" |
 		base64 -d >"$BATS_TEST_TMPDIR/gmon.out"
 	run -0 gprof -b -p "$(built)/tests/vm/programs/languages/profiled" "$BATS_TEST_TMPDIR/gmon.out"
 	echo "$output"
