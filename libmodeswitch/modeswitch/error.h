@@ -13,8 +13,9 @@ struct ms_error {
 };
 
 /*
- * Replaces control characters by '?'. Users choose parts of messages: a newline would begin a line
- * of their own in root's logs, an escape sequence would reach root's terminal.
+ * Replaces by '?' each byte of control characters, of what turns the direction of text, and of what
+ * is no UTF-8. Users choose parts of messages: a newline would begin a line of their own in root's
+ * logs, an escape sequence would reach root's terminal.
  */
 void ms_make_printable(char *text);
 

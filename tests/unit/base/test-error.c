@@ -15,6 +15,39 @@ static void a_message_is_one_printable_line(void **state)
 	assert_string_equal(err.text, "--lwk-mem: found \"größer als 語\"?");
 }
 
+static void a_message_has_no_control_beyond_ascii(void **state)
+{
+	static const struct {
+		const char *text, *printed;
+	} cases[] = {
+		{ "\xc2\x9b"
+		  "2J",
+		  "??2J" }, /* CSI */
+		{ "\x9b"
+		  "2J",
+		  "?2J" },
+		{ "a\xe2\x80\xae"
+		  "b",
+		  "a???b" }, /* from right to left */
+		{ "a\xe2\x80\xa8"
+		  "b",
+		  "a???b" },	      /* a line's end */
+		{ "\xc0\x8a", "??" }, /* a newline in two bytes */
+		{ "\xe0\x82\x9b", "???" },
+		{ "\xed\xa0\x80", "???" },
+		{ "\xf4\x90\x80\x80", "????" },
+		{ "\xf8\x88\x80\x80\x80", "?????" },
+		{ "\xe8\xaa", "??" }, /* a character that was cut */
+		{ "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80" },
+	};
+	struct ms_error err;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		ms_fail(&err, "%s", cases[i].text);
+		assert_string_equal(err.text, cases[i].printed);
+	}
+}
+
 static void a_long_message_is_cut(void **state)
 {
 	static char text[64 << 10];
@@ -30,6 +63,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_message_is_one_printable_line),
+		cmocka_unit_test(a_message_has_no_control_beyond_ascii),
 		cmocka_unit_test(a_long_message_is_cut),
 	};
 

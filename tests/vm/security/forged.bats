@@ -16,7 +16,7 @@ setup_file()
 		$'1M\n[2026-01-01T00:00:00] error: FORGED'
 		'../../../tmp/forged'
 		"$(head -c 65536 /dev/zero | tr '\0' A)"
-		$'a\x01\x1b[2J\x7f'
+		$'a\x01\x1b[2J\x7f\xc2\x9b2J'
 		'%n%n%s%s'
 		'größer'
 		'; touch /tmp/forged #'
@@ -27,7 +27,7 @@ setup_file()
 		$'\xff\xfe'
 		' '
 	)
-	control='[\x00-\x08\x0b-\x1f\x7f]'
+	control='[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]'
 	EOF
 	# A user's own slurm.conf, which has a plugin of his in the place of the project's.
 	# shellcheck disable=SC2016  # the machine's shell expands these
