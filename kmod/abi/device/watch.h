@@ -62,9 +62,11 @@ enum lwk_event {
 
 /*
  * From now on each 'event' adds 1 to the eventfd(2) 'fd', until this file is closed. Several
- * kinds of event may share an eventfd. EBADF, EINVAL; ENOSPC: this file has LWK_MAX_EVENTFDS.
+ * kinds of event may share an eventfd. EBADF, EINVAL; ENOSPC: this file has LWK_MAX_EVENTFDS, or the
+ * instance has LWK_MAX_INSTANCE_EVENTFDS, which bind all but root.
  */
 #define LWK_MAX_EVENTFDS 32
+#define LWK_MAX_INSTANCE_EVENTFDS 1024
 struct lwk_eventfd {
 	__s32 fd;
 	__u32 event; /* enum lwk_event */

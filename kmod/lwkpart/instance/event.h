@@ -12,6 +12,7 @@
 struct events {
 	spinlock_t lock;
 	struct list_head listeners;
+	unsigned int n_listeners;
 };
 
 void events_init(struct events *events);

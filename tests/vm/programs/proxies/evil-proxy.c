@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -205,6 +206,30 @@ static int bad_changes(const char *path)
 	return 0;
 }
 
+/* Listens for events with as many files as it can. */
+static int too_many_listeners(const char *path)
+{
+	struct lwk_eventfd request = { .fd = eventfd(0, EFD_CLOEXEC), .event = LWK_EVENT_EXIT };
+	int files[2 * LWK_MAX_INSTANCE_EVENTFDS / LWK_MAX_EVENTFDS];
+	unsigned n_files = sizeof(files) / sizeof(*files), listeners = 0;
+
+	for (unsigned i = 0; i < n_files; i++) {
+		files[i] = open(path, O_RDWR | O_CLOEXEC);
+		CHECK(files[i] >= 0);
+		for (unsigned j = 0; j < LWK_MAX_EVENTFDS; j++)
+			listeners += ioctl(files[i], LWK_EVENTFD, &request) == 0;
+	}
+	CHECK(errno == ENOSPC);
+	CHECK(listeners > LWK_MAX_INSTANCE_EVENTFDS / 2 && listeners <= LWK_MAX_INSTANCE_EVENTFDS);
+	for (unsigned i = 0; i < n_files; i++)
+		close(files[i]);
+	device = open(path, O_RDWR | O_CLOEXEC);
+	CHECK(ioctl(device, LWK_EVENTFD, &request) == 0);
+	close(device);
+	close(request.fd);
+	return 0;
+}
+
 static void forge(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 {
 	struct lwk_ring *ring = &channel->to_linux;
@@ -310,8 +335,8 @@ int main(int argc, char **argv)
 
 	sigaction(SIGALRM, &action, NULL);
 	return argc != 2 || bad_requests(argv[1]) || bad_threads(argv[1]) || bad_copies(argv[1]) ||
-	       bad_changes(argv[1]) || forged_requests(argv[1], in_module) ||
-	       forged_requests(argv[1], by_server) || closes_its_device(argv[1], in_module) ||
-	       closes_its_device(argv[1], by_server) || scribbles(argv[1], in_module) ||
-	       scribbles(argv[1], by_server);
+	       bad_changes(argv[1]) || too_many_listeners(argv[1]) ||
+	       forged_requests(argv[1], in_module) || forged_requests(argv[1], by_server) ||
+	       closes_its_device(argv[1], in_module) || closes_its_device(argv[1], by_server) ||
+	       scribbles(argv[1], in_module) || scribbles(argv[1], by_server);
 }
