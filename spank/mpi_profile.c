@@ -22,6 +22,8 @@
 
 #define PAGES MS_STATE_DIR "/mpi"
 #define SAVE_MS 60000
+/* For all steps that are left at a job's end, whose CPUs and memory go back afterwards. */
+#define SAVE_ALL_MS 10000
 #define ANSWER_BYTES 32768
 
 /* Beside a step's directory, for the epilog: its user and group, and the path of its profile. */
@@ -209,8 +211,11 @@ static void take_answer(const struct step *step, const char *path, const char *t
 	json_object_put(answer);
 }
 
-/* lwkctl does it as the user, who has written what it reads. Then removes what the step had. */
-static void save(const struct step *step, const char *path, bool quiet)
+/*
+ * lwkctl saves the profile as the user, who has written what it reads, until the deadline
+ * (clock_ms()). Then removes what the step had.
+ */
+static void save(const struct step *step, const char *path, bool quiet, int64_t deadline)
 {
 	char user[32], output[ANSWER_BYTES];
 	/* A path that begins with "-" is no option. */
@@ -221,7 +226,7 @@ static void save(const struct step *step, const char *path, bool quiet)
 	snprintf(user, sizeof(user), "%u:%u", step->uid, step->gid);
 	if (!quiet)
 		memmove(argv + 5, argv + 6, sizeof(argv) - 6 * sizeof(*argv));
-	status = child_run(argv, clock_ms() + SAVE_MS, output, sizeof(output));
+	status = child_run(argv, deadline, output, sizeof(output));
 	if (status < 0) {
 		slurm_error("lwk: --mpi-profile: %s cannot be run: %s", LWKCTL_PATH,
 			    strerror(-status));
@@ -248,7 +253,7 @@ void mpi_profile_ended(spank_t sp)
 	    spank_get_item(sp, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS || ++ended < tasks)
 		return;
 	step_path(sp, &step, path, sizeof(path));
-	save(&step, path, step.batch);
+	save(&step, path, step.batch, clock_ms() + SAVE_MS);
 }
 
 /* False when the name is not that of a note of the job's, or the note cannot be read. */
@@ -279,14 +284,21 @@ static bool read_note(const char *name, uint32_t job_id, struct step *step, char
 
 void mpi_profile_job_ended(uint32_t job_id)
 {
+	int64_t deadline = clock_ms() + SAVE_ALL_MS;
 	DIR *entries = opendir(PAGES);
 	struct dirent *entry;
 	struct step step;
 	char path[4096];
 
 	while (entries && (entry = readdir(entries))) {
-		if (read_note(entry->d_name, job_id, &step, path))
-			save(&step, path, true);
+		if (!read_note(entry->d_name, job_id, &step, path))
+			continue;
+		if (clock_ms() < deadline)
+			save(&step, path, true, deadline);
+		else
+			slurm_error("lwk: --mpi-profile: expected the profiles of job %u within %d "
+				    "s, found more to read; that of step %s stays in %s",
+				    job_id, SAVE_ALL_MS / 1000, step.name, step.directory);
 	}
 	if (entries)
 		closedir(entries);

@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 /* The size of a page of 160000 ranks. Larger files are no pages. */
 #define PAGE_BYTES_MAX (64 << 20)
 #define PAGES_MAX 4096
+/* The most memory that the user's pages can make a process of root's take. */
+#define MEMORY_MAX (1UL << 30)
 
 /* Copies the file first: who can write to it can truncate it at any time. */
 static int print_page(int directory, const char *name, FILE *out, struct pages *pages, int *ranks)
@@ -84,12 +87,15 @@ int pages_print(const char *directory, const char *job, FILE *out, struct pages 
 
 static int take_rights(const char *as, struct ms_error *err)
 {
+	const struct rlimit memory = { MEMORY_MAX, MEMORY_MAX };
 	unsigned uid, gid;
 
 	if (sscanf(as, "%u:%u", &uid, &gid) != 2)
 		return ms_fail(err, "--as: expected UID:GID, found \"%s\"", as);
 	if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
 		return ms_fail(err, "--as: expected to become user %u, found %m", uid);
+	if (setrlimit(RLIMIT_AS, &memory) < 0)
+		return ms_fail(err, "--as: expected a limit of memory, found %m");
 	return 0;
 }
 
@@ -155,7 +161,11 @@ int pages_save(const char *directory, const char *path, const struct saving *sav
 	if (!out)
 		return ms_fail(err, "%s: %m", directory);
 	ret = pages_print(directory, job, out, &pages, err);
-	fclose(out);
+	if (fclose(out) && ret == 0)
+		ret = ms_fail(err,
+			      "%s: expected profiles that fit into %lu MB of memory, found %m; "
+			      "look for files there that are no profiles",
+			      directory, MEMORY_MAX >> 20);
 	gethostname(node, sizeof(node) - 1);
 	page_part_path(path, node, part, sizeof(part));
 	if (ret == 0 && pages.printed) {

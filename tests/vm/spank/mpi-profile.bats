@@ -152,6 +152,23 @@ expected='[0,1,122,122,11535224]
 	wait_for 60 bed sh -c '[ -z "$(ls /run/slurm-lwk/mpi)" ]'
 }
 
+# bats test_tags=nightly
+@test "a job ends in time, whatever its user has left among the profiles" {
+	# Sparse files take no memory, and long to read.
+	job=$(submit user1 -n3 -c1 --mem=900 --wrap '
+		for _ in 1 2 3; do
+			srun -Q -n1 --exact --mem=200 --mpi-profile sh -c \
+				"cd \$LWK_MPI_PAGES; seq 4000 | xargs truncate -s 64M; : >full; sleep 1000" &
+		done; wait')
+	wait_for 120 bed sh -c '[ "$(ls /run/slurm-lwk/mpi/$1.[012]/full | wc -l)" = 3 ]' - "$job"
+	# shellcheck disable=SC2016  # the machine's shell expands it
+	bed sh -euc 'pkill -9 -f "^slurmstepd: \[$1\.[012]\]"' - "$job"
+	as user1 scancel "$job"
+	wait_for_job "$job"
+	wait_for 120 bed grep -q "expected the profiles of job $job within 10 s" /var/log/slurm/slurmd.log
+	bed sh -c 'pkill -9 -u user1 sleep; rm -r /run/slurm-lwk/mpi/$1.*' - "$job"
+}
+
 @test "the library stands behind a user's own" {
 	run -0 as user1 env LD_PRELOAD=libm.so.6 srun -Q -n1 --mem=100 --mpi-profile sh -c 'echo "$LD_PRELOAD"'
 	[[ $output == *'libm.so.6:/usr/'*'/slurm-lwk/liblwkmpi.so'* ]]
