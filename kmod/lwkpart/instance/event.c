@@ -49,7 +49,7 @@ static bool enter(struct events *events, struct listener *new, unsigned int most
 
 int event_listen(struct events *events, const void *owner, const struct lwk_eventfd *request)
 {
-	/* Whoever watches the node for its administrator is not kept out by a job's user. */
+	/* A job's user cannot keep out the administrator's watchers. */
 	unsigned int most = ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN)
 				    ? UINT_MAX
 				    : LWK_MAX_INSTANCE_EVENTFDS;

@@ -268,7 +268,7 @@ static void serve(void)
 		};
 		uint64_t place = FUZZ_BYTES + 16384 + fuzz_below(64) * 64;
 
-		/* What the fuzzer itself needs stays open. */
+		/* The fuzzer closes no file that it needs itself. */
 		if (packet.nr == SYS_close)
 			packet.args[0] = *random_file();
 		if (pwrite(noise, &packet, sizeof(packet), place) == sizeof(packet))
