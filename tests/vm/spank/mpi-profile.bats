@@ -162,11 +162,11 @@ expected='[0,1,122,122,11535224]
 		done; wait')
 	wait_for 120 bed sh -c '[ "$(ls /run/slurm-lwk/mpi/$1.[012]/full | wc -l)" = 3 ]' - "$job"
 	# shellcheck disable=SC2016  # the machine's shell expands it
-	bed sh -euc 'pkill -9 -f "^slurmstepd: \[$1\.[012]\]"' - "$job"
+	bed sh -euc 'pkill -9 -f "^slurmstepd: \[$1\.[012]\]"; pkill -9 -u user1 -x sleep' - "$job"
 	as user1 scancel "$job"
 	wait_for_job "$job"
 	wait_for 120 bed grep -q "expected the profiles of job $job within 10 s" /var/log/slurm/slurmd.log
-	bed sh -c 'pkill -9 -u user1 sleep; rm -r /run/slurm-lwk/mpi/$1.*' - "$job"
+	bed sh -c 'rm -r /run/slurm-lwk/mpi/$1.*' - "$job"
 }
 
 @test "the library stands behind a user's own" {

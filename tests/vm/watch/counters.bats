@@ -172,9 +172,9 @@ hammer()
 }
 
 @test "a program computes on while counters are set, started, stopped and removed" {
-	as user1 touch "over.$job"
-	hammer
-	wait_for 30 has_printed user1 "$job" spinning
+	# The job goes on at once, so nobody can wait for the end of its last hammer.
+	as user1 touch "over.$job" "go.$job"
+	wait_for 120 has_printed user1 "$job" spinning
 	counters set interrupts disturbances
 	counters start
 	for _ in {1..20}; do
