@@ -227,7 +227,12 @@ static void save(const struct step *step, const char *path, bool quiet, int64_t 
 	if (!quiet)
 		memmove(argv + 5, argv + 6, sizeof(argv) - 6 * sizeof(*argv));
 	status = child_run(argv, deadline, output, sizeof(output));
-	if (status < 0) {
+	if (status == -ETIMEDOUT) {
+		slurm_error(
+			"lwk: --mpi-profile: expected the profile of step %s in time, found more "
+			"to read; look for files in %s that are no profiles, then remove it",
+			step->name, step->directory);
+	} else if (status < 0) {
 		slurm_error("lwk: --mpi-profile: %s cannot be run: %s", LWKCTL_PATH,
 			    strerror(-status));
 	} else if (status) {
@@ -297,7 +302,8 @@ void mpi_profile_job_ended(uint32_t job_id)
 			save(&step, path, true, deadline);
 		else
 			slurm_error("lwk: --mpi-profile: expected the profiles of job %u within %d "
-				    "s, found more to read; that of step %s stays in %s",
+				    "s, found more to read; that of step %s stays in %s: look for "
+				    "files that are no profiles, then remove it",
 				    job_id, SAVE_ALL_MS / 1000, step.name, step.directory);
 	}
 	if (entries)
