@@ -5,19 +5,7 @@
 # Whatever a process of the LWK does, and whenever it ends, the LWK and its other processes go on.
 # All tests share one allocation, and start their programs with lwkexec.
 
-load ../helpers
-
-setup_file()
-{
-	prepare
-	allocate
-}
-
-teardown_file()
-{
-	as user1 scancel "$job"
-	wait_for_job "$job"
-}
+load ../lwk/allocation
 
 # goes_on: true when the LWK still runs programs.
 goes_on()
