@@ -83,8 +83,8 @@ alone()
 	echo "# alone: contrib/check --only '$name'"
 }
 
-# Lists the flaky tests and counts all of them. A test's result is its second one where there is
-# one; one that passed in one run and failed in the other is flaky.
+# Lists the flaky and the failed tests, and counts all of them. A test's result is its second one where
+# there is one; one that passed in one run and failed in the other is flaky.
 summary()
 {
 	# shellcheck disable=SC2016  # awk expands these
@@ -108,16 +108,21 @@ summary()
 				if ((key in results) && results[key] == "passed")
 					next
 			}
+			if (!(key in results))
+				order[++keys] = key
 			results[key] = result
 		}
 		END {
-			for (key in results) {
+			for (i = 1; i <= keys; i++) {
+				key = order[i]
 				split(key, part, SUBSEP)
 				if (part[2] ~ /: setup_file failed$/ && ran_again[part[1]]) {
 					flaky[part[2]] = part[1]
 					continue
 				}
 				count[results[key]]++
+				if (results[key] == "failed")
+					printf "# failed: %s (%s)\n", part[2], part[1]
 			}
 			for (text in flaky)
 				printf "# flaky: %s (%s, %s.again)\n", text, flaky[text], flaky[text]
