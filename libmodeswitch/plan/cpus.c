@@ -43,9 +43,9 @@ static int check_allocation(struct planning *p)
 	    !hwloc_bitmap_isincluded(cpus, machine))
 		return ms_fail(
 			p->err,
-			"of the allocation's CPUs %s some are off-line (on-line are %s); the "
-			"administrator's remedy is chcpu -e, or what 'lwkctl check' says of their "
-			"numbers",
+			"expected all of the allocation's CPUs %s on-line, found that some are "
+			"off-line (on-line are %s); the administrator's remedy is chcpu -e, or "
+			"what 'lwkctl check' says of their numbers",
 			wanted, list(found, p->supply->online_cpus));
 	return 0;
 }
@@ -105,7 +105,7 @@ static int fail_without_cores(struct planning *p, unsigned threads)
 
 	return ms_fail(
 		p->err,
-		"--lwk needs a whole core with all its %u hardware threads, beside the whole "
+		"--lwk: expected a whole core with all its %u hardware threads, beside the whole "
 		"cores of %u CPU%s for the batch script and the proxies on Linux, found %u "
 		"CPU%s (%s); ask for whole cores, for example with --exclusive or -c %u",
 		threads, linux_cpus, plural(linux_cpus), has, plural(has),
@@ -122,7 +122,7 @@ static int fail_without_cpus(struct planning *p)
 		stay = p->config->linux_cpus;
 	return ms_fail(
 		p->err,
-		"--lwk needs at least %u CPUs in the allocation (%u stay%s with Linux for the "
+		"--lwk: expected at least %u CPUs in the allocation (%u stay%s with Linux for the "
 		"batch script and the proxies), found %u (CPU %s); ask for more, for example with "
 		"-c %u",
 		stay + 1, stay, stay == 1 ? "s" : "", has, list(cpus, all), stay + 1);

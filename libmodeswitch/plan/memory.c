@@ -47,17 +47,17 @@ static int check_amount(struct planning *p, uint64_t wanted, uint64_t most)
 	if (wanted > most)
 		return ms_fail(
 			p->err,
-			"--lwk-mem wants %s for the LWK, found %s in the allocation on this "
-			"node, of which %s stay with Linux; ask for at most %s, or for more "
-			"with --mem",
-			format_size(wanted, text[0]), format_size(p->request->memory, text[1]),
-			format_size(p->config->linux_memory, text[2]), format_size(most, text[3]));
+			"--lwk-mem: expected at most %s for the LWK, found %s (the allocation "
+			"has %s on this node, of which %s stay with Linux); ask for less, or for "
+			"more with --mem",
+			format_size(most, text[0]), format_size(wanted, text[1]),
+			format_size(p->request->memory, text[2]),
+			format_size(p->config->linux_memory, text[3]));
 	if (wanted < SMALLEST_PARTITION)
-		return ms_fail(p->err,
-			       "--lwk-mem wants %s for the LWK, found that an LWK needs %s; ask "
-			       "for more",
-			       format_size(wanted, text[0]),
-			       format_size(SMALLEST_PARTITION, text[1]));
+		return ms_fail(
+			p->err,
+			"--lwk-mem: expected at least %s for the LWK, found %s; ask for more",
+			format_size(SMALLEST_PARTITION, text[0]), format_size(wanted, text[1]));
 	return 0;
 }
 
@@ -71,7 +71,7 @@ static int size_memory(struct planning *p)
 	if (most < SMALLEST_PARTITION)
 		return ms_fail(
 			p->err,
-			"--lwk needs at least %s of memory on the node (%s stay with Linux, an LWK "
+			"--lwk: expected at least %s of memory on the node (%s stay with Linux, an LWK "
 			"needs %s), found %s; ask for more, for example with --mem=%juM",
 			format_size(keep + SMALLEST_PARTITION, text[0]), format_size(keep, text[1]),
 			format_size(SMALLEST_PARTITION, text[2]), format_size(has, text[3]),

@@ -61,11 +61,12 @@ static void half_cores_stay_with_linux(void **state)
 	hwloc_bitmap_zero(m.supply->lent_cpus);
 
 	assert_int_equal(plan(&m, "8-11", GB), -1);
-	assert_string_equal(m.err.text,
-			    "--lwk needs a whole core with all its 2 hardware threads, beside the "
-			    "whole cores of 1 CPU for the batch script and the proxies on Linux, "
-			    "found 4 CPUs (8-11); ask for whole cores, for example with "
-			    "--exclusive or -c 4");
+	assert_string_equal(
+		m.err.text,
+		"--lwk: expected a whole core with all its 2 hardware threads, beside the "
+		"whole cores of 1 CPU for the batch script and the proxies on Linux, "
+		"found 4 CPUs (8-11); ask for whole cores, for example with "
+		"--exclusive or -c 4");
 	assert_int_equal(plan(&m, "8,24", GB), -1);
 	assert_has(m.err.text, "found 2 CPUs (8,24); ask for whole cores");
 	m.config->linux_cpus = 0;
@@ -102,7 +103,9 @@ static void off_line_cpus_and_cpus_that_are_not_there(void **state)
 
 	machine_load(&m, "offline-threads.xml");
 	assert_int_equal(plan(&m, "0,2,4", GB), -1);
-	assert_has(m.err.text, "CPUs 0,2,4 some are off-line (on-line are 0-1,3-4,6,12,15)");
+	assert_has(
+		m.err.text,
+		"CPUs 0,2,4 on-line, found that some are off-line (on-line are 0-1,3-4,6,12,15)");
 	assert_int_equal(plan(&m, "4,99", GB), -1);
 	assert_has(m.err.text,
 		   "CPUs of this machine (0-1,3-4,6,12,15) in the allocation, found 4,99");
@@ -408,26 +411,27 @@ static void how_much_the_lwk_gets(void **state)
 	assert_int_equal(plan(&m, "8-11,24-27", GB), 0);
 	machine_ask_memory(&m, "961M");
 	assert_int_equal(plan(&m, "8-11,24-27", GB), -1);
-	assert_string_equal(m.err.text,
-			    "--lwk-mem wants 961 MB for the LWK, found 1 GB in the allocation on "
-			    "this node, of which 64 MB stay with Linux; ask for at most 960 MB, or "
-			    "for more with --mem");
+	assert_string_equal(
+		m.err.text,
+		"--lwk-mem: expected at most 960 MB for the LWK, found 961 MB (the "
+		"allocation has 1 GB on this node, of which 64 MB stay with Linux); ask "
+		"for less, or for more with --mem");
 	/* The smallest LWK there is, and one that is smaller. */
 	machine_ask_memory(&m, "64M");
 	assert_int_equal(plan(&m, "8-11,24-27", GB), 0);
 	assert_int_equal(m.plan->bytes, 64 * MB);
 	machine_ask_memory(&m, "63M");
 	assert_int_equal(plan(&m, "8-11,24-27", GB), -1);
-	assert_has(m.err.text, "for the LWK, found that an LWK needs 64 MB");
+	assert_has(m.err.text, "expected at least 64 MB for the LWK, found");
 	machine_ask_memory(&m, "100%");
 	assert_int_equal(plan(&m, "8-11,24-27", GB), -1);
-	assert_has(m.err.text, "wants 1 GB for the LWK");
+	assert_has(m.err.text, "for the LWK, found 1 GB");
 	machine_ask_memory(&m, "5%");
 	assert_int_equal(plan(&m, "8-11,24-27", GB), -1);
-	assert_has(m.err.text, "found that an LWK needs 64 MB; ask for more");
+	assert_has(m.err.text, "expected at least 64 MB for the LWK, found");
 	machine_ask_memory(&m, "16777215T");
 	assert_int_equal(plan(&m, "8-11,24-27", GB), -1);
-	assert_has(m.err.text, "wants 16777215 TB");
+	assert_has(m.err.text, "found 16777215 TB");
 	machine_ask_memory(&m, "all");
 	assert_int_equal(plan(&m, "8-11,24-27", UINT64_MAX), -1);
 	assert_has(m.err.text, "this machine can give away");

@@ -142,10 +142,11 @@ static void refusals_say_what_to_do(void **state)
 
 	machine_make(&m, TESTBED);
 	assert_int_equal(plan(&m, "3", GB), -1);
-	assert_string_equal(m.err.text,
-			    "--lwk needs at least 2 CPUs in the allocation (1 stays with Linux for "
-			    "the batch script and the proxies), found 1 (CPU 3); ask for more, for "
-			    "example with -c 2");
+	assert_string_equal(
+		m.err.text,
+		"--lwk: expected at least 2 CPUs in the allocation (1 stays with Linux for "
+		"the batch script and the proxies), found 1 (CPU 3); ask for more, for "
+		"example with -c 2");
 	assert_int_equal(plan(&m, "0", GB), -1);
 	m.config->linux_cpus = 3;
 	assert_int_equal(plan(&m, "5-7", GB), -1);
@@ -277,7 +278,7 @@ static void what_the_topology_lacks_is_not_planned(void **state)
 	machine_load(&m, "offline-threads.xml");
 	hwloc_bitmap_set(m.supply->online_cpus, 2);
 	assert_int_equal(plan(&m, "0,2,4", GB), -1);
-	assert_has(m.err.text, "CPUs 0,2,4 some are off-line");
+	assert_has(m.err.text, "CPUs 0,2,4 on-line, found that some are off-line");
 	machine_free(&m);
 }
 

@@ -181,7 +181,7 @@ whole_node()
 @test "a request that this node cannot fulfil is refused there" {
 	refused 'NUMA nodes 7, found only 0-1 on this machine' -- \
 		as user1 srun -c2 --mem=320 --lwk --lwk-numa=bind=7 "$programs/hello"
-	refused '--lwk-mem wants 1 GB for the LWK, found 320 MB' 'at most 256 MB' -- \
+	refused '--lwk-mem: expected at most 256 MB for the LWK, found 1 GB' 'has 320 MB' -- \
 		as user1 srun -c2 --mem=320 --lwk --lwk-mem=1G "$programs/hello"
 	refused 'from the NUMA nodes 1 alone' 'these can give away' -- \
 		as user1 srun -c2 --mem=2600 --lwk --lwk-numa=bind=1 "$programs/hello"

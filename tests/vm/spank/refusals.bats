@@ -109,7 +109,7 @@ node_is_as_before()
 }
 
 @test "less memory than an LWK needs is refused" {
-	job_refused '--lwk needs at least' 'found 64 MB' '--mem=' -- -c2 --mem=64 --lwk
+	job_refused '--lwk: expected at least' 'found 64 MB' '--mem=' -- -c2 --mem=64 --lwk
 }
 
 @test "more memory than the node can give away is refused" {
