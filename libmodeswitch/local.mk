@@ -35,6 +35,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/driver/ihk/library.c \
 	libmodeswitch/driver/ihk/memory.c \
 	libmodeswitch/driver/ihk/owned.c \
+	libmodeswitch/driver/ihk/proxies.c \
 	libmodeswitch/driver/ihk/watch.c \
 	libmodeswitch/driver/lwkpart/driver.c \
 	libmodeswitch/driver/lwkpart/dump.c \

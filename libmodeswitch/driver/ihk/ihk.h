@@ -64,6 +64,11 @@ int ihk_info(int dev, unsigned instance, struct instance_info *out);
  * caller that holds the lock of switching may save 'owned' afterwards.
  */
 void ihk_forget_removed(struct owned *owned);
+/*
+ * Copies text of an instance that is held and not ending; IHK gives all that it still has, and *position
+ * counts within that. The bytes, or a negative errno.
+ */
+ssize_t ihk_read_kmsg(int os, uint64_t *position, char *text, size_t size);
 ssize_t ihk_kmsg(int dev, unsigned instance, uint64_t *position, char *text, size_t size);
 
 /* memory.c: the operations of struct driver with these names */
@@ -72,6 +77,14 @@ int ihk_return_memory(int dev, uint64_t start, uint64_t bytes);
 int ihk_assign_memory(int dev, unsigned instance, uint64_t start, uint64_t bytes);
 /* Finishes what a process that has died was reserving. */
 int ihk_settle(struct owned *owned);
+
+/*
+ * proxies.c: kills the user's processes that have the instance's device open, and waits seconds for their
+ * end. A process that does not end is in syslog(3) then.
+ */
+void ihk_end_proxies(int os, uid_t uid);
+/* IHK_DEVICE_PREFIX; only tests change it. */
+extern const char *ihk_device_prefix;
 
 /* check.c */
 void ihk_check(driver_tell tell, void *context);

@@ -124,6 +124,7 @@ int ihk_create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls)
 
 struct end {
 	int os;
+	uid_t uid;
 	bool booted;
 };
 
@@ -171,17 +172,23 @@ static int destroy_os(void *context)
 	return error > 0 ? -EPROTO : error;
 }
 
-/* Waits for those who are asking for its state; who asks later finds that it is ending. */
+/*
+ * Waits for the processes that are asking for its state; one that asks later finds that it is ending. Then ends
+ * its proxies.
+ */
 static int begin_end(const struct owned *owned, struct owned_instance *instance, struct end *end)
 {
 	int lock = owned_lock(true, ihk_end_ms), error;
 
 	if (lock < 0)
 		return lock;
+	end->uid = instance->uid;
 	end->booted = instance->booted;
 	instance->ending = true;
 	error = owned_save(owned);
 	close(lock);
+	if (!error)
+		ihk_end_proxies(end->os, end->uid);
 	return error;
 }
 
@@ -383,10 +390,9 @@ int ihk_info(int dev, unsigned instance, struct instance_info *out)
 	return 0;
 }
 
-/* IHK gives all text that it still has: *position counts within that. */
-ssize_t ihk_kmsg(int dev, unsigned instance, uint64_t *position, char *text, size_t size)
+ssize_t ihk_read_kmsg(int os, uint64_t *position, char *text, size_t size)
 {
-	int bytes = ihk_count(ihk->os_get_kmsg_size(instance), 1 << 26), length;
+	int bytes = ihk_count(ihk->os_get_kmsg_size(os), 1 << 26), length;
 	char *all;
 
 	if (bytes < 0)
@@ -394,7 +400,7 @@ ssize_t ihk_kmsg(int dev, unsigned instance, uint64_t *position, char *text, siz
 	all = calloc(1, bytes + 1);
 	if (!all)
 		return -ENOMEM;
-	length = ihk->os_kmsg(instance, all, bytes);
+	length = ihk->os_kmsg(os, all, bytes);
 	/* There is no text before boot. */
 	if (length == -EINVAL)
 		length = 0;
@@ -407,5 +413,18 @@ ssize_t ihk_kmsg(int dev, unsigned instance, uint64_t *position, char *text, siz
 		*position += length;
 	}
 	free(all);
+	return length;
+}
+
+ssize_t ihk_kmsg(int dev, unsigned instance, uint64_t *position, char *text, size_t size)
+{
+	struct ihk_held held;
+	ssize_t length = ihk_hold(instance, &held);
+
+	if (length < 0)
+		return length;
+	length = held.instance->ending ? -EHOSTDOWN
+				       : ihk_read_kmsg(held.instance->os, position, text, size);
+	ihk_let_go(&held);
 	return length;
 }

@@ -163,6 +163,23 @@ int ihk_lend_run(int dev, uint64_t bytes, unsigned node, uint64_t *start)
 	return error;
 }
 
+/* True when IHK has fewer chunks of this shape than the jobs: another program has given one back. */
+static bool is_given_back(const struct owned *owned, const struct ihk_mem_chunk *chunk)
+{
+	struct ihk_mem_chunk *now, mine;
+	size_t n;
+	int more = 0, error = list_chunks(&now, &n);
+
+	for (size_t i = 0; i < n; i++)
+		more += is_same(&now[i], chunk);
+	free(now);
+	for (size_t i = 0; i < owned->n_chunks; i++) {
+		mine = (struct ihk_mem_chunk){ owned->chunks[i].bytes, owned->chunks[i].node };
+		more -= owned->chunks[i].instance < 0 && is_same(&mine, chunk);
+	}
+	return !error && more < 0;
+}
+
 int ihk_return_memory(int dev, uint64_t start, uint64_t bytes)
 {
 	struct owned_chunk *found;
@@ -183,8 +200,7 @@ int ihk_return_memory(int dev, uint64_t start, uint64_t bytes)
 	if (!error) {
 		chunk = (struct ihk_mem_chunk){ found->bytes, found->node };
 		error = ihk->release_mem(0, &chunk, 1);
-		/* Somebody else has given it back. */
-		if (error == -EINVAL)
+		if (error == -EINVAL && is_given_back(&owned, &chunk))
 			error = -ENOENT;
 	}
 	if (found && (!error || error == -ENOENT)) {

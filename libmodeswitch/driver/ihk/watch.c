@@ -16,14 +16,22 @@
 #include "base/clock.h"
 #include "driver/ihk/ihk.h"
 
-/* The number of the instance is the contents of this file: the library opens its devices itself. */
+/* The contents of the file that open_device() makes: the library opens its devices itself. */
+struct watched {
+	int os;
+	/* IHK gives the number of an instance that ended to another one. */
+	uint32_t job_id;
+};
+
 static int open_device(const char *device)
 {
 	size_t prefix = strlen(IHK_DEVICE_PREFIX);
+	struct watched watched;
 	struct ms_error ignored;
+	struct ihk_held held;
 	char *end;
+	int fd, error;
 	long os;
-	int fd;
 
 	if (geteuid() != 0)
 		return -EACCES;
@@ -33,24 +41,40 @@ static int open_device(const char *device)
 	if (end == device + prefix || *end || os < 0 || os >= IHK_MAX_OS)
 		return -EINVAL;
 	fd = driver_ihk.open(&ignored);
-	if (fd >= 0 && pwrite(fd, &os, sizeof(os), 0) != sizeof(os)) {
-		close(fd);
-		fd = -EIO;
+	if (fd < 0)
+		return fd;
+	error = ihk_hold(os, &held);
+	if (!error) {
+		watched = (struct watched){ os, held.instance->job_id };
+		ihk_let_go(&held);
+		if (pwrite(fd, &watched, sizeof(watched), 0) != sizeof(watched))
+			error = -EIO;
 	}
-	return fd;
+	if (error)
+		close(fd);
+	return error ? error : fd;
 }
 
-static int instance_of(int fd)
+/* Holds the instance that was opened; -ENOENT when it is gone. */
+static int hold(int fd, struct ihk_held *held)
 {
-	long os;
+	struct watched watched;
+	int error;
 
-	return pread(fd, &os, sizeof(os), 0) == sizeof(os) ? (int)os : -EBADF;
+	if (pread(fd, &watched, sizeof(watched), 0) != sizeof(watched))
+		return -EBADF;
+	error = ihk_hold(watched.os, held);
+	if (!error && held->instance->job_id != watched.job_id) {
+		ihk_let_go(held);
+		error = -ENOENT;
+	}
+	return error;
 }
 
 static int read_info(int fd, struct ms_instance_info *info)
 {
 	struct ihk_held held;
-	int error = ihk_hold(instance_of(fd), &held), os;
+	int error = hold(fd, &held), os;
 
 	if (error)
 		return error;
@@ -70,19 +94,26 @@ static int read_info(int fd, struct ms_instance_info *info)
 
 static ssize_t read_console(int fd, uint64_t *position, char *text, size_t size)
 {
-	int os = instance_of(fd);
+	struct ihk_held held;
+	ssize_t length = hold(fd, &held);
 
-	return os < 0 ? os : driver_ihk.kmsg(fd, os, position, text, size);
+	if (length < 0)
+		return length;
+	length = held.instance->ending ? -EHOSTDOWN
+				       : ihk_read_kmsg(held.instance->os, position, text, size);
+	ihk_let_go(&held);
+	return length;
 }
 
-static int set_frozen(int os, bool frozen)
+static int set_frozen(int fd, bool frozen)
 {
 	unsigned long set[IHK_MAX_OS / 64] = { 0 };
 	struct ihk_held held;
-	int error = ihk_hold(os, &held);
+	int error = hold(fd, &held), os;
 
 	if (error)
 		return error;
+	os = held.instance->os;
 	set[os / 64] = 1UL << os % 64;
 	if (!held.instance->booted || held.instance->ending)
 		error = -EHOSTDOWN;
@@ -98,15 +129,14 @@ static int freeze(int fd, bool frozen, unsigned timeout_ms)
 	enum ms_instance_state wanted = frozen ? MS_INSTANCE_FROZEN : MS_INSTANCE_RUNNING;
 	int64_t deadline = clock_ms() + timeout_ms;
 	struct ms_instance_info info;
-	int os = instance_of(fd), error;
+	int error = set_frozen(fd, frozen);
 
-	error = os < 0 ? os : set_frozen(os, frozen);
 	while (!error && !(error = read_info(fd, &info)) && info.state != wanted) {
 		if (info.state == MS_INSTANCE_INACTIVE) {
 			error = -EHOSTDOWN;
 		} else if (clock_ms() >= deadline) {
 			if (frozen)
-				set_frozen(os, false);
+				set_frozen(fd, false);
 			error = -ETIMEDOUT;
 		} else {
 			usleep(20000);

@@ -6,7 +6,13 @@
 #include "unit/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/child.h"
 #include "base/clock.h"
@@ -290,6 +296,102 @@ static void shutdowns_that_hang(void **state)
 	give_all_back();
 }
 
+/* Starts a process of the user that has the device open. */
+static pid_t start_proxy(const char *device, uid_t uid)
+{
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		/* A change of user forgets the signal, so that comes first. */
+		if (open(device, O_RDWR) < 0 || setuid(uid) < 0 ||
+		    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || write(ready[1], "", 1) != 1)
+			_exit(1);
+		while (true)
+			pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+/* IHK waits for the programs that have the device open; some tools of root have it, too. */
+static void proxies_end_before_the_lwk(void **state)
+{
+	char prefix[512], device[520];
+	pid_t proxy, tool;
+	int os, status;
+
+	if (geteuid() != 0)
+		skip();
+	os = make_instance();
+	snprintf(prefix, sizeof(prefix), "%s/mcos", unit_dir);
+	snprintf(device, sizeof(device), "%s%d", prefix, os);
+	assert_int_equal(mknod(device, S_IFCHR | 0600, makedev(1, 3)), 0);
+	ihk_device_prefix = prefix;
+	assert_int_equal(driver->boot(dev, os, "", 1000), 0);
+	proxy = start_proxy(device, 1000);
+	tool = start_proxy(device, 0);
+	stub->proxy = proxy;
+	assert_int_equal(driver->shutdown(dev, os), 0);
+	assert_int_equal(waitpid(proxy, &status, 0), proxy);
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	assert_int_equal(waitpid(tool, &status, WNOHANG), 0);
+	kill(tool, SIGKILL);
+	assert_int_equal(waitpid(tool, &status, 0), tool);
+	ihk_device_prefix = IHK_DEVICE_PREFIX;
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+}
+
+/* IHK refuses for reasons of its own; the memory stays the job's then. */
+static void memory_that_ihk_does_not_take_back(void **state)
+{
+	uint64_t start, other;
+
+	assert_int_equal(driver->lend_run(dev, 64 * MB, 1, &start), 0);
+	assert_int_equal(driver->lend_run(dev, 64 * MB, 1, &other), 0);
+	stub->release_fails = true;
+	assert_int_equal(driver->return_memory(dev, start, 64 * MB), -EINVAL);
+	stub->release_fails = false;
+	assert_int_equal(driver->return_memory(dev, start, 64 * MB), 0);
+	/* Another program has given this one back. */
+	stub->n_chunks = 0;
+	assert_int_equal(driver->return_memory(dev, other, 64 * MB), 0);
+	give_all_back();
+}
+
+static void consoles_of_instances_that_are_gone(void **state)
+{
+	int os = make_instance(), fd;
+	uint64_t position = 0;
+	char device[32], text[64];
+
+	if (geteuid() != 0)
+		skip();
+	snprintf(device, sizeof(device), "%s%d", driver->device_prefix, os);
+	fd = driver->watching->open(device);
+	assert_true(fd >= 0);
+	assert_int_equal(driver->watching->console(fd, &position, text, sizeof(text)), 8);
+	assert_int_equal(driver->shutdown(dev, os), 0);
+	position = 0;
+	assert_int_equal(driver->watching->console(fd, &position, text, sizeof(text)), -EHOSTDOWN);
+	assert_int_equal(driver->kmsg(dev, os, &position, text, sizeof(text)), -EHOSTDOWN);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	assert_int_equal(driver->kmsg(dev, os, &position, text, sizeof(text)), -ENOENT);
+	/* Another job's instance has the number now. */
+	assert_int_equal(driver->create(dev, JOB + 1, 1000, true), os);
+	assert_int_equal(driver->watching->console(fd, &position, text, sizeof(text)), -ENOENT);
+	assert_int_equal(driver->kmsg(dev, os, &position, text, sizeof(text)), 8);
+	close(fd);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+}
+
 static void what_is_not_the_jobs(void **state)
 {
 	struct instance_info info;
@@ -431,6 +533,9 @@ int main(void)
 		TEST(lwks_that_linux_cannot_boot),
 		TEST(lwks_that_nobody_boots),
 		TEST(shutdowns_that_hang),
+		TEST(proxies_end_before_the_lwk),
+		TEST(memory_that_ihk_does_not_take_back),
+		TEST(consoles_of_instances_that_are_gone),
 		TEST(what_is_not_the_jobs),
 		TEST(instances_that_others_remove),
 		TEST(freezing),

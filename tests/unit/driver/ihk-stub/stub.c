@@ -172,7 +172,7 @@ int ihk_release_mem(int index, struct ihk_mem_chunk *chunks, int n)
 	for (int i = 0; i < n; i++) {
 		int at = find_chunk(&chunks[i], -1);
 
-		if (at < 0)
+		if (at < 0 || stub->release_fails)
 			return -EINVAL;
 		stub->chunks[at] = stub->chunks[--stub->n_chunks];
 	}
@@ -334,10 +334,19 @@ int ihk_os_boot(int os)
 	return stub->boot_late ? -EINVAL : 0;
 }
 
+/* False for a process that has ended, also before its parent has waited for it. */
+static bool lives(pid_t pid)
+{
+	char path[64], program[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return pid && readlink(path, program, sizeof(program)) > 0;
+}
+
 int ihk_os_shutdown(int os)
 {
-	while (stub->shutdown_hangs)
-		pause();
+	while (stub->shutdown_hangs || lives(stub->proxy))
+		usleep(1000);
 	stub->os[os].status = IHK_STATUS_INACTIVE;
 	stub->os[os].ended = true;
 	strip(os);

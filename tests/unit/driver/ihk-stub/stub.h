@@ -6,6 +6,7 @@
 #define STUB_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "driver/ihk/ihklib.h"
 
@@ -45,6 +46,8 @@ struct stub {
 	bool boot_false;     /* says it runs, but its status is BOOTING */
 	int boot_late;	     /* gives up, and runs when the status has been asked so often */
 	bool shutdown_hangs; /* for ever */
+	pid_t proxy;	     /* while this process lives, shutdown hangs, too */
+	bool release_fails;  /* refuses to give memory back */
 	bool freeze_lies;    /* says it froze what goes on */
 };
 
