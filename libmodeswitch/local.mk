@@ -88,6 +88,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/limits/controllers.c \
 	libmodeswitch/limits/kills.c \
 	libmodeswitch/limits/libcgroup.c \
+	libmodeswitch/limits/step.c \
 	libmodeswitch/watch/core_file.c \
 	libmodeswitch/watch/dump.c \
 	libmodeswitch/watch/kmsg.c \

@@ -183,6 +183,22 @@ int limits_open(uint32_t job_id, const struct ms_limits *limits, int fds[LIMITS_
 	return n;
 }
 
+int cgroup_v1_enter(uint32_t job_id, const struct ms_limits *limits, pid_t pid,
+		    struct ms_error *err)
+{
+	int fds[LIMITS_MAX_GROUPS], n = limits_open(job_id, limits, fds, err), ret = n < 0 ? -1 : 0;
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%d", pid);
+
+	for (int i = 0; i < n; i++) {
+		if (ret == 0 && write(fds[i], text, length) != length)
+			ret = ms_fail(err, "process %d cannot be moved into its job's cgroup: %m",
+				      pid);
+		close(fds[i]);
+	}
+	return ret;
+}
+
 /* Waits for proxies, which end with their instance; processes that stay go to the parent. */
 static int remove_group(const char *controller, const char *path, const char *name,
 			struct ms_error *err)

@@ -150,13 +150,11 @@ void ms_limits_share(void)
 	ms_job_list_free(jobs, n);
 }
 
-int ms_limits_step(const struct ms_job *job, pid_t pid, bool is_step, struct ms_error *err)
+int cgroup_v2_limit(const struct ms_job *job, pid_t pid, bool is_step, struct ms_error *err)
 {
 	const struct ms_limits *limits = &job->proxies;
 	struct place place;
 
-	if (!cgroup2_is_used() || !limits->memory)
-		return 0;
 	if (find_place(job->job_id, pid, &place, err) < 0)
 		return limits->required ? -1 : 0;
 	if (set_pids(limits, &place, err) < 0)

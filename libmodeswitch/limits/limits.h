@@ -6,9 +6,10 @@
  * there is one hierarchy, and Slurm would lose a process that leaves its cgroup.
  *
  * With version 1 the library makes a cgroup slurm-lwk/job_ID in each hierarchy that limits
- * something, and lwkpart.ko moves proxies into it. Slurm still finds its processes by its freezer,
- * which they do not leave. Jobs that share the OS CPUs are below slurm-lwk/shared, which limits
- * their CPU time together; among themselves they have equal weights. This needs libcgroup.
+ * something, and lwkpart.ko moves proxies into it; with another driver ms_limits_step() moves the
+ * tasks, which are the proxies. Slurm still finds its processes by its freezer, which they do not
+ * leave. Jobs that share the OS CPUs are below slurm-lwk/shared, which limits their CPU time
+ * together; among themselves they have equal weights. This needs libcgroup.
  */
 #ifndef LIMITS_H
 #define LIMITS_H

@@ -36,8 +36,8 @@ struct ms_job;
 /*
  * Limits the tasks of a step before they begin, with cgroup version 2, in the cgroups that Slurm
  * made for them; 'pid' is one of the tasks. A batch script ('is_step' is false) gets only the
- * limits of the whole job, those of CPU time and processes. Does nothing with cgroup version 1,
- * where lwkpart.ko moves proxies into cgroups. Root.
+ * limits of the whole job, those of CPU time and processes. With cgroup version 1 lwkpart.ko moves
+ * proxies into cgroups; this function moves the tasks of a step with another driver. Root.
  */
 int ms_limits_step(const struct ms_job *job, pid_t pid, bool is_step, struct ms_error *err);
 

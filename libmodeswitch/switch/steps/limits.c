@@ -26,10 +26,9 @@ static int confine(struct switching *switching, struct ms_error *err)
 	int fds[LIMITS_MAX_GROUPS], error = 0;
 	int n = limits_open(switching->job_id, &switching->plan->proxies, fds, err);
 
+	/* The plugin moves the tasks of a driver that cannot. */
 	if (n > 0 && driver->confine)
 		error = driver->confine(switching->dev, switching->instance, fds, n);
-	else if (n > 0 && switching->plan->proxies.required)
-		error = -EOPNOTSUPP;
 	for (int i = 0; i < n; i++)
 		close(fds[i]);
 	if (error)

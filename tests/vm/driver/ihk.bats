@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
+# also: bookworm --release bookworm, cgroups
 #
 # IHK's interface: libihk.so over lwkpart.ko (contrib/ihk-compat), its tools, and the driver ihk, which
 # uses the library for jobs. contrib/mckernel/check runs the tests with the tag "real" on McKernel.
@@ -108,6 +109,29 @@ teardown_file()
 	node_is_clean
 	run -0 bed grep -o '"driver":"ihk".*"memory":[0-9]*' /var/log/slurm-lwk/jobs.json
 	[[ $output == *"$launcher"*'"memory":268435456'* ]]
+}
+
+# bats test_tags=cgroups
+@test "the limits of proxies hold for the tasks of a job with the driver ihk" {
+	bed sed -i '0,/^Boot/s//ProxyMemory = 64M\nProxyPids = 200\nBoot/' /etc/slurm/lwk.conf
+	# shellcheck disable=SC2016  # the task's shell expands it
+	run -0 as user1 timeout 200 srun --lwk=mck --lwk-launch=none --ntasks=1 --cpus-per-task=2 --mem=320M sh -c '
+		grep Cpus_allowed_list /proc/self/status
+		if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+			group=$(sed -n "s/^0:://p" /proc/self/cgroup)
+			cat "/sys/fs/cgroup$group/memory.max" "/sys/fs/cgroup${group%%/step_*}/pids.max"
+		else
+			cd /sys/fs/cgroup
+			cat "memory$(sed -n "s/.*:memory://p" /proc/self/cgroup)/memory.limit_in_bytes"
+			cat "pids$(sed -n "s/.*:pids://p" /proc/self/cgroup)/pids.max"
+		fi
+		lwkctl status'
+	echo "$output"
+	[[ ${lines[1]} == $((64 << 20)) && ${lines[2]} == 200 ]]
+	cpus=${lines[0]##*[[:space:]]}
+	[[ $output == *"with Linux $cpus"* ]]
+	bed sed -i '/^Proxy\(Memory\|Pids\)/d' /etc/slurm/lwk.conf
+	node_is_clean
 }
 
 # bats test_tags=nightly
