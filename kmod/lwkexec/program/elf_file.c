@@ -112,6 +112,9 @@ static int read_header(struct elf_file *file, const Elf64_Phdr *header, char **i
 {
 	if (header->p_type == PT_INTERP && !*interpreter)
 		return read_interpreter(file, header, interpreter);
+	/* Compilers put code on the stack for a function in a function that is passed as an argument. */
+	if (header->p_type == PT_GNU_STACK)
+		file->executable_stack = header->p_flags & PF_X;
 	return header->p_type == PT_LOAD ? add_segment(file, header) : 0;
 }
 

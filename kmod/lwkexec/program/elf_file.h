@@ -3,6 +3,7 @@
 #ifndef LWKEXEC_ELF_FILE_H
 #define LWKEXEC_ELF_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ struct elf_file {
 	uint64_t headers; /* the program headers (AT_PHDR) */
 	uint16_t n_headers, header_size;
 	uint64_t end; /* of the last segment */
+	bool executable_stack;
 };
 
 /*

@@ -15,10 +15,15 @@
 #include "lwkexec/program/mapped_files.h"
 #include "lwkexec/program/stack.h"
 
-/* Has the LWK map the memory, which the proxy then writes through its window. */
-static void map(const char *name, uint64_t start, uint64_t size, bool now)
+#define PAGE 4096UL
+
+/*
+ * Has the LWK map the memory, which the proxy then writes through its window. Pages that it does not make now
+ * are made when the program touches them, on the NUMA node of the CPU that does.
+ */
+static void map(const char *name, uint64_t start, uint64_t size, uint32_t prot, bool now)
 {
-	const uint64_t args[6] = { start, size, PROT_READ | PROT_WRITE, now };
+	const uint64_t args[6] = { start, size, prot, now };
 	int64_t error = channel_call(LWK_CALL_MAP, args);
 
 	if (error == -ENOMEM)
@@ -33,15 +38,27 @@ static void map(const char *name, uint64_t start, uint64_t size, bool now)
 		     error == -EEXIST ? "its segments overlap; link it again" : strerror(-error));
 }
 
+static uint64_t page_end(uint64_t address)
+{
+	return (address + PAGE - 1) & ~(PAGE - 1);
+}
+
 static void load_segment(const struct elf_file *elf, const struct segment *segment, uint32_t file)
 {
+	/* The rest, .bss, has nothing of the file. */
+	uint64_t in_file =
+		segment->size ? page_end(segment->data + segment->size) - segment->start : 0;
 	const uint64_t protect[6] = { segment->start, segment->end - segment->start,
 				      segment->prot };
-	const uint64_t named[6] = { segment->start, segment->end - segment->start, file,
+	const uint64_t named[6] = { segment->start, in_file, file,
 				    segment->offset - (segment->data - segment->start) };
 	uint64_t done = 0;
 
-	map(elf->name, segment->start, segment->end - segment->start, true);
+	if (in_file)
+		map(elf->name, segment->start, in_file, PROT_READ | PROT_WRITE, true);
+	if (segment->start + in_file < segment->end)
+		map(elf->name, segment->start + in_file, segment->end - segment->start - in_file,
+		    PROT_READ | PROT_WRITE, false);
 	while (done < segment->size) {
 		ssize_t n = pread(elf->fd, (void *)(segment->data + done), segment->size - done,
 				  segment->offset + done);
@@ -56,7 +73,7 @@ static void load_segment(const struct elf_file *elf, const struct segment *segme
 	if (segment->prot != (PROT_READ | PROT_WRITE) && channel_call(LWK_CALL_PROTECT, protect))
 		fail(EXIT_LWK, "%s: its memory cannot be protected; the LWK is out of memory",
 		     elf->name);
-	if (file)
+	if (file && in_file)
 		channel_call(LWK_CALL_NAME, named);
 }
 
@@ -87,7 +104,8 @@ void load_and_start(const struct program *program, char **envp, uint64_t blocked
 	if (channel_call(LWK_CALL_BRK, heap))
 		fail(EXIT_CANNOT_RUN, "%s: no room for its heap at 0x%llx", program->name,
 		     (unsigned long long)elf->end);
-	map(program->name, STACK_TOP - size, size, false);
+	map(program->name, STACK_TOP - size, size,
+	    PROT_READ | PROT_WRITE | (elf->executable_stack ? PROT_EXEC : 0), false);
 	start[1] = stack_build(program, envp, size);
 	error = channel_call(LWK_CALL_START, start);
 	if (error)

@@ -15,20 +15,36 @@
 #include "lwkexec/instance/session.h"
 
 #define PAGE 4096UL
-/* The size without a limit (ulimit -s), or with one above a quarter of the LWK's memory. */
-#define STACK_DEFAULT (64UL << 20)
+/* A stack without a limit (ulimit -s) where the limit of all addresses is one, as it counts there. */
+#define STACK_WITH_LIMITED_ADDRESSES (64UL << 20)
+/* There are 64 GB of addresses below STACK_TOP that mappings take last. */
+#define STACK_MAX (32UL << 30)
 #define STACK_MIN (128UL << 10)
-/* As on Linux, arguments and environment get at most a quarter of the stack. */
+/* As on Linux, arguments and environment get at most a quarter of the stack, and 6 MB. */
 #define ARGUMENTS_SHARE 4
+#define ARGUMENTS_MAX (6UL << 20)
 
-uint64_t stack_size(void)
+static uint64_t limit_of(int resource)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY ||
-	    limit.rlim_cur > session.status->user_bytes / 4)
-		return STACK_DEFAULT;
-	return ((limit.rlim_cur < STACK_MIN ? STACK_MIN : limit.rlim_cur) + PAGE - 1) & ~(PAGE - 1);
+	return getrlimit(resource, &limit) ? RLIM_INFINITY : limit.rlim_cur;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Pages of the stack are made when they are touched, so a large one costs addresses only. */
+uint64_t stack_size(void)
+{
+	uint64_t size = limit_of(RLIMIT_STACK);
+
+	if (size == RLIM_INFINITY && limit_of(RLIMIT_AS) != RLIM_INFINITY)
+		size = STACK_WITH_LIMITED_ADDRESSES;
+	size = least(size, least(session.status->user_bytes / 2, STACK_MAX));
+	return ((size < STACK_MIN ? STACK_MIN : size) + PAGE - 1) & ~(PAGE - 1);
 }
 
 /* The stack while it is written, from its end down to the floor. */
@@ -40,7 +56,7 @@ static uint64_t push(struct stack *stack, const void *bytes, size_t size)
 {
 	if (size > stack->pointer - stack->floor)
 		fail(EXIT_CANNOT_RUN,
-		     "arguments and environment are longer than a quarter of the stack; shorten them, or raise ulimit -s");
+		     "arguments and environment are longer than a quarter of the stack or 6 MB; shorten them, or raise ulimit -s");
 	stack->pointer -= size;
 	memcpy((void *)stack->pointer, bytes, size);
 	return stack->pointer;
@@ -69,7 +85,8 @@ uint64_t stack_build(const struct program *program, char **envp, uint64_t size)
 {
 	const struct elf_file *elf = &program->elf;
 	char **argv = program->argv;
-	struct stack stack = { STACK_TOP, STACK_TOP - size / ARGUMENTS_SHARE };
+	struct stack stack = { STACK_TOP,
+			       STACK_TOP - least(size / ARGUMENTS_SHARE, ARGUMENTS_MAX) };
 	size_t argc = strings_count(argv), envc = strings_count(envp);
 	uint8_t random[16];
 	uint64_t table[1 + argc + 1 + envc + 1], name, platform, seed;

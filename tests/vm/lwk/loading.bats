@@ -120,10 +120,13 @@ field_value()
 	[[ $output == *' LWK'* ]]
 }
 
-# bats test_tags=nightly
-@test "a program runs with an unlimited stack" {
-	run -0 inside sh -c "ulimit -s unlimited && lwkexec $programs/hello"
-	[[ $output == *' LWK'* ]]
+@test "static arrays and large stacks cost the memory that is touched, and the stack may have code" {
+	for shell in '' lwkexec; do
+		run -0 inside sh -c "ulimit -s unlimited && exec $shell $programs/static-memory"
+		echo "$shell: $output"
+		[[ $output == *'static-arrays: right'*'first-touch: right'*'large-stack: right'*'nested-functions: right' ]]
+	done
+	run ! inside sh -c "ulimit -s 8192 && exec lwkexec $programs/static-memory large-stack"
 }
 
 @test "C++ programs use iostream, exceptions and thread_local" {

@@ -96,6 +96,7 @@ vm_others = \
 	$(vm)/memory/memory-calls-dynamic \
 	$(vm)/memory/memory-calls-no-pie \
 	$(vm)/memory/memory-calls-pie \
+	$(vm)/memory/static-memory \
 	$(vm)/signals/dump-core \
 	$(vm)/signals/dump-core-static \
 	$(vm)/threads/thread-calls-static \
@@ -115,6 +116,8 @@ $(vm)/memory/memory-calls-no-pie: $(srcdir)/$(vm)/memory/memory-calls.c
 	$(vm_cc) -no-pie $< -o $@
 $(vm)/memory/memory-calls-pie: $(srcdir)/$(vm)/memory/memory-calls.c
 	$(vm_cc) -static-pie $< -o $@
+$(vm)/memory/static-memory: $(srcdir)/$(vm)/memory/static-memory.c
+	$(vm_cc) -z execstack $< -o $@
 $(vm)/signals/dump-core: $(srcdir)/$(vm)/signals/dump-core.c
 	$(vm_cc) -g -pthread $< -o $@
 $(vm)/signals/dump-core-static: $(srcdir)/$(vm)/signals/dump-core.c
