@@ -11,6 +11,7 @@ endif
 namespace_sources = \
 	$(slurm_compat_sources) \
 	spank/compat/namespace_compat.c \
+	spank/drain.c \
 	job_container/plugin.c \
 	libmodeswitch/base/cgroup.c \
 	libmodeswitch/base/files.c \

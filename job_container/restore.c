@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "alive.h"
+#include "base/clock.h"
+#include "drain.h"
 #include "lost.h"
 #include "modeswitch/error.h"
 #include "modeswitch/interrupts.h"
@@ -40,13 +42,13 @@ struct survey {
 /* Without a slurmstepd only a switch can go on for this job. */
 static bool is_lost(uint32_t job_id)
 {
+	int64_t seconds, announced = ms_switch_announced(job_id);
 	struct ms_error ignored;
 	struct ms_job job;
-	int64_t seconds;
 	bool lost;
 
 	if (ms_job_get(job_id, &job, &ignored) != 1)
-		return false;
+		return announced >= 0 && clock_ms() - announced >= 1000LL * LOST_SWITCHING_SECONDS;
 	seconds = ms_job_age(&job);
 	lost = seconds >= (job.state == MS_JOB_SWITCHING ? LOST_SWITCHING_SECONDS : LOST_SECONDS);
 	ms_job_release(&job);
@@ -77,24 +79,37 @@ static bool is_alive(uint32_t job_id, void *context)
 	}
 }
 
+/* No epilog does it for a job that ended while the node was down. */
+static bool drain(const char *reason)
+{
+	struct ms_error text;
+
+	slurm_error("lwk: cannot switch back what ended jobs left behind: %s", reason);
+	ms_fail(&text, "lwk: %s", reason);
+	if (drain_node(text.text) == 0)
+		return true;
+	slurm_error("lwk: cannot drain this node with the reason: %s", slurm_strerror(errno));
+	return false;
+}
+
 static void reconcile(const char *spool_directory)
 {
+	struct ms_error err;
+	bool failed, drained = false;
+
 	for (int round = 0; round < ROUNDS; round++) {
 		struct survey survey = { .spool_directory = spool_directory };
-		struct ms_error err;
 
-		if (ms_reconcile(is_alive, &survey, &err) < 0) {
-			slurm_error("lwk: cannot switch back what ended jobs left behind: %s",
-				    err.text);
-			return;
-		}
-		if (!survey.again)
+		failed = ms_reconcile(is_alive, &survey, &err) < 0;
+		if (failed && !drained)
+			drained = drain(err.text);
+		if (!survey.again && (!failed || drained))
 			return;
 		sleep(ROUND_SECONDS);
 	}
-	slurm_error(
-		"lwk: slurmctld does not tell which jobs of this node have ended, so what they left "
-		"behind stays lent; start slurmd again, or run 'lwkctl reset'");
+	if (!drained)
+		drain("slurmctld does not tell which jobs of this node have ended, so what they "
+		      "left behind stays lent; start slurmd again, or run 'lwkctl reset'");
 }
 
 /* Waits until the other end of the pipe is closed, but not longer than HOLD_SLURMD_MS. */
@@ -143,17 +158,15 @@ void restore(const char *spool_directory)
 {
 	struct ms_job *jobs;
 	struct ms_error err;
-	bool all_here = true, lent = false;
+	bool lent = false;
 	size_t n;
 
 	if (ms_job_list(&jobs, &n, &err) < 0) {
 		slurm_error("lwk: cannot tell which jobs of this node are LWK jobs: %s", err.text);
 		return;
 	}
-	for (size_t i = 0; i < n; i++) {
-		all_here &= alive_here(spool_directory, jobs[i].job_id);
+	for (size_t i = 0; i < n; i++)
 		lent |= jobs[i].state != MS_JOB_REFUSED && jobs[i].state != MS_JOB_QUIET;
-	}
 	ms_job_list_free(jobs, n);
 	if (ms_quiet_resume(&err) < 0)
 		slurm_error("lwk: interrupts are not kept away from jobs with --quiet-irqs: %s",
@@ -161,6 +174,5 @@ void restore(const char *spool_directory)
 	ms_rehome_resume();
 	if (lent)
 		restart_with_whole_machine();
-	if (!all_here)
-		reconcile_aside(spool_directory);
+	reconcile_aside(spool_directory);
 }

@@ -23,6 +23,7 @@ spank_lwk_la_SOURCES = \
 	spank/command/cpu_binding.c \
 	spank/command/memory_binding.c \
 	spank/command/mpi_place.c \
+	spank/drain.c \
 	spank/mpi_profile.c \
 	spank/mpirun.c \
 	spank/option_forms.c \

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compat/slurm_compat.h"
+#include "drain.h"
 
 #define FAILED_WITH_1 (1 << 8)
 
@@ -126,19 +127,11 @@ void verdict_refuse(uint32_t job_id, const char *reason)
 
 void verdict_drain(uint32_t job_id, const char *reason)
 {
-	char *node = getenv("SLURMD_NODENAME"), *text;
-	update_node_msg_t update;
+	struct ms_error text;
 
-	if (!node || asprintf(&text, "lwk: job %u: %s", job_id, reason) < 0)
-		return;
-	slurm_init_update_node_msg(&update);
-	update.node_names = node;
-	update.node_state = NODE_STATE_DRAIN;
-	update.reason = text;
-	compat_sign_reason(&update);
-	if (slurm_update_node(&update) != 0)
+	ms_fail(&text, "lwk: job %u: %s", job_id, reason);
+	if (drain_node(text.text) != 0)
 		log_failure(job_id, "drain this node with the reason");
-	free(text);
 }
 
 enum progress { WAIT, GO, STOP };

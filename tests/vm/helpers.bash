@@ -91,14 +91,14 @@ start_daemon()
 	on "${2-1}" /usr/lib/testbed/start-daemon "$1" "${@:3}"
 }
 
-# crash_slurmd_and JOB: slurmd and all processes of user1's job die at once, as in a crash, and slurmctld ends
-# the job.
+# crash_slurmd_and COMMAND...: slurmd and all processes of user1's job die at once, as in a crash, and the
+# command has slurmctld end the job.
 crash_slurmd_and()
 {
-	bed sh -s "$1" <<-'EOF'
+	bed sh -s "$@" <<-'EOF'
 	pid=$(cat /run/slurmd.pid)
 	kill -9 "$pid" $(pgrep slurmstepd) $(pgrep -u user1) $(pgrep -x sleep)
-	scancel "$1"
+	"$@"
 	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
 	EOF
 }

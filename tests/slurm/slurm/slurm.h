@@ -103,6 +103,18 @@ typedef struct {
 #endif
 } update_node_msg_t;
 
+typedef struct {
+	char *name;
+	char *node_hostname;
+} node_info_t;
+
+typedef struct {
+	uint32_t record_count;
+	node_info_t *node_array;
+} node_info_msg_t;
+
+int slurm_load_node(time_t update_time, node_info_msg_t **message, uint16_t flags);
+void slurm_free_node_info_msg(node_info_msg_t *message);
 void slurm_init_update_node_msg(update_node_msg_t *update);
 int slurm_update_node(update_node_msg_t *update);
 void slurm_free_job_info_msg(job_info_msg_t *message);

@@ -171,7 +171,7 @@ expand()
 	end_job "$job"
 
 	quiet_job
-	crash_slurmd_and "$job"
+	crash_slurmd_and scancel "$job"
 	start_daemon slurmd
 	wait_for_job "$job"
 	node_is_clean

@@ -80,8 +80,38 @@ knows_all_cpus()
 # bats test_tags=nightly
 @test "the node comes back from a job that ended while slurmd was down" {
 	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/spin"
-	crash_slurmd_and "$job"
+	crash_slurmd_and scancel "$job"
 	start_daemon slurmd
 	wait_for_job "$job"
+	node_is_clean
+}
+
+# bats test_tags=nightly
+@test "a job that ends while its prolog, whose slurmd died, waits for another switch is not switched" {
+	bed sh -c 'echo on boot before hold >/run/slurm-lwk/fault'
+	first=$(submit user1 -n2 --mem=300 --no-requeue --lwk --wrap "srun -n1 $programs/hello")
+	wait_for 60 bed test -e /run/slurm-lwk/fault.met
+	second=$(submit user1 -n2 --mem=300 --no-requeue --lwk --wrap "srun -n1 $programs/hello")
+	wait_for 60 bed test -e "/run/slurm-lwk/jobs/$second.begun"
+	stop_daemon slurmd -KILL
+	start_daemon slurmd
+	bed scancel "$second"
+	# The epilog waits for the lock, too.
+	bed sh -c 'sleep 2; rm -f /run/slurm-lwk/fault /run/slurm-lwk/fault.met'
+	wait_for_job "$second"
+	bed scancel "$first"
+	wait_for_job "$first"
+	node_is_clean
+}
+
+# No epilog comes for a job that ended while its node was down.
+@test "a node that cannot switch back when slurmd starts is drained with the reason" {
+	running user1 -n2 --mem=512 --no-requeue --lwk --wrap "srun -n1 $programs/spin"
+	crash_slurmd_and scontrol update nodename=node1 state=down reason=crash
+	wait_for 60 job_is "$job" JobState=NODE_FAIL
+	bed sh -c 'echo off cpus before fail >/run/slurm-lwk/fault; scontrol update nodename=node1 state=resume'
+	start_daemon slurmd
+	wait_for 60 bed sh -c "sinfo -h -o '%T %E' | grep 'drain.*lwk: job $job: .*root ordered a fault'"
+	bed sh -c 'rm -f /run/slurm-lwk/fault; lwkctl check --repair; scontrol update nodename=node1 state=resume'
 	node_is_clean
 }
