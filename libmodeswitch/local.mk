@@ -21,6 +21,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/config/configuration.c \
 	libmodeswitch/config/image.c \
 	libmodeswitch/config/keys.c \
+	libmodeswitch/store/announced.c \
 	libmodeswitch/store/journal.c \
 	libmodeswitch/store/lock_holder.c \
 	libmodeswitch/store/record.c \

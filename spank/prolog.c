@@ -29,18 +29,35 @@ static int cool(void)
 	return -1;
 }
 
+/* True when the job ended while this process, whose slurmd may have died, prepared its switch. */
+static bool is_over(uint32_t job_id)
+{
+	if (ms_switch_announced(job_id) >= 0)
+		return false;
+	slurm_info("lwk: job %u ended before its switch began", job_id);
+	return true;
+}
+
+static int cannot_record(uint32_t job_id, const struct ms_error *err)
+{
+	slurm_error("lwk: job %u: cannot record that it is an LWK job: %s", job_id, err->text);
+	verdict_drain(job_id, err->text);
+	return -1;
+}
+
 static int refuse(uint32_t job_id, uid_t uid, const char *reason)
 {
 	struct ms_error err;
 
+	if (is_over(job_id))
+		return -1;
 	slurm_error("lwk: job %u: refused: %s", job_id, reason);
 	if (ms_switch_refuse(job_id, uid, reason, &err) == 0) {
 		verdict_refuse(job_id, reason);
 		return cool();
 	}
 	/* Without a record the job's programs would silently run on Linux. */
-	slurm_error("lwk: job %u: cannot record that: %s", job_id, err.text);
-	return -1;
+	return cannot_record(job_id, &err);
 }
 
 static void report_job(uint32_t job_id)
@@ -73,12 +90,12 @@ static int switch_on(const struct ms_request *request)
 	if (ms_config_load(MS_CONFIG_PATH, &config, &err) < 0)
 		return refuse(request->job_id, request->uid, err.text);
 	ret = ms_switch_on(config, request, &err);
-	if (ret < 0) {
+	if (ret == 0) {
+		report_job(request->job_id);
+	} else if (!is_over(request->job_id)) {
 		slurm_error("lwk: job %u: switching to LWK mode left this node unsound: %s",
 			    request->job_id, err.text);
 		verdict_drain(request->job_id, err.text);
-	} else {
-		report_job(request->job_id);
 	}
 	ms_config_free(config);
 	return ret;
@@ -121,7 +138,7 @@ static void quiet_on(spank_t sp)
 int prolog_switch_on(spank_t sp)
 {
 	struct ms_request request;
-	int64_t start = clock_ms();
+	int64_t start = clock_ms(), announced;
 	struct ms_error err;
 	struct asked asked;
 	uint32_t job_id;
@@ -146,8 +163,11 @@ int prolog_switch_on(spank_t sp)
 			    "administrator run 'lwkctl check'");
 		return -1;
 	}
+	if (ms_switch_announce(job_id, &announced, &err) < 0)
+		return cannot_record(job_id, &err);
 	if (request_build(job_id, uid, &asked, &request, &err) < 0)
 		return refuse(job_id, uid, err.text);
+	request.announced = announced;
 	slurm_info("lwk: job %u: slurmctld told what it was allocated, in %jd ms", job_id,
 		   (intmax_t)(clock_ms() - start));
 	ret = switch_on(&request);

@@ -92,10 +92,20 @@ const char *ms_job_state_word(enum ms_job_state state);
 struct json_object *ms_job_to_json(const struct ms_job *job);
 
 /*
+ * Notes that a switch of the job will begin, so that the job's end is not missed meanwhile: the prolog calls
+ * this before it waits for anything. *when is the announcement's name, which ms_request.announced takes, in
+ * milliseconds since the boot. 0 or -1. Root.
+ */
+int ms_switch_announce(uint32_t job_id, int64_t *when, struct ms_error *err);
+/* Returns the job's announcement; -1: the job has ended since, or nobody has announced its switch. */
+int64_t ms_switch_announced(uint32_t job_id);
+
+/*
  * Switches the job's share of this node to LWK mode: plans, does the steps, publishes the record.
  * Returns 0 when the record now says MS_JOB_ACTIVE, or MS_JOB_REFUSED: then everything taken has
- * been given back, and the reason is for the user. Returns -1 only when some of it could not be
- * given back (MS_JOB_STUCK), so that the node should be drained. Root.
+ * been given back, and the reason is for the user. Returns -1 when some of it could not be given
+ * back (MS_JOB_STUCK), so that the node should be drained; and when the announced job has ended
+ * (ms_switch_announced() is -1 then), which changes nothing. Root.
  */
 int ms_switch_on(const struct ms_config *config, const struct ms_request *request,
 		 struct ms_error *err);

@@ -27,6 +27,7 @@ struct ms_request {
 	struct ms_numa numa;
 	uint64_t proxy_memory; /* limit of its proxies, bytes; 0: as lwk.conf says */
 	bool one_per_core;     /* one LWK CPU for each core, its other hardware threads idle */
+	int64_t announced;     /* by ms_switch_announce(); 0: the job cannot end meanwhile */
 };
 
 /* A CPU for the LWK, which numbers its CPUs by their places in ms_plan.cpus. */

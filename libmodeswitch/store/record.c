@@ -127,6 +127,9 @@ int record_remove(uint32_t job_id, struct ms_error *err)
 		ret = ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
 	snprintf(name, sizeof(name), "%u.mpi", job_id);
 	unlinkat(dir, name, 0);
+	/* A prolog that waits still does not switch the job then. */
+	snprintf(name, sizeof(name), "%u.begun", job_id);
+	unlinkat(dir, name, 0);
 	/* A process that was killed while it published left this. */
 	snprintf(name, sizeof(name), "%u.json.new", job_id);
 	unlinkat(dir, name, 0);

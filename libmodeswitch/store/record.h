@@ -17,7 +17,7 @@ void record_stamp(struct ms_job *job);
 int record_publish(const struct ms_job *job, struct ms_error *err);
 /* Reads a job's record as ms_job_get() does, but a job without a record is an error, too. */
 int record_find(uint32_t job_id, struct ms_job *job, struct ms_error *err);
-/* Removes a job's record; succeeds also when there is none. */
+/* Removes a job's record and its announcement; succeeds also when there is none. */
 int record_remove(uint32_t job_id, struct ms_error *err);
 
 #endif

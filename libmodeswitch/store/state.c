@@ -140,15 +140,17 @@ ssize_t state_jobs(const char *suffix, uint32_t **out, struct ms_error *err)
 
 bool state_knows_job(uint32_t job_id)
 {
+	static const char *const suffixes[] = { "begun", "journal", "json" };
 	int dir = state_open_jobs_readonly();
-	char journal[32], record[32];
-	bool knows;
+	bool knows = false;
+	char name[32];
 
 	if (dir < 0)
 		return errno != ENOENT;
-	snprintf(journal, sizeof(journal), "%u.journal", job_id);
-	snprintf(record, sizeof(record), "%u.json", job_id);
-	knows = faccessat(dir, journal, F_OK, 0) == 0 || faccessat(dir, record, F_OK, 0) == 0;
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		snprintf(name, sizeof(name), "%u.%s", job_id, suffixes[i]);
+		knows |= faccessat(dir, name, F_OK, 0) == 0;
+	}
 	close(dir);
 	return knows;
 }

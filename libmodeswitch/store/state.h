@@ -9,6 +9,7 @@
  *   quiet.json       interrupts/quiet/
  *   ihk.json, ihk.lock  driver/ihk/owned.c
  *   fault            switch/fault.c: root orders a fault, as a test
+ *   jobs/ID.begun    store/announced.c
  *   jobs/ID.journal  store/journal.c
  *   jobs/ID.json     store/record.c; readable for everyone
  *   jobs/ID.mpi      store/mpi_sums.c
@@ -53,7 +54,7 @@ int state_lock(unsigned wait_ms, struct ms_error *err);
  */
 ssize_t state_jobs(const char *suffix, uint32_t **ids, struct ms_error *err);
 
-/* Returns true if that job has a journal or a record. */
+/* Returns true if that job has a journal or a record, or a switch of it is announced. */
 bool state_knows_job(uint32_t job_id);
 
 /* Writes jobs/NAME durably, whole or not at all. */

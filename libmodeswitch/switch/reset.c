@@ -28,34 +28,51 @@
 #include "switch/undo.h"
 #include "switch/warm.h"
 
-/* Lists the jobs that have a journal or a record, ascending, each once. Their number, or -1. */
-static ssize_t known_jobs(uint32_t **out, struct ms_error *err)
+/* Lists the ids that are in one of the lists, which ascend; NULL: no memory. */
+static uint32_t *join(const uint32_t *a, size_t n_a, const uint32_t *b, size_t n_b, ssize_t *n)
 {
-	uint32_t *journals, *records = NULL, *all;
-	ssize_t n_journals = state_jobs(".journal", &journals, err), n_records = -1;
-	ssize_t i = 0, j = 0, n = 0;
+	uint32_t *all = calloc(n_a + n_b + 1, sizeof(*all));
+	size_t i = 0, j = 0;
 
-	if (n_journals >= 0)
-		n_records = state_jobs(".json", &records, err);
-	all = n_records < 0 ? NULL : calloc(n_journals + n_records + 1, sizeof(*all));
-	while (all && (i < n_journals || j < n_records)) {
-		if (j == n_records || (i < n_journals && journals[i] < records[j])) {
-			all[n++] = journals[i++];
+	*n = 0;
+	while (all && (i < n_a || j < n_b)) {
+		if (j == n_b || (i < n_a && a[i] < b[j])) {
+			all[(*n)++] = a[i++];
 		} else {
-			i += i < n_journals && journals[i] == records[j];
-			all[n++] = records[j++];
+			i += i < n_a && a[i] == b[j];
+			all[(*n)++] = b[j++];
 		}
 	}
-	free(journals);
-	free(records);
+	return all;
+}
+
+/*
+ * Lists the jobs that have a journal or a record, and, if 'announced', those whose switch has only been
+ * announced; ascending, each once. Their number, or -1.
+ */
+static ssize_t known_jobs(bool announced, uint32_t **out, struct ms_error *err)
+{
+	static const char *const suffixes[] = { ".journal", ".json", ".begun" };
+	uint32_t *all = NULL, *more, *joined;
+	ssize_t n = 0, n_more;
+
+	for (size_t i = 0; i < (announced ? 3 : 2); i++) {
+		n_more = state_jobs(suffixes[i], &more, err);
+		joined = n_more < 0 ? NULL : join(all, n, more, n_more, &n);
+		free(all);
+		free(more);
+		all = joined;
+		if (!all)
+			return n_more < 0 ? -1 : ms_fail(err, "out of memory");
+	}
 	*out = all;
-	return all ? n : -1;
+	return n;
 }
 
 int ms_reconcile(bool (*alive)(uint32_t job_id, void *context), void *context, struct ms_error *err)
 {
 	uint32_t *jobs;
-	ssize_t n = known_jobs(&jobs, err);
+	ssize_t n = known_jobs(true, &jobs, err);
 	struct ms_error why;
 	int ret = n < 0 ? -1 : 0;
 
@@ -167,7 +184,7 @@ static int reset_all(bool force, ms_say say, void *context, struct ms_error *err
 {
 	struct switching all = { .say = say, .say_context = context };
 	uint32_t *jobs;
-	ssize_t n = known_jobs(&jobs, err);
+	ssize_t n = known_jobs(false, &jobs, err);
 	struct ms_error why;
 	int ret = n < 0 ? -1 : 0, left = 0;
 
@@ -256,7 +273,7 @@ static bool is_left_behind(uint32_t job_id)
 static int repair_jobs(ms_say say, void *context, struct ms_error *err)
 {
 	uint32_t *jobs;
-	ssize_t n = known_jobs(&jobs, err), others = 0;
+	ssize_t n = known_jobs(false, &jobs, err), others = 0;
 	int ret = n < 0 ? -1 : 0;
 
 	for (ssize_t i = 0; i < n; i++)

@@ -31,6 +31,7 @@ enum switch_result {
 	SWITCH_OK,
 	SWITCH_REFUSED, /* the switch failed, and nothing is left; the user gets the reason */
 	SWITCH_STUCK,	/* the switch failed and could not be undone; the node is not sound */
+	SWITCH_OVER,	/* the job ended before its switch began */
 };
 
 static void job_init(struct ms_job *job, uint32_t job_id, uid_t uid, enum ms_job_state state)
@@ -257,6 +258,12 @@ static void release(struct switching *switching)
 	free(switching->memory);
 }
 
+/* Only with the lock the answer holds, because the job's end takes it, too. */
+static bool is_over(const struct ms_request *request)
+{
+	return request->announced && ms_switch_announced(request->job_id) != request->announced;
+}
+
 int ms_switch_on(const struct ms_config *config, const struct ms_request *request,
 		 struct ms_error *err)
 {
@@ -269,7 +276,9 @@ int ms_switch_on(const struct ms_config *config, const struct ms_request *reques
 	signals_hold();
 	lock = state_lock(config->switch_timeout_ms, &reason);
 	times_lap(&times, "lock");
-	if (lock >= 0) {
+	if (is_over(request)) {
+		result = SWITCH_OVER;
+	} else if (lock >= 0) {
 		struct switching switching = { .job_id = request->job_id,
 					       .uid = request->uid,
 					       .dev = -1,
@@ -292,6 +301,8 @@ int ms_switch_on(const struct ms_config *config, const struct ms_request *reques
 		*err = reason;
 		publish_stuck(request->job_id, request->uid, err);
 		ret = -1;
+	} else if (result == SWITCH_OVER) {
+		ret = ms_fail(err, "the job ended before its switch began");
 	}
 	if (lock >= 0)
 		close(lock);

@@ -7,7 +7,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "modeswitch/config.h"
 #include "modeswitch/job.h"
+#include "modeswitch/node.h"
+#include "modeswitch/plan.h"
 #include "store/record.h"
 
 static void fill(struct ms_job *job, uint32_t id)
@@ -179,6 +182,47 @@ static void reconciling_forgets_the_dead_only(void **state)
 	ms_job_release(&job);
 }
 
+/* A prolog whose slurmd died waits on, while its job ends. */
+static void a_job_that_ends_before_its_switch_is_not_switched(void **state)
+{
+	struct ms_config config = { .switch_timeout_ms = 1000 };
+	struct ms_request request = { .job_id = 5, .uid = 1000 };
+	struct ms_error err;
+	uint32_t alive = 5;
+	struct ms_job job;
+
+	assert_int_equal(ms_switch_announced(5), -1);
+	assert_int_equal(ms_switch_announce(5, &request.announced, &err), 0);
+	assert_int_equal(ms_switch_announced(5), request.announced);
+	assert_int_equal(ms_reconcile(job_is_alive, &alive, &err), 0);
+	assert_int_equal(ms_switch_announced(5), request.announced);
+	assert_int_equal(ms_job_ended(5, NULL, &err), 0);
+	assert_int_equal(ms_switch_announced(5), -1);
+	assert_int_equal(ms_switch_on(&config, &request, &err), -1);
+	assert_has(err.text, "the job ended before its switch began");
+	assert_int_equal(ms_job_get(5, &job, &err), 0);
+	/* The job's next run is announced, and the prolog of its former one still waits. */
+	request.announced--;
+	assert_int_equal(ms_switch_announce(5, &(int64_t){ 0 }, &err), 0);
+	assert_int_equal(ms_switch_on(&config, &request, &err), -1);
+	assert_int_equal(ms_job_get(5, &job, &err), 0);
+	/* slurmd starts after the end of the job. */
+	alive = 6;
+	assert_int_equal(ms_reconcile(job_is_alive, &alive, &err), 0);
+	assert_int_equal(ms_switch_announced(5), -1);
+}
+
+/* The switch of this job has only begun. */
+static void repairing_leaves_an_announced_switch_alone(void **state)
+{
+	struct ms_error err;
+	int64_t when;
+
+	assert_int_equal(ms_switch_announce(5, &when, &err), 0);
+	ms_repair(NULL, NULL, &err);
+	assert_int_equal(ms_switch_announced(5), when);
+}
+
 static void a_damaged_journal_is_no_success(void **state)
 {
 	struct ms_error err;
@@ -323,6 +367,8 @@ int main(void)
 		TEST(jobs_are_listed_by_number),
 		TEST(what_is_no_record_is_an_error),
 		TEST(reconciling_forgets_the_dead_only),
+		TEST(a_job_that_ends_before_its_switch_is_not_switched),
+		TEST(repairing_leaves_an_announced_switch_alone),
 		TEST(a_damaged_journal_is_no_success),
 		cmocka_unit_test_setup_teardown(ended_jobs, unit_setup, unit_teardown),
 		cmocka_unit_test_setup_teardown(ended_mpi_jobs, unit_setup, unit_teardown),
