@@ -113,13 +113,14 @@ teardown_file()
 
 # bats test_tags=cgroups
 @test "the limits of proxies hold for the tasks of a job with the driver ihk" {
-	bed sed -i '0,/^Boot/s//ProxyMemory = 64M\nProxyPids = 200\nBoot/' /etc/slurm/lwk.conf
+	bed sh -c 'cd /etc/slurm && cp -p lwk.conf /root/lwk.conf.limits &&
+		sed -i "/^Proxy\(Memory\|Pids\) *=/d; 0,/^Boot/s//ProxyMemory = 64M\nProxyPids = 200\nBoot/" lwk.conf'
 	# shellcheck disable=SC2016  # the task's shell expands it
 	run -0 as user1 timeout 200 srun --lwk=mck --lwk-launch=none --ntasks=1 --cpus-per-task=2 --mem=320M sh -c '
 		grep Cpus_allowed_list /proc/self/status
 		if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
 			group=$(sed -n "s/^0:://p" /proc/self/cgroup)
-			cat "/sys/fs/cgroup$group/memory.max" "/sys/fs/cgroup${group%%/step_*}/pids.max"
+			cat "/sys/fs/cgroup${group%/task_*}/memory.max" "/sys/fs/cgroup${group%%/step_*}/pids.max"
 		else
 			cd /sys/fs/cgroup
 			cat "memory$(sed -n "s/.*:memory://p" /proc/self/cgroup)/memory.limit_in_bytes"
@@ -130,7 +131,7 @@ teardown_file()
 	[[ ${lines[1]} == $((64 << 20)) && ${lines[2]} == 200 ]]
 	cpus=${lines[0]##*[[:space:]]}
 	[[ $output == *"with Linux $cpus"* ]]
-	bed sed -i '/^Proxy\(Memory\|Pids\)/d' /etc/slurm/lwk.conf
+	bed mv /root/lwk.conf.limits /etc/slurm/lwk.conf
 	node_is_clean
 }
 

@@ -95,6 +95,8 @@ knows_all_cpus()
 	wait_for 60 bed test -e "/run/slurm-lwk/jobs/$second.begun"
 	stop_daemon slurmd -KILL
 	start_daemon slurmd
+	# slurmctld repeats what a slurmd that is away does not hear minutes later.
+	wait_for 60 bed sh -c 'scontrol ping && sinfo -h -o %T | grep -x "mixed\|allocated"'
 	bed scancel "$second"
 	# The epilog waits for the lock, too.
 	bed sh -c 'sleep 2; rm -f /run/slurm-lwk/fault /run/slurm-lwk/fault.met'
