@@ -167,6 +167,10 @@ choose_form()
 	[[ $cpu != max* ]] || ((threads == 1)) || cpu+=,vendor=GenuineIntel
 }
 
+# A busy host runs a machine ten times slower for a while, so its kernel waits as much longer before it takes
+# slowness for a lockup: a minute or more where it has 20 s, eight minutes where it has two.
+patience='watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=180 sysctl.kernel.hung_task_timeout_secs=480'
+
 start_machine()
 {
 	local machine=$1 tries port
@@ -183,7 +187,7 @@ start_machine()
 			"${topology_options[@]}" \
 			-nodefaults -no-user-config -display none -no-reboot \
 			-kernel "$image/vmlinuz" -initrd "$image/initrd" \
-			-append "console=ttyS0 loglevel=5 panic=-1 net.ifnames=0 $clock $init_arguments $append" \
+			-append "console=ttyS0 loglevel=5 panic=-1 net.ifnames=0 $clock $patience $init_arguments $append" \
 			-drive "file=$image/root.img,if=virtio,format=raw,snapshot=on,cache=unsafe" \
 			-drive "file=$state/seed$machine.tar,if=virtio,format=raw,readonly=on" \
 			-netdev "user,id=host,restrict=on,hostfwd=tcp:127.0.0.1:$port-:22" \
