@@ -88,7 +88,7 @@ knows_all_cpus()
 
 # bats test_tags=nightly
 @test "a job that ends while its prolog, whose slurmd died, waits for another switch is not switched" {
-	bed sh -c 'echo on boot before hold >/run/slurm-lwk/fault'
+	bed sh -c 'mkdir -p /run/slurm-lwk; echo on boot before hold >/run/slurm-lwk/fault'
 	first=$(submit user1 -n2 --mem=300 --no-requeue --lwk --wrap "srun -n1 $programs/hello")
 	wait_for 60 bed test -e /run/slurm-lwk/fault.met
 	second=$(submit user1 -n2 --mem=300 --no-requeue --lwk --wrap "srun -n1 $programs/hello")
