@@ -230,16 +230,30 @@ ssize_t transfer_signal(struct transfer *transfer, u64 number)
 	return sizeof(number);
 }
 
+/*
+ * True when a seek looks at the file's size and nothing else. Other file systems may ask somebody where the end
+ * is: OCFS2 waits for a lock of its cluster.
+ */
+static bool seeks_at_once(struct inode *inode)
+{
+	switch (inode->i_sb->s_magic) {
+	case EXT4_SUPER_MAGIC:
+	case XFS_SUPER_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+		return true;
+	default:
+		return is_in_memory(inode);
+	}
+}
+
 loff_t transfer_seek(struct transfer *transfer, loff_t offset, unsigned int whence)
 {
 	struct file *file = transfer->file;
 	struct inode *inode = file_inode(file);
 	loff_t result;
 
-	/* Other file systems may have to ask somebody where the end is. */
-	if (whence > SEEK_END || !(file->f_mode & FMODE_LSEEK) ||
-	    !(S_ISREG(inode->i_mode) && (file->f_mode & FMODE_NOWAIT || is_in_memory(inode))) ||
-	    !lock_position(file))
+	if (whence > SEEK_END || !(file->f_mode & FMODE_LSEEK) || !S_ISREG(inode->i_mode) ||
+	    !seeks_at_once(inode) || !lock_position(file))
 		return NOT_DONE;
 	result = vfs_llseek(file, offset, whence);
 	unlock_position(file);
