@@ -258,6 +258,7 @@ static void make_world(unsigned int n, unsigned int flags)
 				   .next_charge = 1000 },
 		};
 		instance->threads[n + i] = &process->first;
+		instance->slots_end = n + i + 1;
 		model_name(process, sizeof(*process), "process");
 		/* No scenario has anybody who hides memory. */
 		model_ignore(&process->shown, sizeof(process->shown));

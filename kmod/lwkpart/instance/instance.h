@@ -131,6 +131,8 @@ struct instance {
 	/* process/; under process_mutex */
 	struct mutex process_mutex;
 	struct lwk_thread *threads[LWK_MAX_SLOTS]; /* the thread of each slot, or NULL */
+	/* No slot from here on has a thread. Doorbells look at the slots before it, without the mutex. */
+	unsigned int slots_end;
 	unsigned int n_processes;
 	bool stopped;		   /* its CPUs have been stopped */
 	struct list_head stranded; /* grants of processes that ended before that (grant.c) */

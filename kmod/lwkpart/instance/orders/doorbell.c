@@ -118,16 +118,17 @@ void doorbell_exit(void)
 static irqreturn_t doorbell_interrupt(int irq, void *data)
 {
 	struct instance *instance = data;
-	unsigned int i, slot;
+	unsigned int i, slot, end;
 
 	/* An LWK that panics rings its doorbell; the state tells. */
 	instance_state(instance);
 	smp_mb(); /* who is not in a queue yet looks at what the LWK has written once it is */
+	end = READ_ONCE(instance->slots_end);
 	for (i = 0; i < instance->n_cpus; i++) {
 		if (instance->doorbells.irq[i] != irq)
 			continue;
 		/* The LWK rings the doorbell of slot % n_cpus, wherever the slot is. */
-		for (slot = i; slot < instance->n_slots; slot += instance->n_cpus)
+		for (slot = i; slot < end; slot += instance->n_cpus)
 			if (waitqueue_active(&instance->wait[slot]))
 				instance_wake_proxy(instance, slot);
 	}

@@ -95,29 +95,38 @@ static unsigned int weight_of(const struct instance *instance, unsigned int slot
 	}
 }
 
-/* The weight of the threads of a CPU; only of those of one process, if that is not NULL. */
-static unsigned int weight_on(const struct instance *instance, unsigned int cpu,
-			      const struct lwk_process *process)
-{
-	unsigned int slot, weight = 0;
+/* The weight of the threads of each CPU. */
+struct weights {
+	u16 of[LWK_MAX_CPUS];
+};
 
+/*
+ * Adds up the weights of all threads; only of those of one process, if that is not NULL. A large
+ * instance has thousands of slots, so each is looked at once.
+ */
+static void weigh(const struct instance *instance, const struct lwk_process *process,
+		  struct weights *weights)
+{
+	unsigned int slot;
+
+	memset(weights, 0, sizeof(*weights));
 	for (slot = instance->n_cpus; slot < instance->n_slots; slot++) {
 		const struct lwk_thread *thread = instance->threads[slot];
 
-		if (thread && (!process || thread->process == process) &&
-		    doorbell_cpu(instance, slot) == cpu)
-			weight += weight_of(instance, slot);
+		if (thread && (!process || thread->process == process))
+			weights->of[doorbell_cpu(instance, slot)] += weight_of(instance, slot);
 	}
-	return weight;
 }
 
 int cpu_find_idle(struct instance *instance, int near)
 {
+	struct weights weights;
 	unsigned int i;
 	int found = -1;
 
+	weigh(instance, NULL, &weights);
 	for (i = 0; i < instance->n_cpus; i++) {
-		if (weight_on(instance, i, NULL))
+		if (weights.of[i])
 			continue;
 		if (near < 0 || instance->cpus[i].node == instance->cpus[near].node)
 			return i;
@@ -130,13 +139,16 @@ int cpu_find_idle(struct instance *instance, int near)
 unsigned int cpu_find_shared(struct instance *instance, unsigned int near,
 			     const struct lwk_process *process)
 {
-	unsigned int i, weight, found = near, least = weight_on(instance, near, NULL);
+	struct weights all, own;
+	unsigned int i, found = near, least;
 
+	weigh(instance, NULL, &all);
+	weigh(instance, process, &own);
+	least = all.of[near];
 	for (i = 0; i < instance->n_cpus; i++) {
-		weight = weight_on(instance, i, NULL);
-		if (weight >= least || (process && !weight_on(instance, i, process)))
+		if (all.of[i] >= least || (process && !own.of[i]))
 			continue;
-		least = weight;
+		least = all.of[i];
 		found = i;
 	}
 	return found;
@@ -178,6 +190,7 @@ int slot_take(struct instance *instance, unsigned int slot, unsigned int cpu,
 	mutex_unlock(&thread->charge_mutex);
 	thread->stuck = true;
 	instance->threads[slot] = thread;
+	WRITE_ONCE(instance->slots_end, max(instance->slots_end, slot + 1));
 	WRITE_ONCE(thread->slot, slot);
 	spin_lock(&thread->lock);
 	thread->channel = &instance->channels[slot];
@@ -232,6 +245,8 @@ static bool take_back(struct lwk_thread *thread)
 	instance->threads[thread->slot] = NULL;
 	/* The serving Linux thread may be waiting for packets. */
 	wake_up_all(&instance->wait[thread->slot]);
+	while (instance->slots_end && !instance->threads[instance->slots_end - 1])
+		WRITE_ONCE(instance->slots_end, instance->slots_end - 1);
 	return obeys || READ_ONCE(instance->stopping);
 }
 
