@@ -4,7 +4,8 @@
  * JSON object and its checksum per line. The first line names the job's owner and driver; every
  * other line names a step, with the details that its undo needs. A line is on disk before its step
  * is done, so an undo may find that the step was never done. A last line that was not written whole
- * is ignored, because its step was not begun; any other line that cannot be read is damage.
+ * is ignored, because its step was not begun; the first line may be the last. Any other line that
+ * cannot be read is damage.
  *
  * Calls return 0, or -1 with *err, where no other result is named.
  */
@@ -21,7 +22,7 @@
 struct journal {
 	uint32_t job_id;
 	uid_t uid;
-	char driver[16];
+	char driver[16];	     /* "": the first line was not written whole */
 	int fd;			     /* -1: opened for reading */
 	unsigned damaged_line;	     /* the first damaged line; 0: none; 1: the owner is unknown */
 	struct json_object *entries; /* array of the lines after the first */

@@ -72,6 +72,46 @@ static int open_driver(struct switching *switching, struct ms_error *err)
 	return switching->dev >= 0 || switching->dev == -ENOENT ? 0 : -1;
 }
 
+static bool has_instance(uint32_t job_id)
+{
+	const struct driver *driver;
+	struct ms_error ignored;
+	bool has = false;
+
+	for (size_t i = 0; !has && (driver = driver_number(i)); i++) {
+		int dev = driver_open_any(driver, &ignored);
+
+		has = dev >= 0 && driver_instance_of_job(driver, dev, job_id) != MS_NO_INSTANCE;
+		if (dev >= 0)
+			driver->close(dev);
+	}
+	return has;
+}
+
+/*
+ * True when the process that created the journal was killed before the first line was whole, so no
+ * step has begun. A journal of a job with an LWK was whole, and somebody has cut it.
+ */
+static bool is_unbegun(struct journal *journal)
+{
+	if (*journal->driver || journal->damaged_line || json_object_array_length(journal->entries))
+		return false;
+	journal->damaged_line = has_instance(journal->job_id);
+	return !journal->damaged_line;
+}
+
+static int undo_journal(struct switching *switching, struct ms_error *err)
+{
+	int ret;
+
+	if (is_unbegun(switching->journal))
+		return journal_remove(switching->job_id, err);
+	ret = open_driver(switching, err) < 0 || undo_switching(switching, err) < 0 ? -1 : 0;
+	if (switching->dev >= 0)
+		switching->driver->close(switching->dev);
+	return ret;
+}
+
 int undo_job(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
 	     struct ms_error *err)
 {
@@ -89,9 +129,7 @@ int undo_job(uint32_t job_id, struct ms_times *times, ms_say say, void *context,
 	}
 	switching.uid = switching.journal->uid;
 	publish_switching(&switching);
-	ret = open_driver(&switching, err) < 0 || undo_switching(&switching, err) < 0 ? -1 : 0;
-	if (switching.dev >= 0)
-		switching.driver->close(switching.dev);
+	ret = undo_journal(&switching, err);
 	if (ret < 0)
 		publish_stuck(job_id, switching.uid, err);
 	journal_close(switching.journal);

@@ -64,6 +64,20 @@ static void a_journal_without_steps_is_removed(void **state)
 	ms_job_release(&job);
 }
 
+/* A process that is killed while it creates the journal has begun no step. */
+static void a_journal_without_its_first_line_is_removed(void **state)
+{
+	static const char *const torn[] = { "", "{\"version\":1,\"jo" };
+	struct ms_error err;
+
+	for (size_t i = 0; i < sizeof(torn) / sizeof(*torn); i++) {
+		unit_file(JOURNAL, "%s", torn[i]);
+		if (undo(&err) < 0)
+			fail_msg("journal \"%s\": %s", torn[i], err.text);
+		assert_false(unit_exists(JOURNAL));
+	}
+}
+
 static void a_job_that_ended_is_forgotten(void **state)
 {
 	struct ms_error err;
@@ -130,6 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_job_without_a_journal_needs_nothing),
 		TEST(a_journal_without_steps_is_removed),
+		TEST(a_journal_without_its_first_line_is_removed),
 		TEST(a_job_that_ended_is_forgotten),
 		TEST(an_unknown_driver_leaves_the_job_stuck),
 		TEST(damage_leaves_the_job_stuck),

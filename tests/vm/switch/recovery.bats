@@ -101,6 +101,20 @@ record_has()
 	node_is_clean
 }
 
+@test "a journal that somebody has emptied is damage as long as the job has an LWK" {
+	bed switch-once on 218 1000 4-7 600M
+	bed truncate -s 0 /run/slurm-lwk/jobs/218.journal
+	run -1 bed switch-once off 218
+	[[ $output == *'218.journal: line 1 is damaged'*'lwkctl reset'* ]]
+	run -0 bed lwkctl reset
+	[[ $output == *'of job 218 is ended'*'CPU 7 is back'* ]]
+	node_is_clean
+	# A process that was killed while it created the journal has left the same.
+	bed sh -c 'mkdir -p /run/slurm-lwk/jobs && : >/run/slurm-lwk/jobs/218.journal'
+	bed switch-once off 218
+	node_is_clean
+}
+
 @test "lwkctl reset --dry-run shows what there is and changes nothing" {
 	bed switch-once on 212 1000 4-7 600M
 	run -0 bed lwkctl reset --dry-run
