@@ -16,6 +16,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/base/files.c \
 	libmodeswitch/base/json.c \
 	libmodeswitch/base/parse.c \
+	libmodeswitch/base/patience.c \
 	libmodeswitch/base/signals.c \
 	libmodeswitch/base/trust.c \
 	libmodeswitch/config/configuration.c \

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/patience.h"
 #include "driver/driver.h"
 #include "interrupts/quiet/quiet.h"
 #include "limits/limits.h"
@@ -104,8 +105,12 @@ static int end_instances(const struct switching *all, struct ms_error *err)
 
 static int give_back_cpu(const struct switching *all, unsigned cpu, struct ms_error *err)
 {
-	int error = all->driver->return_cpu(all->dev, cpu);
+	struct patience patience = patience_for(RETURN_CPU_MS);
+	int error;
 
+	do
+		error = all->driver->return_cpu(all->dev, cpu);
+	while (patience_lasts(&patience, error));
 	if (error)
 		return ms_fail(err, "CPU %u cannot be given back to Linux: %s", cpu,
 			       strerror(-error));

@@ -69,9 +69,16 @@ static void fake_close(int dev)
 {
 }
 
+/* Linux forbids CPU hotplug for a moment. */
+static bool is_busy(void)
+{
+	fake->refused = fake->refused < fake->busy ? fake->refused + 1 : 0;
+	return fake->refused;
+}
+
 static int lend_cpu(int dev, unsigned cpu)
 {
-	int error = act();
+	int error = is_busy() ? -EBUSY : act();
 
 	if (error)
 		return error;
@@ -82,7 +89,7 @@ static int lend_cpu(int dev, unsigned cpu)
 
 static int return_cpu(int dev, unsigned cpu)
 {
-	int error = act();
+	int error = is_busy() ? -EBUSY : act();
 
 	error = error ? error : take_out(find(true, cpu));
 	if (!error)
@@ -173,7 +180,7 @@ static int assign(struct ms_lent *lent, unsigned instance)
 static int assign_cpu(int dev, unsigned instance, unsigned cpu, unsigned doorbell_cpu)
 {
 	assert_int_equal(doorbell_cpu, 4);
-	return assign(find(true, cpu), instance);
+	return is_busy() ? -EBUSY : assign(find(true, cpu), instance);
 }
 
 static int assign_memory(int dev, unsigned instance, uint64_t start, uint64_t bytes)

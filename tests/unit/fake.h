@@ -26,6 +26,8 @@ struct fake {
 	int actions, stop_at; /* at this action 'how' happens */
 	enum { NOTHING, FAIL, CRASH } how;
 	bool boot_fails, veto_blocks;
+	unsigned busy; /* how often each call about a CPU says -EBUSY before it is done */
+	unsigned refused;
 	bool booted;
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/patience.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
@@ -24,10 +25,15 @@ static struct json_object *details(struct switching *switching)
 	return object;
 }
 
-static int lend(struct switching *switching, unsigned cpu, struct ms_error *err)
+static int lend(struct switching *switching, unsigned cpu, struct patience *patience,
+		struct ms_error *err)
 {
-	int error = switching->driver->lend_cpu(switching->dev, cpu);
+	struct ms_error ignored;
+	int error;
 
+	do
+		error = switching->driver->lend_cpu(switching->dev, cpu);
+	while (patience_lasts(patience, error) && switching_may_go_on(switching, &ignored) == 0);
 	switch (error) {
 	case 0:
 		return 0;
@@ -50,10 +56,12 @@ static int lend(struct switching *switching, unsigned cpu, struct ms_error *err)
 
 static int run(struct switching *switching, struct ms_error *err)
 {
+	struct patience patience = patience_for(TAKE_CPU_MS);
 	int cpu;
 
 	hwloc_bitmap_foreach_begin(cpu, switching->plan->lwk_cpus) {
-		if (switching_may_go_on(switching, err) < 0 || lend(switching, cpu, err) < 0)
+		if (switching_may_go_on(switching, err) < 0 ||
+		    lend(switching, cpu, &patience, err) < 0)
 			return -1;
 	}
 	hwloc_bitmap_foreach_end();
@@ -69,7 +77,7 @@ static bool is_online(unsigned cpu)
 }
 
 static int give_back(struct switching *switching, unsigned cpu, const struct ms_lent *lent,
-		     struct ms_error *err)
+		     struct patience *patience, struct ms_error *err)
 {
 	enum owner owner = lent ? switching_owner(switching, lent) : OWNER_NOBODY;
 	int error = 0;
@@ -80,13 +88,19 @@ static int give_back(struct switching *switching, unsigned cpu, const struct ms_
 		return ms_fail(err, "CPU %u is still lent to LWK instance %d", cpu, lent->instance);
 	if (!lent && is_online(cpu))
 		return 0;
-	if (lent)
+	while (lent) {
 		error = switching->driver->return_cpu(switching->dev, cpu);
+		if (!patience_lasts(patience, error))
+			break;
+	}
 	if (error && error != -ENOENT)
 		return ms_fail(err, "CPU %u cannot be given back to Linux: %s", cpu,
 			       strerror(-error));
-	if (!is_online(cpu))
+	while (!is_online(cpu)) {
 		error = kernel_write("1", "/sys/devices/system/cpu/cpu%u/online", cpu);
+		if (!patience_lasts(patience, error))
+			break;
+	}
 	if (!is_online(cpu))
 		return ms_fail(err, "CPU %u does not come on-line: %s", cpu, strerror(-error));
 	switching_say(switching, "CPU %u is back", cpu);
@@ -105,6 +119,7 @@ static const struct ms_lent *find_cpu(const struct ms_lent *ledger, size_t n, un
 
 static int undo(struct switching *switching, struct json_object *entry, struct ms_error *err)
 {
+	struct patience patience = patience_for(RETURN_CPU_MS);
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
 	struct ms_lent *ledger = NULL;
 	struct ms_error why;
@@ -115,8 +130,9 @@ static int undo(struct switching *switching, struct json_object *entry, struct m
 		ret = switching_ledger(switching, &ledger, &n, err);
 	if (ret == 0) {
 		hwloc_bitmap_foreach_begin(cpu, cpus) {
-			if (give_back(switching, cpu, find_cpu(ledger, n, cpu), &why) < 0 &&
-			    ret == 0)
+			const struct ms_lent *lent = find_cpu(ledger, n, cpu);
+
+			if (give_back(switching, cpu, lent, &patience, &why) < 0 && ret == 0)
 				ret = ms_fail(err, "%s", why.text);
 		}
 		hwloc_bitmap_foreach_end();

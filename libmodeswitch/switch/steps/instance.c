@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/patience.h"
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
@@ -73,13 +74,17 @@ static int destroy(struct switching *switching, struct json_object *entry, struc
 
 static int assign(struct switching *switching, struct ms_error *err)
 {
+	struct patience patience = patience_for(TAKE_CPU_MS);
 	const struct ms_plan *plan = switching->plan;
 	int error;
 
 	for (size_t i = 0; i < plan->n_cpus; i++) {
-		error = switching->driver->assign_cpu(switching->dev, switching->instance,
-						      plan->cpus[i].cpu,
-						      plan->cpus[i].doorbell_cpu);
+		/* A CPU that has run an LWK before goes through Linux. */
+		do
+			error = switching->driver->assign_cpu(switching->dev, switching->instance,
+							      plan->cpus[i].cpu,
+							      plan->cpus[i].doorbell_cpu);
+		while (patience_lasts(&patience, error));
 		if (error)
 			return ms_fail(err,
 				       "CPU %u (with doorbells to CPU %u) cannot be given to LWK "

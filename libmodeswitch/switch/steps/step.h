@@ -19,6 +19,10 @@
 #include "modeswitch/plan.h"
 #include "store/journal.h"
 
+/* For how long Linux may be busy when a CPU is taken from it, and when one is given back. */
+#define TAKE_CPU_MS 3000
+#define RETURN_CPU_MS 10000
+
 /* A switch that is going on, in either direction. */
 struct switching {
 	uint32_t job_id;

@@ -4,6 +4,8 @@
 #include "modeswitch/plan.h"
 #include "unit/fake.h"
 
+#include <limits.h>
+
 #include "base/clock.h"
 #include "base/files.h"
 #include "switch/engine.h"
@@ -222,6 +224,31 @@ static void a_boot_that_fails_tells_the_console(void **state)
 	assert_all_is_back();
 }
 
+/* Linux forbids CPU hotplug for moments, for example while it probes a PCI device. */
+static void cpu_hotplug_that_is_busy_is_tried_again(void **state)
+{
+	struct ms_error err;
+
+	fake->busy = 2;
+	if (switch_on(&err) != 0)
+		fail_msg("%s", err.text);
+	if (switch_off(&err) != 0)
+		fail_msg("%s", err.text);
+	assert_all_is_back();
+}
+
+static void cpu_hotplug_that_stays_busy_refuses_the_job(void **state)
+{
+	struct ms_error err;
+	int64_t start = clock_ms();
+
+	fake->busy = UINT_MAX;
+	assert_int_equal(switch_on(&err), 1);
+	assert_has(err.text, "Linux cannot spare CPU 5");
+	assert_in_range(clock_ms() - start, 0, 20000);
+	assert_all_is_back();
+}
+
 static void a_failure_anywhere_gives_all_back(void **state)
 {
 	struct ms_error err;
@@ -321,6 +348,8 @@ int main(void)
 		TEST(linux_keeps_enough),
 		TEST(a_block_that_the_module_does_not_want),
 		TEST(a_boot_that_fails_tells_the_console),
+		TEST(cpu_hotplug_that_is_busy_is_tried_again),
+		TEST(cpu_hotplug_that_stays_busy_refuses_the_job),
 		TEST(a_failure_anywhere_gives_all_back),
 		TEST(a_crash_anywhere_gives_all_back),
 		TEST(a_crash_while_switching_off_too),
