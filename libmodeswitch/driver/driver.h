@@ -26,6 +26,7 @@ struct lwk_counter;
 struct instance_info {
 	uint32_t job_id;
 	bool failed;	   /* the instance has panicked or hangs */
+	bool idle;	   /* nothing has been loaded into the instance */
 	bool memory_clear; /* the memory has nothing of those who had it before */
 	const char *state; /* a word for people: "RUNNING" */
 	char message[128]; /* the reason if it does not run */

@@ -40,12 +40,13 @@ void ms_times_print(const struct ms_times *times, char *text, size_t size);
 
 /* The state of a job's switch. */
 enum ms_job_state {
-	MS_JOB_SWITCHING, /* its steps are being done or undone */
-	MS_JOB_ACTIVE,	  /* in LWK mode */
-	MS_JOB_REFUSED,	  /* back in Linux-only mode; 'reason' says why */
-	MS_JOB_STUCK,	  /* not all steps could be undone; 'reason' says which are left */
-	MS_JOB_WARM,	  /* the job is over; its partition is kept for the next LWK job */
-	MS_JOB_QUIET,	  /* Linux-only with --quiet-irqs; 'reason' if it cannot have that */
+	MS_JOB_SWITCHING,  /* its steps are being done or undone */
+	MS_JOB_ACTIVE,	   /* in LWK mode */
+	MS_JOB_REFUSED,	   /* back in Linux-only mode; 'reason' says why */
+	MS_JOB_STUCK,	   /* not all steps could be undone; 'reason' says which are left */
+	MS_JOB_WARM,	   /* the job is over; its partition is kept for the next LWK job */
+	MS_JOB_QUIET,	   /* Linux-only with --quiet-irqs; 'reason' if it cannot have that */
+	MS_JOB_UNREADABLE, /* in lists only: the record cannot be read; 'reason' says why */
 };
 
 /* The published record of a job on this node. */
@@ -55,10 +56,10 @@ struct ms_job {
 	enum ms_job_state state;
 	char image[MS_IMAGE_NAME_MAX + 1];
 	char driver[16];
-	char reason[1024];	   /* REFUSED, STUCK, QUIET; ACTIVE: the result of a dump */
-	int instance;		   /* ACTIVE: its number; else MS_NO_INSTANCE */
-	char device[64];	   /* ACTIVE: the instance's device node, "/dev/lwk/N" */
-	char launcher[4096];	   /* ACTIVE: what starts programs; "": lwkexec */
+	char reason[1024];   /* REFUSED, STUCK, QUIET, UNREADABLE; ACTIVE: the result of a dump */
+	int instance;	     /* ACTIVE: its number; else MS_NO_INSTANCE */
+	char device[64];     /* ACTIVE: the instance's device node, "/dev/lwk/N" */
+	char launcher[4096]; /* ACTIVE: what starts programs; "": lwkexec */
 	hwloc_bitmap_t lwk_cpus;   /* lent to the LWK */
 	hwloc_bitmap_t linux_cpus; /* the rest of the allocation, which Linux keeps */
 	hwloc_bitmap_t nodes;	   /* NUMA nodes of the memory lent */
@@ -144,7 +145,10 @@ void ms_job_release(struct ms_job *job);
 /* Returns for how many seconds the job has been in its state, whatever the clock was set to. */
 int64_t ms_job_age(const struct ms_job *job);
 
-/* Reads the records of all jobs, ascending by job id. ms_job_list_free() frees the list. */
+/*
+ * Reads the records of all jobs, ascending by job id. A job whose record cannot be read is
+ * MS_JOB_UNREADABLE, and may be in any state. ms_job_list_free() frees the list.
+ */
 int ms_job_list(struct ms_job **jobs, size_t *n, struct ms_error *err);
 void ms_job_list_free(struct ms_job *jobs, size_t n);
 

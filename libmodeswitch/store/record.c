@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,8 +20,13 @@
 #include "store/times.h"
 
 static const char *const state_words[] = {
-	[MS_JOB_SWITCHING] = "switching", [MS_JOB_ACTIVE] = "active", [MS_JOB_REFUSED] = "refused",
-	[MS_JOB_STUCK] = "stuck",	  [MS_JOB_WARM] = "warm",     [MS_JOB_QUIET] = "quiet",
+	[MS_JOB_SWITCHING] = "switching",
+	[MS_JOB_ACTIVE] = "active",
+	[MS_JOB_REFUSED] = "refused",
+	[MS_JOB_STUCK] = "stuck",
+	[MS_JOB_WARM] = "warm",
+	[MS_JOB_QUIET] = "quiet",
+	[MS_JOB_UNREADABLE] = "unreadable",
 };
 
 const char *ms_job_state_word(enum ms_job_state state)
@@ -175,11 +182,9 @@ static int from_json(struct json_object *object, uint32_t job_id, struct ms_job 
 	const char *state = journal_text(object, "state");
 	size_t word = 0;
 
-	while (word < sizeof(state_words) / sizeof(*state_words) &&
-	       strcmp(state_words[word], state) != 0)
+	while (word < MS_JOB_UNREADABLE && strcmp(state_words[word], state) != 0)
 		word++;
-	if (word == sizeof(state_words) / sizeof(*state_words) ||
-	    journal_number(object, "job_id") != job_id)
+	if (word == MS_JOB_UNREADABLE || journal_number(object, "job_id") != job_id)
 		return -1;
 	memset(job, 0, sizeof(*job));
 	job->job_id = job_id;
@@ -260,33 +265,50 @@ void ms_job_release(struct ms_job *job)
 	job->proxies.cpus = job->proxies.nodes = NULL;
 }
 
+/* Nothing but the time of its last change is known of such a record. */
+static void make_unreadable(uint32_t job_id, const char *reason, struct ms_job *job)
+{
+	char path[PATH_MAX];
+	struct stat st = { 0 };
+
+	snprintf(path, sizeof(path), "%s/jobs/%u.json", state_dir, job_id);
+	lstat(path, &st);
+	memset(job, 0, sizeof(*job));
+	job->job_id = job_id;
+	job->state = MS_JOB_UNREADABLE;
+	job->instance = MS_NO_INSTANCE;
+	job->since = st.st_mtime;
+	snprintf(job->reason, sizeof(job->reason), "%s", reason);
+	job->lwk_cpus = hwloc_bitmap_alloc();
+	job->linux_cpus = hwloc_bitmap_alloc();
+	job->nodes = hwloc_bitmap_alloc();
+	job->proxies.cpus = hwloc_bitmap_alloc();
+	job->proxies.nodes = hwloc_bitmap_alloc();
+}
+
 int ms_job_list(struct ms_job **out, size_t *n, struct ms_error *err)
 {
 	uint32_t *ids;
 	ssize_t count = state_jobs(".json", &ids, err);
+	struct ms_error why;
 	struct ms_job *jobs;
-	int ret = 0;
 
 	*n = 0;
 	if (count < 0)
 		return -1;
 	jobs = calloc(count + 1, sizeof(*jobs));
-	if (!jobs)
-		ret = ms_fail(err, "out of memory");
-	for (ssize_t i = 0; ret == 0 && i < count; i++) {
-		int got = ms_job_get(ids[i], &jobs[*n], err);
+	for (ssize_t i = 0; jobs && i < count; i++) {
+		int got = ms_job_get(ids[i], &jobs[*n], &why);
 
 		if (got < 0)
-			ret = -1;
-		else
-			*n += got; /* 0: the job has ended since */
+			make_unreadable(ids[i], why.text, &jobs[*n]);
+		*n += got != 0; /* 0: the job has ended since */
 	}
 	free(ids);
-	if (ret < 0)
-		ms_job_list_free(jobs, *n);
-	else
-		*out = jobs;
-	return ret;
+	if (!jobs)
+		return ms_fail(err, "out of memory");
+	*out = jobs;
+	return 0;
 }
 
 void ms_job_list_free(struct ms_job *jobs, size_t n)

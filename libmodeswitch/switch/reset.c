@@ -268,7 +268,8 @@ static bool is_left_behind(uint32_t job_id)
 	bool left_behind;
 	int got = ms_job_get(job_id, &job, &ignored);
 
-	left_behind = job.state == MS_JOB_STUCK || job.state == MS_JOB_SWITCHING;
+	/* The job of a record that cannot be read may run. */
+	left_behind = got >= 0 && (job.state == MS_JOB_STUCK || job.state == MS_JOB_SWITCHING);
 	if (got == 1)
 		ms_job_release(&job);
 	return left_behind;

@@ -11,6 +11,32 @@
 #include "switch/undo.h"
 #include "switch/warm_parts.h"
 
+/* While no switch goes on, an instance into which nothing was loaded holds a warm partition. */
+static bool holds_partition(uint32_t job_id)
+{
+	struct instance_info info = { 0 };
+	const struct driver *driver;
+	struct ms_error ignored;
+
+	for (size_t i = 0; !info.idle && (driver = driver_number(i)); i++) {
+		int dev = driver->keeps_warm ? driver_open_any(driver, &ignored) : -1;
+		int instance = dev < 0 ? -1 : driver_instance_of_job(driver, dev, job_id);
+
+		if (instance >= 0 && driver->info(dev, instance, &info) < 0)
+			info.idle = false;
+		if (dev >= 0)
+			driver->close(dev);
+	}
+	return info.idle;
+}
+
+/* Without its record a warm partition is one whose time is over. */
+static bool is_warm(const struct ms_job *job)
+{
+	return job->state == MS_JOB_WARM ||
+	       (job->state == MS_JOB_UNREADABLE && holds_partition(job->job_id));
+}
+
 enum found warm_find_job(struct ms_job *job, struct ms_error *err)
 {
 	struct ms_job *jobs;
@@ -20,7 +46,7 @@ enum found warm_find_job(struct ms_job *job, struct ms_error *err)
 	if (ms_job_list(&jobs, &n, err) < 0)
 		return FOUND_ERROR;
 	for (size_t i = 0; i < n && found == FOUND_NONE; i++) {
-		if (jobs[i].state != MS_JOB_WARM)
+		if (!is_warm(&jobs[i]))
 			continue;
 		*job = jobs[i];
 		memset(&jobs[i], 0, sizeof(jobs[i]));

@@ -233,6 +233,7 @@ static int info(int dev, unsigned instance, struct instance_info *out)
 		return error;
 	out->job_id = argument.job_id;
 	out->failed = argument.state == LWK_STATE_PANIC || argument.state == LWK_STATE_HUNG;
+	out->idle = argument.state == LWK_STATE_CREATED || argument.state == LWK_STATE_ASSIGNED;
 	out->memory_clear = argument.memory_clear;
 	out->state = argument.state < LWK_STATE_COUNT ? states[argument.state] : "UNKNOWN";
 	snprintf(out->message, sizeof(out->message), "%.*s", (int)sizeof(argument.message) - 1,

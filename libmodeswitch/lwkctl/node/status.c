@@ -46,6 +46,10 @@ static void print_job(const struct ms_job *job)
 	time_t when = job->since;
 	struct tm tm;
 
+	if (job->state == MS_JOB_UNREADABLE) {
+		printf("job %u: unreadable\n  %s\n", job->job_id, job->reason);
+		return;
+	}
 	strftime(since, sizeof(since), "%F %T", localtime_r(&when, &tm));
 	printf("job %u of user %u: %s since %s\n", job->job_id, job->uid,
 	       ms_job_state_word(job->state), since);

@@ -18,7 +18,7 @@ void check_jobs(struct checking *checking)
 {
 	struct ms_job *jobs;
 	struct ms_error err;
-	int stuck = 0;
+	int stuck = 0, unreadable = 0;
 	size_t n;
 
 	if (ms_job_list(&jobs, &n, &err) < 0) {
@@ -35,9 +35,14 @@ void check_jobs(struct checking *checking)
 				   "run 'lwkctl reset JOB'; a job that is over "
 				   "must leave nothing",
 				   "job %u is stuck: %s", jobs[i].job_id, jobs[i].reason);
+		if (jobs[i].state == MS_JOB_UNREADABLE && ++unreadable)
+			check_tell(checking, MS_PROBLEM, "jobs",
+				   "run 'lwkctl reset JOB' when the job is over; it ends the job's "
+				   "LWK",
+				   "job %u: %s", jobs[i].job_id, jobs[i].reason);
 	}
 	ms_job_list_free(jobs, n);
-	if (!stuck)
+	if (!stuck && !unreadable)
 		check_tell(checking, MS_FINE, "jobs", NULL, "%zu known, none stuck", n);
 }
 
@@ -57,7 +62,9 @@ void check_journals(struct checking *checking)
 			struct ms_job job = { .state = MS_JOB_SWITCHING };
 			int got = ms_job_get(ids[i], &job, &ignored);
 
-			if (job.state == MS_JOB_SWITCHING || job.state == MS_JOB_REFUSED) {
+			/* check_jobs() tells what cannot be read. */
+			if (got >= 0 &&
+			    (job.state == MS_JOB_SWITCHING || job.state == MS_JOB_REFUSED)) {
 				stale++;
 				check_tell(checking, MS_PROBLEM, "journals",
 					   "run 'lwkctl check --repair' or 'lwkctl reset JOB'",

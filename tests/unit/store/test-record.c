@@ -162,6 +162,42 @@ static void what_is_no_record_is_an_error(void **state)
 	}
 }
 
+/* One job's record must not keep others from beginning and ending, nor from being looked after. */
+static void a_record_that_cannot_be_read_is_one_job_only(void **state)
+{
+	struct ms_error err;
+	struct ms_job *jobs;
+	size_t n;
+
+	for (uint32_t id = 6; id <= 8; id++)
+		assert_int_equal(ms_switch_refuse(id, 1000, "x", &err), 0);
+	unit_file("jobs/7.json", "rubbish");
+	if (ms_switch_off(8, NULL, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_false(unit_exists("jobs/8.json"));
+	assert_int_equal(ms_job_list(&jobs, &n, &err), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(jobs[0].state, MS_JOB_REFUSED);
+	assert_int_equal(jobs[1].job_id, 7);
+	assert_int_equal(jobs[1].state, MS_JOB_UNREADABLE);
+	assert_has(jobs[1].reason, "jobs/7.json: expected a job's record");
+	assert_true(hwloc_bitmap_iszero(jobs[1].lwk_cpus));
+	assert_in_range(ms_job_age(&jobs[1]), 0, 60);
+	ms_job_list_free(jobs, n);
+	assert_int_equal(ms_switch_off(7, NULL, &err), 0);
+	assert_false(unit_exists("jobs/7.json"));
+}
+
+/* A file may say so, but a job that has a state never is in this one. */
+static void no_record_says_that_it_cannot_be_read(void **state)
+{
+	struct ms_error err;
+	struct ms_job job;
+
+	unit_file("jobs/5.json", "{\"job_id\":5,\"state\":\"unreadable\"}");
+	assert_int_equal(ms_job_get(5, &job, &err), -1);
+}
+
 static bool job_is_alive(uint32_t job_id, void *context)
 {
 	return job_id == *(uint32_t *)context;
@@ -366,6 +402,8 @@ int main(void)
 		TEST(refusing_needs_no_configuration),
 		TEST(jobs_are_listed_by_number),
 		TEST(what_is_no_record_is_an_error),
+		TEST(a_record_that_cannot_be_read_is_one_job_only),
+		TEST(no_record_says_that_it_cannot_be_read),
 		TEST(reconciling_forgets_the_dead_only),
 		TEST(a_job_that_ends_before_its_switch_is_not_switched),
 		TEST(repairing_leaves_an_announced_switch_alone),

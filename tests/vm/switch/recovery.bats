@@ -115,6 +115,24 @@ record_has()
 	node_is_clean
 }
 
+@test "a record that cannot be read keeps no other job from beginning and ending" {
+	bed switch-once on 219 1000 4-7 600M
+	bed sh -c 'echo rubbish >/run/slurm-lwk/jobs/219.json'
+	bed switch-once on 220 1000 1-3 400M
+	record_has 220 '"state":"active"'
+	run -1 bed lwkctl check --repair
+	record_has 220 '"state":"active"'
+	bed switch-once off 220
+	run -1 bed lwkctl check
+	[[ $output == *'problem jobs'*"job 219: "*"219.json: expected a job's record"*'lwkctl reset JOB'* ]]
+	[[ $output != *'broken off'* ]]
+	# The LWK of the job still runs.
+	run -0 bed lwkctl status --json
+	[[ $(jq '.lent | map(select(.kind == "cpu")) | length' <<<"$output") == 3 ]]
+	bed switch-once off 219
+	node_is_clean
+}
+
 @test "lwkctl reset --dry-run shows what there is and changes nothing" {
 	bed switch-once on 212 1000 4-7 600M
 	run -0 bed lwkctl reset --dry-run

@@ -98,6 +98,19 @@ is_warm()
 	node_is_clean
 }
 
+@test "a warm partition whose record cannot be read goes back when the next job begins" {
+	lwk_job user1 4 "$programs/hello"
+	first=$(warm_job)
+	bed sh -c 'echo rubbish >/run/slurm-lwk/jobs/"$1".json' - "$first"
+	run -0 bed lwkctl status
+	[[ $output == *"job $first: unreadable"*"jobs/$first.json: expected a job's record"* ]]
+	run -1 bed lwkctl check
+	[[ $output == *'problem jobs'*"job $first: "*"expected a job's record"* ]]
+	run -0 as user2 srun -n7 cat /sys/devices/system/cpu/online
+	[[ $(grep -cx 0-7 <<<"$output") == 7 ]]
+	node_is_clean
+}
+
 # bats test_tags=nightly
 @test "an LWK job that is larger than the warm partition gets what it asked for" {
 	lwk_job user1 3 "$programs/hello"
