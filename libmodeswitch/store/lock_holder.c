@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "abi/shared/linux_calls.h"
+#include "base/files.h"
 #include "store/state.h"
 
 /*
@@ -85,6 +86,12 @@ pid_t lock_holder(void)
 	if (dir)
 		closedir(dir);
 	return holder;
+}
+
+void lock_holder_name(pid_t holder, char *name, size_t size)
+{
+	if (kernel_read(name, size, "/proc/%d/comm", holder) < 0)
+		snprintf(name, size, "ended");
 }
 
 pid_t lock_holder_kill(void)

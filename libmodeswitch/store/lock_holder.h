@@ -3,10 +3,13 @@
 #ifndef LOCK_HOLDER_H
 #define LOCK_HOLDER_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 /* Returns a process that has the lock: the one that took it if it still runs; 0: nobody has it. */
 pid_t lock_holder(void);
+/* Writes the name of the program that the process runs; "ended" when there is none any more. */
+void lock_holder_name(pid_t holder, char *name, size_t size);
 /* Kills that process, and no other that gets its number meanwhile. Returns it; 0: none is killed. */
 pid_t lock_holder_kill(void);
 

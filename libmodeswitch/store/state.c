@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/signals.h"
 #include "modeswitch/job.h"
+#include "store/lock_holder.h"
 
 const char *state_dir = MS_STATE_DIR;
 
@@ -62,6 +63,20 @@ static struct timespec lock_taken(int fd)
 	return st.st_mtim;
 }
 
+static int lock_is_held(int64_t waited_ms, struct ms_error *err)
+{
+	pid_t holder = lock_holder();
+	char name[32], who[64] = "another process";
+
+	lock_holder_name(holder, name, sizeof(name));
+	if (holder > 0)
+		snprintf(who, sizeof(who), "process %d (%s)", holder, name);
+	return ms_fail(err,
+		       "expected this node's lock of switching within %u s, found %s has it; "
+		       "'lwkctl status' shows the jobs that switch; submit the job again later",
+		       (unsigned)(waited_ms / 1000), who);
+}
+
 int state_lock(unsigned wait_ms, struct ms_error *err)
 {
 	int64_t start = clock_ms();
@@ -84,11 +99,7 @@ int state_lock(unsigned wait_ms, struct ms_error *err)
 		}
 		if (clock_ms() - start >= wait_ms || signal_is_pending()) {
 			close(fd);
-			return ms_fail(
-				err,
-				"another job's switch holds this node's lock; waited %u s for "
-				"it; 'lwkctl status' shows which; submit the job again later",
-				(unsigned)((clock_ms() - start) / 1000));
+			return lock_is_held(clock_ms() - start, err);
 		}
 		usleep(20000);
 	}

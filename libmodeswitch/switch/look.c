@@ -22,8 +22,7 @@ static void look_at_lock(const struct switching *all)
 
 	if (holder <= 0)
 		return;
-	if (kernel_read(name, sizeof(name), "/proc/%d/comm", holder) < 0)
-		strcpy(name, "ended");
+	lock_holder_name(holder, name, sizeof(name));
 	switching_say(all, "found: process %d (%s) holds the lock of switching", holder, name);
 }
 
