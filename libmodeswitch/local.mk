@@ -108,6 +108,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/switch/warm.c \
 	libmodeswitch/switch/warm_adopt.c \
 	libmodeswitch/switch/warm_keep.c \
+	libmodeswitch/switch/warm_watch.c \
 	libmodeswitch/switch/steps/cpus.c \
 	libmodeswitch/switch/steps/instance.c \
 	libmodeswitch/switch/steps/interrupts.c \

@@ -91,7 +91,8 @@ check_PROGRAMS += \
 	tests/unit/store/test-record \
 	tests/unit/switch/test-engine \
 	tests/unit/switch/test-switch \
-	tests/unit/switch/test-undo
+	tests/unit/switch/test-undo \
+	tests/unit/switch/test-warm
 noinst_LTLIBRARIES += tests/unit/libunit.la
 check_LTLIBRARIES = tests/unit/driver/ihk-stub/libihk.la
 endif

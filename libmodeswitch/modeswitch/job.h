@@ -208,4 +208,10 @@ int ms_repair(ms_say say, void *context, struct ms_error *err);
  */
 int ms_cool(bool over, ms_say say, void *context, struct ms_error *err);
 
+/*
+ * Waits until nothing is kept by KeepWarm= any more, and gives back what is over meanwhile. 1: another
+ * process of the node does so already. Root.
+ */
+int ms_cool_when_over(ms_say say, void *context, struct ms_error *err);
+
 #endif

@@ -3,6 +3,8 @@
  * The state directory: what this node must remember of its jobs until it reboots. Each file has one
  * writer:
  *   lock             state.c; held while a switch changes the machine
+ *   cool.lock        switch/warm_watch.c, and quiet.lock interrupts/quiet/watch.c: held by the one
+ *                    process of the node that watches
  *   topology.xml     machine/topology.c: the topology with nothing lent
  *   sysfs/           machine/sysview/: what Linux says of all CPUs; readable for everyone
  *   prepared.json    node/prepare/
@@ -47,6 +49,12 @@ int state_open_jobs_readonly(void);
  * ended.
  */
 int state_lock(unsigned wait_ms, struct ms_error *err);
+
+/*
+ * Takes another lock of the node, the file NAME in the state directory, which a process keeps as long
+ * as it does what one process alone does. A file descriptor; -1: another process has it.
+ */
+int state_take(const char *name);
 
 /*
  * Lists the ids of jobs that have a file jobs/ID with this suffix, ascending. Returns their number,

@@ -5,13 +5,9 @@
  */
 #include "interrupts/quiet/quiet.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,20 +49,6 @@ int ms_quiet_resume(struct ms_error *err)
 }
 
 /* ---- watching ---- */
-
-/* Takes the lock of the process that watches. A file descriptor; -1: another process has it. */
-static int take_watch(void)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/" LOCK_FILE, state_dir);
-	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return fd;
-	close(fd);
-	return -1;
-}
 
 /* Leaves the CPUs of jobs; where that is not allowed, the process stays where it is. */
 static void go_to_os_cpus(void)
@@ -120,7 +102,7 @@ static ssize_t watch_once(struct quiet_memory *memory, int *watch, struct ms_err
 
 static int watch(struct quiet_memory *memory, struct ms_error *err)
 {
-	int fd = take_watch();
+	int fd = state_take(LOCK_FILE);
 	ssize_t n = 1;
 
 	if (fd < 0)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* lwkctl cool: takes back the partition that is kept warm for another LWK job. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "lwkctl/common.h"
 #include "modeswitch/error.h"
@@ -23,14 +22,16 @@ static int run(const struct options *options)
 {
 	struct ms_error err;
 	bool said = false;
-	int64_t left;
+	int ret;
 
-	while (wait_for_end && (left = ms_warm_left()) > 0)
-		sleep(left);
-	if (ms_cool(wait_for_end, print_line, &said, &err) < 0)
+	if (wait_for_end)
+		ret = ms_cool_when_over(print_line, &said, &err);
+	else
+		ret = ms_cool(false, print_line, &said, &err);
+	if (ret < 0)
 		return fail(&err);
 	if (!said)
-		puts("nothing was warm");
+		puts(ret ? "another process waits for the end already" : "nothing was warm");
 	return EXIT_OK;
 }
 

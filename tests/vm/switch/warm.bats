@@ -141,6 +141,24 @@ is_warm()
 	[[ $(bed lwkctl status --json | jq '.jobs[] | select(.state == "warm") | .memory_is_own') == true ]]
 }
 
+# A process that sleeps until the end of a partition that is not there any more would sleep again for each
+# later one.
+@test "one process watches warm partitions, however many jobs have ended" {
+	for job in 910 911 912; do
+		bed sh -c 'switch-once on "$1" 1000 6-7 400M && switch-once ended "$1"' - "$job"
+	done
+	is_warm
+	wait_for 20 bed sh -c '[ "$(pgrep -fc "[l]wkctl cool --wait")" = 1 ]'
+	# Nothing is warm any more, so nobody needs to watch.
+	bed lwkctl cool
+	wait_for 20 bed sh -c '! pgrep -f "[l]wkctl cool --wait"'
+	# The next partition has a watcher again.
+	bed sh -c 'switch-once on 913 1000 6-7 400M && switch-once ended 913'
+	bed pgrep -f '[l]wkctl cool --wait'
+	bed lwkctl cool
+	node_is_clean
+}
+
 # bats test_tags=nightly
 @test "a warm partition goes back when its time ends, on a drained node too" {
 	keep 4
