@@ -79,7 +79,7 @@ int journal_create(uint32_t job_id, uid_t uid, const char *driver, struct journa
 		ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
 		goto out;
 	}
-	json_object_object_add(header, "version", json_object_new_int(1));
+	json_object_object_add(header, "version", json_object_new_int(JOURNAL_VERSION));
 	json_object_object_add(header, "job_id", json_object_new_int64(job_id));
 	json_object_object_add(header, "uid", json_object_new_int64(uid));
 	json_object_object_add(header, "driver", json_object_new_string(driver));
@@ -149,7 +149,8 @@ static void read_line(struct journal *journal, const char *line, unsigned number
 	bool good = object && json_object_is_type(object, json_type_object);
 
 	if (good && number == 1) {
-		good = journal_number(object, "version") == 1 &&
+		journal->version = journal_number(object, "version");
+		good = journal->version == JOURNAL_VERSION &&
 		       journal_number(object, "job_id") == journal->job_id;
 		journal->uid = journal_number(object, "uid");
 		snprintf(journal->driver, sizeof(journal->driver), "%s",

@@ -19,9 +19,12 @@
 #include "base/found.h"
 #include "modeswitch/error.h"
 
+#define JOURNAL_VERSION 1
+
 struct journal {
 	uint32_t job_id;
 	uid_t uid;
+	uint64_t version;	     /* JOURNAL_VERSION, or a newer release's; 0: it is unknown */
 	char driver[16];	     /* "": the first line was not written whole */
 	int fd;			     /* -1: opened for reading */
 	unsigned damaged_line;	     /* the first damaged line; 0: none; 1: the owner is unknown */

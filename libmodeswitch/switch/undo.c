@@ -44,6 +44,14 @@ int undo_switching(struct switching *switching, struct ms_error *err)
 {
 	if (steps_undo(all_steps, switching, err) < 0)
 		return -1;
+	if (switching->journal->version > JOURNAL_VERSION)
+		return ms_fail(
+			err,
+			"%s/jobs/%u.journal: expected a journal of version %d, found version %ju, so "
+			"something of this job may still be lent; install the release that wrote it, "
+			"or run 'lwkctl reset'",
+			state_dir, switching->job_id, JOURNAL_VERSION,
+			(uintmax_t)switching->journal->version);
 	if (switching->journal->damaged_line)
 		return ms_fail(
 			err,

@@ -122,6 +122,17 @@ static void damage_leaves_the_job_stuck(void **state)
 	is_stuck(1000, "expected a driver of this release");
 }
 
+/* Nothing is wrong with the file then, so nobody should look for what damaged it. */
+static void a_journal_of_a_newer_release_is_not_called_damaged(void **state)
+{
+	struct ms_error err;
+
+	unit_file(JOURNAL, "{\"version\":2,\"job_id\":7,\"uid\":1000,\"driver\":\"lwkpart\"}\n");
+	assert_int_equal(undo(&err), -1);
+	assert_has(err.text, "expected a journal of version 1, found version 2");
+	is_stuck(1000, "expected a journal of version 1");
+}
+
 static void a_journal_that_cannot_be_read_leaves_the_job_stuck(void **state)
 {
 	struct ms_error err;
@@ -148,6 +159,7 @@ int main(void)
 		TEST(a_job_that_ended_is_forgotten),
 		TEST(an_unknown_driver_leaves_the_job_stuck),
 		TEST(damage_leaves_the_job_stuck),
+		TEST(a_journal_of_a_newer_release_is_not_called_damaged),
 		TEST(a_journal_that_cannot_be_read_leaves_the_job_stuck),
 	};
 
