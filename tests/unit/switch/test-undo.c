@@ -115,6 +115,10 @@ static void damage_leaves_the_job_stuck(void **state)
 	assert_int_equal(undo(&err), -1);
 	assert_has(err.text, "line 2 is damaged");
 	is_stuck(1000, "line 2 is damaged");
+	/* Steps were begun, whatever the first line lacks. */
+	unit_file(JOURNAL, "{\"version\":1,\"job_id\":7}\n{\"step\":\"cpus\",\"cpus\":\"5\"}\n");
+	assert_int_equal(undo(&err), -1);
+	is_stuck(0, "expected a driver of this release");
 	/* A driver is not guessed where the first line is good. */
 	unit_file(JOURNAL,
 		  "{\"version\":1,\"job_id\":7,\"uid\":1000,\"driver\":\"nosuch\"}\nrubbish\n");
