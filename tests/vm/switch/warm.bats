@@ -101,6 +101,8 @@ is_warm()
 @test "a warm partition whose record cannot be read goes back when the next job begins" {
 	lwk_job user1 4 "$programs/hello"
 	first=$(warm_job)
+	# The watcher would give it back within seconds.
+	bed pkill -9 -x lwkctl
 	bed sh -c 'echo rubbish >/run/slurm-lwk/jobs/"$1".json' - "$first"
 	run -0 bed lwkctl status
 	[[ $output == *"job $first: unreadable"*"jobs/$first.json: expected a job's record"* ]]
@@ -108,6 +110,10 @@ is_warm()
 	[[ $output == *'problem jobs'*"job $first: "*"expected a job's record"* ]]
 	run -0 as user2 srun -n7 cat /sys/devices/system/cpu/online
 	[[ $(grep -cx 0-7 <<<"$output") == 7 ]]
+	node_is_clean
+	lwk_job user1 4 "$programs/hello"
+	bed sh -c 'echo rubbish >/run/slurm-lwk/jobs/"$1".json' - "$(warm_job)"
+	wait_for 20 bed sh -c '[ "$(lwkctl status --json | tr -d " \n")" = "{\"jobs\":[],\"lent\":[]}" ]'
 	node_is_clean
 }
 
