@@ -73,8 +73,10 @@ int boot_start(struct instance *instance, const char *cmdline)
 {
 	int error;
 
-	if (!mutex_trylock(&instance->life))
-		return -EBUSY; /* it is being stopped */
+	/* While an instance is only loaded, nobody has 'life' for long. */
+	if (READ_ONCE(instance->state) != LWK_STATE_LOADED)
+		return -EBUSY;
+	mutex_lock(&instance->life);
 	error = start(instance, cmdline);
 	mutex_unlock(&instance->life);
 	return error;

@@ -214,8 +214,8 @@ static const struct operation operations[] = {
 	{ LWKPART_HANG_LIMIT, ioctl_hang_limit },
 	{ LWKPART_SCAN, ioctl_scan, .locks_itself = true },
 	{ LWKPART_MOVE, ioctl_move, .locks_itself = true },
-	{ LWKPART_DUMP_LAYOUT, ioctl_dump_layout },
-	{ LWKPART_DUMP, ioctl_dump },
+	{ LWKPART_DUMP_LAYOUT, ioctl_dump_layout, .locks_itself = true },
+	{ LWKPART_DUMP, ioctl_dump, .locks_itself = true },
 	{ LWKPART_CONFINE, ioctl_confine },
 };
 

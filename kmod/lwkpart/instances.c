@@ -205,6 +205,7 @@ int instance_load(const struct lwkpart_load *request)
 		error = -EFAULT;
 		goto free_file;
 	}
+	mutex_lock(&instance->life);
 	down_write(&instance->rwsem);
 	error = -EBUSY;
 	if (instance->state <= LWK_STATE_LOADED) {
@@ -212,6 +213,7 @@ int instance_load(const struct lwkpart_load *request)
 		instance_set_state(instance, error ? LWK_STATE_ASSIGNED : LWK_STATE_LOADED);
 	}
 	up_write(&instance->rwsem);
+	mutex_unlock(&instance->life);
 free_file:
 	vfree(file);
 	return error;
@@ -266,10 +268,12 @@ static void forget(struct instance *instance)
 {
 	instance_device_destroy(instance);
 	/* Open files may keep the structure, but must not reach the partition. */
+	mutex_lock(&instance->life);
 	down_write(&instance->rwsem);
 	WRITE_ONCE(instance->destroyed, true);
 	reserve_forget(instance);
 	up_write(&instance->rwsem);
+	mutex_unlock(&instance->life);
 	ledger_unassign_all(instance->id);
 	instances[instance->id] = NULL;
 	instance_put(instance);
@@ -336,26 +340,39 @@ int instance_hang_limit(const struct lwkpart_hang_limit *request)
 	return 0;
 }
 
-/* Finds the instance if it is still the job's: its number may have gone to another job's. */
-static struct instance *find_of_job(u32 id, u32 job_id)
+/* Holds an instance if it is still the job's: its number may have gone to another job's. */
+static struct instance *find_and_hold_of_job(u32 id, u32 job_id)
 {
-	struct instance *instance = find(id);
+	struct instance *instance = find_and_hold(id);
 
-	return instance && instance->job_id == job_id ? instance : NULL;
+	if (IS_ERR(instance) || instance->job_id == job_id)
+		return instance;
+	instance_put(instance);
+	return ERR_PTR(-ENOENT);
 }
 
 int instance_dump_layout(struct lwkpart_dump_layout *request)
 {
-	struct instance *instance = find_of_job(request->instance, request->job_id);
+	struct instance *instance = find_and_hold_of_job(request->instance, request->job_id);
+	int error;
 
-	return instance ? dump_layout(instance, request) : -ENOENT;
+	if (IS_ERR(instance))
+		return PTR_ERR(instance);
+	error = dump_layout(instance, request);
+	instance_put(instance);
+	return error;
 }
 
 int instance_dump(struct lwkpart_dump *request)
 {
-	const struct instance *instance = find_of_job(request->instance, request->job_id);
+	struct instance *instance = find_and_hold_of_job(request->instance, request->job_id);
+	int error;
 
-	return instance ? dump_copy(instance, request) : -ENOENT;
+	if (IS_ERR(instance))
+		return PTR_ERR(instance);
+	error = dump_copy(instance, request);
+	instance_put(instance);
+	return error;
 }
 
 int instance_confine(const struct lwkpart_confine *request)

@@ -24,11 +24,11 @@ int instance_boot(const struct lwkpart_boot *request);
 int instance_shutdown(u32 id);
 int instance_destroy(u32 id);
 int instance_kmsg(struct lwkpart_kmsg *request);
+int instance_dump_layout(struct lwkpart_dump_layout *request);
+int instance_dump(struct lwkpart_dump *request);
 /* From here on the caller holds it. */
 int instance_info(struct lwkpart_instance_info *request);
 int instance_hang_limit(const struct lwkpart_hang_limit *request);
-int instance_dump_layout(struct lwkpart_dump_layout *request);
-int instance_dump(struct lwkpart_dump *request);
 int instance_confine(const struct lwkpart_confine *request);
 
 #endif

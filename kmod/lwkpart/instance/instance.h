@@ -56,9 +56,14 @@ struct instance {
 	struct kref kref; /* held by the control device and by each open file */
 
 	/* boot.c */
-	struct mutex life; /* held while the CPUs are started and stopped */
-	bool stopping;	   /* nobody waits for the LWK any more; written once */
-	bool keeps_pages;  /* window_revoke(): nor for pages of files; written once */
+	/*
+	 * Held while the CPUs are started and stopped, and for a dump, which asks them for their
+	 * registers and reads the reserve. Who has lwkpart_mutex takes it only of an instance that
+	 * is not booted yet or is shut down: then nobody waits for CPUs with it.
+	 */
+	struct mutex life;
+	bool stopping;	  /* nobody waits for the LWK any more; written once */
+	bool keeps_pages; /* window_revoke(): nor for pages of files; written once */
 
 	/* state.c */
 	struct rw_semaphore rwsem; /* protects 'state' and 'message' */

@@ -103,6 +103,7 @@ bool can_unload(void);
 /* LWKs of a few instructions. */
 extern const char spinning_lwk[], spinning_lwk_end[];
 extern const char panicking_lwk[], panicking_lwk_end[];
+extern const char silent_lwk[], silent_lwk_end[]; /* panics, too, and tells no registers */
 
 struct image {
 	Elf64_Ehdr header;
@@ -143,6 +144,7 @@ void test_watching(void);
 void test_counters(__u32 instance);
 void test_kmsg(__u32 instance);
 void test_dump(__u32 instance);
+void test_long_dump(const struct partition *partition);
 void test_move(void);
 void test_life(const char *image, size_t size);
 void test_beside(const char *image, size_t size);

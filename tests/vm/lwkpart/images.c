@@ -41,6 +41,29 @@ __attribute__((used)) static void code_of_panicking_lwk(void)
 		"i"(offsetof(struct lwk_status, state)), "i"(LWK_STATE_PANIC));
 }
 
+/* This LWK says where its CPU's registers will be, and leaves the zeroes there as they are. */
+__attribute__((used)) static void code_of_silent_lwk(void)
+{
+	__asm__ volatile(".pushsection .rodata\n"
+			 ".globl silent_lwk, silent_lwk_end\n"
+			 "silent_lwk:\n"
+			 "	mov %c0(%%rdi), %%rax\n"
+			 "	mov %%rax, %%rdx\n"
+			 "	sub %c1(%%rdi), %%rdx\n"
+			 "	add %2, %%rdx\n"
+			 "	movabs %3, %%rcx\n"
+			 "	mov %%rdx, %c4(%%rax, %%rcx)\n"
+			 "	movl %6, %c5(%%rax, %%rcx)\n"
+			 "1:	hlt\n"
+			 "	jmp 1b\n"
+			 "silent_lwk_end:\n"
+			 ".popsection\n" ::"i"(offsetof(struct lwk_boot_params, status)),
+			 "i"(offsetof(struct lwk_boot_params, reserve_start)),
+			 "i"(offsetof(struct lwk_status, cpu)), "i"(LWK_DIRECT_MAP),
+			 "i"(offsetof(struct lwk_status, registers)),
+			 "i"(offsetof(struct lwk_status, state)), "i"(LWK_STATE_PANIC));
+}
+
 struct image make_image(const char *code, const char *end)
 {
 	struct image image = {

@@ -101,6 +101,7 @@ void test_bad_lwks(void)
 	      "its message is shown, made printable");
 	check_result(shut_down(instance), 0, "SHUTDOWN after a panic");
 	check_result(destroy(instance), 0, "DESTROY after a panic");
+	test_long_dump(&partition);
 
 	check(!create(&instance) && !assign_cpu(instance, cpu_a) &&
 		      !assign_memory(instance, partition.contig, CONTIG_BYTES) &&

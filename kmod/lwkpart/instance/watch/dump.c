@@ -49,7 +49,7 @@ static bool all_registers_known(const struct instance *instance)
 
 /*
  * Makes each CPU of a hung LWK write down its registers, once. The CPUs of an LWK that panicked
- * do so by themselves.
+ * do so by themselves. With 'life' held, so that nobody stops the CPUs meanwhile.
  */
 static void ask_for_registers(struct instance *instance)
 {
@@ -69,42 +69,59 @@ static void ask_for_registers(struct instance *instance)
 
 int dump_layout(struct instance *instance, struct lwkpart_dump_layout *layout)
 {
+	int error = -ENODATA;
 	unsigned int i;
 
-	if (!instance->status)
-		return -ENODATA;
-	ask_for_registers(instance);
-	layout->start = instance->reserve_start;
-	layout->bytes = used_bytes(instance);
-	layout->count = instance->n_segments;
-	for (i = 0; i < instance->n_segments; i++)
-		layout->segments[i] = instance->segments[i];
-	return 0;
+	if (mutex_lock_killable(&instance->life))
+		return -EINTR;
+	if (instance->status) {
+		ask_for_registers(instance);
+		layout->start = instance->reserve_start;
+		layout->bytes = used_bytes(instance);
+		layout->count = instance->n_segments;
+		for (i = 0; i < instance->n_segments; i++)
+			layout->segments[i] = instance->segments[i];
+		error = 0;
+	}
+	mutex_unlock(&instance->life);
+	return error;
 }
 
-int dump_copy(const struct instance *instance, struct lwkpart_dump *request)
+/* Copies to Linux's memory as many bytes as there are: their number, or -ENODATA. With 'life'. */
+static long copy_some(const struct instance *instance, u64 offset, u64 size, void *copy)
 {
-	u64 used, size = request->size;
-	void *copy;
-	int error = 0;
+	u64 used;
 
 	if (!instance->status)
 		return -ENODATA;
 	used = used_bytes(instance);
-	if (request->offset >= used)
-		size = 0;
-	else if (size > used - request->offset)
-		size = used - request->offset;
-	request->size = size;
-	if (!size)
+	if (offset >= used)
 		return 0;
-	/* copy_to_user() may check a page's struct page, which off-line pages do not have. */
-	copy = kvmalloc(size, GFP_KERNEL);
+	size = min(size, used - offset);
+	memcpy(copy, phys_to_virt(instance->reserve_start + offset), size);
+	return size;
+}
+
+int dump_copy(struct instance *instance, struct lwkpart_dump *request)
+{
+	/*
+	 * Not directly to the user: copy_to_user() may check a page's struct page, which off-line
+	 * pages do not have, and may wait, for which the instance's end must not wait.
+	 */
+	void *copy = kvmalloc(request->size, GFP_KERNEL);
+	long size = -EINTR;
+
 	if (!copy)
 		return -ENOMEM;
-	memcpy(copy, phys_to_virt(instance->reserve_start + request->offset), size);
-	if (copy_to_user(u64_to_user_ptr(request->buffer), copy, size))
-		error = -EFAULT;
+	if (!mutex_lock_killable(&instance->life)) {
+		size = copy_some(instance, request->offset, request->size, copy);
+		mutex_unlock(&instance->life);
+	}
+	if (size > 0 && copy_to_user(u64_to_user_ptr(request->buffer), copy, size))
+		size = -EFAULT;
 	kvfree(copy);
-	return error;
+	if (size < 0)
+		return size;
+	request->size = size;
+	return 0;
 }
