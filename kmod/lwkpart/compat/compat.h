@@ -182,6 +182,16 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 }
 #endif
 
+/* The operation mremap of mappings that stay where they are. */
+#ifdef HAVE_MREMAP_WITH_FLAGS
+static inline int compat_refuse_mremap(struct vm_area_struct *vma, unsigned long flags)
+#else
+static inline int compat_refuse_mremap(struct vm_area_struct *vma)
+#endif
+{
+	return -EINVAL;
+}
+
 static inline struct class *compat_class_create(const char *name)
 {
 #ifdef HAVE_CLASS_CREATE_WITH_OWNER

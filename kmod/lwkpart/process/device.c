@@ -239,7 +239,8 @@ static void take_mappings(struct lwk_process *process, struct inode *inode, stru
 {
 	address_space_init_once(&process->mapping);
 	process->mapping.host = inode;
-	process->mapping.a_ops = inode->i_mapping->a_ops;
+	/* Where the node is in a file system with a page cache, nothing would empty one of ours. */
+	process->mapping.a_ops = &empty_aops;
 	file->f_mapping = &process->mapping;
 }
 

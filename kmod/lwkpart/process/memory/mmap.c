@@ -83,10 +83,12 @@ static vm_fault_t channel_fault(struct vm_fault *vmf)
 
 static const struct vm_operations_struct status_ops = {
 	.fault = status_fault,
+	.mremap = compat_refuse_mremap,
 };
 
 static const struct vm_operations_struct channel_ops = {
 	.fault = channel_fault,
+	.mremap = compat_refuse_mremap,
 };
 
 int process_mmap(struct file *file, struct vm_area_struct *vma)

@@ -319,25 +319,13 @@ static vm_fault_t window_fault(struct vm_fault *vmf)
 }
 
 /*
- * A write to a page that is mapped read-only, as it is or was in the LWK. If the process gets a
- * copy when it writes, the fault is repeated without the page, so that window_fault() asks the LWK.
+ * A write to a page that is mapped read-only, as it is or was in the LWK. The fault is repeated
+ * without the page, so that window_fault() looks at what it is now: Linux would make writable what
+ * is mapped there when this returns, which may be a page that the process shares with a child since.
  */
 static vm_fault_t window_write(struct vm_fault *vmf)
 {
-	struct lwk_process *process = vmf->vma->vm_private_data;
-	unsigned long addr = vmf->address & PAGE_MASK;
-	struct instance *instance = process->instance;
-	struct view view = { 0 };
-
-	down_read(&instance->rwsem);
-	if (!has_slot(&process->first) || !view_find(instance, process->first.slot, addr, &view))
-		view.value = 0;
-	up_read(&instance->rwsem);
-	if (view.value & _PAGE_RW)
-		return 0;
-	if (!(view.value & LWK_PTE_COPY))
-		return VM_FAULT_SIGSEGV;
-	zap_special_vma_range(vmf->vma, addr, PAGE_SIZE);
+	zap_special_vma_range(vmf->vma, vmf->address & PAGE_MASK, PAGE_SIZE);
 	return VM_FAULT_NOPAGE;
 }
 
@@ -366,6 +354,8 @@ static const struct vm_operations_struct window_ops = {
 	.close = window_close,
 	.fault = window_fault,
 	.pfn_mkwrite = window_write,
+	/* Pages are hidden by their place in the file, and shown by their address. */
+	.mremap = compat_refuse_mremap,
 };
 
 static bool is_window(const struct vm_area_struct *vma, u64 offset)

@@ -3,6 +3,8 @@
  * evil-proxy DEVICE: a proxy that writes nonsense to its channel. It runs on the Linux side of an
  * LWK job and may harm itself only; the LWK, lwkpart.ko and other programs must go on.
  */
+#define _GNU_SOURCE
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -114,23 +116,50 @@ static int bad_threads(const char *path)
 	return 0;
 }
 
-/* Returns the LWK's reply to a request; 1 without a reply. */
-static int64_t ask(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
+static void send(const struct lwk_packet *packet)
 {
-	struct lwk_ring *to = &channel->to_lwk, *from = &channel->to_linux;
-	struct lwk_serve serve = { 0 };
-	struct lwk_packet reply;
+	struct lwk_ring *to = &channel->to_lwk;
 
-	to->slot[to->head % LWK_RING_SLOTS] = (struct lwk_packet){
-		.kind = LWK_PACKET_REQUEST, .id = 5, .nr = nr, .args = { arg0, arg1, arg2 }
-	};
+	to->slot[to->head % LWK_RING_SLOTS] = *packet;
 	__atomic_store_n(&to->head, to->head + 1, __ATOMIC_RELEASE);
 	ioctl(device, LWK_DOORBELL);
+}
+
+/* Takes the LWK's next packet: 0, or 1: there is none. */
+static int receive(struct lwk_packet *packet)
+{
+	struct lwk_ring *from = &channel->to_linux;
+	struct lwk_serve serve = { 0 };
+
 	if (serve_for(900, &serve))
 		return 1;
-	reply = from->slot[from->tail % LWK_RING_SLOTS];
+	*packet = from->slot[from->tail % LWK_RING_SLOTS];
 	__atomic_store_n(&from->tail, from->tail + 1, __ATOMIC_RELEASE);
-	return reply.kind == LWK_PACKET_REPLY && reply.id == 5 ? (int64_t)reply.args[0] : 1;
+	return 0;
+}
+
+/* Returns the LWK's reply to a request; 1 without a reply. Gives back pages meanwhile. */
+static int64_t ask(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
+{
+	struct lwk_packet packet = {
+		.kind = LWK_PACKET_REQUEST, .id = 5, .nr = nr, .args = { arg0, arg1, arg2 }
+	};
+
+	send(&packet);
+	for (;;) {
+		struct lwk_unmap unmap;
+
+		if (receive(&packet))
+			return 1;
+		if (packet.kind != LWK_PACKET_REQUEST || packet.nr != LWK_CALL_UNMAP)
+			break;
+		unmap = (struct lwk_unmap){ .start = packet.args[0], .size = packet.args[1] };
+		packet = (struct lwk_packet){ .kind = LWK_PACKET_REPLY,
+					      .id = packet.id,
+					      .args = { ioctl(device, LWK_UNMAP, &unmap) } };
+		send(&packet);
+	}
+	return packet.kind == LWK_PACKET_REPLY && packet.id == 5 ? (int64_t)packet.args[0] : 1;
 }
 
 /* Asks for copies of processes that no process offers. */
@@ -162,6 +191,65 @@ static int readable(uint64_t address)
 	close(ends[0]);
 	close(ends[1]);
 	return result;
+}
+
+/* Returns true if Linux can write this byte there. */
+static int writable(uint64_t address, char byte)
+{
+	int ends[2], result;
+
+	if (pipe(ends))
+		return -1;
+	result = write(ends[1], &byte, 1) == 1 && read(ends[0], (void *)address, 1) == 1;
+	close(ends[0]);
+	close(ends[1]);
+	return result;
+}
+
+/* Tries to move what is mapped there to a place that Linux chooses, and to where it was told. */
+static int stays(void *mapping, size_t size)
+{
+	void *place = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(place != MAP_FAILED);
+	CHECK(mremap(mapping, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, place) == MAP_FAILED);
+	munmap(place, size);
+	CHECK(mremap(mapping, size, 2 * size, MREMAP_MAYMOVE) == MAP_FAILED);
+	/* This would be a second mapping of the same pages. */
+	CHECK(mremap(mapping, 0, size, MREMAP_MAYMOVE) == MAP_FAILED);
+	return 0;
+}
+
+/* Moves mappings of the device, and writes where the LWK did not allow it at first. */
+static int bad_mappings(const char *path)
+{
+	volatile char *window = (char *)0x100000000;
+	const uint64_t start = (uint64_t)window;
+	void *status;
+
+	CHECK(begin(path) == 0);
+	status = mmap(NULL, 4096, PROT_READ, MAP_SHARED, device, LWK_MMAP_STATUS);
+	CHECK(status != MAP_FAILED);
+	CHECK(mmap((void *)start, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+		   device, LWK_MMAP_WINDOW + start - LWK_USER_START) == window);
+	CHECK(ask(LWK_CALL_MAP, start, 8192, PROT_READ | PROT_WRITE) == 0);
+	window[0] = 1;
+	window[4096] = 2;
+	CHECK(stays((void *)start, 8192) == 0);
+	CHECK(stays((void *)start, 4096) == 0);
+	CHECK(stays(channel, sizeof(*channel)) == 0);
+	CHECK(stays(status, 4096) == 0);
+	CHECK(window[0] == 1 && window[4096] == 2);
+	munmap(status, 4096);
+
+	CHECK(ask(LWK_CALL_PROTECT, start, 4096, PROT_READ) == 0);
+	CHECK(readable(start) && !writable(start, 3));
+	CHECK(readable(start) && window[0] == 1);
+	CHECK(ask(LWK_CALL_PROTECT, start, 4096, PROT_READ | PROT_WRITE) == 0);
+	CHECK(writable(start, 4) && window[0] == 4 && window[4096] == 2);
+	munmap((void *)start, 8192);
+	end();
+	return 0;
 }
 
 /*
@@ -335,7 +423,7 @@ int main(int argc, char **argv)
 
 	sigaction(SIGALRM, &action, NULL);
 	return argc != 2 || bad_requests(argv[1]) || bad_threads(argv[1]) || bad_copies(argv[1]) ||
-	       bad_changes(argv[1]) || too_many_listeners(argv[1]) ||
+	       bad_changes(argv[1]) || bad_mappings(argv[1]) || too_many_listeners(argv[1]) ||
 	       forged_requests(argv[1], in_module) || forged_requests(argv[1], by_server) ||
 	       closes_its_device(argv[1], in_module) || closes_its_device(argv[1], by_server) ||
 	       scribbles(argv[1], in_module) || scribbles(argv[1], by_server);
