@@ -294,6 +294,81 @@ static int bad_changes(const char *path)
 	return 0;
 }
 
+/* Returns the bytes that Linux's kernel has taken for this process's cgroup, or -1. */
+static long kernel_bytes(void)
+{
+	char line[4096], path[4200], *name;
+	FILE *groups = fopen("/proc/self/cgroup", "r"), *file = NULL;
+	long bytes = -1;
+
+	while (groups && !file && fgets(line, sizeof(line), groups)) {
+		line[strcspn(line, "\n")] = 0;
+		if (strncmp(line, "0::", 3) == 0) {
+			snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.stat", line + 3);
+			file = fopen(path, "r");
+		} else if ((name = strstr(line, ":memory:"))) {
+			snprintf(path, sizeof(path),
+				 "/sys/fs/cgroup/memory%s/memory.kmem.usage_in_bytes", name + 8);
+			file = fopen(path, "r");
+		}
+	}
+	while (file && bytes < 0 && fgets(line, sizeof(line), file))
+		if (sscanf(line, "slab_unreclaimable %ld", &bytes) != 1)
+			sscanf(line, "%ld", &bytes);
+	if (file)
+		fclose(file);
+	if (groups)
+		fclose(groups);
+	return bytes;
+}
+
+static void *become_thread(void *result)
+{
+	struct lwk_thread_create create = { 0 };
+
+	*(int *)result = ioctl(device, LWK_THREAD_CREATE, &create);
+	return NULL;
+}
+
+/* So often a thread begins, and the process begins again, which ends the thread. */
+static int begin_threads(unsigned times)
+{
+	struct lwk_proc_create again = { .pid = getpid(), .flags = LWK_PROC_AGAIN };
+
+	while (times--) {
+		int result = -1;
+		pthread_t thread;
+
+		CHECK(pthread_create(&thread, NULL, become_thread, &result) == 0);
+		CHECK(pthread_join(thread, NULL) == 0);
+		CHECK(result == 0);
+		CHECK(ioctl(device, LWK_PROC_CREATE, &again) == 0);
+	}
+	return 0;
+}
+
+/* Has lwkpart.ko make ever more threads, of which few are there at a time. */
+static int many_threads(const char *path)
+{
+	const long most = 256 << 10; /* each thread takes some hundred bytes */
+	long before, taken = most;
+
+	CHECK(begin(path) == 0);
+	CHECK(begin_threads(100) == 0);
+	before = kernel_bytes();
+	CHECK(before > 0);
+	CHECK(begin_threads(3000) == 0);
+	/* Linux frees some of what its own threads had a while later. */
+	for (unsigned i = 0; i < 100 && taken >= most; i++) {
+		usleep(100000);
+		taken = kernel_bytes() - before;
+	}
+	printf("3000 threads took %ld bytes\n", taken);
+	CHECK(taken < most);
+	end();
+	return 0;
+}
+
 /* Listens for events with as many files as it can. */
 static int too_many_listeners(const char *path)
 {
@@ -423,8 +498,9 @@ int main(int argc, char **argv)
 
 	sigaction(SIGALRM, &action, NULL);
 	return argc != 2 || bad_requests(argv[1]) || bad_threads(argv[1]) || bad_copies(argv[1]) ||
-	       bad_changes(argv[1]) || bad_mappings(argv[1]) || too_many_listeners(argv[1]) ||
-	       forged_requests(argv[1], in_module) || forged_requests(argv[1], by_server) ||
-	       closes_its_device(argv[1], in_module) || closes_its_device(argv[1], by_server) ||
-	       scribbles(argv[1], in_module) || scribbles(argv[1], by_server);
+	       bad_changes(argv[1]) || bad_mappings(argv[1]) || many_threads(argv[1]) ||
+	       too_many_listeners(argv[1]) || forged_requests(argv[1], in_module) ||
+	       forged_requests(argv[1], by_server) || closes_its_device(argv[1], in_module) ||
+	       closes_its_device(argv[1], by_server) || scribbles(argv[1], in_module) ||
+	       scribbles(argv[1], by_server);
 }
