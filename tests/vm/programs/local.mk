@@ -54,6 +54,7 @@ vm_static = \
 	$(vm)/proxies/keep-device \
 	$(vm)/proxies/mute-files \
 	$(vm)/proxies/mute-listener \
+	$(vm)/proxies/mute-memory \
 	$(vm)/proxies/wait-fault \
 	$(vm)/proxies/without-grants \
 	$(vm)/signals/cpu-faults \
@@ -65,7 +66,8 @@ vm_static = \
 	$(vm)/views/own-status
 $(vm_static): %: $(srcdir)/%.c
 	$(vm_cc) -pthread -static $< -o $@ -lrt
-$(vm)/proxies/evil-proxy $(vm)/proxies/keep-device $(vm)/proxies/wait-fault $(vm)/proxies/without-grants: $(abi_headers)
+$(vm)/proxies/evil-proxy $(vm)/proxies/keep-device $(vm)/proxies/mute-memory $(vm)/proxies/wait-fault \
+	$(vm)/proxies/without-grants: $(abi_headers)
 
 # Programs that are linked as the distribution's compilers link by default.
 vm_default = \

@@ -58,6 +58,33 @@ teardown()
 	node_is_clean
 }
 
+@test "while a proxy's requests wait for memory that never answers, others look at its LWK and end it" {
+	run -0 bed bash -s <<-'EOF'
+	echo 1 >/proc/sys/vm/unprivileged_userfaultfd
+	device=$(switch-once on 411 "$(id -u user1)" 4-5 400M | grep -o '/dev/lwk/[0-9]*')
+	coproc PROXY { exec setpriv --reuid user1 --clear-groups /opt/lwk-tests/mute-memory "$device"; }
+	proxy=$PROXY_PID
+	# Who waits for a lock of lwkpart.ko cannot be killed. Requests end with their proxy.
+	{ sleep 120; kill -9 "$proxy"; } >/dev/null 2>&1 &
+	ends=$!
+	read -r -t 60 text pid <&"${PROXY[0]}"
+	echo "$text $pid"
+	if [[ $text == waits ]]; then
+		for verb in info stat kmsg freeze thaw; do
+			timeout 20 lwkctl "$verb" 411 >/dev/null && echo "$verb: answered"
+		done
+	fi
+	timeout 60 switch-once off 411 | grep -o '"call_us":[0-9]*'
+	kill -9 "$proxy" "$ends"
+	wait
+	echo 0 >/proc/sys/vm/unprivileged_userfaultfd
+	EOF
+	echo "$output"
+	[[ $output == waits* && $(grep -c ': answered' <<<"$output") == 5 ]]
+	(($(grep -o '"call_us":[0-9]*' <<<"$output" | cut -d: -f2) < 3000000))
+	node_is_clean
+}
+
 @test "pages that an LWK process shares count as pinned, and have a bound" {
 	job=$(submit user1 -n2 --mem=400 --lwk --lwk-proxy-mem=700M \
 		--wrap "srun -n1 $programs/pin-shared 16 /tmp/limits.go; srun -n1 $programs/pin-shared 600")
