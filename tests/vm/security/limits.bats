@@ -64,7 +64,7 @@ teardown()
 	device=$(switch-once on 411 "$(id -u user1)" 4-5 400M | grep -o '/dev/lwk/[0-9]*')
 	coproc PROXY { exec setpriv --reuid user1 --clear-groups /opt/lwk-tests/mute-memory "$device"; }
 	proxy=$PROXY_PID
-	# Who waits for a lock of lwkpart.ko cannot be killed. Requests end with their proxy.
+	# A process that waits for a lock of lwkpart.ko cannot be killed. Requests end with their proxy.
 	{ sleep 120; kill -9 "$proxy"; } >/dev/null 2>&1 &
 	ends=$!
 	read -r -t 60 text pid <&"${PROXY[0]}"
