@@ -87,6 +87,7 @@ kmod_lwkexec_lwkexec_SOURCES = \
 	kmod/lwkexec/instance/gone.c \
 	kmod/lwkexec/instance/interruptible.S \
 	kmod/lwkexec/instance/linux_call.c \
+	kmod/lwkexec/instance/may_wait.c \
 	kmod/lwkexec/instance/memory.c \
 	kmod/lwkexec/instance/report.c \
 	kmod/lwkexec/instance/session.c \

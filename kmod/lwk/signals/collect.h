@@ -11,8 +11,8 @@
 /* Moves what the proxy has passed on into 'pending'. */
 void signal_collect(void);
 /*
- * Does channel_call() again until the call is made, because the proxy makes no call as long as a
- * signal waits to be collected. The call must not be one that waits.
+ * Does channel_call() again until no signal ends the call, which may be one about a file that Linux
+ * gets from another machine. The call must not be one that waits.
  */
 #define signal_call(about, nr, ...)                                                                \
 	signal_call_counted(LWK_CALLS_##about, nr, (const u64[6]){ __VA_ARGS__ })

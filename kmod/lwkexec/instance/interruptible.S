@@ -35,7 +35,7 @@ interruptible_end:
 	popq %rbx
 	ret
 interruptible_give_up:
-	movq $-4, %rax /* -EINTR */
+	movq $-513, %rax /* INTERRUPTIBLE_GIVEN_UP */
 	popq %r12
 	popq %rbx
 	ret

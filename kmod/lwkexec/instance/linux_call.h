@@ -8,16 +8,21 @@
 #include "abi/shared/channel.h"
 
 /*
- * Linux's result or a negative errno. -EINTR without the call when the LWK thread has a signal that
- * it has not taken.
+ * Linux's result or a negative errno. When the LWK thread has a signal that it has not taken, a call
+ * that may wait is not made, and the result is -EINTR. Another call is made all the same: Linux
+ * never interrupts it, and programs do not expect EINTR of it.
  */
 int64_t linux_call(const struct lwk_packet *request);
 
 /* ---- interruptible.S ---- */
 
-/* Does linux_call(), with 'signals' of the calling thread's channel. */
+/*
+ * Makes a system call unless a signal waits in 'signals', which are those of the calling thread's
+ * channel: then INTERRUPTIBLE_GIVEN_UP, which is no result of Linux's.
+ */
 int64_t interruptible_syscall(uint64_t nr, const uint64_t args[6],
 			      const struct lwk_signals *signals);
+#define INTERRUPTIBLE_GIVEN_UP (-513)
 /*
  * A handler of a signal that finds an instruction pointer from _start up to _end sets it to
  * _give_up, because the call has not begun and would miss the signal.

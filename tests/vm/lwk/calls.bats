@@ -107,6 +107,17 @@ load allocation
 	((status == 134))
 }
 
+@test "signals interrupt calls that wait, and no others" {
+	for test in 'calls that never wait' 'calls that wait'; do
+		run inside timeout 120 "$programs/waits" "$test"
+		echo "$output"
+		((status == 0))
+		run inside timeout 120 lwkexec "$programs/waits" "$test"
+		echo "$output"
+		((status == 0))
+	done
+}
+
 @test "a signal tells its sender and its value" {
 	run -0 same "$programs/signal-info" </dev/null
 	echo "$output"

@@ -62,6 +62,7 @@ vm_static = \
 	$(vm)/signals/killed-populating \
 	$(vm)/signals/killed-waiters \
 	$(vm)/signals/signal-calls \
+	$(vm)/signals/waits \
 	$(vm)/threads/undisturbed \
 	$(vm)/views/own-status
 $(vm_static): %: $(srcdir)/%.c
