@@ -49,7 +49,10 @@ static s64 map_file(struct space *space, u64 addr, u64 size, u32 prot, u64 fd, u
 		result = space_populate(space, addr + done, part);
 		if (result)
 			break;
-		result = signal_call(MEMORY, __NR_pread64, fd, addr + done, part, offset + done);
+		/* Linux may let a signal end the read of a file of FUSE. */
+		while ((result = channel_call(MEMORY, __NR_pread64, fd, addr + done, part,
+					      offset + done)) == -EINTR)
+			signal_collect();
 		if (result <= 0)
 			break;
 	}

@@ -106,7 +106,9 @@ s64 share_sync(u64 start, u64 end)
 
 	/* Linux would not know what to do with the parts that are the LWK's. */
 	for (; !result && space_find_shared(space, &start, &stop, end); start = stop)
-		result = signal_call(MEMORY, __NR_msync, start, stop - start, MS_SYNC);
+		while ((result = channel_call(MEMORY, __NR_msync, start, stop - start, MS_SYNC)) ==
+		       -EINTR)
+			signal_collect();
 	return result;
 }
 
@@ -124,7 +126,7 @@ s64 sys_shmat(struct frame *frame)
 				   : flags & SHM_REMAP ? PLACE_REPLACE
 						       : PLACE_EXACT;
 	u32 prot = PROT_READ | (flags & SHM_RDONLY ? 0 : PROT_WRITE);
-	s64 size = signal_call(MEMORY, LWK_CALL_SEGMENT, frame->rdi), result;
+	s64 size = channel_call(MEMORY, LWK_CALL_SEGMENT, frame->rdi), result;
 
 	if (size <= 0)
 		return size ? size : -EINVAL;
@@ -139,7 +141,7 @@ s64 sys_shmat(struct frame *frame)
 
 s64 sys_shmdt(struct frame *frame)
 {
-	s64 size = signal_call(MEMORY, LWK_CALL_DETACH, frame->rdi);
+	s64 size = channel_call(MEMORY, LWK_CALL_DETACH, frame->rdi);
 
 	if (size <= 0)
 		return -EINVAL;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lwk/signals/collect.h"
 
-#include <linux/errno.h>
-
 #include "abi/shared/calls.h"
 #include "lwk/machine/boot.h"
 #include "lwk/process/slot.h"
@@ -77,15 +75,6 @@ void signal_collect(void)
 
 	if (signal_comes(slot))
 		collect(LOAD_ACQUIRE(slot->channel->signals.head), false);
-}
-
-s64 signal_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6])
-{
-	s64 result;
-
-	while ((result = channel_call_counted(about, nr, args)) == -EINTR)
-		signal_collect();
-	return result;
 }
 
 void signal_collect_late(u32 end)

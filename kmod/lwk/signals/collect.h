@@ -4,19 +4,11 @@
 #define LWK_SIGNALS_COLLECT_H
 
 #include "abi/shared/channel.h"
-#include "abi/shared/statistics.h"
 #include "lwk/base/types.h"
 #include "lwk/process/slot.h"
 
 /* Moves what the proxy has passed on into 'pending'. */
 void signal_collect(void);
-/*
- * Does channel_call() again until no signal ends the call, which may be one about a file that Linux
- * gets from another machine. The call must not be one that waits.
- */
-#define signal_call(about, nr, ...)                                                                \
-	signal_call_counted(LWK_CALLS_##about, nr, (const u64[6]){ __VA_ARGS__ })
-s64 signal_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6]);
 /* signal_collect() for signals before 'end'; those for the last thread of this slot are lost. */
 void signal_collect_late(u32 end);
 /*

@@ -7,6 +7,7 @@
 
 #include "lwk/memory/user.h"
 #include "lwk/process/slot.h"
+#include "lwk/proxy/channel.h"
 #include "lwk/signals/collect.h"
 #include "lwk/time/cpu_timers.h"
 
@@ -22,7 +23,7 @@ static bool is_for_linux(u64 signal)
 
 static s64 send_by_linux(struct frame *frame)
 {
-	return signal_call(PROCESS, frame->error, frame->rdi, frame->rsi, frame->rdx, frame->r10);
+	return channel_call(PROCESS, frame->error, frame->rdi, frame->rsi, frame->rdx, frame->r10);
 }
 
 /* A signal from the process itself, as kill(2) and tkill(2) make it. */
@@ -118,6 +119,6 @@ s64 sys_timer_getoverrun(struct frame *frame)
 
 	if (cpu_timer_is(frame->rdi))
 		return is_last ? (s64)(taken >> 32) : 0;
-	overruns = signal_call(TIME, __NR_timer_getoverrun, frame->rdi);
+	overruns = channel_call(TIME, __NR_timer_getoverrun, frame->rdi);
 	return overruns >= 0 && is_last ? (s64)(taken >> 32) : overruns;
 }

@@ -21,7 +21,7 @@ s64 sys_rt_sigpending(struct frame *frame)
 	if (frame->rsi > sizeof(u64))
 		return -EINVAL;
 	signal_collect();
-	if (this_slot()->held && !signal_call(PROCESS, __NR_rt_sigpending, frame->rdi, frame->rsi))
+	if (this_slot()->held && !channel_call(PROCESS, __NR_rt_sigpending, frame->rdi, frame->rsi))
 		copy_from_user(&linux_has, frame->rdi, frame->rsi);
 	pending = (signal_all_pending() & this_thread()->blocked) | linux_has;
 	return copy_to_user(frame->rdi, &pending, frame->rsi);

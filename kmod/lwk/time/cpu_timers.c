@@ -199,10 +199,9 @@ static s64 change(u32 index, u64 from, u64 to, bool absolute, s64 unit)
 	return !error && to ? copy_to_user(to, &old, sizeof(old)) : error;
 }
 
-/* The calls about Linux's timers never end with EINTR. */
 static s64 delegate(const struct frame *frame)
 {
-	return signal_call(TIME, frame->error, frame->rdi, frame->rsi, frame->rdx, frame->r10);
+	return channel_call(TIME, frame->error, frame->rdi, frame->rsi, frame->rdx, frame->r10);
 }
 
 static s64 interval_timer(const struct frame *frame, u64 from, u64 to)

@@ -275,11 +275,6 @@ s64 channel_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6])
 	return channel_request(nr, args);
 }
 
-s64 signal_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6])
-{
-	return channel_request(nr, args);
-}
-
 /* The LWK must hold no lock of a space when it calls these. */
 void channel_serve_fault(void)
 {
