@@ -104,6 +104,7 @@ kmod_lwkexec_lwkexec_SOURCES = \
 	kmod/lwkexec/process/signals.c \
 	kmod/lwkexec/process/splice.c \
 	kmod/lwkexec/process/threads.c \
+	kmod/lwkexec/process/timed.c \
 	kmod/lwkexec/process/timers.c \
 	kmod/lwkexec/program/elf_file.c \
 	kmod/lwkexec/program/load.c \

@@ -26,6 +26,7 @@
 #include "lwkexec/process/signals.h"
 #include "lwkexec/process/splice.h"
 #include "lwkexec/process/threads.h"
+#include "lwkexec/process/timed.h"
 #include "lwkexec/process/timers.h"
 #include "lwkexec/program/mapped_files.h"
 #include "lwkexec/view/maps.h"
@@ -122,6 +123,15 @@ static int64_t unmap(uint64_t start, uint64_t size)
 	return ioctl(session.device, LWK_UNMAP, &range) ? -errno : 0;
 }
 
+/* Goes on with a call that a signal has ended that does not count. */
+static int64_t call_again(const struct lwk_packet *request)
+{
+	struct lwk_packet call = *request;
+
+	call.nr &= ~LWK_CALL_AGAIN;
+	return timed_has(call.nr) ? timed_call(&call, true) : calls_execute(&call);
+}
+
 /* Carries out a request that the LWK makes by itself, for a call that Linux does not have. */
 static int64_t lwk_call(const struct lwk_packet *request)
 {
@@ -167,7 +177,7 @@ static int64_t lwk_call(const struct lwk_packet *request)
 	case LWK_CALL_RESHARE:
 		return share_protect(args[0], args[1], args[2]);
 	default:
-		return linux_call(request);
+		return request->nr & LWK_CALL_AGAIN ? call_again(request) : -ENOSYS;
 	}
 }
 
@@ -184,6 +194,8 @@ int64_t calls_execute(const struct lwk_packet *request)
 		return limits_call(request);
 	if (direct_has(request->nr))
 		return direct_call(request);
+	if (timed_has(request->nr))
+		return timed_call(request, false);
 	switch (request->nr) {
 	case SYS_close:
 	case SYS_fcntl:

@@ -50,6 +50,9 @@
  *   GRANT   request. The proxy calls LWK_GRANT.
  *   UNSHARE request; args: start, size. The proxy calls LWK_GRANT, and maps its WINDOW there.
  *   RESHARE request; args: start, size, prot. The proxy calls LWK_GRANT, then mprotect(2).
+ *   number of a system call | AGAIN  request; args: as before. A signal has ended the same thread's
+ *           last call, this one, and is blocked or ignored: the call goes on. If the call waits for
+ *           a time, it waits for the rest.
  * proxy → LWK, each a request that the LWK replies to:
  *   MAP     args: start, size, prot, now. The LWK maps anonymous zeroed memory at start;
  *           with 'now' 1, all of it is present at once.
@@ -112,6 +115,7 @@ struct lwk_core_registers {
 #define LWK_CALL_CORE (LWK_CALL_BASE + 26)
 #define LWK_CALL_CORE_THREAD (LWK_CALL_BASE + 27)
 #define LWK_CALL_CORE_PAGES (LWK_CALL_BASE + 28)
+#define LWK_CALL_AGAIN (LWK_CALL_BASE << 1)
 /*
  * Numbers of timers of CPU time, which the LWK has itself, begin here; Linux's are much smaller. A
  * timer with the second bit sends its signals to one thread.

@@ -13,10 +13,13 @@
 #include "lwk/signals/wait.h"
 
 /* Signals that are blocked or ignored end no call on Linux, but they end the proxy's call. */
-static bool restarts(bool after_any)
+static s64 request(u64 nr, const u64 args[6])
 {
-	signal_collect();
-	return after_any || !signal_effective();
+	s64 result = channel_request(nr, args);
+
+	while (result == -EINTR && (signal_collect(), !signal_effective()))
+		result = channel_request(nr | LWK_CALL_AGAIN, args);
+	return result;
 }
 
 /* Returns the address of the signals that the call blocks while it waits; 0: the call has none. */
@@ -50,9 +53,9 @@ static s64 request_masked(struct frame *frame, const u64 args[6])
 	s64 result;
 
 	if (!address || copy_from_user(&mask, address, sizeof(mask)))
-		return channel_request(frame->error, args);
+		return request(frame->error, args);
 	signal_suspend(mask);
-	result = signal_effective() ? -EINTR : channel_request(frame->error, args);
+	result = signal_effective() ? -EINTR : request(frame->error, args);
 	if (result != -EINTR)
 		signal_unsuspend();
 	return result;
@@ -71,6 +74,6 @@ s64 call_delegate(struct frame *frame, enum lwk_call_kind about, bool restarted)
 	}
 	if (frame->error == __NR_signalfd || frame->error == __NR_signalfd4)
 		signal_hold();
-	this_thread()->interrupted = result == -EINTR && restarts(restarted);
+	this_thread()->interrupted = result == -EINTR && restarted;
 	return result;
 }

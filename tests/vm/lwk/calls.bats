@@ -118,6 +118,17 @@ load allocation
 	done
 }
 
+@test "signals that are blocked or ignored make no wait longer" {
+	for test in 'waits end in time' 'waits that a handler ends'; do
+		run inside timeout 120 "$programs/waits" "$test"
+		echo "$output"
+		((status == 0))
+		run inside timeout 120 lwkexec "$programs/waits" "$test"
+		echo "$output"
+		((status == 0))
+	done
+}
+
 @test "a signal tells its sender and its value" {
 	run -0 same "$programs/signal-info" </dev/null
 	echo "$output"

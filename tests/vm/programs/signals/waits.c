@@ -324,11 +324,226 @@ static int interrupted(void)
 	return 0;
 }
 
+/* ---- waits of a given time ---- */
+
+/* The signals come during each wait, and for some time afterwards if it does not end. */
+#define WAIT_MS 500
+#define PAUSE_MS 100
+#define SIGNALS 20
+
+static struct timespec wait_time(void)
+{
+	return (struct timespec){ 0, WAIT_MS * 1000000 };
+}
+
+static int sleeps(void)
+{
+	struct timespec time = wait_time();
+
+	return nanosleep(&time, NULL);
+}
+
+/* The time is where the rest would be, and stays as it is. */
+static int sleeps_with_rest(void)
+{
+	struct timespec time = wait_time();
+	int result = nanosleep(&time, &time);
+
+	return result || time.tv_nsec != WAIT_MS * 1000000;
+}
+
+static int sleeps_on_clock(void)
+{
+	struct timespec time = wait_time();
+
+	return clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
+static int sleeps_until(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	time.tv_nsec += WAIT_MS * 1000000;
+	time.tv_sec += time.tv_nsec / 1000000000;
+	time.tv_nsec %= 1000000000;
+	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
+}
+
+static int polls(void)
+{
+	struct pollfd element = { .fd = about.empty[0], .events = POLLIN };
+
+	return poll(&element, 1, WAIT_MS);
+}
+
+/* Blocks in its wait what the program blocks. */
+static int polls_with_mask(void)
+{
+	struct pollfd element = { .fd = about.empty[0], .events = POLLIN };
+	struct timespec time = wait_time();
+	sigset_t set;
+
+	sigprocmask(SIG_BLOCK, NULL, &set);
+	return ppoll(&element, 1, &time, &set);
+}
+
+static int selects(void)
+{
+	struct timeval time = { 0, WAIT_MS * 1000 };
+
+	return select(0, NULL, NULL, NULL, &time);
+}
+
+static int epolls(void)
+{
+	struct epoll_event event;
+
+	return epoll_wait(about.epoll, &event, 1, WAIT_MS);
+}
+
+static int epolls_with_mask(void)
+{
+	struct epoll_event event;
+	sigset_t set;
+
+	sigprocmask(SIG_BLOCK, NULL, &set);
+	return epoll_pwait(about.epoll, &event, 1, WAIT_MS, &set);
+}
+
+static int takes_semaphore(void)
+{
+	struct sembuf take = { .sem_op = -1 };
+	struct timespec time = wait_time();
+
+	return semtimedop(about.semaphores, &take, 1, &time) != -1 || errno != EAGAIN;
+}
+
+static int waits_for_word(void)
+{
+	struct timespec time = wait_time();
+
+	return syscall(SYS_futex, about.shared, FUTEX_WAIT, 0, &time, NULL, 0) != -1 ||
+	       errno != ETIMEDOUT;
+}
+
+static int waits_for_own_word(void)
+{
+	struct timespec time = wait_time();
+	int word = 0;
+
+	return syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &time, NULL, 0) != -1 ||
+	       errno != ETIMEDOUT;
+}
+
+/*
+ * Starts a process that sends two signals by turns. One is ignored and has been blocked, so that
+ * Linux tells of it; the other is blocked.
+ */
+static pid_t disturb(void)
+{
+	const struct timespec pause = { 0, PAUSE_MS * 1000000 };
+	pid_t parent = getpid(), child;
+	sigset_t all, blocked;
+
+	install(SIGUSR1, 0);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &blocked);
+	sigaddset(&blocked, SIGUSR1);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	child = fork();
+	if (child)
+		return child;
+	for (int i = 0; i < SIGNALS; i++) {
+		nanosleep(&pause, NULL);
+		kill(parent, i % 2 ? SIGURG : SIGUSR1);
+	}
+	_exit(0);
+}
+
+static void end_disturbance(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static int in_time(void)
+{
+	static const struct {
+		const char *name;
+		int (*wait)(void);
+	} waits[] = {
+		{ "nanosleep", sleeps },
+		{ "nanosleep with the rest", sleeps_with_rest },
+		{ "clock_nanosleep", sleeps_on_clock },
+		{ "clock_nanosleep until a time", sleeps_until },
+		{ "poll", polls },
+		{ "ppoll", polls_with_mask },
+		{ "select", selects },
+		{ "epoll_wait", epolls },
+		{ "epoll_pwait", epolls_with_mask },
+		{ "semtimedop", takes_semaphore },
+		{ "futex, shared", waits_for_word },
+		{ "futex, private", waits_for_own_word },
+	};
+	int wrong = 0;
+
+	CHECK(prepare("/tmp") == 0);
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		pid_t child = disturb();
+		double start = now(), took;
+		int result = waits[i].wait();
+
+		took = now() - start;
+		end_disturbance(child);
+		/* A wait that begins anew ends its own time after the last signal. */
+		if (!result && took >= WAIT_MS / 1e3 && took < 3 * WAIT_MS / 1e3)
+			continue;
+		printf("wrong: %s: result %d after %.3f s\n", waits[i].name, result, took);
+		wrong = 1;
+	}
+	clean_up();
+	return wrong;
+}
+
+/* A handler ends a wait, and the next one has all of its time. */
+static int handled(void)
+{
+	/* Some of the other signals come first. */
+	const struct itimerval once = { .it_value = { 0, WAIT_MS * 900 } };
+	struct timespec time = { 1, WAIT_MS * 1000000 }, rest = { 0 };
+	double start, took, sum;
+	pid_t child;
+
+	CHECK(prepare("/tmp") == 0);
+	install(SIGALRM, SA_RESTART);
+	child = disturb();
+	CHECK(setitimer(ITIMER_REAL, &once, NULL) == 0);
+	start = now();
+	CHECK(nanosleep(&time, &rest) == -1 && errno == EINTR);
+	took = now() - start;
+	sum = took + rest.tv_sec + rest.tv_nsec / 1e9;
+	if (took > 1.2 || sum < 1.49 || sum > 1.75) {
+		printf("wrong: nanosleep: %.3f s, and %.3f s with the rest\n", took, sum);
+		return 1;
+	}
+	CHECK(setitimer(ITIMER_REAL, &once, NULL) == 0);
+	CHECK(polls() == -1 && errno == EINTR);
+	start = now();
+	CHECK(polls() == 0);
+	CHECK(now() - start >= WAIT_MS / 1e3);
+	end_disturbance(child);
+	clean_up();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		{ "calls that never wait", never_interrupted },
 		{ "calls that wait", interrupted },
+		{ "waits end in time", in_time },
+		{ "waits that a handler ends", handled },
 	};
 
 	setbuf(stdout, NULL);
