@@ -78,7 +78,7 @@ static bool open_how_may_wait(const uint64_t *args)
 	       open_may_wait(args[0], args[1], flags);
 }
 
-/* Of a terminal's, those wait that first let the output reach the line. */
+/* True for the calls of a terminal that first let the output reach the line. */
 static bool terminal_may_wait(unsigned int command)
 {
 	switch (command) {
@@ -96,7 +96,7 @@ static bool terminal_may_wait(unsigned int command)
 	}
 }
 
-/* What a device does is known for the calls that every file has and for terminals. */
+/* Only for terminals and for calls that every file has is it known whether they wait. */
 static bool ioctl_may_wait(int fd, unsigned int command)
 {
 	struct stat file;

@@ -65,7 +65,7 @@ static double now(void)
 
 /* ---- calls that never wait ---- */
 
-/* What the calls are about. */
+/* The files and descriptors that the calls are about. */
 static struct {
 	char name[64], other[64];
 	int file, empty[2], terminal, semaphores, listener, epoll;
