@@ -88,6 +88,7 @@ matrix()
 	umount "$files/full"
 }
 
+# bats test_tags=nightly
 @test "where no room is left for the profile, the program ends well and a line says so" {
 	mkdir -p "$files/full"
 	mount -t tmpfs -o size=4k tmpfs "$files/full"
@@ -120,6 +121,7 @@ matrix()
 	done
 }
 
+# bats test_tags=nightly
 @test "another tool with MPI's profiling interface counts beside the profile" {
 	for library in mpich openmpi; do
 		"mpicc.$library" -shared -fPIC -o "$files/libtool.so" "$top/tests/vm/mpi/tool.c"
@@ -138,6 +140,7 @@ matrix()
 	done
 }
 
+# bats test_tags=nightly
 @test "MPI_Abort ends a program with a profile and with collective operations that know of sites" {
 	for library in mpich openmpi; do
 		for sites in '' sites,always; do
@@ -159,6 +162,7 @@ matrix()
 	diff "$files/bytes" <(printf '[0,1,72]\n[1,0,72]\n')
 }
 
+# bats test_tags=nightly
 @test "ten thousand communicators, and more at once than have a place in the page, do no harm" {
 	for library in mpich openmpi; do
 		run -0 mpi "$library" 4 SITES=cyclic LWK_MPI_COLLECTIVES=sites,always -- \
