@@ -160,6 +160,32 @@ int instance_assign_cpu(const struct lwkpart_assign_cpu *request)
 	return 0;
 }
 
+/*
+ * Adds memory to the partition, and joins what adjoins on one node: a partition of many memory
+ * blocks has few ranges. False: it has as many as it can have.
+ */
+static bool join_memory(struct instance *instance, struct lwk_boot_mem range)
+{
+	unsigned int i = 0;
+
+	while (i < instance->n_mem) {
+		struct lwk_boot_mem *old = &instance->mem[i];
+
+		if (old->node != range.node || (old->start + old->size != range.start &&
+						range.start + range.size != old->start)) {
+			i++;
+			continue;
+		}
+		range.start = min(range.start, old->start);
+		range.size += old->size;
+		*old = instance->mem[--instance->n_mem];
+	}
+	if (i == LWK_MAX_MEM)
+		return false;
+	instance->mem[instance->n_mem++] = range;
+	return true;
+}
+
 int instance_assign_memory(const struct lwkpart_assign_mem *request)
 {
 	struct instance *instance = find(request->instance);
@@ -169,14 +195,13 @@ int instance_assign_memory(const struct lwkpart_assign_mem *request)
 	error = check_assignable(instance, lent ? &lent->to : NULL);
 	if (error)
 		return error;
-	if (instance->n_mem == LWK_MAX_MEM)
+	if (!join_memory(instance, (struct lwk_boot_mem){
+					   .start = lent->start,
+					   .size = lent->size,
+					   .node = lent->node,
+				   }))
 		return -ENOSPC;
 	ledger_assign_range(lent, as_owner(instance));
-	instance->mem[instance->n_mem++] = (struct lwk_boot_mem){
-		.start = lent->start,
-		.size = lent->size,
-		.node = lent->node,
-	};
 	set_assigned(instance);
 	return 0;
 }

@@ -91,7 +91,7 @@ struct lwkpart_instance_info {
 	__u32 uid;	    /* out */
 	__u32 job_id;	    /* out */
 	__u32 cpus;	    /* out: number assigned */
-	__u32 ranges;	    /* out: memory ranges assigned */
+	__u32 ranges;	    /* out: memory ranges assigned; neighbours on one node are one */
 	__u64 bytes;	    /* out: memory assigned */
 	__u32 processes;    /* out: LWK processes that exist */
 	__u32 memory_clear; /* out: 1 when the LWK has cleared the memory, struct lwk_status */

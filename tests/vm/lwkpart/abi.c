@@ -59,6 +59,7 @@ int main(int argc, char **argv)
 	test_ledger();
 	test_doorbell_cpu();
 	test_life(image, size);
+	test_joined(image, size);
 	test_beside(image, size);
 	test_bad_lwks();
 	test_killed(image, size);

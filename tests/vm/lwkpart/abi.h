@@ -147,6 +147,7 @@ void test_dump(__u32 instance);
 void test_long_dump(const struct partition *partition);
 void test_move(void);
 void test_life(const char *image, size_t size);
+void test_joined(const char *image, size_t size);
 void test_beside(const char *image, size_t size);
 void test_killed(const char *image, size_t size);
 

@@ -19,6 +19,15 @@ static bool clears_memory(__u32 instance)
 	return get_instance(instance).memory_clear == 1;
 }
 
+/* The block may adjoin the other memory; they are one range then. */
+static unsigned int count_ranges(const struct partition *partition)
+{
+	if (!partition->block || partition->contig + CONTIG_BYTES == partition->block ||
+	    partition->block + get_info().block_bytes == partition->contig)
+		return 1;
+	return 2;
+}
+
 void test_life(const char *image, size_t size)
 {
 	struct lwkpart_instance_info info;
@@ -43,7 +52,7 @@ void test_life(const char *image, size_t size)
 	check_result(boot(instance, 30000), 0, "BOOT");
 	info = get_instance(instance);
 	check(info.state == LWK_STATE_RUNNING && info.job_id == JOB && info.cpus == 2 &&
-		      info.ranges == (partition.block ? 2 : 1) && info.processes == 0 &&
+		      info.ranges == count_ranges(&partition) && info.processes == 0 &&
 		      !info.message[0],
 	      "GET_INSTANCE shows it RUNNING with all it was given");
 	check_result(boot(instance, 1), EBUSY, "BOOT of an instance that is RUNNING");
@@ -71,6 +80,52 @@ void test_life(const char *image, size_t size)
 	      "another instance gets the same CPUs");
 	check_result(boot(instance, 30000), 0, "BOOT on CPUs that ran an LWK before");
 	check_result(destroy(instance), 0, "DESTROY of a RUNNING instance");
+	check(undo(), "all is undone");
+}
+
+/* Lends memory in pieces. Returns in how many runs they lie; their addresses ascend. */
+static unsigned int lend_pieces(__u64 starts[], unsigned int n)
+{
+	unsigned int i, runs = 0;
+
+	for (i = 0; i < n; i++)
+		lend_contig(&starts[i], CONTIG_BYTES / n);
+	if (get_ledger() != n)
+		return 0;
+	for (i = 0; i < n; i++) {
+		starts[i] = ledger[i].start;
+		runs += i == 0 || starts[i] != starts[i - 1] + CONTIG_BYTES / n;
+	}
+	return runs;
+}
+
+/* An instance has far fewer ranges than a large partition has memory blocks. */
+void test_joined(const char *image, size_t size)
+{
+	unsigned int i, runs;
+	__u64 starts[8];
+	__u32 instance;
+
+	runs = lend_pieces(starts, 8);
+	if (!check(runs && runs < 8, "pieces of memory are lent, some of them neighbours") ||
+	    !check(!create(&instance) && !lend_cpu(cpu_a) && !assign_cpu(instance, cpu_a),
+		   "an instance is made"))
+		return;
+	for (i = 0; i < 8; i += 2)
+		check_result(assign_memory(instance, starts[i], CONTIG_BYTES / 8), 0, "ASSIGN_MEM");
+	for (i = 1; i < 8; i += 2)
+		check_result(assign_memory(instance, starts[i], CONTIG_BYTES / 8), 0,
+			     "ASSIGN_MEM between others");
+	check(get_instance(instance).ranges == runs && get_instance(instance).bytes == CONTIG_BYTES,
+	      "neighbours are joined: expected %u ranges, found %u", runs,
+	      get_instance(instance).ranges);
+	check(get_ledger() == 9 && ledger[8].size == CONTIG_BYTES / 8 &&
+		      ledger[8].instance == instance,
+	      "the ledger has each piece");
+	check_result(assign_memory(instance, starts[3], CONTIG_BYTES / 8), EBUSY,
+		     "ASSIGN_MEM of a piece again");
+	check_result(load(instance, image, size), 0, "LOAD into them");
+	check_result(boot(instance, 30000), 0, "BOOT");
 	check(undo(), "all is undone");
 }
 
