@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Watches an instance while its CPUs run: notices panics and hangs, sends events, copies console
- * text to Linux's log, and sets the LWK's clock. The watch runs on the Linux CPU that gets the
- * first doorbells, and reads shared memory only: it interrupts no LWK CPU that shows signs of life.
+ * Watches an instance while its CPUs run: notices panics and hangs and has the programs end then,
+ * sends events, copies console text to Linux's log, and sets the LWK's clock. The watch runs on the
+ * Linux CPU that gets the first doorbells, and reads shared memory only: it interrupts no LWK CPU
+ * that shows signs of life.
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -18,6 +19,7 @@
 #include "instance/watch/console.h"
 #include "lending/cpu.h"
 #include "process/follow.h"
+#include "process/rouse.h"
 
 /* A panic must be noticed within a second, even when its doorbell is lost. */
 #define WATCH_INTERVAL (HZ / 2)
@@ -175,6 +177,15 @@ static void log_console(struct instance *instance)
 	}
 }
 
+/* Has the proxies of an LWK that is dead end, and looks again as long as there are some. */
+static void end_processes(struct instance *instance)
+{
+	if (!READ_ONCE(instance->n_processes))
+		return;
+	rouse_proxies(instance);
+	instance_wake_watch(instance, WATCH_INTERVAL);
+}
+
 static void watch(struct work_struct *work)
 {
 	struct instance *instance =
@@ -189,6 +200,8 @@ static void watch(struct work_struct *work)
 	announce_console(instance);
 	log_console(instance);
 	state = READ_ONCE(instance->state);
+	if (state == LWK_STATE_PANIC || state == LWK_STATE_HUNG)
+		end_processes(instance);
 	if (state != LWK_STATE_BOOTING && !state_has_processes(state))
 		return;
 	if (time_after_eq(jiffies, instance->clock_published.when + CLOCK_INTERVAL))

@@ -36,6 +36,14 @@ struct lwk_serve {
 #define LWK_SERVE_CALLS 1U
 #define LWK_SERVE_BY_SERVER 2U
 
+/*
+ * Threads of the proxy that have the WINDOW mapped and a handler for this signal get it when the
+ * LWK has panicked, hangs or is shut down, and again until the process ends: what they wait for
+ * outside of the device gives EINTR then. It is one of the two that C libraries keep for
+ * themselves, so that no program ignores it.
+ */
+#define LWK_SIGNAL_GONE 33
+
 #define LWK_SERVE _IOWR(LWK_IOC, 0x02, struct lwk_serve)
 
 /*

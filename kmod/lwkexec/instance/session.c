@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,10 +39,20 @@ static bool closed;
 /* By slot: it belongs to the process, for a thread of it or one that has ended. */
 static bool ours[LWK_MAX_SLOTS];
 
+/* LWK_SIGNAL_GONE, too, which libc's functions leave out of their sets. */
+static void block_signals(void)
+{
+	const uint64_t all = UINT64_MAX;
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all));
+}
+
 void session_gone(void)
 {
 	static bool told;
 
+	/* There is nobody to pass a signal on to, and none shall cut the message short. */
+	block_signals();
 	if (session_closed() || __atomic_exchange_n(&told, true, __ATOMIC_ACQ_REL))
 		for (;;)
 			pause();
@@ -101,9 +113,13 @@ static void create_or_fail(const char *device, uint32_t flags)
 
 static int map_channel(void)
 {
-	own.channel = mmap(NULL, sizeof(*own.channel), PROT_READ | PROT_WRITE, MAP_SHARED,
-			   session.device, LWK_MMAP_CHANNEL);
-	return own.channel == MAP_FAILED ? -errno : 0;
+	void *channel = mmap(NULL, sizeof(*own.channel), PROT_READ | PROT_WRITE, MAP_SHARED,
+			     session.device, LWK_MMAP_CHANNEL);
+
+	if (channel == MAP_FAILED)
+		return -errno;
+	own.channel = channel;
+	return 0;
 }
 
 int session_add_thread(void)
@@ -270,6 +286,8 @@ int session_renew(void)
 {
 	int error = reopen();
 
+	/* The child has not inherited its parent's channel. */
+	own.channel = NULL;
 	if (error) {
 		/* The parent's LWK process lives as long as its file is open anywhere. */
 		close(session.device);

@@ -27,8 +27,8 @@ extern struct session session;
 
 /* The LWK thread that the calling thread stands for. */
 struct own {
-	struct lwk_channel *channel;
-	uint32_t index;	 /* its slot */
+	struct lwk_channel *channel; /* NULL: none yet */
+	uint32_t index;		     /* its slot */
 	int child_waits; /* -1, or a pipe that ends when the child of a vfork(2) frees its parent */
 	bool newborn;	 /* a child just forked: the request being served was its parent's */
 };

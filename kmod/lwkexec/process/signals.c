@@ -14,6 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "abi/device/serve.h"
 #include "abi/shared/calls.h"
 #include "abi/shared/channel.h"
 #include "lwkexec/base/descriptors.h"
@@ -61,6 +62,9 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 	struct lwk_signal passed;
 	int saved = errno;
 
+	/* Only signals that libc does not block come so early; LWK_SIGNAL_GONE is one. */
+	if (!own.channel)
+		return;
 	memcpy(&passed, info, sizeof(passed));
 	passed.signal = signal;
 	passed.thread = is_for_thread(info);
@@ -132,6 +136,8 @@ struct kernel_action {
 #define KERNEL_SA_RESTORER 0x04000000UL
 #define FIRST_OF_LIBC 32
 #define LAST_OF_LIBC 33
+_Static_assert(LWK_SIGNAL_GONE >= FIRST_OF_LIBC && LWK_SIGNAL_GONE <= LAST_OF_LIBC,
+	       "a thread that the LWK's death rouses has a handler for that");
 
 static void pass_on_libcs(int signal)
 {

@@ -112,6 +112,8 @@ void instance_declare_hung(struct instance *instance, const char *why)
 	if (new) {
 		strscpy(instance->message, why, sizeof(instance->message));
 		instance_set_state(instance, LWK_STATE_HUNG);
+		/* The watch has the programs end. It runs until the state changes again. */
+		instance_wake_watch(instance, 0);
 	}
 	up_write(&instance->rwsem);
 	if (!new)

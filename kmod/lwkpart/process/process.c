@@ -13,6 +13,7 @@
 #include "instance/orders/doorbell.h"
 #include "process/memory/grant.h"
 #include "process/memory/window.h"
+#include "process/rouse.h"
 #include "process/thread/channel.h"
 #include "process/thread/slot.h"
 
@@ -275,6 +276,7 @@ void processes_revoke(struct instance *instance)
 	mutex_unlock(&instance->files_mutex);
 	mutex_unlock(&instance->process_mutex);
 	instance_wake_proxies(instance);
+	rouse_proxies(instance);
 }
 
 void processes_release(struct instance *instance)
@@ -291,4 +293,5 @@ void processes_release(struct instance *instance)
 	}
 	mutex_unlock(&instance->files_mutex);
 	mutex_unlock(&instance->process_mutex);
+	rouse_proxies(instance);
 }

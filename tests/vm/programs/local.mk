@@ -64,6 +64,7 @@ vm_static = \
 	$(vm)/signals/signal-calls \
 	$(vm)/signals/waits \
 	$(vm)/threads/undisturbed \
+	$(vm)/threads/wait-in-linux \
 	$(vm)/views/own-status
 $(vm_static): %: $(srcdir)/%.c
 	$(vm_cc) -pthread -static $< -o $@ -lrt

@@ -18,6 +18,11 @@ teardown_file()
 	bed mv /root/lwk.conf.before /etc/slurm/lwk.conf
 }
 
+teardown()
+{
+	bed sh -c 'squeue -h -o %A | xargs -r scancel'
+}
+
 @test "srun says that the LWK has panicked, and why" {
 	refused 'the LWK is in panic: CPU 0: page fault' -- \
 		as user1 srun --lwk=faulty --ntasks=1 --cpus-per-task=2 --mem=256M "$programs/hello"
@@ -42,10 +47,69 @@ teardown_file()
 	node_is_clean
 }
 
+@test "programs that wait in Linux end at once with the reason when their LWK panics" {
+	bed sh -c 'printf "\n[image unsharing]\nDriver=lwkpart\nPath=/usr/lib/slurm-lwk/lwk.elf\nArgs=inject=unshare\n" >>/etc/slurm/lwk.conf'
+	# A program needs a CPU on which no thread is, so the one that has the LWK panic begins first. The proxy that
+	# stands still begins its call again afterwards.
+	# shellcheck disable=SC2016  # the job's shell expands these
+	run -0 as user1 timeout 120 srun --quiet --lwk=unsharing --lwk-launch=none -n1 -c5 --mem=400 bash -c 'cd "$(mktemp -d)" && mkfifo fifo other go
+		lwkexec busybox sh -c "read -r line <go; exec $1/shared-memory calls /dev/shm" >third 2>&1 & third=$!
+		lwkexec busybox cat other >second 2>&1 & second=$!
+		sleep 2
+		lwkexec "$1/wait-in-linux" fifo >first 2>&1 & first=$!
+		until grep -q "all wait" first; do sleep 0.2; done
+		kill -STOP $second
+		(sleep 20; kill -KILL $first $second $third) >/dev/null 2>&1 & late=$!
+		echo panic >go
+		wait $third
+		SECONDS=0
+		wait $first; echo "first: $? after $((SECONDS / 5)) times 5 s"
+		kill -CONT $second
+		wait $second; echo "second: $? after $((SECONDS / 5)) times 5 s"
+		kill $late
+		for output in first second third; do grep -o "the LWK is in panic: injected" $output | head -n 1; done
+		grep ended first
+		rm -r "$PWD"' - "$programs"
+	echo "$output"
+	[[ $(grep -c 'the LWK is in panic: injected' <<<"$output") == 3 ]]
+	[[ $output == *'first: 125 after 0 times'*'second: 125 after 0 times'* && $output != *ended* ]]
+	node_is_clean
+}
+
+@test "a program that waits in Linux ends with the reason when its LWK is reset" {
+	job=$(submit user1 -n2 --mem=256 --lwk --lwk-launch=none <<-'EOF'
+	#!/bin/bash
+	mkfifo fifo.$SLURM_JOB_ID
+	echo begins
+	lwkexec busybox cat fifo.$SLURM_JOB_ID 2>&1
+	echo "status $?"
+	rm fifo.$SLURM_JOB_ID
+	EOF
+	)
+	wait_for 60 has_printed user1 "$job" begins
+	wait_for 60 bed pgrep -f '^(/usr/bin/)?lwkexec .*cat fifo'
+	bed sleep 1
+	bed lwkctl reset "$job"
+	wait_for 5 has_printed user1 "$job" 'status 125'
+	has_printed user1 "$job" 'the LWK is shut down'
+	wait_for_job "$job"
+	node_is_clean
+}
+
 @test "a CPU that hangs with interrupts off is found within HangTimeout" {
 	bed sh -c 'printf "\n[image hanging]\nDriver=lwkpart\nPath=/usr/lib/slurm-lwk/lwk.elf\nArgs=inject=hang\n" >>/etc/slurm/lwk.conf
 		sed -i "s/^HangTimeout.*/HangTimeout = 3/" /etc/slurm/lwk.conf'
 	refused "the LWK is hung: its CPU 0 (Linux's 2) shows no sign of life for 3 s" -- \
 		as user1 srun --lwk=hanging --ntasks=1 --cpus-per-task=2 --mem=256M "$programs/hello"
+	node_is_clean
+}
+
+@test "a hang ends what a proxy waits for in Linux, and disturbs nobody who is no proxy any more" {
+	# shellcheck disable=SC2016  # the job's shell expands these
+	run -0 as user1 timeout 100 srun --quiet --lwk=hanging --lwk-launch=none -n1 -c4 --mem=400 bash -c \
+		'timeout 25 "$1/wait-fault" leaves /dev/lwk/[0-9]* & timeout 25 "$1/wait-fault" reads /dev/lwk/[0-9]*; wait' - "$programs"
+	echo "$output"
+	[[ $output == *'the read ended, the LWK is hung'* ]]
+	[[ $output == *'the other program is left alone'* ]]
 	node_is_clean
 }

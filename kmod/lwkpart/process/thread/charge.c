@@ -217,6 +217,16 @@ void charge_close(struct charge *charge, struct mm_struct *mm)
 	spin_unlock(&charges_lock);
 }
 
+bool charge_is_of(struct charge *charge, const struct mm_struct *mm)
+{
+	bool is;
+
+	spin_lock(&charges_lock);
+	is = mm && charge->mm == mm;
+	spin_unlock(&charges_lock);
+	return is;
+}
+
 void charge_proxy(struct instance *instance, unsigned int slot, struct charge *charge)
 {
 	if (ktime_get_ns() - charge->when_ns < NSEC_PER_SEC)

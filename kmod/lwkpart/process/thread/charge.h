@@ -34,5 +34,7 @@ void charge_cpu_time(struct instance *instance, unsigned int slot, struct charge
 /* A part of the window is mapped, or is no longer. Any process; without rwsem. */
 void charge_open(struct charge *charge, struct mm_struct *mm);
 void charge_close(struct charge *charge, struct mm_struct *mm);
+/* True when this memory map has the window. Any context. */
+bool charge_is_of(struct charge *charge, const struct mm_struct *mm);
 
 #endif

@@ -6,17 +6,26 @@
  * wait-fault others DEVICE, as root: ends the process, for which the CPU is needed, and freezes the
  * LWK and reads its console meanwhile. Prints whether others learn the instance's state while all
  * of these wait.
+ *
+ * wait-fault reads DEVICE: waits for a pipe instead, and prints in which state the LWK is when a
+ * signal ends that.
+ *
+ * wait-fault leaves DEVICE: becomes another program while a child keeps the device open, and prints
+ * whether it gets the signal that is for proxies.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "abi/lwkpart.h"
@@ -140,10 +149,80 @@ static int others_learn(const char *path)
 	return 0;
 }
 
+/* ---- the signal for proxies whose LWK is dead ---- */
+
+static volatile sig_atomic_t got_signal;
+
+static void note(int signal)
+{
+	got_signal = signal;
+}
+
+void return_from_signal(void);
+__asm__(".pushsection .text\n"
+	"return_from_signal:\n"
+	"	mov $15, %eax\n"
+	"	syscall\n"
+	".popsection\n");
+
+/* libc does not let programs have a handler for it. */
+static void expect_signal(void)
+{
+	struct {
+		void (*handler)(int);
+		unsigned long flags;
+		void (*restorer)(void);
+		uint64_t mask;
+	} action = { note, 0x04000000 /* SA_RESTORER */, return_from_signal, 0 };
+
+	syscall(SYS_rt_sigaction, LWK_SIGNAL_GONE, &action, NULL, sizeof(action.mask));
+}
+
+static int read_pipe(void)
+{
+	struct lwk_instance_status status;
+	int ends[2];
+	char byte;
+
+	expect_signal();
+	CHECK(pipe(ends) == 0);
+	CHECK(read(ends[0], &byte, 1) < 0 && errno == EINTR && got_signal);
+	CHECK(ioctl(device, LWK_GET_STATUS, &status) == 0);
+	puts(status.state == LWK_STATE_HUNG ? "the read ended, the LWK is hung"
+					    : "the read ended too early");
+	return 0;
+}
+
+/* The child of the test's own process has the device open, and so its LWK process goes on. */
+static int leave(void)
+{
+	if (fork() == 0) {
+		alarm(15);
+		for (;;)
+			pause();
+	}
+	execl("/proc/self/exe", "wait-fault", "left", NULL);
+	return 1;
+}
+
+static int stay(void)
+{
+	struct timespec left = { 9, 0 };
+
+	expect_signal();
+	while (nanosleep(&left, &left))
+		;
+	puts(got_signal ? "the other program is disturbed" : "the other program is left alone");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct lwk_proc_create create = { .pid = getpid() };
 	volatile char *window;
+
+	if (strcmp(argv[argc - 1], "left") == 0)
+		return stay();
 
 	device = open(argv[argc - 1], O_RDWR | O_CLOEXEC);
 	CHECK(device >= 0);
@@ -158,6 +237,10 @@ int main(int argc, char **argv)
 	/* A page that it can make, and then none any more. */
 	window[0] = 1;
 	CHECK(ask(LWK_CALL_START, START, START + SIZE, 0) == 0);
+	if (strcmp(argv[1], "reads") == 0)
+		return read_pipe();
+	if (strcmp(argv[1], "leaves") == 0)
+		return leave();
 	if (argc == 3)
 		return others_learn(argv[2]);
 	printf("touches %d\n", getpid());
