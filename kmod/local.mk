@@ -54,10 +54,10 @@ kmod/lwk/%.o: $(srcdir)/kmod/lwk/%.c $(lwk_headers)
 	$(lwk_compile) -c $< -o $@
 kmod/lwk/%.o: $(srcdir)/kmod/lwk/%.S $(lwk_headers)
 	$(lwk_compile) -c $< -o $@
+lwk_link = $(AM_V_CCLD)$(CC) -nostdlib -static -no-pie -Wl,-T,$(srcdir)/kmod/lwk/lwk.ld \
+	-Wl,--build-id=none -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack
 kmod/lwk/lwk.elf: $(lwk_objects) $(srcdir)/kmod/lwk/lwk.ld
-	$(AM_V_CCLD)$(CC) -nostdlib -static -no-pie -Wl,-T,$(srcdir)/kmod/lwk/lwk.ld \
-		-Wl,--build-id=none -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack \
-		$(lwk_objects) -o $@
+	$(lwk_link) $(lwk_objects) -o $@
 
 # The vDSO runs in programs, at any address, and has no data.
 kmod/lwk/time/vdso.so: $(srcdir)/kmod/lwk/time/vdso.c $(srcdir)/kmod/lwk/time/vdso.ld $(lwk_headers)

@@ -26,6 +26,17 @@ noinst_PROGRAMS += tests/vm/driver/ihk-calls
 tests_vm_driver_ihk_calls_LDADD = contrib/ihk-compat/libihk.la
 include $(srcdir)/tests/vm/programs/local.mk
 
+# The bundled LWK, some of whose functions are led to files that make it hostile.
+hostile_image = tests/vm/hostile-image/hostile.elf
+hostile_objects = tests/vm/hostile-image/answers.o tests/vm/hostile-image/scribble.o
+hostile_functions = slot_loop share_pin space_fault space_revoke
+all-local: $(hostile_image)
+$(hostile_objects): %.o: $(srcdir)/%.c $(lwk_headers)
+	$(lwk_compile) -c $< -o $@
+$(hostile_image): $(hostile_objects) $(lwk_objects) $(srcdir)/kmod/lwk/lwk.ld
+	$(lwk_link) $(hostile_functions:%=-Wl,--wrap=%) $(lwk_objects) $(hostile_objects) -o $@
+CLEANFILES += $(hostile_image) $(hostile_objects)
+
 # ---- programs of the benches: parts/BENCH has what a bench consists of ----
 noinst_PROGRAMS += contrib/testbed/relay tests/bench/parts/migrate/load tests/bench/parts/switch/raw
 contrib_testbed_relay_LDADD =

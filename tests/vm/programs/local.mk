@@ -94,6 +94,7 @@ $(vm_default_math): %: $(srcdir)/%.c
 vm_others = \
 	$(vm)/hostile/fuzz-calls \
 	$(vm)/hostile/fuzz-devices \
+	$(vm)/hostile/fuzz-grants \
 	$(vm)/languages/load-library \
 	$(vm)/languages/openmp \
 	$(vm)/languages/profiled \
@@ -108,6 +109,9 @@ vm_others = \
 # A random call's result tells nothing.
 $(vm)/hostile/fuzz-calls $(vm)/hostile/fuzz-devices: %: $(srcdir)/%.c $(abi_headers) $(srcdir)/$(vm)/hostile/fuzz.h
 	$(vm_cc) -Wno-unused-result -pthread -static $< -o $@
+# Code of this program is copied to other addresses.
+$(vm)/hostile/fuzz-grants: $(srcdir)/$(vm)/hostile/fuzz-grants.c $(abi_headers) $(srcdir)/$(vm)/hostile/fuzz.h
+	$(vm_cc) -Wno-unused-result -fno-jump-tables -fno-stack-protector -pthread -static $< -o $@
 $(vm)/languages/load-library: $(srcdir)/$(vm)/languages/load-library.c
 	$(vm_cc) $< -o $@ -ldl
 $(vm)/languages/openmp: $(srcdir)/$(vm)/languages/openmp.c

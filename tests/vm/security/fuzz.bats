@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
 #
-# Random requests of the devices, random packets for an LWK and random system calls of its programs
-# harm no other program: the machine goes on, LWKs work, and Linux gets back all that it lent. Each test
-# prints its seed.
+# Random requests of the devices, random packets for an LWK, random system calls of its programs, and an
+# LWK image that writes nonsense into what it shares with Linux, harm no other program: the machine goes on,
+# LWKs work, and Linux gets back all that it lent. Each test prints its seed.
 
 load ../helpers
 
@@ -12,6 +12,8 @@ setup_file()
 {
 	prepare
 	testbed put "$(built)/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
+	testbed put "$(built)/tests/vm/hostile-image/hostile.elf" /usr/lib/slurm-lwk/hostile.elf
+	testbed put "$top/tests/vm/hostile-image/attack" /usr/local/bin/attack
 }
 
 teardown()
@@ -82,5 +84,27 @@ fuzz()
 	off 415
 	EOF
 	[[ $(grep -c '^kernel=.* LWK' <<<"$output") -ge 1 && $output == *running* ]]
+	node_is_clean
+}
+
+@test "pages of files that are granted while their proxy changes its mappings" {
+	fuzz <<-'EOF'
+	device=$(on 416 user1 4-5)
+	timeout 600 $as_user1 fuzz-grants "$1" "$2" "$device"
+	$as_user1 env LWK_DEVICE="$device" lwkexec hello
+	off 416
+	EOF
+	[[ $(grep -c '^kernel=.* LWK' <<<"$output") == 1 ]]
+	for kind in memfd tmpfs disk read-only anonymous; do
+		[[ $output =~ $kind\ [1-9] ]] || { echo "expected pages of $kind"; return 1; }
+	done
+	node_is_clean
+}
+
+@test "an image that writes nonsense into all that it shares with Linux" {
+	run bed attack "$RANDOM" "$(times 8 600)"
+	echo "$output"
+	((status == 0))
+	[[ $output =~ [1-9][0-9]*\ rounds ]]
 	node_is_clean
 }

@@ -17,6 +17,8 @@ setup_file()
 	prepare
 	testbed put "$(built)/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
 	testbed put "$(built)/tests/vm/lwkpart/abi" /root/lwkpart-abi
+	testbed put "$(built)/tests/vm/hostile-image/hostile.elf" /usr/lib/slurm-lwk/hostile.elf
+	testbed put "$top/tests/vm/hostile-image/attack" /usr/local/bin/attack
 	offer_faulty_image inject=panic
 	bed mount -t debugfs debugfs /sys/kernel/debug
 	# The leaks of Linux's own start are not ours.
@@ -161,7 +163,19 @@ in_machine()
 	on 505 2-3 300M
 	timeout 900 fuzz-devices 2 60 "$LWK_DEVICE" /dev/lwkpart
 	lwkctl reset
+	on 508 2-4 300M
+	timeout 900 $as_user1 fuzz-grants 3 60 "$LWK_DEVICE"
+	off 508
 	EOF
+	no_report
+	no_leak
+}
+
+# bats test_tags=nightly
+@test "an image that writes nonsense into all that it shares with Linux" {
+	run bed attack "$RANDOM" 300 60
+	echo "$output"
+	((status == 0))
 	no_report
 	no_leak
 }
