@@ -101,6 +101,16 @@ fuzz()
 	node_is_clean
 }
 
+@test "a proxy that has started another program gets no pages of files for its process" {
+	fuzz <<-'EOF'
+	device=$(on 417 user1 4-5)
+	timeout 60 $as_user1 fuzz-grants again "$device"
+	off 417
+	EOF
+	[[ $output == *'before: granted'*'after: refused'* ]]
+	node_is_clean
+}
+
 @test "an image that writes nonsense into all that it shares with Linux" {
 	run bed attack "$RANDOM" "$(times 8 600)"
 	echo "$output"

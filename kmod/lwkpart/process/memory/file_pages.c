@@ -172,9 +172,13 @@ unsigned long file_pages_ahead(struct file_pages *files, unsigned long index, un
 	return n;
 }
 
-unsigned long file_pages_begin(struct file_pages *files)
+bool file_pages_begin(struct file_pages *files, unsigned long *begun)
 {
-	return mmu_interval_read_begin(&files->notifier);
+	/* The notifier holds the structure, so no other memory map can have its address. */
+	if (files->notifier.mm != current->mm)
+		return false;
+	*begun = mmu_interval_read_begin(&files->notifier);
+	return true;
 }
 
 /* With the mutex held: returns how many of the pages the LWK may have. */

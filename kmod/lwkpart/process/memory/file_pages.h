@@ -28,8 +28,11 @@ void file_pages_put(struct file_pages *files);
  * more than 1, and at most 'most', when it has written those before it one after the other.
  */
 unsigned long file_pages_ahead(struct file_pages *files, unsigned long index, unsigned long most);
-/* Pages that are pinned after this can be added, unless Linux wants pages back meanwhile. */
-unsigned long file_pages_begin(struct file_pages *files);
+/*
+ * Pages of the caller's that are pinned after this can be added, unless Linux wants pages back
+ * meanwhile. False: the caller has started another program meanwhile, whose mappings are not followed.
+ */
+bool file_pages_begin(struct file_pages *files, unsigned long *begun);
 /*
  * Takes over n pages that are pinned at address index * PAGE_SIZE, and has 'publish' tell the LWK
  * of the first ones. Returns how many those are, with the caller's pins; -EAGAIN: pin them again;

@@ -237,8 +237,8 @@ static long pin_once(struct grant_request *request, struct page **pages)
 	struct vm_area_struct *vma;
 	long n;
 
-	if (request->files)
-		request->begun = file_pages_begin(request->files);
+	if (request->files && !file_pages_begin(request->files, &request->begun))
+		return -EFAULT;
 	if (mmap_read_lock_killable(current->mm))
 		return -EINTR;
 	vma = find_shared(request->start);
