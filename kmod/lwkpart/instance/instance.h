@@ -64,6 +64,9 @@ struct instance {
 	struct mutex life;
 	bool stopping;	  /* nobody waits for the LWK any more; written once */
 	bool keeps_pages; /* window_revoke(): nor for pages of files; written once */
+	struct {
+		unsigned long debt, counted; /* jiffies waited, and when that was counted */
+	} slow;				     /* window_revoke() */
 
 	/* state.c */
 	struct rw_semaphore rwsem; /* protects 'state' and 'message' */

@@ -11,7 +11,12 @@ setup_file()
 	prepare
 	offer_faulty_image inject=hang
 	bed sh -c 'sed -n "/^.image faulty/,\$ { s/faulty/keeping/; s/=inject.*/=inject=keep/; p }" /etc/slurm/lwk.conf \
-		>/tmp/limits.image; cat /tmp/limits.image >>/etc/slurm/lwk.conf'
+		>/tmp/limits.image; cat /tmp/limits.image >>/etc/slurm/lwk.conf
+		for answers in late refuse hide; do
+			printf "\n[image %s]\nDriver=lwkpart\nPath=/usr/lib/slurm-lwk/hostile.elf\nArgs=answers=%s\n" \
+				$answers $answers >>/etc/slurm/lwk.conf
+		done'
+	testbed put "$(built)/tests/vm/hostile-image/hostile.elf" /usr/lib/slurm-lwk/hostile.elf
 	testbed put "$(built)/tests/vm/switch/.libs/switch-once" /usr/local/bin/switch-once
 }
 
@@ -85,6 +90,7 @@ teardown()
 	node_is_clean
 }
 
+# shellcheck disable=SC2030
 @test "pages that an LWK process shares count as pinned, and have a bound" {
 	job=$(submit user1 -n2 --mem=400 --lwk --lwk-proxy-mem=700M \
 		--wrap "srun -n1 $programs/pin-shared 16 /tmp/limits.go; srun -n1 $programs/pin-shared 600")
@@ -100,17 +106,50 @@ teardown()
 	node_is_clean
 }
 
-@test "an LWK that does not give back pages of files has Linux wait once" {
-	job=$(submit user1 -n2 --mem=400 --lwk=keeping --wrap "srun -n1 $programs/share-file limits.file 12")
+# shellcheck disable=SC2031  # run sets output
+# keeps_pages IMAGE SECONDS: true when a job with this image lets Linux wait for pages of files for less than so
+# many seconds, and its program, which has them, is killed.
+keeps_pages()
+{
+	bed dmesg -C
+	job=$(submit user1 -n2 --mem=400 "--lwk=$1" --wrap "srun -n1 $programs/share-file limits.file 12")
 	wait_for 60 has_printed user1 "$job" shared
-	# Linux wants each page by itself before it writes it. A wait for an LWK is one of ten seconds.
+	# Linux wants each page by itself before it writes it.
 	run -0 bed bash -c 'sync ~user1/limits.file; echo "$SECONDS s"'
 	echo "$output"
-	((${output%% s*} < 50))
+	((${output%% s*} < $2))
 	wait_for 20 has_printed user1 "$job" Killed
 	wait_for_job "$job"
-	run -0 bed sh -c 'dmesg | grep -c "keeps pages of files"'
-	[[ $output == 1 ]]
+	run -0 bed sh -c 'dmesg | grep "keeps pages of files"'
+	echo "$output"
+	[[ ${#lines[@]} == 1 ]]
+	node_is_clean
+}
+
+@test "an LWK that does not give back pages of files has Linux wait once" {
+	# A wait for an LWK is one of ten seconds.
+	keeps_pages keeping 50
+	[[ $output == *'found one kept'* ]]
+}
+
+@test "an LWK that says that it keeps pages of files is asked once" {
+	keeps_pages refuse 10
+}
+
+@test "an LWK that gives pages of files back too late has Linux wait for some of them" {
+	# Each of twelve pages takes five seconds; twenty are too many.
+	keeps_pages late 45
+	[[ $output == *'found many of them late'* ]]
+}
+
+@test "a page that an LWK wants to be hidden again and again is refused" {
+	run -0 bed bash -s <<-'EOF'
+	device=$(switch-once on 410 "$(id -u user1)" 4-5 400M hide | grep -o '/dev/lwk/[0-9]*')
+	timeout -s KILL 100 setpriv --reuid user1 --clear-groups /opt/lwk-tests/wait-fault hidden "$device"
+	switch-once off 410
+	EOF
+	echo "$output"
+	[[ $output == *'refused after '* ]]
 	node_is_clean
 }
 

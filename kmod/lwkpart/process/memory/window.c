@@ -26,8 +26,18 @@
 /* How often it is asked for one page, and looks for its answer before sleeping. */
 #define ASK_TIMES 3
 #define ASK_LOOKS 100
-/* How often a page is hidden for one question: another thread may look at it again and again. */
+/*
+ * How often a page is hidden for one question, FAULT_TIMEOUT long at most: another thread may look at
+ * it again and again.
+ */
 #define HIDE_TIMES 1000
+/*
+ * An answer that takes SLOW_ANSWER keeps Linux's own threads from their work. All such answers together
+ * may take MOST_SLOW, and on top of that one SLOW_SHARE-th of the time that passes.
+ */
+#define SLOW_ANSWER (HZ / 2)
+#define MOST_SLOW (2 * FAULT_TIMEOUT)
+#define SLOW_SHARE 10
 /*
  * How many pages to show around one that is written or read; powers of two. Writes mostly fill a
  * buffer or load a program; reads mostly fetch a path or an argument.
@@ -203,14 +213,52 @@ static u32 ask_once(struct lwk_process *process, unsigned long addr, bool write)
 /* Asks the slot that the caller serves for the page at addr. True when the LWK has made it. */
 static bool ask(struct lwk_process *process, unsigned long addr, bool write)
 {
+	unsigned long until = jiffies + FAULT_TIMEOUT;
 	unsigned int times = 0;
 	u32 state;
 
 	/* Hiding may wait for window_revoke(), which takes the fault_mutex. */
 	while ((state = ask_once(process, addr, write)) == LWK_FAULT_HIDE && ++times < HIDE_TIMES &&
-	       !fatal_signal_pending(current))
+	       time_before(jiffies, until) && !fatal_signal_pending(current))
 		hide_around(process, addr);
 	return state == LWK_FAULT_READY;
+}
+
+/* True while the LWK has the thread, and is to answer. */
+static bool may_answer(struct lwk_thread *thread)
+{
+	bool may;
+
+	spin_lock(&thread->lock);
+	may = thread->channel && state_has_processes(READ_ONCE(thread->process->instance->state));
+	spin_unlock(&thread->lock);
+	return may;
+}
+
+/* Counts a wait that began then. False: the instance has kept Linux's threads for too long in all. */
+static bool is_bearable(struct instance *instance, unsigned long start)
+{
+	unsigned long now = jiffies, debt = READ_ONCE(instance->slow.debt), paid;
+
+	if (now - start < SLOW_ANSWER)
+		return true;
+	paid = (now - READ_ONCE(instance->slow.counted)) / SLOW_SHARE;
+	debt = debt - min(debt, paid) + now - start;
+	/* Threads may count at the same time; then one wait is left out. */
+	WRITE_ONCE(instance->slow.counted, now);
+	WRITE_ONCE(instance->slow.debt, debt);
+	return debt < MOST_SLOW;
+}
+
+/* Has the LWK let go: READY; REFUSED: it has not got the process any more; ASKED: it does not. */
+static u32 revoke(struct lwk_thread *thread, unsigned long addr, unsigned long size)
+{
+	u32 state = put_question(thread, LWK_FAULT_REVOKE, addr, size, false);
+
+	if (state == LWK_FAULT_READY)
+		return state;
+	/* An LWK that answers anything else keeps the pages. */
+	return may_answer(thread) ? LWK_FAULT_ASKED : LWK_FAULT_REFUSED;
 }
 
 enum lwk_fault_state window_revoke(struct lwk_process *process, unsigned long addr,
@@ -219,13 +267,19 @@ enum lwk_fault_state window_revoke(struct lwk_process *process, unsigned long ad
 	struct instance *instance = process->instance;
 	struct lwk_thread *thread = &process->first;
 	u32 state = LWK_FAULT_ASKED;
+	bool bearable = true;
+	unsigned long start;
 
 	mutex_lock(&thread->fault_mutex);
-	if (!READ_ONCE(instance->keeps_pages))
-		state = put_question(thread, LWK_FAULT_REVOKE, addr, size, false);
-	if (state == LWK_FAULT_ASKED && !xchg(&instance->keeps_pages, true))
-		pr_err("the LWK of job %u (instance %u) keeps pages of files that Linux wants back: expected an answer within %u s, found none; its programs that have such pages are killed, and may have lost what they wrote last\n",
-		       instance->job_id, instance->id, FAULT_TIMEOUT / HZ);
+	start = jiffies;
+	if (!READ_ONCE(instance->keeps_pages)) {
+		state = revoke(thread, addr, size);
+		bearable = is_bearable(instance, start);
+	}
+	if ((state == LWK_FAULT_ASKED || !bearable) && !xchg(&instance->keeps_pages, true))
+		pr_err("the LWK of job %u (instance %u) keeps pages of files that Linux wants back: expected each within %u s, found %s; its programs that have such pages are killed, and may have lost what they wrote last\n",
+		       instance->job_id, instance->id, FAULT_TIMEOUT / HZ,
+		       bearable ? "one kept" : "many of them late");
 	mutex_unlock(&thread->fault_mutex);
 	return state;
 }

@@ -14,10 +14,10 @@ void window_hide(struct lwk_process *process);
 void window_show(struct lwk_process *process);
 /*
  * Has the LWK let go of the pages that it was granted in the range: READY. REFUSED: the process has
- * ended; ASKED: there is no answer in time. Sleeps, for at most twenty seconds, and takes no lock
- * that is held while memory is allocated, so that Linux can call it to get memory back. Those who
- * wait are Linux's own threads, which write the files of everybody: so after one ASKED the result
- * is ASKED at once, for all processes of the instance.
+ * ended; ASKED: the LWK keeps them, or does not answer in time. Sleeps, for at most twenty seconds,
+ * and takes no lock that is held while memory is allocated, so that Linux can call it to get memory
+ * back. Those who wait are Linux's own threads, which write the files of everybody: so after one
+ * ASKED, or many slow answers, the result is ASKED at once, for all processes of the instance.
  */
 enum lwk_fault_state window_revoke(struct lwk_process *process, unsigned long addr,
 				   unsigned long size);

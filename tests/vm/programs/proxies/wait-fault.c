@@ -3,6 +3,9 @@
  * wait-fault DEVICE: a proxy that touches a page of its process's memory that the LWK does not
  * make, because its CPU hangs (inject=hang). Prints "touches PID" before.
  *
+ * wait-fault hidden DEVICE: one that touches such a page by a system call, because the LWK wants it to be
+ * hidden first, again and again. Prints how that ends, and after how many seconds.
+ *
  * wait-fault others DEVICE, as root: ends the process, for which the CPU is needed, and freezes the
  * LWK and reads its console meanwhile. Prints whether others learn the instance's state while all
  * of these wait.
@@ -216,6 +219,17 @@ static int stay(void)
 	return 0;
 }
 
+static int touch_hidden(void *page)
+{
+	time_t start = time(NULL);
+	int file = open("/dev/zero", O_RDONLY);
+
+	CHECK(file >= 0);
+	printf("%s after ", read(file, page, 1) == 1 ? "touched" : "refused");
+	printf("%ld s\n", (long)(time(NULL) - start));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct lwk_proc_create create = { .pid = getpid() };
@@ -234,6 +248,8 @@ int main(int argc, char **argv)
 		      device, LWK_MMAP_WINDOW + START - LWK_USER_START);
 	CHECK(window != MAP_FAILED);
 	CHECK(ask(LWK_CALL_MAP, START, SIZE, PROT_READ | PROT_WRITE) == 0);
+	if (strcmp(argv[1], "hidden") == 0)
+		return touch_hidden((void *)START);
 	/* A page that it can make, and then none any more. */
 	window[0] = 1;
 	CHECK(ask(LWK_CALL_START, START, START + SIZE, 0) == 0);
