@@ -10,7 +10,17 @@
 #define CPUS 2
 #define SLOTS 4
 
+/*
+ * Reads of a status area that nobody changes, when the module tries as often as it may to find one
+ * slot of each CPU that runs.
+ */
+#define COPIES (64 + 2 * CPUS)
+#define GROUPS(cpu) (sizeof((cpu).times) + sizeof((cpu).memory) + sizeof((cpu).counters))
+#define SLOT_READS (sizeof(struct lwk_cpu_status) / 8 + GROUPS(*(struct lwk_cpu_status *)0) / 8 + 8)
+#define MOST_READS (COPIES * (SLOTS - CPUS + 1) * SLOT_READS + offsetof(struct lwk_status, cpu))
+
 static struct input input;
+static unsigned long reads;
 static unsigned int doorbells;
 unsigned int simulated_levels;
 
@@ -29,6 +39,7 @@ void scribble(void)
 	size_t at;
 	u8 what;
 
+	reads++;
 	if (!input.left)
 		return;
 	what = take_byte(&input);
@@ -79,8 +90,13 @@ static void read_status(struct instance *instance)
 	struct lwk_status *copy = malloc(bytes);
 	struct lwk_usage request = { .buffer = (uintptr_t)copy,
 				     .capacity = take_byte(&input) & 1 ? bytes : bytes - 1 };
-	int error = usage_copy(instance, &request);
+	size_t left = input.left;
+	int error;
 
+	reads = 0;
+	error = usage_copy(instance, &request);
+	/* Each byte of the input changes a group once at most. */
+	must(reads < MOST_READS + left * SLOT_READS);
 	must(error ? request.capacity < bytes : request.length == bytes);
 	/* The message is a text. */
 	must(error || strnlen(copy->message, sizeof(copy->message)) < sizeof(copy->message));
@@ -115,9 +131,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	input = (struct input){ data, size };
 	memset(&shared, 0, sizeof(shared));
-	/* Only the first slot of each CPU runs; else the module would look for one many times. */
-	for (unsigned int i = CPUS; i < SLOTS; i++)
-		instance.status->cpu[i].times.since_tsc = LWK_TIME_STANDS;
+	/* Only the first slot of each CPU runs, or all do: then the module looks for one many times. */
+	for (unsigned int i = CPUS; i < SLOTS; i++) {
+		if (size && data[size - 1] & 1)
+			instance.status->cpu[i].home = i % CPUS + 1;
+		else
+			instance.status->cpu[i].times.since_tsc = LWK_TIME_STANDS;
+	}
 	while (input.left) {
 		switch (take_byte(&input) % 3) {
 		case 0:

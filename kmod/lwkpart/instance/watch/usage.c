@@ -137,20 +137,33 @@ static unsigned int add_slots(struct lwk_cpu_status *to, const struct instance *
 	return running;
 }
 
-/* Copies the sum of a CPU's slots; 'one' is scratch space for one slot. */
-static void copy_cpu(struct lwk_cpu_status *to, const struct instance *instance, unsigned int index,
-		     struct lwk_cpu_status *one)
+/* An LWK that changes its slots all the time must not keep a reader, who holds rwsem. */
+static bool may_try_again(const struct instance *instance, unsigned int *tries)
 {
-	unsigned int tries = 0, running;
+	if (!*tries || READ_ONCE(instance->stopping))
+		return false;
+	--*tries;
+	return true;
+}
+
+/*
+ * Copies the sum of a CPU's slots; 'one' is scratch space for one slot. '*tries' is how often this may
+ * be repeated, for this CPU and those that follow.
+ */
+static void copy_cpu(struct lwk_cpu_status *to, const struct instance *instance, unsigned int index,
+		     struct lwk_cpu_status *one, unsigned int *tries)
+{
+	unsigned int running;
 	bool moved;
 	u32 ended;
 
 	do {
+		cond_resched();
 		ended = smp_load_acquire(&instance->status->moves_ended);
 		running = add_slots(to, instance, index, one);
 		smp_rmb();
 		moved = READ_ONCE(instance->status->moves_begun) != ended;
-	} while ((running != 1 || moved) && ++tries < GROUP_TRIES);
+	} while ((running != 1 || moved) && may_try_again(instance, tries));
 	if (to->times.since_tsc == LWK_TIME_STANDS)
 		to->times.seq |= 1;
 	to->linux_cpu = instance->cpus[index].linux_cpu;
@@ -161,15 +174,13 @@ static void copy_status(struct lwk_status *to, const struct instance *instance,
 			struct lwk_cpu_status *one)
 {
 	const struct lwk_status *from = instance->status;
-	unsigned int i;
+	unsigned int i, tries = GROUP_TRIES + instance->n_cpus;
 
 	copy_words(to, from, offsetof(struct lwk_status, cpu));
 	copy_lwk_text(to->message, from->message, sizeof(to->message));
 	copy_lwk_text(to->version, from->version, sizeof(to->version));
-	for (i = 0; i < instance->n_cpus; i++) {
-		copy_cpu(&to->cpu[i], instance, i, one);
-		cond_resched();
-	}
+	for (i = 0; i < instance->n_cpus; i++)
+		copy_cpu(&to->cpu[i], instance, i, one, &tries);
 }
 
 int usage_copy(struct instance *instance, struct lwk_usage *request)

@@ -18,6 +18,7 @@
 struct instance {
 	struct rw_semaphore rwsem;
 	enum lwk_state state;
+	bool stopping;
 	unsigned int n_cpus, n_slots;
 	struct lwk_boot_cpu cpus[LWK_MAX_CPUS];
 	unsigned int n_mem;
