@@ -111,6 +111,7 @@ fuzz()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "an image that writes nonsense into all that it shares with Linux" {
 	run bed attack "$RANDOM" "$(times 8 600)"
 	echo "$output"
