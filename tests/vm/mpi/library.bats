@@ -172,15 +172,14 @@ matrix()
 	done
 }
 
+# Debian's MPICH refuses to spawn.
 @test "a program that others spawn has a profile of its own beside theirs" {
-	for library in mpich openmpi; do
-		run -0 mpi "$library" 1 -- "./spawn.$library"
-		echo "$output"
-		[[ $(jq .ranks "$files/profile.json") == 1 ]]
-		[[ $("$top/build/lwkctl" mpi --json "$files/profile.json" |
-			jq .functions.Send.calls) == 14 ]]
-		[[ $(jq .ranks "$files"/profile.spawned-*.json) == 2 ]]
-	done
+	run -0 mpi openmpi 1 -- ./spawn.openmpi
+	echo "$output"
+	[[ $(jq .ranks "$files/profile.json") == 1 ]]
+	[[ $("$top/build/lwkctl" mpi --json "$files/profile.json" |
+		jq .functions.Send.calls) == 14 ]]
+	[[ $(jq .ranks "$files"/profile.spawned-*.json) == 2 ]]
 }
 
 @test "--mpi-collectives=sites says why it does nothing" {
