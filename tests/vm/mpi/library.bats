@@ -211,7 +211,7 @@ matrix()
 	for library in mpich openmpi; do
 		for sites in block cyclic three; do
 			run -0 mpi "$library" 5 SITES=$sites LWK_MPI_COLLECTIVES=sites,always -- \
-				./on-sites "./collectives.$library" "$(times 60 500)" "$RANDOM"
+				./on-sites "./collectives.$library" "$(times 20 500)" "$RANDOM"
 			echo "$output"
 			[[ $output == *done* && $output != *lwk:* ]]
 		done

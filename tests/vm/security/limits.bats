@@ -136,12 +136,14 @@ keeps_pages()
 	keeps_pages refuse 10
 }
 
+# bats test_tags=nightly
 @test "an LWK that gives pages of files back too late has Linux wait for some of them" {
 	# Each of twelve pages takes five seconds; twenty are too many.
 	keeps_pages late 45
 	[[ $output == *'found many of them late'* ]]
 }
 
+# bats test_tags=nightly
 @test "a page that an LWK wants to be hidden again and again is refused" {
 	run -0 bed bash -s <<-'EOF'
 	device=$(switch-once on 410 "$(id -u user1)" 4-5 400M hide | grep -o '/dev/lwk/[0-9]*')

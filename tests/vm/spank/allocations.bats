@@ -71,6 +71,7 @@ setup_file()
 	[[ $(as user1 grep -v =--external-launcher plain.out) == "$kept" ]]
 }
 
+# bats test_tags=nightly
 @test "each task of a job array has its own LWK" {
 	job=$(as user1 sbatch --parsable --array=0-1 --output=%A_%a.out -n2 --mem=512 --lwk \
 		--wrap 'srun -n1 /opt/lwk-tests/hello')

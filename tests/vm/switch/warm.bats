@@ -98,6 +98,7 @@ is_warm()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "a warm partition whose record cannot be read goes back when the next job begins" {
 	lwk_job user1 4 "$programs/hello"
 	first=$(warm_job)

@@ -47,6 +47,7 @@ teardown()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "programs that wait in Linux end at once with the reason when their LWK panics" {
 	bed sh -c 'printf "\n[image unsharing]\nDriver=lwkpart\nPath=/usr/lib/slurm-lwk/lwk.elf\nArgs=inject=unshare\n" >>/etc/slurm/lwk.conf'
 	# A program needs a CPU on which no thread is, so the one that has the LWK panic begins first. The proxy that
@@ -76,6 +77,7 @@ teardown()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "a program that waits in Linux ends with the reason when its LWK is reset" {
 	job=$(submit user1 -n2 --mem=256 --lwk --lwk-launch=none <<-'EOF'
 	#!/bin/bash
@@ -104,6 +106,7 @@ teardown()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "a hang ends what a proxy waits for in Linux, and disturbs nobody who is no proxy any more" {
 	# shellcheck disable=SC2016  # the job's shell expands these
 	run -0 as user1 timeout 100 srun --quiet --lwk=hanging --lwk-launch=none -n1 -c4 --mem=400 bash -c \
