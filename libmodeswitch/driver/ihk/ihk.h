@@ -65,10 +65,10 @@ int ihk_info(int dev, unsigned instance, struct instance_info *out);
  */
 void ihk_forget_removed(struct owned *owned);
 /*
- * Copies text of an instance that is held and not ending; IHK gives all that it still has, and *position
- * counts within that. The bytes, or a negative errno.
+ * Copies text of an instance that is held; IHK gives all that it still has, and *position counts within
+ * that. The bytes; -EHOSTDOWN: the instance is ending; or another negative errno.
  */
-ssize_t ihk_read_kmsg(int os, uint64_t *position, char *text, size_t size);
+ssize_t ihk_read_kmsg(const struct ihk_held *held, uint64_t *position, char *text, size_t size);
 ssize_t ihk_kmsg(int dev, unsigned instance, uint64_t *position, char *text, size_t size);
 
 /* memory.c: the operations of struct driver with these names */

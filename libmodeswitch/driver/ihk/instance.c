@@ -390,11 +390,14 @@ int ihk_info(int dev, unsigned instance, struct instance_info *out)
 	return 0;
 }
 
-ssize_t ihk_read_kmsg(int os, uint64_t *position, char *text, size_t size)
+ssize_t ihk_read_kmsg(const struct ihk_held *held, uint64_t *position, char *text, size_t size)
 {
-	int bytes = ihk_count(ihk->os_get_kmsg_size(os), 1 << 26), length;
+	int os = held->instance->os, bytes, length;
 	char *all;
 
+	if (held->instance->ending)
+		return -EHOSTDOWN;
+	bytes = ihk_count(ihk->os_get_kmsg_size(os), 1 << 26);
 	if (bytes < 0)
 		return bytes;
 	all = calloc(1, bytes + 1);
@@ -423,8 +426,7 @@ ssize_t ihk_kmsg(int dev, unsigned instance, uint64_t *position, char *text, siz
 
 	if (length < 0)
 		return length;
-	length = held.instance->ending ? -EHOSTDOWN
-				       : ihk_read_kmsg(held.instance->os, position, text, size);
+	length = ihk_read_kmsg(&held, position, text, size);
 	ihk_let_go(&held);
 	return length;
 }

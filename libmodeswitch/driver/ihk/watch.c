@@ -99,8 +99,7 @@ static ssize_t read_console(int fd, uint64_t *position, char *text, size_t size)
 
 	if (length < 0)
 		return length;
-	length = held.instance->ending ? -EHOSTDOWN
-				       : ihk_read_kmsg(held.instance->os, position, text, size);
+	length = ihk_read_kmsg(&held, position, text, size);
 	ihk_let_go(&held);
 	return length;
 }
