@@ -208,7 +208,7 @@ whole_node()
 	refused 'expected --numa local' 'found "bind=x"' -- "${plan[@]}" --numa bind=x
 	refused 'expected --hint nomultithread' 'found "fast"' -- "${plan[@]}" --hint fast
 	refused 'NUMA nodes 2, found only 0-1' -- "${plan[@]}" --numa bind=2
-	refused 'found 600 MB in the allocation' -- "${plan[@]}" --lwk-mem 600M
+	refused 'found 600 MB (the allocation has 600 MB on this node' -- "${plan[@]}" --lwk-mem 600M
 	refused '/dev/zero: expected a regular file' -- "${plan[@]}" --topology /dev/zero
 	refused '/etc: expected a regular file' -- "${plan[@]}" --topology /etc
 	refused 'expected an hwloc topology (XML' -- "${plan[@]}" --topology /etc/passwd
