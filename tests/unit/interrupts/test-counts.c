@@ -16,6 +16,7 @@ static void counts_by_interrupt_and_cpu(void **state)
 		  "  4:          0          7   IO-APIC   4-edge      ttyS0\n"
 		  " 43:        859          1   PCI-MSI 16385-edge      eth0-rx, eth0-tx\n"
 		  " 44:          3          0   PCI-MSI 16386-edge\n"
+		  " 45 1 a line without a colon is none of an interrupt\n"
 		  "LOC:      17723        100   Local timer interrupts\n"
 		  "ERR:          5\n"
 		  "MIS:          0\n");
