@@ -5,18 +5,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/child.h"
+#include "base/clock.h"
 #include "base/files.h"
 #include "machine/sysview/sysview.h"
 #include "store/state.h"
 
 /* The topologies of the largest machines take a few megabytes. */
 #define LARGEST_FILE (64 << 20)
+/* The limits of hwloc with XML that somebody else has written. */
+#define FOREIGN_MS 10000
+#define FOREIGN_BYTES (512UL << 20)
 #define MAX_CPU 65535
 /* The key under which a kept topology has what describe_machine() said when it was read. */
 #define MACHINE_KEY "LwkMachine"
@@ -95,6 +103,19 @@ static int load(char *xml, size_t size, const char *name, hwloc_topology_t *out,
 		       name, xml ? "something else" : strerror(errno));
 }
 
+/* True when there are numbers that no CPU list can have. */
+static bool has_high_numbers(hwloc_topology_t topology)
+{
+	static const hwloc_obj_type_t types[] = { HWLOC_OBJ_PU, HWLOC_OBJ_NUMANODE };
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		for (hwloc_obj_t one = NULL;
+		     (one = hwloc_get_next_obj_by_type(topology, types[i], one));)
+			if (one->os_index > MAX_CPU)
+				return true;
+	return false;
+}
+
 /* Checks that there are CPUs and memory, with numbers that a CPU list can have. */
 static int check_usable(hwloc_topology_t topology, const char *path, struct ms_error *err)
 {
@@ -151,15 +172,12 @@ static char *read_whole(const char *path, size_t *size, struct ms_error *err)
 	return text;
 }
 
-int topology_load_xml(const char *path, hwloc_topology_t *out, struct ms_error *err)
+/* Loads XML, which is freed. */
+static int load_usable(char *xml, size_t size, const char *path, hwloc_topology_t *out,
+		       struct ms_error *err)
 {
-	size_t size;
-	char *xml = read_whole(path, &size, err);
-	int ret;
+	int ret = load(xml, size, path, out, err);
 
-	if (!xml)
-		return -1;
-	ret = load(xml, size, path, out, err);
 	free(xml);
 	if (ret == 0 && check_usable(*out, path, err) < 0) {
 		hwloc_topology_destroy(*out);
@@ -167,6 +185,107 @@ int topology_load_xml(const char *path, hwloc_topology_t *out, struct ms_error *
 	}
 	return ret;
 }
+
+/* Loads a file that this library has written for root. */
+static int load_own(const char *path, hwloc_topology_t *out, struct ms_error *err)
+{
+	size_t size;
+	char *xml = read_whole(path, &size, err);
+
+	return xml ? load_usable(xml, size, path, out, err) : -1;
+}
+
+/* ---- XML that anybody may have written ---- */
+
+struct foreign {
+	char *xml;
+	size_t size;
+};
+
+static void limit_memory(void)
+{
+	FILE *in = fopen("/proc/self/statm", "re");
+	unsigned long pages;
+	struct rlimit limit;
+
+	if (!in || fscanf(in, "%lu", &pages) != 1)
+		_exit(1);
+	fclose(in);
+	limit.rlim_cur = limit.rlim_max = pages * sysconf(_SC_PAGESIZE) + FOREIGN_BYTES;
+	if (setrlimit(RLIMIT_AS, &limit) < 0)
+		_exit(1);
+}
+
+/* A fault ends this process, without a core file and without what the program does at a fault. */
+static void die_of_faults(void)
+{
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
+
+	prctl(PR_SET_DUMPABLE, 0);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		signal(faults[i], SIG_DFL);
+}
+
+/*
+ * Loads XML in a child process, because hwloc up to 2.9 ends by a signal on some texts, and makes
+ * sets of gigabytes of others. The child has the parent's memory, so what happens to it is what
+ * would happen to the parent.
+ */
+static int try_out(void *context)
+{
+	const struct foreign *foreign = context;
+	hwloc_topology_t topology;
+	struct ms_error ignored;
+	bool high;
+
+	die_of_faults();
+	limit_memory();
+	if (load(foreign->xml, foreign->size, "", &topology, &ignored) < 0)
+		return -EINVAL;
+	high = has_high_numbers(topology);
+	hwloc_topology_destroy(topology);
+	return high ? -ERANGE : 0;
+}
+
+/* Returns what was found instead of a topology; NULL: the XML can be loaded. */
+static const char *find_fault(char *xml, size_t size)
+{
+	struct foreign foreign = { xml, size };
+	int error = child_call_alone(try_out, &foreign, -1, clock_ms() + FOREIGN_MS);
+
+	switch (error) {
+	case 0:
+		return NULL;
+	case -EINVAL:
+		return "something else";
+	case -ERANGE:
+		return "numbers of CPUs or NUMA nodes that no machine has";
+	case -ECHILD:
+		return "XML at which hwloc ends by a signal";
+	case -ETIMEDOUT:
+		return "XML that keeps hwloc busy without end";
+	default:
+		return strerror(-error);
+	}
+}
+
+int topology_load_xml(const char *path, hwloc_topology_t *out, struct ms_error *err)
+{
+	size_t size;
+	char *xml = read_whole(path, &size, err);
+	const char *fault = xml ? find_fault(xml, size) : NULL;
+
+	if (xml && !fault)
+		return load_usable(xml, size, path, out, err);
+	free(xml);
+	return fault ? ms_fail(err,
+			       "%s: expected an hwloc topology (XML, as lstopo writes it), found "
+			       "%s; write it with lstopo FILE.xml on that machine",
+			       path, fault)
+		     : -1;
+}
+
+/* ---- this machine ---- */
 
 /* Describes all that changes the topology of an idle machine without a reboot. */
 static int describe_machine(char *text, size_t size, struct ms_error *err)
@@ -221,7 +340,7 @@ static bool load_kept(const char *path, const char *machine, hwloc_topology_t *o
 	struct ms_error ignored;
 	const char *of;
 
-	if (access(path, R_OK) < 0 || topology_load_xml(path, out, &ignored) < 0)
+	if (access(path, R_OK) < 0 || load_own(path, out, &ignored) < 0)
 		return false;
 	of = hwloc_obj_get_info_by_name(hwloc_get_root_obj(*out), MACHINE_KEY);
 	if (of && strcmp(of, machine) == 0)
@@ -236,7 +355,7 @@ int topology_load_node(bool lent, bool keep, hwloc_topology_t *out, struct ms_er
 
 	snprintf(path, sizeof(path), "%s/topology.xml", state_dir);
 	if (lent && access(path, R_OK) == 0)
-		return topology_load_xml(path, out, err);
+		return load_own(path, out, err);
 	if (describe_machine(machine, sizeof(machine), err) < 0)
 		return -1;
 	if (load_kept(path, machine, out)) {

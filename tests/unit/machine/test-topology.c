@@ -42,6 +42,44 @@ static void a_file_that_is_no_topology(void **state)
 	}
 }
 
+/* XML at which hwloc 2.9 ends by a signal. A later one may refuse it. */
+static void a_file_that_hwloc_does_not_survive(void **state)
+{
+	const char *path =
+		unit_file("untyped", "%s",
+			  "<topology version=\"2.0\">\n"
+			  "  <object cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\">\n"
+			  "  </object>\n"
+			  "</topology>\n");
+	hwloc_topology_t topology;
+	struct ms_error err;
+
+	assert_int_equal(topology_load_xml(path, &topology, &err), -1);
+	assert_ptr_equal(strstr(err.text, path), err.text);
+	assert_has(err.text, "expected an hwloc topology (XML, as lstopo writes it), found");
+}
+
+/* XML whose numbers have hwloc make sets of gigabytes, which takes the machine's memory. */
+static void a_file_of_which_hwloc_makes_gigabytes(void **state)
+{
+	const char *path =
+		unit_file("huge-number", "%s",
+			  "<topology version=\"2.0\">\n"
+			  "<object type=\"Machine\" cpuset=\"0x1\" complete_cpuset=\"0x1\" "
+			  "nodeset=\"0x1\" complete_nodeset=\"0x1\">\n"
+			  "<object type=\"NUMANode\" os_index=\"4294967294\" cpuset=\"0x1\" "
+			  "complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\"/>\n"
+			  "<object type=\"PU\" os_index=\"4294967294\" cpuset=\"0x1\" "
+			  "complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\"/>\n"
+			  "</object>\n"
+			  "</topology>\n");
+	hwloc_topology_t topology;
+	struct ms_error err;
+
+	assert_int_equal(topology_load_xml(path, &topology, &err), -1);
+	assert_has(err.text, "expected an hwloc topology");
+}
+
 static void what_is_no_file(void **state)
 {
 	hwloc_topology_t topology;
@@ -134,6 +172,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_that_is_no_topology),
+		cmocka_unit_test(a_file_that_hwloc_does_not_survive),
+		cmocka_unit_test(a_file_of_which_hwloc_makes_gigabytes),
 		cmocka_unit_test(what_is_no_file),
 		cmocka_unit_test(nodes_of_the_os_cpus_are_the_systems),
 		cmocka_unit_test(a_machine_with_one_node_keeps_none),
