@@ -15,6 +15,7 @@
 #include "process/calls/requests.h"
 #include "process/calls/serve.h"
 #include "process/calls/served.h"
+#include "process/memory/question.h"
 #include "process/thread/channel.h"
 #include "server/server.h"
 
@@ -35,6 +36,7 @@ static struct world {
 	struct cred creds[CPUS]; /* of the proxies */
 	u32 made[CPUS];		 /* calls */
 	u32 progress;		 /* of LWK CPU 0 in user mode */
+	u64 revoked;		 /* the page that the LWK has let go of last */
 	u8 status[LWK_STATUS_BYTES(2 * CPUS)] __attribute__((aligned(64)));
 } *world;
 static struct lwk_boot_params params;
@@ -167,6 +169,37 @@ static void freezes(void *argument)
 	must(READ_ONCE(world->progress) == progress);
 	request.frozen = 0;
 	must(freeze_instance(&world->instance, &request) == 0);
+}
+
+/* Computes, and answers what it is asked meanwhile. */
+static void lwk_cpu_that_answers(void *argument)
+{
+	lwk_begin(0);
+	for (;;) {
+		lwk_interrupted();
+		lwk_user_mode();
+	}
+}
+
+void lwk_revokes(u64 addr)
+{
+	WRITE_ONCE(world->revoked, addr);
+}
+
+#define PAGE 4096
+#define TOUCHED 0x10000UL
+#define WANTED_BACK 0x20000UL
+
+/* Asks for a page, and then wants another one back; neither waits for ever. */
+static void asks(void *argument)
+{
+	struct lwk_thread *thread = &world->processes[0].first;
+	u32 state;
+
+	question_put(thread, LWK_FAULT_WRITE, TOUCHED, PAGE, false);
+	state = question_put(thread, LWK_FAULT_REVOKE, WANTED_BACK, PAGE, false);
+	must(state == LWK_FAULT_ASKED ||
+	     (state == LWK_FAULT_READY && READ_ONCE(world->revoked) == WANTED_BACK));
 }
 
 /* ---- other files of the module ---- */
@@ -432,6 +465,15 @@ static void frozen(void)
 	add_thread("who freezes", freezes, 0, false);
 }
 
+static void late_answer(void)
+{
+	make_world(1, 0);
+	always_runs();
+	add_lwk(lwk_cpu_that_answers, true);
+	add_thread("interrupt", linux_interrupts, 0, true);
+	add_thread("who asks", asks, 0, false);
+}
+
 const struct scenario scenarios[] = {
 	{ "by-proxy", "calls that the proxy makes in user space", 0, by_proxy, all_answered },
 	{ "by-kernel", "a call in the proxy's context, and one in user space", 0, by_kernel,
@@ -448,5 +490,7 @@ const struct scenario scenarios[] = {
 	  taken_back, all_answered },
 	{ "stopped", "the instance ends while a proxy leads", 1, stopped, all_stopped },
 	{ "frozen", "the program stands still, and goes on", 2, frozen, all_thawed },
+	{ "late-answer", "a question to the LWK that is given up, and another one", 0, late_answer,
+	  NULL },
 	{ NULL },
 };

@@ -130,6 +130,7 @@ int space_fault(struct space *space, u64 addr, bool write, bool exec, bool asks)
 
 void space_revoke(struct space *space, u64 addr, u64 size)
 {
+	lwk_revokes(addr);
 }
 
 void slot_prepare(struct slot *slot)

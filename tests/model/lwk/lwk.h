@@ -21,6 +21,8 @@ void lwk_prepare(unsigned int cpus, struct lwk_boot_params *params, struct lwk_s
 void lwk_count_from(uint32_t count);
 /* The calling thread is that CPU from now on, and runs its slot with a process. */
 void lwk_begin(unsigned int cpu);
+/* The LWK lets go of the page; a scenario defines it. */
+void lwk_revokes(__u64 addr);
 /* Makes a delegated call. */
 __s64 lwk_call(__u64 nr, __u64 arg);
 /* The CPU is in user mode for a moment: an interrupt may come, and orders are obeyed. */

@@ -13,21 +13,17 @@
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
-#include <linux/wait.h>
 
 #include "abi/device/device.h"
 #include "abi/shared/orders.h"
 #include "compat/compat.h"
-#include "instance/orders/doorbell.h"
+#include "process/memory/question.h"
 #include "process/memory/view.h"
 
-/* How long the LWK may take to make a page, or to give pages back. */
-#define FAULT_TIMEOUT (10 * HZ)
-/* How often it is asked for one page, and looks for its answer before sleeping. */
+/* How often the LWK is asked for one page. */
 #define ASK_TIMES 3
-#define ASK_LOOKS 100
 /*
- * How often a page is hidden for one question, FAULT_TIMEOUT long at most: another thread may look at
+ * How often a page is hidden for one question, QUESTION_SECONDS at most: another thread may look at
  * it again and again.
  */
 #define HIDE_TIMES 1000
@@ -36,7 +32,7 @@
  * may take MOST_SLOW, and on top of that one SLOW_SHARE-th of the time that passes.
  */
 #define SLOW_ANSWER (HZ / 2)
-#define MOST_SLOW (2 * FAULT_TIMEOUT)
+#define MOST_SLOW (2 * QUESTION_SECONDS * HZ)
 #define SLOW_SHARE 10
 /*
  * How many pages to show around one that is written or read; powers of two. Writes mostly fill a
@@ -86,59 +82,6 @@ static void show_around(struct lwk_process *process, struct vm_area_struct *vma,
 			break;
 }
 
-/* Returns the LWK's answer; REFUSED also when the LWK will not answer any more. */
-static u32 answer(struct lwk_thread *thread)
-{
-	struct instance *instance = thread->process->instance;
-	u32 state = LWK_FAULT_REFUSED;
-
-	spin_lock(&thread->lock);
-	if (thread->channel && state_has_processes(READ_ONCE(instance->state)))
-		state = smp_load_acquire(&instance->controls[thread->slot].fault_state);
-	spin_unlock(&thread->lock);
-	return state;
-}
-
-static void send_question(struct lwk_thread *thread, enum lwk_fault_kind kind, unsigned long addr,
-			  unsigned long size)
-{
-	struct instance *instance = thread->process->instance;
-	struct lwk_control *control;
-
-	spin_lock(&thread->lock);
-	if (thread->channel) {
-		control = &instance->controls[thread->slot];
-		control->fault_addr = addr;
-		control->fault_kind = kind;
-		control->fault_size = size;
-		WRITE_ONCE(control->fault_sleeps, 0);
-		smp_store_release(&control->fault_state, LWK_FAULT_ASKED);
-		doorbell_ring(instance, thread->slot);
-	}
-	spin_unlock(&thread->lock);
-}
-
-/* From now on the LWK rings its doorbell when it answers. */
-static void want_doorbell(struct lwk_thread *thread)
-{
-	spin_lock(&thread->lock);
-	if (thread->channel)
-		WRITE_ONCE(thread->process->instance->controls[thread->slot].fault_sleeps, 1);
-	spin_unlock(&thread->lock);
-	smp_mb(); /* the LWK writes 'fault_state', then reads 'fault_sleeps' */
-}
-
-/* The LWK answers on another CPU, usually at once. */
-static u32 look_for_answer(struct lwk_thread *thread)
-{
-	unsigned int looks = 0;
-	u32 state;
-
-	while ((state = answer(thread)) == LWK_FAULT_ASKED && ++looks < ASK_LOOKS)
-		cpu_relax();
-	return state;
-}
-
 /* Takes 'shown' for writing; what is known of the process's pages is true no longer. */
 static void start_hiding(struct lwk_process *process)
 {
@@ -167,35 +110,6 @@ static void hide_around(struct lwk_process *process, unsigned long addr)
 	up_read(&instance->rwsem);
 }
 
-/* Waits for so many jiffies at most. Returns how many are left; 0 or less: there is no answer. */
-static long await_answer(struct lwk_thread *thread, bool killable, long left)
-{
-	wait_queue_head_t *queue = &thread->process->instance->wait[thread->slot];
-
-	if (look_for_answer(thread) != LWK_FAULT_ASKED)
-		return left;
-	want_doorbell(thread);
-	return killable ? wait_event_killable_timeout(*queue, answer(thread) != LWK_FAULT_ASKED,
-						      left)
-			: wait_event_timeout(*queue, answer(thread) != LWK_FAULT_ASKED, left);
-}
-
-/* Returns the LWK's answer; ASKED: there is none in time. With fault_mutex held. */
-static u32 put_question(struct lwk_thread *thread, enum lwk_fault_kind kind, unsigned long addr,
-			unsigned long size, bool killable)
-{
-	long left = FAULT_TIMEOUT;
-
-	/* The late answer to a question that was given up would be taken for that to the next. */
-	if (answer(thread) == LWK_FAULT_ASKED)
-		left = await_answer(thread, killable, left);
-	if (left <= 0)
-		return LWK_FAULT_ASKED;
-	send_question(thread, kind, addr, size);
-	await_answer(thread, killable, left);
-	return answer(thread);
-}
-
 /* Asks the slot that the caller serves for the page at addr once, and returns its answer. */
 static u32 ask_once(struct lwk_process *process, unsigned long addr, bool write)
 {
@@ -204,7 +118,7 @@ static u32 ask_once(struct lwk_process *process, unsigned long addr, bool write)
 
 	if (mutex_lock_killable(&thread->fault_mutex))
 		return LWK_FAULT_REFUSED;
-	state = put_question(thread, write ? LWK_FAULT_WRITE : LWK_FAULT_READ, addr, PAGE_SIZE,
+	state = question_put(thread, write ? LWK_FAULT_WRITE : LWK_FAULT_READ, addr, PAGE_SIZE,
 			     true);
 	mutex_unlock(&thread->fault_mutex);
 	return state;
@@ -213,7 +127,7 @@ static u32 ask_once(struct lwk_process *process, unsigned long addr, bool write)
 /* Asks the slot that the caller serves for the page at addr. True when the LWK has made it. */
 static bool ask(struct lwk_process *process, unsigned long addr, bool write)
 {
-	unsigned long until = jiffies + FAULT_TIMEOUT;
+	unsigned long until = jiffies + QUESTION_SECONDS * HZ;
 	unsigned int times = 0;
 	u32 state;
 
@@ -253,7 +167,7 @@ static bool is_bearable(struct instance *instance, unsigned long start)
 /* Has the LWK let go: READY; REFUSED: it has not got the process any more; ASKED: it does not. */
 static u32 revoke(struct lwk_thread *thread, unsigned long addr, unsigned long size)
 {
-	u32 state = put_question(thread, LWK_FAULT_REVOKE, addr, size, false);
+	u32 state = question_put(thread, LWK_FAULT_REVOKE, addr, size, false);
 
 	if (state == LWK_FAULT_READY)
 		return state;
@@ -278,7 +192,7 @@ enum lwk_fault_state window_revoke(struct lwk_process *process, unsigned long ad
 	}
 	if ((state == LWK_FAULT_ASKED || !bearable) && !xchg(&instance->keeps_pages, true))
 		pr_err("the LWK of job %u (instance %u) keeps pages of files that Linux wants back: expected each within %u s, found %s; its programs that have such pages are killed, and may have lost what they wrote last\n",
-		       instance->job_id, instance->id, FAULT_TIMEOUT / HZ,
+		       instance->job_id, instance->id, QUESTION_SECONDS,
 		       bearable ? "one kept" : "many of them late");
 	mutex_unlock(&thread->fault_mutex);
 	return state;

@@ -392,6 +392,19 @@ void __wake_up(wait_queue_head_t *queue, unsigned int mode, int exclusive, void 
 			left = -ERESTARTSYS;                                                       \
 		left;                                                                              \
 	})
+/* The time may end at any time, when nothing has come yet. No scenario has signals for who waits so. */
+#define wait_event_timeout(queue, condition, timeout)                                              \
+	({                                                                                         \
+		long rest = (timeout);                                                             \
+		if (!(condition)) {                                                                \
+			if (model_choose(2))                                                       \
+				wait_event_interruptible(queue, condition);                        \
+			else if (!(condition))                                                     \
+				rest = 0;                                                          \
+		}                                                                                  \
+		rest;                                                                              \
+	})
+#define wait_event_killable_timeout wait_event_timeout
 
 /* ---- interrupts ---- */
 
