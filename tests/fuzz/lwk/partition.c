@@ -46,14 +46,20 @@ __asm__(".pushsection .rodata\n"
 	"vdso_end:\n"
 	".popsection");
 
+/* The large pages that somebody has looked at since the reset, and so may have written to. */
+static bool used[(FIRST_BYTES + SECOND_BYTES) / LARGE_SIZE];
+
 /* ---- memory ---- */
 
 void *phys_to_virt(u64 phys)
 {
-	if (phys >= START && phys < START + FIRST_BYTES)
+	if (phys >= START && phys < START + FIRST_BYTES) {
+		used[(phys - START) / LARGE_SIZE] = true;
 		return first + (phys - START);
+	}
 	/* pages.c asks for the place of an array that may be empty. */
 	must(phys >= SECOND && phys < SECOND + SECOND_BYTES);
+	used[(FIRST_BYTES + phys - SECOND) / LARGE_SIZE] = true;
 	return second + (phys - SECOND);
 }
 
@@ -76,7 +82,12 @@ int partition_user_page(u64 phys)
 	return -1;
 }
 
-u32 partition_owners(int page)
+bool partition_is_whole(int page)
+{
+	return chunks[page / CHUNK_PAGES].state == CHUNK_WHOLE;
+}
+
+__attribute__((no_sanitize("coverage"))) u32 partition_owners(int page)
 {
 	const struct chunk *chunk = &chunks[page / CHUNK_PAGES];
 	u32 i = page % CHUNK_PAGES;
@@ -153,10 +164,13 @@ bool memory_is_own(void)
 
 static void clear_user_pages(void)
 {
-	for (size_t at = RESERVE; at < FIRST_BYTES; at += PAGE_SIZE)
-		memset(first + at, 0, sizeof(u64));
-	for (size_t at = 0; at < SECOND_BYTES; at += PAGE_SIZE)
-		memset(second + at, 0, sizeof(u64));
+	for (size_t at = RESERVE; at < FIRST_BYTES; at += LARGE_SIZE)
+		if (used[at / LARGE_SIZE])
+			memset(first + at, 0, LARGE_SIZE);
+	for (size_t at = 0; at < SECOND_BYTES; at += LARGE_SIZE)
+		if (used[(FIRST_BYTES + at) / LARGE_SIZE])
+			memset(second + at, 0, LARGE_SIZE);
+	memset(used, 0, sizeof(used));
 }
 
 static void forget_pages(void)
@@ -173,7 +187,7 @@ void partition_reset(unsigned int kernel_pages, unsigned int levels)
 	const u64 array =
 		ALIGN_UP(USER_PAGES / (LARGE_SIZE / PAGE_SIZE) * sizeof(struct chunk), PAGE_SIZE);
 
-	memset(&status_area, 0, sizeof(status_area));
+	memset(&status_area, 0, LWK_STATUS_BYTES(SLOTS));
 	boot_area = (struct lwk_boot_params){
 		.n_cpus = SLOTS,
 		.n_slots = SLOTS,

@@ -20,6 +20,9 @@ void partition_run(u32 index);
 /* The number of a page of the processes' memory, or -1. */
 int partition_user_page(u64 phys);
 #define USER_PAGES 3584
+#define LARGE_PAGES (LARGE_SIZE / PAGE_SIZE)
+/* True when all of the large page with this page is free, by pages.c. */
+bool partition_is_whole(int page);
 /* Returns how many processes have that page, by pages.c. */
 u32 partition_owners(int page);
 /* True when the page is one of the kernel's reserve and nothing has used it since boot. */
