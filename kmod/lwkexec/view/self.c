@@ -131,17 +131,19 @@ const char *self_exe(const char *path)
 bool self_readlink(const char *path, uint64_t buffer, uint64_t size, int64_t *result)
 {
 	size_t length = strlen(program_path);
+	/* As on Linux, only the lower half counts. */
+	int32_t room = size;
 	int ends[2];
 
 	if (!self_exe(path))
 		return false;
-	if ((int64_t)size <= 0) {
+	if (room <= 0) {
 		*result = -EINVAL;
 		return true;
 	}
 	/* Linux checks the pointer, because the path goes through a pipe. */
-	if (length > size)
-		length = size;
+	if (length > (size_t)room)
+		length = room;
 	if (pipe2(ends, O_CLOEXEC)) {
 		*result = -errno;
 		return true;
