@@ -140,6 +140,56 @@ check_abi_versions()
 	return $status
 }
 
+# delegated_calls: prints the names of the system calls that the LWK's table delegates.
+delegated_calls()
+{
+	tr -d '\n' <kmod/lwk/calls/table.c | grep -oE '(DELEGATES\([A-Z]+|GROUP\(UNRESTARTED)[^)]*' |
+		grep -oE '__NR_[a-z0-9_]+' | sed 's/__NR_//'
+}
+
+# addresses_of NAME: prints the numbers of a call's arguments that are addresses, from 0, as Linux declares them.
+# Where a command in another argument says whether one is, it is none there, and listed here.
+addresses_of()
+{
+	local name=$1
+
+	case $name in
+	fcntl | ioctl) echo 2 ;;
+	keyctl) printf '%s\n' 1 2 3 ;;
+	prctl) echo 1 ;;
+	semctl) echo 3 ;;
+	stat | lstat | fstat | uname) name=new$name ;;
+	sendfile) name=sendfile64 ;;
+	esac
+	grep -m 1 "sys_$name *(" <<<"$linux_calls" | sed 's/.*(//' | tr ',' '\n' | awk '/__user/ { print NR - 1 }'
+}
+
+# The addresses that the program tries, and its calls without one, are compared with Linux's own declarations.
+check_addresses()
+{
+	local name argument tried linux_calls status=0
+
+	linux_calls=$(cat /usr/src/linux-headers-*/include/linux/syscalls.h | tr '\n\t' '  ' |
+		grep -oE 'asmlinkage long sys_[^)]*')
+	gcc -std=gnu11 -Ikmod tests/vm/programs/hostile/foreign-delegated.c -o "$logs/foreign-delegated" -lrt || return
+	tried=$("$logs/foreign-delegated" --list)
+	# The calls that the table and the headers are known to have at least.
+	(($(delegated_calls | wc -l) > 200 && $(wc -l <<<"$linux_calls") > 300)) || return
+	for name in $(delegated_calls); do
+		for argument in $(addresses_of "$name"); do
+			if ! grep -qx "$name $argument" <<<"$tried"; then
+				echo "foreign-delegated.c: expected a row of $name with an address as argument $argument, found none"
+				status=1
+			fi
+		done
+		if ! grep -qxE "$name( [0-5])?" <<<"$tried"; then
+			echo "foreign-delegated.c: expected $name in a row or among the calls without an address, found it nowhere"
+			status=1
+		fi
+	done
+	return $status
+}
+
 # The plugins compile against our own declarations of what each release has, so no Slurm is needed.
 check_slurm_releases()
 {

@@ -16,6 +16,7 @@ source_checks()
 	licenses every source names its license
 	headers every header compiles alone
 	abi_versions no ABI header changed beside its version
+	addresses each delegated call that takes an address is handed foreign ones by a test
 	slurm_releases the plugins compile for each release of Slurm
 	rooms includes run one way through the rooms
 	counting the last line counts tests that pass, fail and are skipped apart

@@ -25,6 +25,7 @@ vm_static = \
 	$(vm)/hostile/attack-kernel \
 	$(vm)/hostile/bad-frames \
 	$(vm)/hostile/foreign-addresses \
+	$(vm)/hostile/foreign-delegated \
 	$(vm)/jobs/bad-pointer \
 	$(vm)/jobs/copy-file \
 	$(vm)/jobs/eat-memory \

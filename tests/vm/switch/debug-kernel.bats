@@ -94,7 +94,7 @@ in_machine()
 	for program in 'file-calls count' processes signal-calls memory-calls 'thread-calls 3' \
 		identity-calls descriptor-calls memory-advice 'share-cpu 6' "shared-memory calls /dev/shm" "shared-memory disk $PWD" \
 		"shared-memory fork /dev/shm/lwk-test 2" 'killed-waiters 8' 'killed-populating 100' \
-		'bad-frames 3' 'fork-limits many 20' cpu-times foreign-addresses 'fuzz-calls 1 5'; do
+		'bad-frames 3' 'fork-limits many 20' cpu-times foreign-addresses foreign-delegated 'fuzz-calls 1 5'; do
 		lwk $program </dev/null >out 2>&1
 		echo "$program: status $?, $(tail -n 1 out)"
 	done

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hands addresses that are not its own to every call that reads or writes memory, with real files,
- * pipes and sockets behind, so that data would flow. Prints each call that takes one, and how many
- * were tried. It ends with a kernel's addresses where the kernel writes at a thread's end.
+ * Hands addresses that are not its own to the calls that the LWK carries out itself, in ring 0, and
+ * that read or write memory. Prints each call that takes one, and how many were tried. It ends with
+ * a kernel's addresses where the kernel writes at a thread's end. foreign-delegated has the other
+ * calls.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/mempolicy.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,7 +32,7 @@
 static unsigned tries, wrong;
 static const char *place;
 static uint64_t mine[512] __attribute__((aligned(4096)));
-static int file, ends[2], sockets[2], events;
+static int file;
 
 static void refused(const char *call, long result)
 {
@@ -51,87 +48,29 @@ static void refused(const char *call, long result)
 
 #define REFUSED(call, ...) refused(#call, syscall(SYS_##call, ##__VA_ARGS__))
 
-/* Fills the pipe and the socket, so that a transfer has data. */
-static void refill(void)
-{
-	char drain[256];
-
-	while (read(ends[0], drain, sizeof(drain)) > 0)
-		;
-	while (recv(sockets[0], drain, sizeof(drain), MSG_DONTWAIT) > 0)
-		;
-	if (write(ends[1], mine, 64) != 64 || write(sockets[1], mine, 64) != 64)
-		puts("cannot refill");
-	lseek(file, 0, SEEK_SET);
-}
-
-/* Calls that Linux carries out and that write to 'at'. */
-static void delegated_writes(uint64_t at)
-{
-	struct iovec to = { (void *)at, 64 }, two[2] = { { mine, 8 }, { (void *)at, 64 } };
-	struct msghdr message = { .msg_iov = &to, .msg_iovlen = 1 };
-	socklen_t size = 4;
-
-	refill();
-	REFUSED(read, file, at, 64);
-	REFUSED(read, ends[0], at, 64);
-	REFUSED(pread64, file, at, 64, 0);
-	REFUSED(readv, file, &to, 1);
-	REFUSED(preadv, file, &to, 1, 0, 0);
-	/* A call may return the bytes that came before the bad part. */
-	lseek(file, 0, SEEK_SET);
-	if (readv(file, two, 2) > 8)
-		refused("readv of two", 1);
-	REFUSED(fstat, file, at);
-	REFUSED(statx, AT_FDCWD, "/", 0, STATX_ALL, at);
-	REFUSED(ioctl, ends[0], FIONREAD, at);
-	REFUSED(recvfrom, sockets[0], at, 64, 0, 0, 0);
-	REFUSED(recvmsg, sockets[0], &message, MSG_DONTWAIT);
-	REFUSED(getsockopt, sockets[0], SOL_SOCKET, SO_TYPE, at, &size);
-	REFUSED(getcwd, at, 64);
-	REFUSED(readlink, "/proc/self/exe", at, 64);
-	REFUSED(pipe2, at, 0);
-	REFUSED(getrandom, at, 64, 0);
-	REFUSED(epoll_wait, events, at, 1, 0);
-}
-
-/* Calls that Linux carries out and that read from 'at'. */
-static void delegated_reads(uint64_t at)
-{
-	struct iovec from = { (void *)at, 64 };
-	struct msghdr message = { .msg_iov = &from, .msg_iovlen = 1 };
-
-	REFUSED(write, ends[1], at, 64);
-	REFUSED(write, file, at, 64);
-	REFUSED(pwrite64, file, at, 64, 0);
-	REFUSED(writev, ends[1], &from, 1);
-	REFUSED(writev, ends[1], at, 1);
-	REFUSED(sendto, sockets[1], at, 64, MSG_DONTWAIT, 0, 0);
-	REFUSED(sendmsg, sockets[1], &message, MSG_DONTWAIT);
-	REFUSED(open, at, O_RDONLY);
-	REFUSED(openat, AT_FDCWD, at, O_RDONLY);
-	REFUSED(nanosleep, at, 0);
-	REFUSED(setsockopt, sockets[0], SOL_SOCKET, SO_RCVBUF, at, 4);
-	REFUSED(fcntl, file, F_GETLK, at);
-	REFUSED(poll, at, 1, 0);
-}
-
 /* Calls that the LWK carries out in ring 0 and that write to 'at'. */
 static void local_writes(uint64_t at)
 {
 	struct timespec none = { 0 };
+	struct iovec to = { (void *)at, 64 }, from = { mine, 64 };
+	void *first = mine;
 
-	REFUSED(uname, at);
 	REFUSED(arch_prctl, ARCH_GET_FS, at);
 	REFUSED(getcpu, at, 0, 0);
 	REFUSED(sched_getaffinity, 0, 128, at);
 	REFUSED(get_mempolicy, at, 0, 0, 0, 0);
-	REFUSED(sysinfo, at);
 	REFUSED(clock_gettime, CLOCK_MONOTONIC, at);
 	REFUSED(clock_getres, CLOCK_MONOTONIC, at);
-	REFUSED(gettimeofday, at, 0);
-	REFUSED(time, at);
 	REFUSED(getrusage, 0, at);
+	REFUSED(times, at);
+	REFUSED(getitimer, ITIMER_PROF, at);
+	REFUSED(getitimer, ITIMER_REAL, at);
+	REFUSED(timer_create, CLOCK_MONOTONIC, 0, at);
+	REFUSED(timer_create, CLOCK_PROCESS_CPUTIME_ID, 0, at);
+	REFUSED(mincore, mine, PAGE, at);
+	REFUSED(move_pages, 0, 1, &first, 0, at, 0);
+	REFUSED(process_vm_readv, getpid(), &to, 1, &from, 1, 0);
+	REFUSED(process_vm_writev, getpid(), &from, 1, &to, 1, 0);
 	REFUSED(rt_sigaction, SIGUSR1, 0, at, 8);
 	REFUSED(rt_sigprocmask, SIG_BLOCK, 0, at, 8);
 	REFUSED(rt_sigpending, at, 8);
@@ -145,6 +84,7 @@ static void local_writes(uint64_t at)
 static void local_reads(uint64_t at)
 {
 	void *page = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct iovec from = { (void *)at, 64 }, to = { mine, 64 };
 
 	REFUSED(sched_setaffinity, 0, 128, at);
 	REFUSED(set_mempolicy, MPOL_BIND, at, 64);
@@ -154,10 +94,23 @@ static void local_reads(uint64_t at)
 	REFUSED(rt_sigsuspend, at, 8);
 	REFUSED(rt_sigtimedwait, at, 0, at, 8);
 	REFUSED(rt_tgsigqueueinfo, getpid(), gettid(), SIGUSR1, at);
+	REFUSED(rt_sigqueueinfo, getpid(), SIGUSR1, at);
+	REFUSED(setitimer, ITIMER_PROF, at, 0);
+	REFUSED(setitimer, ITIMER_REAL, at, 0);
+	REFUSED(timer_create, CLOCK_MONOTONIC, at, mine);
+	REFUSED(clock_nanosleep, CLOCK_MONOTONIC, 0, at, 0);
+	REFUSED(clock_nanosleep, CLOCK_PROCESS_CPUTIME_ID, 0, at, 0);
+	REFUSED(move_pages, 0, 1, at, 0, mine, 0);
+	REFUSED(process_vm_readv, getpid(), at, 1, &from, 1, 0);
+	REFUSED(process_vm_readv, getpid(), &to, 1, at, 1, 0);
+	REFUSED(process_vm_readv, getpid(), &to, 1, &from, 1, 0);
+	REFUSED(process_vm_writev, getpid(), &from, 1, &to, 1, 0);
 	REFUSED(sigaltstack, at, 0);
 	REFUSED(execve, at, 0, 0);
 	REFUSED(execve, "/bin/true", at, 0);
 	REFUSED(execve, "/bin/true", 0, at);
+	REFUSED(execveat, AT_FDCWD, at, 0, 0, 0);
+	REFUSED(execveat, AT_FDCWD, "/bin/true", at, 0, 0);
 	REFUSED(futex, at, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
 	REFUSED(futex, mine, FUTEX_WAIT_PRIVATE, mine[0], at, 0, 0);
 	munmap(page, PAGE);
@@ -192,12 +145,7 @@ static void lengths(void)
 	uint64_t start = (uint64_t)mine;
 
 	for (size_t i = 0; i < COUNT(sizes); i++) {
-		struct iovec to = { mine, sizes[i] };
-
 		place = "all";
-		refill();
-		REFUSED(readv, file, &to, 1);
-		REFUSED(writev, ends[1], &to, 1);
 		REFUSED(munmap, start, sizes[i] & -PAGE);
 		REFUSED(mprotect, start, sizes[i] & -PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
 		REFUSED(mremap, start, PAGE, sizes[i] & -PAGE, MREMAP_MAYMOVE, 0);
@@ -244,11 +192,10 @@ int main(void)
 		{ "the first address that is not canonical", 0x800000000000, 0 },
 		{ "no memory", 0x10000001000, 0 },
 		{ "memory without rights", (uint64_t)none, 0 },
-		{ "the program's text", (uint64_t)refill, 1 },
+		{ "the program's text", (uint64_t)refused, 1 },
 		{ "the LWK's clock", LWK_CLOCK_VADDR, 1 },
 		{ "the vDSO", LWK_VDSO_VADDR, 1 },
 	};
-	struct epoll_event event = { .events = EPOLLIN };
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -256,19 +203,15 @@ int main(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	memset(mine, 0, sizeof(mine));
 	file = memfd_create("data", 0);
-	events = epoll_create1(0);
-	if (pipe2(ends, O_NONBLOCK) || socketpair(AF_UNIX, SOCK_DGRAM, 0, sockets) || file < 0 ||
-	    write(file, mine, 64) != 64 || epoll_ctl(events, EPOLL_CTL_ADD, ends[0], &event)) {
+	if (file < 0 || write(file, mine, 64) != 64) {
 		perror("foreign-addresses");
 		return 2;
 	}
 	for (size_t i = 0; i < COUNT(places); i++) {
 		place = places[i].name;
-		delegated_writes(places[i].address);
 		local_writes(places[i].address);
 		if (places[i].readable)
 			continue;
-		delegated_reads(places[i].address);
 		local_reads(places[i].address);
 		if (places[i].address >= 1UL << 47)
 			changes(places[i].address);
