@@ -116,6 +116,20 @@ static bool has_high_numbers(hwloc_topology_t topology)
 	return false;
 }
 
+/* True when each number of the set is that of an object of the type. */
+static bool has_objects(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_const_bitmap_t set)
+{
+	hwloc_bitmap_t there = hwloc_bitmap_alloc();
+	hwloc_obj_t one = NULL;
+	bool all;
+
+	while ((one = hwloc_get_next_obj_by_type(topology, type, one)))
+		hwloc_bitmap_set(there, one->os_index);
+	all = hwloc_bitmap_isincluded(set, there);
+	hwloc_bitmap_free(there);
+	return all;
+}
+
 /* Checks that there are CPUs and memory, with numbers that a CPU list can have. */
 static int check_usable(hwloc_topology_t topology, const char *path, struct ms_error *err)
 {
@@ -136,6 +150,12 @@ static int check_usable(hwloc_topology_t topology, const char *path, struct ms_e
 			"%s: expected CPUs and NUMA nodes with numbers up to %d, found higher "
 			"ones",
 			path, MAX_CPU);
+	if (!has_objects(topology, HWLOC_OBJ_PU, cpus) ||
+	    !has_objects(topology, HWLOC_OBJ_NUMANODE, nodes))
+		return ms_fail(err,
+			       "%s: expected CPUs and NUMA nodes with the numbers that the machine "
+			       "has, found other ones",
+			       path);
 	return 0;
 }
 

@@ -28,6 +28,14 @@ static void a_file_that_is_no_topology(void **state)
 		  "<object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" "
 		  "nodeset=\"0x0\" complete_nodeset=\"0x0\"/></object></topology>",
 		  "" },
+		{ "numbers",
+		  "<topology version=\"2.0\">\n<object type=\"Machine\" "
+		  "cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\">\n"
+		  "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" "
+		  "nodeset=\"0x1\" complete_nodeset=\"0x1\"/>\n"
+		  "<object type=\"PU\" os_index=\"1\" cpuset=\"0x1\" complete_cpuset=\"0x1\" "
+		  "nodeset=\"0x1\" complete_nodeset=\"0x1\"/>\n</object>\n</topology>\n",
+		  "expected CPUs and NUMA nodes with the numbers that the machine has" },
 	};
 	hwloc_topology_t topology;
 	struct ms_error err;
