@@ -51,6 +51,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/machine/sysview/machine.c \
 	libmodeswitch/machine/sysview/tree.c \
 	libmodeswitch/machine/topology.c \
+	libmodeswitch/machine/topology_load.c \
 	libmodeswitch/machine/vulnerabilities.c \
 	libmodeswitch/plan/cpus.c \
 	libmodeswitch/plan/make.c \

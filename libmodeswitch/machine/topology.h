@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The topology of this machine, or of one that an hwloc XML file describes.
+ * What a topology says of CPUs and NUMA nodes, and the topology of this machine with nothing lent.
  */
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
@@ -11,9 +11,6 @@
 
 #include "modeswitch/config.h"
 #include "modeswitch/error.h"
-
-/* Reads an hwloc XML file. The caller frees *out with hwloc_topology_destroy(). */
-int topology_load_xml(const char *path, hwloc_topology_t *out, struct ms_error *err);
 
 /*
  * Returns Linux's number of the CPU's NUMA node, the lowest one with ordinary memory if there are

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "machine/topology.h"
+#include "machine/topology_load.h"
 #include "modeswitch/job.h"
 #include "plan/plan.h"
 #include "plan/supply.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "machine/topology_load.h"
 #include "modeswitch/config.h"
 #include "modeswitch/plan.h"
 #include "unit/machine.h"
