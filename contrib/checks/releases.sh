@@ -54,7 +54,7 @@ check_releases()
 	source "$top/contrib/testbed/lib/release.sh"
 	for name in "${releases[@]}"; do
 		top=$top bash -euo pipefail -c '
-			source "$top/contrib/checks/host.sh"
+			source "$top/contrib/checks/sources.sh"
 			source "$top/contrib/checks/releases.sh"
 			check_release "$1"' bash "$name" || {
 			echo "$name: expected a build without warnings and unit tests that pass, found what is above"
