@@ -25,7 +25,7 @@ source_checks()
 	manuals groff formats the man pages without a warning
 	version configure.ac, NEWS and the packages have one version
 	sanitizers the project builds out of tree with sanitizers
-	without_kernel the project builds and installs without kernel headers
+	without_kernel the project builds and installs without kernel headers, for Slurm in any place
 	model the delegation channel holds in every order of its steps, and errors in it are found
 	sparse sparse finds nothing in lwkpart.ko
 	analyzer gcc -fanalyzer finds nothing in libmodeswitch

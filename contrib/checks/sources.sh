@@ -301,12 +301,17 @@ check_sanitizers()
 
 check_without_kernel()
 {
+	local slurm=$sanitized/slurm
+
+	mkdir -p "$slurm/include"
+	ln -sfT /usr/include/slurm "$slurm/include/slurm"
 	cd "$sanitized" || return
 	# Not by a pipe: configure must live to its end, and grep -q stops reading at the line.
-	"$top/configure" --enable-sanitizers --enable-werror --with-kernel=no >configured || return
+	"$top/configure" --enable-sanitizers --enable-werror --with-kernel=no --with-slurm="$slurm" >configured || return
 	grep -q 'kernel module *no (--without-kernel)' configured || return
 	make install DESTDIR="$sanitized/stage" || return
-	[[ -e $sanitized/stage/usr/local/bin/lwkctl && ! -e $sanitized/stage/lib/modules ]]
+	[[ -e $sanitized/stage/usr/local/bin/lwkctl && -e $sanitized/stage$slurm/lib/slurm/lwk.so &&
+		! -e $sanitized/stage/lib/modules ]]
 }
 
 check_model()
