@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a topology says of CPUs and NUMA nodes, and the topology of this machine with nothing lent.
+ * CPUs and NUMA nodes as a topology has them, and the topology of this machine with nothing lent.
  */
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
