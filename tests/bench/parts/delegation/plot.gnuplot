@@ -25,10 +25,3 @@ $paper << EOD
 EOD
 plot for [i=0:2] "growth.data" index i using 1:2 with linespoints title columnheader(1), \
 	$paper using 1:2 with linespoints dashtype 2 title "the paper"
-
-set output "model.png"
-set title "The same for more CPUs than there are here, by mean value analysis"
-set xlabel "LWK CPUs that ask without pause"
-set ylabel "time of a call, alone = 1"
-set key top left
-plot for [i=0:3] "model.data" index i using 1:2 with lines lw 2 title columnheader(1)
