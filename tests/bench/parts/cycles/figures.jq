@@ -58,8 +58,11 @@ def cpus: $costs[0].cpus[], {name: "this host", ghz: ghz, line_ns: (taken("messa
 result("cycles"; [
 	goal("time of a path of Linux that the model was not fitted to, off, worst path";
 		[$calibrating[] | off | fabs] | present | max; "<="; 0.3),
-	goal("a message from one of this host's CPUs to the other, by that of the published CPUs, most";
-		(taken("message") | map(.ns) | median) / ([$costs[0].cpus[].line_ns] | present | max); "<="; 1.5),
+	# Nobody knows whether the two CPUs of a virtual machine are on one socket or on two.
+	goal("a message from one of this host's CPUs to the other, factor outside of what is published for one socket and for two";
+		(taken("message") | map(.ns) | median) as $ns
+		| [($ns / ([$costs[0].cpus[].line_other_socket_ns] | present | max)), (([$costs[0].cpus[].line_ns] | present | min) / $ns)]
+		| max; "<="; 1.5),
 	([2, 1.1], [4, 1.3], [6, 1.5] | . as [$n, $most]
 		| goal("a read by a server with \($n) programs at once and 3 servers, by one alone, worst CPU";
 			[$costs[0].cpus[] | growth(.; $n; 3)] | present | max; "<="; $most))];
