@@ -43,7 +43,7 @@ def goals($y): .result.goals as $goals
 		| .at as $here
 		| .lines += [($goal.name | text(begin - 8; $here + 10; " text-anchor=\"end\"")),
 			bar(begin; $here; $by * room / 2; if $goal.holds then colours[0] else colours[1] end),
-			("\($goal.value // "not measured")  (\(if $goal.op == "<=" then "at most" else "at least" end) \($goal.goal))"
+			("\($goal.value // $goal.why // "not measured")  (\(if $goal.op == "<=" then "at most" else "at least" end) \($goal.goal))"
 				| text(begin + room + 5; $here + 10; ""))]
 		| .at += row)
 	| .lines += ["<line x1=\"\(begin + room / 2)\" x2=\"\(begin + room / 2)\" y1=\"\($top)\" y2=\"\(.at)\" stroke=\"black\"/>"];

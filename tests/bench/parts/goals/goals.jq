@@ -35,6 +35,14 @@ def goal_of($name; samples; $least; f; $op; $goal): ((try samples catch [null]) 
 	| goal($name; if $n >= $least and $n == ($samples | length) then $samples | f else null end; $op; $goal)
 	+ {samples: $n, samples_wanted: $least};
 
+# Makes a goal of a ratio f beside a control: a ratio that is 1 but for what disturbs the run. Where it is off by
+# more than $most, or missing, f is as wrong: the value is null, and "why" says so. A goal with samples needs as many
+# as goal_of() does.
+def unless_drifted(control; $most; goal): figure(control) as $control
+	| if $control != null and ($control - 1 | fabs) <= $most then goal + {control: ($control | to_4)}
+	  else goal + {value: null, holds: false, control: ($control | to_4),
+		why: (if $control == null then "no control" else "drift: the control was \($control | to_4)" end)} end;
+
 # A bench's line. Two goals of one name, or none at all, are a mistake in the bench. Where figures cannot be
 # computed, "figures" says why, and the goals are there all the same.
 def result($bench; $goals; figures):

@@ -24,6 +24,13 @@ def ratios($arrangement; $operation; f): [here($arrangement | alone; $operation)
 	| map((.[1] | f) / (.[0] | f));
 def beside($arrangement; $operation; f): ratios($arrangement; $operation; f) | median;
 def ratio($arrangement; $operation): beside($arrangement; $operation; work);
+# An operation alone beside one job and alone beside the other: nothing differs between these two turns of a round.
+def control($operation): [here("alone shared"; $operation), here("alone assistant"; $operation)]
+	| transpose
+	| map((.[1] | work) / (.[0] | work)) | median;
+def controls: [$operations[] | control(.)] | present;
+def worst_control: controls | max_by(. - 1 | fabs);
+def most_drift: 0.03;
 def index($arrangement): [$operations[] as $operation | ratio($arrangement; $operation)] | mean_of_logs;
 def all($arrangement): [$turns[] | select(.arrangement == $arrangement and .operation != "none")];
 # The share used of the quota, which is half of two cores.
@@ -35,7 +42,9 @@ def lost_to_the_limit: 1 - delegations("shared") / delegations("unlimited");
 def lost_to_the_quota: used([$throughput[] | select(.arrangement == "unlimited") | .turn]) as $unlimited
 	| [1 - 1 / $unlimited, 0] | max;
 
-if $what == "picture" then
+if $what == "drifts" then
+	try (worst_control - 1 | fabs > most_drift) catch true
+elif $what == "picture" then
 	"operation \($arrangements | join(" "))",
 	($operations[] as $operation
 		| "\"\($operation)\" \([$arrangements[] as $arrangement | ratio($arrangement; $operation) | to_4] | join(" "))"),
@@ -44,12 +53,15 @@ else
 	result("proxies"; [
 		(("shared", "assistant") as $arrangement
 			| ("execl", "syscall") as $operation
-			| goal_of("\($operation), proxies \($arrangement)"; ratios($arrangement; $operation; work); $rounds;
-				median; ">="; 0.95)),
+			| unless_drifted(control($operation); most_drift;
+				goal_of("\($operation), proxies \($arrangement)"; ratios($arrangement; $operation; work); $rounds;
+					median; ">="; 0.95))),
 		(("shared", "assistant") as $arrangement
-			| goal("index, proxies \($arrangement)"; index($arrangement); ">="; 0.95),
-			goal("worst operation, proxies \($arrangement)";
-				[$operations[] as $operation | ratio($arrangement; $operation)] | present | min; ">="; 0.95)),
+			| unless_drifted(controls | mean_of_logs; most_drift;
+				goal("index, proxies \($arrangement)"; index($arrangement); ">="; 0.95)),
+			unless_drifted(worst_control; most_drift;
+				goal("worst operation, proxies \($arrangement)";
+					[$operations[] as $operation | ratio($arrangement; $operation)] | present | min; ">="; 0.95))),
 		goal_of("CPU time of the proxies by the quota, the most in a turn";
 			[all("shared")[] | used([.])]; $rounds * ($operations | length); max; "<="; 1.02),
 		goal("CPU time of the proxies off the quota, nothing beside";
@@ -58,6 +70,7 @@ else
 		goal("throughput of delegation lost to the CPU limit, beside the quota's own share";
 			lost_to_the_limit - lost_to_the_quota; "<="; 0.05)];
 	{
+		rounds: $rounds, control: ($operations | map(. as $operation | {key: ., value: (control($operation) | to_4)}) | from_entries),
 		ratios: ($arrangements | map(. as $arrangement | {key: ., value: ($operations | map(. as $operation | {key: .,
 			value: {ratio: (ratio($arrangement; $operation) | to_4), wall: (beside($arrangement; $operation; wall) | to_4),
 			share: (beside($arrangement; $operation; share("job")) | to_4),
