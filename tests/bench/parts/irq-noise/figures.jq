@@ -20,7 +20,7 @@ if $what != "goals" then
 		per_second($what; "quiet"; $cpu))")
 else
 	result("irq-noise"; [
-		goal_of("interrupts on the job's cores, with a spare core";
+		goal_of("interrupts on the job's cores after its first tenth of a second, with a spare core";
 			[runs("part"; "quiet")[] | on_job(.) | add]; $rounds; max; "<="; 0),
 		goal_of("busiest by least busy core of a job with all cores";
 			[runs("all"; "quiet")[] | busiest_by_least(.)]; $rounds; max; "<="; 1.5),
