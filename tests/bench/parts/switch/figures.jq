@@ -13,8 +13,11 @@ def raw_off: .raw.cpu_off + .raw.block_off + .raw.run_off;
 def raw_on: .raw.cpu_on + .raw.block_on + .raw.run_on;
 
 # The time of slurm-lwk itself by what it may take: 15 % of Linux's own time or 100 ms, whichever is more. Both are
-# of one round, because the host's load is the same in both halves of a round.
+# of the same two rounds: the host's load is the same in both halves of a round, and each began in one of them.
 def own_share($total; $raw): ($total - $raw) / ([0.15 * $raw, 100000] | max);
+def own_shares(total; raw): [range(0; length - 1; 2) as $i | .[$i:$i + 2]]
+	| map(if map(.first) | sort == ["raw", "switch"] then own_share(map(total) | add / 2; map(raw) | add / 2)
+		else error("two rounds that follow each other have one order") end);
 
 def sizes: group_by([.cpus, .mb]) | map({
 	cpus: .[0].cpus,
@@ -23,8 +26,8 @@ def sizes: group_by([.cpus, .mb]) | map({
 	raw_on_ms: map(raw_off) | spread,
 	switch_off_ms: map(.off.call_us) | spread,
 	raw_off_ms: map(raw_on) | spread,
-	own_share_on: (map(own_share(.on.call_us; raw_off)) | median | to_3),
-	own_share_off: (map(own_share(.off.call_us; raw_on)) | median | to_3),
+	own_share_on: (own_shares(.on.call_us; raw_off) | median | to_3),
+	own_share_off: (own_shares(.off.call_us; raw_on) | median | to_3),
 	# The time that the kernel calls themselves took in that very switch.
 	other_steps_on_ms: (map(.on.call_us - (.on | step("cpus") + step("memory"))) | spread),
 	other_steps_off_ms: (map(.off.call_us - (.off | step("cpus") + step("memory"))) | spread),
