@@ -73,6 +73,15 @@ kmod/lwk/time/vdso-image.o: kmod/lwk/time/vdso.so
 # lwk.conf names the image's place, so that does not depend on the machine's libdir.
 lwkimagedir = $(prefix)/lib/slurm-lwk
 lwkimage_DATA += kmod/lwk/lwk.elf
+
+# Each switch reads the image, so its debug information is in a file beside it, which gdb finds.
+install-data-hook: install-image
+install-image:
+	cd $(DESTDIR)$(lwkimagedir) && objcopy --only-keep-debug lwk.elf lwk.elf.debug && \
+		objcopy --strip-debug --add-gnu-debuglink=lwk.elf.debug lwk.elf
+uninstall-hook: uninstall-image
+uninstall-image:
+	rm -f $(DESTDIR)$(lwkimagedir)/lwk.elf.debug
 CLEANFILES += kmod/lwk/lwk.elf kmod/lwk/time/vdso.so $(lwk_objects)
 EXTRA_DIST += kmod/lwk
 

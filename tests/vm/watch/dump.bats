@@ -52,7 +52,7 @@ debug()
 	for command; do
 		commands+=(-ex "$command")
 	done
-	gdb -nx -batch "${commands[@]}" "$(built)/kmod/lwk/lwk.elf" "$core" 2>&1
+	gdb -nx -batch "${commands[@]}" "$(built)/stage/usr/lib/slurm-lwk/lwk.elf" "$core" 2>&1
 }
 
 @test "gdb shows where the LWK faulted, and what it said" {
