@@ -16,11 +16,11 @@ kmod/module/lwkpart.ko:
 		CONFIGURED=$(abs_top_builddir)/Makefile
 
 # Debug information stays in the build tree, where gdb finds it. A package runs depmod on the node.
-install-data-hook: install-module
+after_install += install-module
 install-module:
 	strip --strip-debug $(DESTDIR)$(kmod_moduledir)/lwkpart.ko
 	test -n "$(DESTDIR)" || depmod $(KERNEL_RELEASE)
-uninstall-hook: uninstall-module
+after_uninstall += uninstall-module
 uninstall-module:
 	test -n "$(DESTDIR)" || depmod $(KERNEL_RELEASE)
 endif
@@ -75,11 +75,11 @@ lwkimagedir = $(prefix)/lib/slurm-lwk
 lwkimage_DATA += kmod/lwk/lwk.elf
 
 # Each switch reads the image, so its debug information is in a file beside it, which gdb finds.
-install-data-hook: install-image
+after_install += install-image
 install-image:
 	cd $(DESTDIR)$(lwkimagedir) && objcopy --only-keep-debug lwk.elf lwk.elf.debug && \
 		objcopy --strip-debug --add-gnu-debuglink=lwk.elf.debug lwk.elf
-uninstall-hook: uninstall-image
+after_uninstall += uninstall-image
 uninstall-image:
 	rm -f $(DESTDIR)$(lwkimagedir)/lwk.elf.debug
 CLEANFILES += kmod/lwk/lwk.elf kmod/lwk/time/vdso.so $(lwk_objects)

@@ -42,12 +42,12 @@ spank_lwk_la_LIBADD = libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) $(JSONC_LIBS)
 if HAVE_SLURM
 # Slurm loads plugins by their names and has no use for libtool's descriptions of them.
 plugin_descriptions = $(notdir $(slurmplugin_LTLIBRARIES))
-install-data-hook: remove-plugin-descriptions
+after_install += remove-plugin-descriptions
 remove-plugin-descriptions:
 	cd $(DESTDIR)$(slurmplugindir) && rm -f $(plugin_descriptions)
 	rm -f $(DESTDIR)$(pkglibdir)/liblwkmpi.la
 # libtool uninstalls by its description.
-uninstall-hook: remove-plugins
+after_uninstall += remove-plugins
 remove-plugins:
 	cd $(DESTDIR)$(slurmplugindir) && rm -f $(plugin_descriptions:.la=.so)
 	rm -f $(DESTDIR)$(pkglibdir)/liblwkmpi.so
