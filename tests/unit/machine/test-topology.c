@@ -2,6 +2,8 @@
 /* Tests loading topologies from files, and the choice of the system nodes. */
 #include "unit/machine.h"
 
+#include "machine/topology_load.h"
+
 static void a_file_that_is_no_topology(void **state)
 {
 	static const struct {
