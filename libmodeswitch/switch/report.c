@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "modeswitch/error.h"
 #include "modeswitch/watch.h"
@@ -20,6 +23,7 @@
 #define CONSOLE_READS 100
 
 const char *report_dir = MS_LOG_DIR;
+unsigned report_ms = 5000;
 
 /* Reads the end of the console, from the beginning of a line on. */
 static void console_tail(struct ms_watch *watch, char *text, size_t size)
@@ -136,29 +140,45 @@ static int append(int fd, const char *line, size_t length)
 	return -1;
 }
 
-static int write_line(struct json_object *report)
-{
-	const char *text = json_object_to_json_string_ext(
-		report, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-	size_t length = strlen(text);
-	char *line = strdup(text);
-	int fd = line ? open_log() : -1, ret = -1, error;
+struct line {
+	const char *text;
+	size_t length;
+};
 
-	if (fd >= 0) {
-		line[length] = '\n'; /* append() needs no terminating zero */
-		ret = append(fd, line, length + 1);
-	}
-	error = errno;
-	if (fd >= 0)
-		close(fd);
-	free(line);
-	errno = error;
-	return ret;
+/* Runs in a child process. 0 or a negative errno. */
+static int write_line(void *context)
+{
+	const struct line *line = context;
+	int fd = open_log();
+
+	return fd < 0 || append(fd, line->text, line->length) < 0 ? -errno : 0;
+}
+
+/*
+ * Writes in a child process, which can be left behind: the file's disk or server may hang, and the
+ * lock of switching is held.
+ */
+static int write_in_time(struct json_object *report)
+{
+	struct line line = { .text = json_object_to_json_string_ext(
+				     report,
+				     JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE) };
+	char *text;
+	int error, length = asprintf(&text, "%s\n", line.text);
+
+	if (length < 0)
+		return -ENOMEM;
+	line.text = text;
+	line.length = length;
+	error = child_call_alone(write_line, &line, -1, clock_ms() + report_ms);
+	free(text);
+	return error;
 }
 
 void report_write(struct json_object *report, const struct ms_times *times, bool switched_off)
 {
 	struct json_object *steps;
+	int error;
 
 	if (!report)
 		return;
@@ -173,10 +193,11 @@ void report_write(struct json_object *report, const struct ms_times *times, bool
 	json_object_object_add(report, "switch_off_steps", steps);
 	json_object_object_add(report, "switched_off", json_object_new_boolean(switched_off));
 	json_object_object_add(report, "ended", json_object_new_int64(time(NULL)));
-	if (write_line(report) < 0)
+	error = write_in_time(report);
+	if (error)
 		syslog(LOG_DAEMON | LOG_WARNING,
 		       "slurm-lwk: the record of an LWK job could not be written to %s/jobs.json: "
-		       "%m; make room there, or see to its owner and mode",
-		       report_dir);
+		       "%s; make room there, or see to its owner and mode",
+		       report_dir, strerror(-error));
 	json_object_put(report);
 }

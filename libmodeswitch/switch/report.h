@@ -11,6 +11,7 @@
 #include "modeswitch/job.h"
 
 extern const char *report_dir; /* MS_LOG_DIR; tests change it */
+extern unsigned report_ms;     /* milliseconds that writing may take; tests change it */
 
 /*
  * Begins the report of a job whose LWK still runs. NULL: the job has no LWK now. report_write()

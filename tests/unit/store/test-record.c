@@ -12,6 +12,7 @@
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"
 #include "store/record.h"
+#include "switch/report.h"
 
 static void fill(struct ms_job *job, uint32_t id)
 {
@@ -394,6 +395,32 @@ static void no_room_for_a_record(void **state)
 	assert_string_equal(unit_read("elsewhere"), "mine");
 }
 
+/* The disk or the server of the file hangs: the lock must not be held for ever. */
+static void a_log_that_hangs(void **state)
+{
+	unsigned before = report_ms;
+	struct ms_error err;
+	struct ms_job job;
+	char path[128];
+	int lock;
+
+	snprintf(path, sizeof(path), "%s/jobs.json", unit_dir);
+	/* To open a FIFO waits for somebody who reads it. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fill(&job, 26);
+	assert_int_equal(record_publish(&job, &err), 0);
+	ms_job_release(&job);
+	report_ms = 100;
+	alarm(30);
+	assert_int_equal(ms_switch_off(26, NULL, &err), 0);
+	alarm(0);
+	report_ms = before;
+	assert_false(unit_exists("jobs/26.json"));
+	lock = state_lock(0, &err);
+	assert_true(lock >= 0);
+	close(lock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +438,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ended_jobs, unit_setup, unit_teardown),
 		cmocka_unit_test_setup_teardown(ended_mpi_jobs, unit_setup, unit_teardown),
 		cmocka_unit_test_setup_teardown(no_room_for_a_record, unit_setup, unit_teardown),
+		TEST(a_log_that_hangs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
