@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/kernel-page-flags.h>
 #include <stdio.h>
@@ -126,6 +127,32 @@ static void leave_out_huge_pages(struct memory_block *blocks, size_t n)
 		close(fd);
 }
 
+/*
+ * Marks blocks of memory that a driver has added and may remove, such as dax's kmem (CXL, HBM) and
+ * virtio_mem. Such a driver removes a block because it is off-line, and asks nobody.
+ */
+static void leave_out_removable(struct memory_block *blocks, size_t n)
+{
+	uint64_t block_bytes = memory_block_bytes(), start, end;
+	char path[PATH_MAX], *line = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/proc/iomem", files_root);
+	file = fopen(path, "re");
+	while (file && getline(&line, &size, file) > 0) {
+		if (!strstr(line, " : System RAM (") ||
+		    sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) != 2)
+			continue;
+		for (size_t i = 0; i < n; i++)
+			blocks[i].unfit |=
+				blocks[i].start <= end && blocks[i].start + block_bytes > start;
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
+
 static int compare_blocks(const void *a, const void *b)
 {
 	const struct memory_block *x = a, *y = b;
@@ -165,6 +192,7 @@ size_t memory_blocks(unsigned node, struct memory_block **out)
 	if (n)
 		qsort(blocks, n, sizeof(*blocks), compare_blocks);
 	leave_out_huge_pages(blocks, n);
+	leave_out_removable(blocks, n);
 	*out = blocks;
 	return n;
 }

@@ -16,7 +16,8 @@ struct memory_block {
 	bool movable; /* on-line, in ZONE_MOVABLE */
 	/*
 	 * Linux can never put it off-line, because it has holes, or is in several zones or NUMA
-	 * nodes; or it must not, because of pages of hugetlbfs, which only root sees.
+	 * nodes; or it must not, because of pages of hugetlbfs or because a driver may remove it,
+	 * which only root sees.
 	 */
 	bool unfit;
 };

@@ -116,6 +116,27 @@ static void a_block_with_huge_pages_stays(void **state)
 	}
 }
 
+/* Drivers remove such a block when it is off-line, and the memory of the LWK would be gone. */
+static void a_block_that_a_driver_may_remove_stays(void **state)
+{
+	struct memory_block *blocks;
+
+	unit_file("sys/devices/system/memory/block_size_bytes", "8000000\n");
+	for (unsigned i = 8; i < 14; i++)
+		make_block(i, "online", "Movable", 0);
+	unit_file("proc/iomem", "00100000-4fffffff : System RAM\n"
+				"  01000000-01ffffff : Kernel code\n"
+				"50000000-57ffffff : Persistent Memory\n"
+				"  50200000-57ffffff : dax0.0\n"
+				"    50200000-57ffffff : System RAM (kmem)\n"
+				"60000000-6fffffff : virtio0\n"
+				"  60000000-67ffffff : System RAM (virtio_mem)\n");
+	assert_int_equal(memory_blocks(0, &blocks), 6);
+	for (size_t i = 0; i < 6; i++)
+		assert_int_equal(blocks[i].unfit, blocks[i].index == 10 || blocks[i].index == 12);
+	free(blocks);
+}
+
 struct heard {
 	uint64_t start[2], bytes[2];
 	size_t n;
@@ -217,6 +238,7 @@ int main(void)
 		TEST(what_is_known_of_blocks),
 		TEST(what_its_pages_are),
 		TEST(a_block_with_huge_pages_stays),
+		TEST(a_block_that_a_driver_may_remove_stays),
 		TEST(what_could_be_lent_of_a_block),
 		TEST(linux_keeps_what_it_needs),
 		TEST(cache_is_dropped_where_moving_it_costs_more),
