@@ -39,6 +39,16 @@ static void write_process(FILE *file, const struct migrate_process *process, uns
 	}
 }
 
+/* Ends the line that a process has left that was killed, or had no room: no line may join it. */
+static void end_torn_line(int fd, FILE *file)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	char last = '\n';
+
+	if (size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n')
+		fputc('\n', file);
+}
+
 int away_list_add(const struct migration *migration, uint32_t lwk_job, unsigned node,
 		  struct ms_error *err)
 {
@@ -50,11 +60,12 @@ int away_list_add(const struct migration *migration, uint32_t lwk_job, unsigned 
 	if (dir < 0)
 		return -1;
 	name_of(lwk_job, name);
-	fd = openat(dir, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(dir, name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	close(dir);
 	file = fd < 0 ? NULL : fdopen(fd, "a");
 	if (!file)
 		return ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
+	end_torn_line(fd, file);
 	for (size_t i = 0; i < migration->n_processes; i++) {
 		const struct migrate_process *process = &migration->processes[i];
 		uint32_t job = process->n ? job_of_process(process->pid) : 0;
@@ -101,7 +112,7 @@ static int compare_lines(const void *a, const void *b)
 	return x->range.start < y->range.start ? -1 : x->range.start > y->range.start;
 }
 
-/* A last line without an end is skipped: its pages had not moved when writing was broken off. */
+/* A line that is torn is skipped: its pages had not moved when writing was broken off. */
 int away_list_read(uint32_t lwk_job, struct away_lines *lines, struct ms_error *err)
 {
 	int dir = state_open_jobs_readonly(), fd = -1;
@@ -117,11 +128,12 @@ int away_list_read(uint32_t lwk_job, struct away_lines *lines, struct ms_error *
 	file = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!file)
 		return ms_fail(err, "%s/jobs/%s: %m", state_dir, name);
-	for (size_t room = 0; fgets(text, sizeof(text), file); lines->n++) {
+	for (size_t room = 0; fgets(text, sizeof(text), file);) {
 		if (!strchr(text, '\n') ||
 		    sscanf(text, "%u %d %" SCNu64 " %" SCNx64 " %" SCNx64, &line.node, &line.pid,
-			   &line.started, &line.range.start, &line.range.end) != 5)
-			break;
+			   &line.started, &line.range.start, &line.range.end) != 5 ||
+		    line.range.start >= line.range.end)
+			continue;
 		if (lines->n == room) {
 			room = room * 2 + 64;
 			more = reallocarray(lines->all, room, sizeof(*more));
@@ -131,7 +143,7 @@ int away_list_read(uint32_t lwk_job, struct away_lines *lines, struct ms_error *
 			}
 			lines->all = more;
 		}
-		lines->all[lines->n] = line;
+		lines->all[lines->n++] = line;
 	}
 	fclose(file);
 	if (lines->n)

@@ -14,6 +14,7 @@
 #include "migrate/base/context.h"
 #include "migrate/base/throttle.h"
 #include "migrate/find/page_list.h"
+#include "migrate/home/away_list.h"
 #include "modeswitch/config.h"
 #include "modeswitch/migrate.h"
 
@@ -138,6 +139,41 @@ static void limits_are_kept(void **state)
 	assert_true(clock_ns() - start >= 200000000);
 }
 
+/* Writes to the list as a process does that is killed, or has no more room. */
+static void append_line(const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/jobs/7.away", unit_dir);
+	file = fopen(path, "a");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void a_torn_line_takes_no_other_with_it(void **state)
+{
+	struct migrate_page page = { 0 };
+	struct migrate_process process = { .pid = getpid(), .started = 5, .pages = &page, .n = 1 };
+	struct migration migration = { .processes = &process, .n_processes = 1 };
+	struct away_lines lines = { 0 };
+	char path[64];
+	struct ms_error err;
+
+	snprintf(path, sizeof(path), "proc/%d/cgroup", getpid());
+	unit_file(path, "0::/system.slice/slurmstepd.scope/job_3/step_0/user/task_0\n");
+	unit_file("jobs/7.away", "0 100 5 1000 2000\n1 101 5 30");
+	assert_int_equal(away_list_add(&migration, 7, 1, &err), 0);
+	append_line("1 102 5 5000 6000\n1 103");
+	assert_int_equal(away_list_read(7, &lines, &err), 0);
+	assert_int_equal(lines.n, 3);
+	assert_int_equal(lines.all[0].pid, 100);
+	assert_int_equal(lines.all[1].pid, 102);
+	assert_int_equal(lines.all[2].pid, getpid());
+	free(lines.all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +182,8 @@ int main(void)
 		cmocka_unit_test(pages_are_listed_once_and_in_order),
 		cmocka_unit_test(everything_has_a_word),
 		cmocka_unit_test(limits_are_kept),
+		cmocka_unit_test_setup_teardown(a_torn_line_takes_no_other_with_it, setup,
+						unit_teardown_root),
 	};
 
 	return cmocka_run_group_tests_name("migrate", tests, NULL, NULL);
