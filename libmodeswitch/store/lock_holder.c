@@ -94,13 +94,39 @@ void lock_holder_name(pid_t holder, char *name, size_t size)
 		snprintf(name, size, "ended");
 }
 
+static bool has_argument(pid_t pid, const char *wanted)
+{
+	char path[64], *argument = NULL;
+	bool has = false;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	file = fopen(path, "re");
+	while (file && !has && getdelim(&argument, &size, '\0', file) > 0)
+		has = strcmp(argument, wanted) == 0;
+	free(argument);
+	if (file)
+		fclose(file);
+	return has;
+}
+
+bool lock_holder_is_step(pid_t holder)
+{
+	char name[32];
+
+	lock_holder_name(holder, name, sizeof(name));
+	/* Slurm runs prologs and epilogs as "slurmstepd spank prolog". */
+	return strcmp(name, "slurmstepd") == 0 && !has_argument(holder, "spank");
+}
+
 pid_t lock_holder_kill(void)
 {
 	pid_t holder = lock_holder();
 	int process = holder > 0 ? (int)syscall(__NR_pidfd_open, holder, 0) : -1;
 
 	/* Only now the number cannot become another process's. */
-	if (process < 0 || lock_holder() != holder ||
+	if (process < 0 || lock_holder() != holder || lock_holder_is_step(holder) ||
 	    syscall(__NR_pidfd_send_signal, process, SIGKILL, NULL, 0) < 0)
 		holder = 0;
 	if (process >= 0)

@@ -3,6 +3,7 @@
 #ifndef LOCK_HOLDER_H
 #define LOCK_HOLDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -10,7 +11,12 @@
 pid_t lock_holder(void);
 /* Writes the name of the program that the process runs; "ended" when there is none any more. */
 void lock_holder_name(pid_t holder, char *name, size_t size);
-/* Kills that process, and no other that gets its number meanwhile. Returns it; 0: none is killed. */
+/* True when the process is a step of a job, which keeps a dump; its programs would die with it. */
+bool lock_holder_is_step(pid_t holder);
+/*
+ * Kills that process, unless it is a step, and no other that gets its number meanwhile. Returns it;
+ * 0: none is killed.
+ */
 pid_t lock_holder_kill(void);
 
 #endif

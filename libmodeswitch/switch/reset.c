@@ -219,8 +219,16 @@ static int reset_all(bool force, ms_say say, void *context, struct ms_error *err
 /* A process that waits for Linux ends later, if at all; state_lock() waits for it. */
 static void kill_holder(const struct switching *all)
 {
-	pid_t holder = lock_holder_kill();
+	pid_t holder = lock_holder();
 
+	if (holder > 0 && lock_holder_is_step(holder)) {
+		switching_say(all,
+			      "process %d, which has the lock of switching, is a job's step that "
+			      "keeps a dump; it is waited for",
+			      holder);
+		return;
+	}
+	holder = lock_holder_kill();
 	if (holder > 0)
 		switching_say(all, "process %d, which held the lock of switching, is killed",
 			      holder);

@@ -246,6 +246,49 @@ static void who_has_the_lock_is_found(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
+/* Starts a program by the name that has the lock, with the argument; returns its process. */
+static pid_t start_holder(const char *name, const char *argument)
+{
+	char path[128], script[256], ready[64];
+	struct ms_error err;
+	pid_t child;
+
+	snprintf(path, sizeof(path), "%s/%s", unit_dir, name);
+	snprintf(ready, sizeof(ready), "ready-%s", argument);
+	snprintf(script, sizeof(script), ": >%s/%s; read line", unit_dir, ready);
+	assert_true(symlink("/bin/sh", path) == 0 || errno == EEXIST);
+	child = fork();
+	if (child == 0) {
+		int lock = state_lock(0, &err), input[2];
+
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || lock < 0 ||
+		    fcntl(lock, F_SETFD, 0) < 0 || pipe(input) < 0 || dup2(input[0], 0) < 0)
+			_exit(1);
+		execl(path, name, "-c", script, argument, "prolog", NULL);
+		_exit(1);
+	}
+	while (!unit_exists(ready))
+		usleep(1000);
+	assert_int_equal(lock_holder(), child);
+	return child;
+}
+
+/* A job's step has the lock while it keeps a dump; a prolog is a slurmstepd, too. */
+static void a_step_that_has_the_lock_is_not_killed(void **state)
+{
+	pid_t step = start_holder("slurmstepd", "other"), prolog;
+	int status;
+
+	assert_int_equal(lock_holder_kill(), 0);
+	assert_int_equal(waitpid(step, &status, WNOHANG), 0);
+	kill(step, SIGKILL);
+	assert_int_equal(waitpid(step, &status, 0), step);
+	prolog = start_holder("slurmstepd", "spank");
+	assert_int_equal(lock_holder_kill(), prolog);
+	assert_int_equal(waitpid(prolog, &status, 0), prolog);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
 /*
  * Holds the lock for a short time again and again, together for longer than a waiter waits for one
  * holder.
@@ -402,6 +445,8 @@ int main(void)
 		cmocka_unit_test(a_signal_cancels_and_is_kept),
 		cmocka_unit_test(nobody_waits_for_ignored_children),
 		cmocka_unit_test_setup_teardown(who_has_the_lock_is_found, unit_setup,
+						unit_teardown),
+		cmocka_unit_test_setup_teardown(a_step_that_has_the_lock_is_not_killed, unit_setup,
 						unit_teardown),
 		cmocka_unit_test_setup_teardown(the_child_keeps_the_lock, unit_setup,
 						unit_teardown),
