@@ -140,6 +140,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/node/check/memory.c \
 	libmodeswitch/node/check/scontrol.c \
 	libmodeswitch/node/check/slurm/node.c \
+	libmodeswitch/node/check/slurm/over.c \
 	libmodeswitch/node/check/slurm/plugstack.c \
 	libmodeswitch/node/check/slurm/releases.c \
 	libmodeswitch/node/check/slurm/settings.c

@@ -112,4 +112,11 @@ struct ms_finding {
 int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, void *context),
 	     void *context);
 
+/*
+ * Gives back what jobs have that are in LWK mode by their records, but over by Slurm; leaves all
+ * else alone, and everything while a switch goes on. Drains the node when something of it cannot be
+ * given back, and returns -1 then. Tells say() what it does. Root.
+ */
+int ms_repair_over(ms_say say, void *context, struct ms_error *err);
+
 #endif

@@ -53,16 +53,25 @@ static void print_repair(const char *line, void *context)
 	fprintf(options->json ? stderr : stdout, "repaired: %s\n", line);
 }
 
+static void repair_all(const struct options *options)
+{
+	struct ms_error err;
+
+	if (ms_repair_over(print_repair, (void *)options, &err) < 0)
+		fail(&err);
+	if (ms_repair(print_repair, (void *)options, &err) < 0)
+		fail(&err);
+}
+
 static int run(const struct options *options)
 {
 	struct json_object *findings;
-	struct ms_error err;
 	int problems;
 
 	if (repair && geteuid() != 0)
 		return usage_error("--repair by root only", "another user");
-	if (repair && ms_repair(print_repair, (void *)options, &err) < 0)
-		fail(&err);
+	if (repair)
+		repair_all(options);
 	findings = json_object_new_array();
 	problems = ms_check(options->config, options->json ? collect_finding : print_finding,
 			    findings);

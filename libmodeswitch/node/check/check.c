@@ -78,6 +78,7 @@ int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, vo
 	check_tricks(&checking);
 	check_vulnerabilities(&checking);
 	check_jobs(&checking);
+	check_over(&checking);
 	check_journals(&checking);
 	ms_config_free(checking.config);
 	free(checking.slurm);

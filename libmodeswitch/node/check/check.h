@@ -65,5 +65,6 @@ void check_plugstack(struct checking *checking);
 void check_releases(struct checking *checking);
 void check_settings(struct checking *checking);
 void check_slurm_node(struct checking *checking);
+void check_over(struct checking *checking);
 
 #endif

@@ -12,31 +12,103 @@
 #include "base/clock.h"
 
 #define SCONTROL_MS 20000
+#define ANSWER_BYTES (256 << 10)
+
+const char *scontrol_path = SCONTROL_PATH;
 
 static char *ask_scontrol(const char *form, const char *what, const char *name)
 {
-	const char *const argv[] = { SCONTROL_PATH, form, "show", what, name, NULL };
-	size_t size = 256 << 10;
-	char *output = malloc(size);
+	const char *const argv[] = { scontrol_path, form, "show", what, name, NULL };
+	char *output = malloc(ANSWER_BYTES);
 
-	if (output && child_run(argv, clock_ms() + SCONTROL_MS, output, size) == 0)
+	if (output && child_run(argv, clock_ms() + SCONTROL_MS, output, ANSWER_BYTES) == 0)
 		return output;
 	free(output);
 	return NULL;
 }
 
+static void own_name(char *host, size_t size)
+{
+	*host = '\0';
+	gethostname(host, size - 1);
+	host[size - 1] = '\0';
+	host[strcspn(host, ".")] = '\0';
+}
+
 void check_ask_slurm(struct checking *checking)
 {
-	char host[256] = "";
+	char host[256];
 
-	gethostname(host, sizeof(host) - 1);
-	host[strcspn(host, ".")] = '\0';
+	own_name(host, sizeof(host));
 	checking->slurm = ask_scontrol("--oneliner", "config", NULL);
 	if (!checking->slurm)
 		return;
 	checking->node = *host ? ask_scontrol("--oneliner", "node", host) : NULL;
 	checking->partitions = ask_scontrol("--oneliner", "partition", NULL);
 	checking->json = ask_scontrol("--json", "partition", NULL);
+}
+
+/* Finds the job's line; asked for an array or a heterogeneous job, scontrol shows all of its jobs. */
+static const char *find_job(const char *lines, uint32_t job_id)
+{
+	char begin[32];
+	size_t length = snprintf(begin, sizeof(begin), "JobId=%u ", job_id);
+
+	for (const char *line = lines; line; line = strchr(line, '\n'), line += !!line) {
+		if (strncmp(line, begin, length) == 0)
+			return line;
+	}
+	return NULL;
+}
+
+/* A state that is not known here is none of a job that is over, such as that of one that completes. */
+static bool is_over(const char *state)
+{
+	static const char *const over[] = { "PENDING",	   "COMPLETED",	    "CANCELLED",
+					    "FAILED",	   "TIMEOUT",	    "NODE_FAIL",
+					    "PREEMPTED",   "BOOT_FAIL",	    "DEADLINE",
+					    "REVOKED",	   "OUT_OF_MEMORY", "REQUEUE_HOLD",
+					    "SPECIAL_EXIT" };
+
+	for (size_t i = 0; i < sizeof(over) / sizeof(*over); i++) {
+		if (strcmp(state, over[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool check_job_is_over(uint32_t job_id)
+{
+	char name[16], state[64], *answer = malloc(ANSWER_BYTES);
+	const char *const argv[] = {
+		scontrol_path, "--all", "--oneliner", "show", "job", name, NULL
+	};
+	const char *line;
+	bool over = false;
+	int status;
+
+	if (!answer)
+		return false;
+	snprintf(name, sizeof(name), "%u", job_id);
+	status = child_run(argv, clock_ms() + SCONTROL_MS, answer, ANSWER_BYTES);
+	line = status == 0 ? find_job(answer, job_id) : NULL;
+	if (line)
+		over = is_over(check_setting(line, "JobState", state, sizeof(state)));
+	else if (status == 1)
+		over = strstr(answer, "Invalid job id specified");
+	free(answer);
+	return over;
+}
+
+bool check_drain_node(const char *reason)
+{
+	char host[256], node[300], why[1500], output[256];
+	const char *const argv[] = { scontrol_path, "update", node, "State=DRAIN", why, NULL };
+
+	own_name(host, sizeof(host));
+	snprintf(node, sizeof(node), "NodeName=%s", host);
+	snprintf(why, sizeof(why), "Reason=%s", reason);
+	return *host && child_run(argv, clock_ms() + SCONTROL_MS, output, sizeof(output)) == 0;
 }
 
 const char *check_setting(const char *text, const char *key, char *value, size_t size)

@@ -7,11 +7,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "node/check/check.h"
 
+extern const char *scontrol_path; /* SCONTROL_PATH; tests change it */
+
 /* Stores the answers of scontrol in 'checking'; the caller frees them. */
 void check_ask_slurm(struct checking *checking);
+
+/* True when slurmctld says that the job is over, or that it knows no such job (any more). */
+bool check_job_is_over(uint32_t job_id);
+
+/* Drains this node with the reason; false: scontrol failed. */
+bool check_drain_node(const char *reason);
 
 /*
  * Finds the value of "KEY = VALUE" in the lines of "show config", or of "KEY=VALUE" among the words

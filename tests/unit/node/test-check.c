@@ -14,6 +14,8 @@
 #include "modeswitch/error.h"
 #include "modeswitch/node.h"
 #include "node/check/check.h"
+#include "node/check/scontrol.h"
+#include "store/record.h"
 
 static const char good_slurm[] = "Configuration data as of 2026-11-21T15:38:28\n"
 				 "BatchStartTimeout       = 120 sec\n"
@@ -666,6 +668,139 @@ static void numbers_of_cpus_with_holes(void **state)
 	assert_has(heard.problems, "the CPUs on-line are 0,2,4,6: ");
 }
 
+/* ---- jobs that are over ---- */
+
+static void make_active(uint32_t job_id)
+{
+	struct ms_job job = { .job_id = job_id,
+			      .uid = 1000,
+			      .state = MS_JOB_ACTIVE,
+			      .instance = 0,
+			      .since_boot = job_id };
+	struct ms_error err;
+
+	job.lwk_cpus = hwloc_bitmap_alloc();
+	job.linux_cpus = hwloc_bitmap_alloc();
+	job.nodes = hwloc_bitmap_alloc();
+	assert_int_equal(record_publish(&job, &err), 0);
+	ms_job_release(&job);
+}
+
+/*
+ * Has a scontrol that knows jobs as slurmctld does, and notes how it drains the node. 'before' is done
+ * when it is asked for a job.
+ */
+static void make_scontrol(const char *before)
+{
+	static char path[512];
+
+	snprintf(
+		path, sizeof(path), "%s",
+		unit_file(
+			"scontrol",
+			"#!/bin/sh\n"
+			"if [ $1 = update ]; then echo \"$*\" >>%s/drained; exit; fi\n"
+			"%s\n"
+			"case $5 in\n"
+			"1) echo 'JobId=1 JobName=a JobState=RUNNING Reason=None' ;;\n"
+			"2) echo 'JobId=2 JobName=a JobState=COMPLETED Reason=None' ;;\n"
+			"3) echo 'JobId=3 JobName=a JobState=COMPLETING Reason=None' ;;\n"
+			"4) echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1 ;;\n"
+			"5) echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2\n"
+			"   exit 1 ;;\n"
+			"6) echo 'JobId=16 ArrayJobId=6 JobState=RUNNING'\n"
+			"   echo 'JobId=6 ArrayJobId=6 JobName=JobState=RUNNING JobState=PENDING' ;;\n"
+			"7) echo 'JobId=17 ArrayJobId=7 JobState=COMPLETED' ;;\n"
+			"8) echo 'JobId=8 JobState=SOMETHING_NEW' ;;\n"
+			"esac\n",
+			unit_dir, before));
+	assert_int_equal(chmod(path, 0755), 0);
+	scontrol_path = path;
+}
+
+static void look_for_over(void)
+{
+	struct checking checking = { .hear = hear, .slurm = strdup(good_slurm) };
+
+	memset(&heard, 0, sizeof(heard));
+	check_over(&checking);
+	free(checking.slurm);
+}
+
+static char said[4096];
+
+static void note_said(const char *line, void *context)
+{
+	snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", line);
+}
+
+/* Only what slurmctld says for sure makes a job over. */
+static void jobs_that_are_over_are_found_and_repaired(void **state)
+{
+	struct ms_error err;
+
+	if (geteuid() != 0)
+		skip();
+	make_scontrol("");
+	for (uint32_t id = 1; id <= 8; id++)
+		make_active(id);
+	look_for_over();
+	assert_int_equal(heard.n_problems, 3);
+	assert_has(heard.problems, "jobs: job 2 is over");
+	assert_has(heard.problems, "job 4 is over");
+	assert_has(heard.problems, "job 6 is over");
+	assert_has(heard.problems, "run 'lwkctl check --repair'");
+	*said = '\0';
+	if (ms_repair_over(note_said, NULL, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_has(said, "job 2, which is over:");
+	for (uint32_t id = 1; id <= 8; id++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "jobs/%u.json", id);
+		assert_int_equal(unit_exists(name), id != 2 && id != 4 && id != 6);
+	}
+	assert_false(unit_exists("drained"));
+	look_for_over();
+	assert_int_equal(heard.n_problems, 0);
+}
+
+/* The job is requeued, and runs again, just after slurmctld has answered. */
+static void a_job_that_runs_again_is_left_alone(void **state)
+{
+	char again[256];
+	struct ms_error err;
+
+	if (geteuid() != 0)
+		skip();
+	make_active(2);
+	snprintf(again, sizeof(again),
+		 "sed -i 's/\"since_boot\":2/\"since_boot\":9/' %s/jobs/2.json", unit_dir);
+	make_scontrol(again);
+	*said = '\0';
+	assert_int_equal(ms_repair_over(note_said, NULL, &err), 0);
+	assert_string_equal(said, "");
+	assert_has(unit_read("jobs/2.json"), "\"since_boot\":9");
+}
+
+static void a_node_that_cannot_be_repaired_is_drained(void **state)
+{
+	struct ms_error err;
+
+	if (geteuid() != 0)
+		skip();
+	make_scontrol("");
+	make_active(2);
+	unit_file("jobs/2.journal", "rubbish\n");
+	assert_int_equal(ms_repair_over(note_said, NULL, &err), -1);
+	assert_has(err.text, "2.journal: line 1 is damaged");
+	assert_has(err.text, "; this node is drained");
+	assert_has(unit_read("drained"), "update NodeName=");
+	assert_has(unit_read("drained"), " State=DRAIN Reason=lwk: job 2: ");
+	/* A second call finds a job that is stuck, which is ms_repair()'s. */
+	assert_int_equal(ms_repair_over(note_said, NULL, &err), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -691,6 +826,9 @@ int main(void)
 		TEST(tricks_that_are_off),
 		TEST(fred),
 		TEST(numbers_of_cpus_with_holes),
+		TEST(jobs_that_are_over_are_found_and_repaired),
+		TEST(a_job_that_runs_again_is_left_alone),
+		TEST(a_node_that_cannot_be_repaired_is_drained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

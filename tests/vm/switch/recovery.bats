@@ -29,6 +29,13 @@ record_has()
 	done
 }
 
+# run_job: sets $running to an LWK job that runs, for Slurm too, on two CPUs of those from 1 on.
+run_job()
+{
+	running=$(submit user1 -n2 --mem=400 --lwk --wrap "srun -n1 $programs/spin")
+	wait_for 60 has_printed user1 "$running" spinning
+}
+
 @test "a switch that is killed at any moment is undone from its journal" {
 	before=$(bed sh -c "$zones")
 	run -0 bed bash -s "$(times 4 12)" <<-'EOF'
@@ -118,11 +125,12 @@ record_has()
 @test "a record that cannot be read keeps no other job from beginning and ending" {
 	bed switch-once on 219 1000 4-7 600M
 	bed sh -c 'echo rubbish >/run/slurm-lwk/jobs/219.json'
-	bed switch-once on 220 1000 1-3 400M
-	record_has 220 '"state":"active"'
+	run_job
+	record_has "$running" '"state":"active"'
 	run -1 bed lwkctl check --repair
-	record_has 220 '"state":"active"'
-	bed switch-once off 220
+	record_has "$running" '"state":"active"'
+	bed scancel "$running"
+	wait_for_job "$running"
 	run -1 bed lwkctl check
 	[[ $output == *'problem jobs'*"job 219: "*"219.json: expected a job's record"*'lwkctl reset JOB'* ]]
 	[[ $output != *'broken off'* ]]
@@ -168,7 +176,7 @@ record_has()
 }
 
 @test "lwkctl check --repair brings back what is stuck and leaves running jobs alone" {
-	bed switch-once on 215 1000 1-3 400M
+	run_job
 	bed switch-once on 216 1001 4-7 400M
 	bed sh -c 'echo off cpus before fail >/run/slurm-lwk/fault'
 	run -1 bed switch-once off 216
@@ -180,8 +188,25 @@ record_has()
 	run -2 as user1 lwkctl check --repair
 	run -0 bed lwkctl check --repair
 	[[ $output == *'repaired: CPU 7 is back'*'repaired: the order of a fault is removed'* ]]
-	record_has 215 '"state":"active"' '"lwk_cpus":"2-3"'
-	bed switch-once off 215
+	record_has "$running" '"state":"active"'
+	bed scancel "$running"
+	wait_for_job "$running"
+	node_is_clean
+}
+
+# Nobody ends a switch whose job was over when it began.
+# bats test_tags=nightly
+@test "lwkctl check finds a job that is over and still has its LWK, and --repair gives that back" {
+	run_job
+	bed switch-once on 221 1000 4-7 400M
+	run -1 bed lwkctl check
+	[[ $output == *'problem jobs       job 221 is over'*"-> run 'lwkctl check --repair'"* ]]
+	[[ $output != *"job $running is over"* ]]
+	run -0 bed lwkctl check --repair
+	[[ $output == *'repaired: job 221, which is over:'*'repaired: CPU 7 is back'*'0 problems' ]]
+	record_has "$running" '"state":"active"'
+	bed scancel "$running"
+	wait_for_job "$running"
 	node_is_clean
 }
 
