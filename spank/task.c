@@ -49,8 +49,9 @@ static void check_record(uint32_t job_id, bool found, bool asked, const char *im
 {
 	if (!found && asked)
 		refuse("job %u is a Linux-only job, so nothing of it can run on an LWK: the "
-		       "allocation was made without --lwk. Give --lwk to the sbatch, salloc or "
-		       "srun that makes the allocation.",
+		       "allocation was made without --lwk, or the administrator has taken its LWK "
+		       "back since (lwkctl reset). Give --lwk to the sbatch, salloc or srun that "
+		       "makes the allocation.",
 		       job_id);
 	else if (found && job.state == MS_JOB_REFUSED)
 		refuse("job %u cannot have LWK mode on this node: %s", job_id, job.reason);

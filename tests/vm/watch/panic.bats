@@ -86,6 +86,7 @@ teardown()
 	lwkexec busybox cat fifo.$SLURM_JOB_ID 2>&1
 	echo "status $?"
 	rm fifo.$SLURM_JOB_ID
+	srun --lwk -n1 true 2>&1
 	EOF
 	)
 	wait_for 60 has_printed user1 "$job" begins
@@ -95,6 +96,7 @@ teardown()
 	wait_for 5 has_printed user1 "$job" 'status 125'
 	has_printed user1 "$job" 'the LWK is shut down'
 	wait_for_job "$job"
+	has_printed user1 "$job" 'the administrator has taken its LWK back since (lwkctl reset)'
 	node_is_clean
 }
 
