@@ -213,8 +213,12 @@ whole_node()
 	refused '/etc: expected a regular file' -- "${plan[@]}" --topology /etc
 	refused 'expected an hwloc topology (XML' -- "${plan[@]}" --topology /etc/passwd
 	refused 'expected CPUs of this machine (0-7)' -- as user1 lwkctl plan --cpus 4-8 --mem 600M
-	# The test bed has no lstopo.
-	refused 'install the package hwloc-nox' -- "${plan[@]}" --svg /tmp/plan.svg
+	# The test bed has no lstopo. The plan that is printed would come in the midst of the message.
+	without_the_plan()
+	{
+		"${plan[@]}" "$@" >/dev/null
+	}
+	refused 'install the package hwloc-nox' -- without_the_plan --svg /tmp/plan.svg
 	run ! bed test -e /tmp/plan.svg
 }
 
