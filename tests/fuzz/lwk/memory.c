@@ -327,13 +327,15 @@ static void count_kernel_page(u64 phys)
 static void check_page(u32 slot, struct space *space, u64 addr, u64 entry, u64 size)
 {
 	const struct area *area = area_at(space, addr);
-	u64 phys = entry & PTE_ADDR;
+	u64 phys = entry & PTE_ADDR, absent;
 
 	must(!(entry & PTE_LIMBO) && entry & PTE_P);
 	/* A large page in two areas would be copied twice at a fork. */
 	must(area && addr >= area->start && addr + size <= area->end);
-	must((entry & (PTE_P | PTE_U | PTE_W | PTE_NX)) ==
-	     (prot_bits(area->prot) & (entry & LWK_PTE_COPY ? ~PTE_W : ~0UL)));
+	/* A page may lack the right to be written: a copy comes first, or a grant for writing. */
+	absent = entry & (LWK_PTE_COPY | PTE_GRANTED) ? PTE_W & ~entry : 0;
+	must((entry & (PTE_P | PTE_U | PTE_W | PTE_NX)) == (prot_bits(area->prot) & ~absent));
+	must(!(entry & LWK_PTE_COPY && entry & PTE_W));
 	must(area->shared == !!(entry & PTE_GRANTED));
 	if (entry & PTE_GRANTED) {
 		must(size == PAGE_SIZE && phys >= LINUX_PAGES);
