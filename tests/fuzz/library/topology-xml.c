@@ -12,8 +12,8 @@
 
 #include "config/configuration.h"
 #include "fuzz.h"
+#include "library/draw.h"
 #include "library/files.h"
-#include "lwkctl/drawing/drawing.h"
 #include "modeswitch/plan.h"
 
 /* An error that the sanitizers find in the child is hwloc's. */
@@ -35,21 +35,6 @@ static struct ms_config *make_config(void)
 	return config;
 }
 
-static void draw(const char *path, const struct ms_config *config, const struct ms_plan *plan)
-{
-	static FILE *nowhere;
-	hwloc_bitmap_t lent = hwloc_bitmap_alloc();
-	struct drawing drawing = { .config = config, .plan = plan, .lent = lent };
-	struct ms_error err;
-
-	if (!nowhere)
-		nowhere = fopen("/dev/null", "w");
-	must(ms_topology_load(path, &drawing.topology, &err) == 0);
-	drawing_print(&drawing, nowhere);
-	hwloc_topology_destroy(drawing.topology);
-	hwloc_bitmap_free(lent);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct ms_config *config;
@@ -65,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	hwloc_bitmap_set_range(request.cpus, 1, 3);
 	*err.text = '\0';
 	if (ms_plan_make(config, &request, path, &plan, &err) == 0) {
-		draw(path, config, plan);
+		draw_plan(path, config, plan);
 		ms_plan_free(plan);
 	} else {
 		must(*err.text);

@@ -9,8 +9,8 @@
 
 #include "config/configuration.h"
 #include "fuzz.h"
+#include "library/draw.h"
 #include "library/files.h"
-#include "lwkctl/drawing/drawing.h"
 #include "modeswitch/plan.h"
 
 #define MAX_CPUS 64
@@ -171,22 +171,6 @@ static void check(const struct ms_plan *plan, const struct ms_request *request)
 	must(plan->n_cpus && bytes == plan->bytes && bytes <= request->memory);
 }
 
-static void draw(const char *path, const struct ms_config *config, const struct ms_plan *plan)
-{
-	static FILE *nowhere;
-	hwloc_bitmap_t lent = hwloc_bitmap_alloc();
-	struct drawing drawing = { .config = config, .plan = plan, .lent = lent };
-	struct ms_error err;
-
-	if (!nowhere)
-		nowhere = fopen("/dev/null", "w");
-	if (ms_topology_load(path, &drawing.topology, &err) == 0) {
-		drawing_print(&drawing, nowhere);
-		hwloc_topology_destroy(drawing.topology);
-	}
-	hwloc_bitmap_free(lent);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = { data, size };
@@ -205,7 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_request(&input, &machine, &request);
 	if (config && ms_plan_make(config, &request, path, &plan, &err) == 0) {
 		check(plan, &request);
-		draw(path, config, plan);
+		draw_plan(path, config, plan);
 		ms_plan_free(plan);
 	}
 	ms_config_free(config);
