@@ -66,12 +66,18 @@ int space_init(struct space *space)
 
 void space_activate(const struct space *space)
 {
+	this_slot()->cpu->tlb_seen = LOAD_ACQUIRE(space->tlb_generation);
 	write_cr3(space->root);
 }
 
 void space_leave(void)
 {
 	write_cr3(kernel_root);
+}
+
+bool space_is_active(void)
+{
+	return read_cr3() != kernel_root;
 }
 
 static void tables_free(struct space *space, u64 *table, unsigned int level)
@@ -111,11 +117,8 @@ void space_move(struct space *to, struct space *from)
 
 void space_resume(struct space *space)
 {
-	struct slot *slot = this_slot();
-
-	slot->cpu->tlb_seen = space->tlb_generation;
 	space_activate(space);
-	WRITE_ONCE(slot->control->page_root, space->root);
+	WRITE_ONCE(this_slot()->control->page_root, space->root);
 	space_publish(space);
 }
 

@@ -49,9 +49,12 @@ void space_setup(void);
 int space_init(struct space *space);
 /* Frees all of a space that no CPU has active any more and whose proxy is gone. */
 void space_destroy(struct space *space);
+/* Has this CPU use the space, which other CPUs may have changed. */
 void space_activate(const struct space *space);
 /* Goes back to the page tables that no process owns. */
 void space_leave(void);
+/* False after space_leave(). */
+bool space_is_active(void);
 /* Makes 'to' the space that 'from' is, and leaves 'from' empty. No CPU may be using either. */
 void space_move(struct space *to, struct space *from);
 /* Makes this CPU go on with the space of its process, which other CPUs may have changed. */

@@ -2,7 +2,8 @@
 /*
  * Threads beyond a process's first. Each has a slot, on a CPU of its own if there is one when it
  * begins. The process asks its proxy for the slot and keeps it: a thread that ends leaves its slot
- * parked, for the next one.
+ * parked, for the next one. The proxy may send a slot at any time, also while the process gets its
+ * memory or lends it, so the slot has none before its first thread begins.
  */
 #include "lwk/process/thread.h"
 
@@ -72,8 +73,6 @@ void thread_join(void)
 	STORE_RELEASE(slot->process, process);
 	__atomic_add_fetch(&process->n_slots, 1, __ATOMIC_SEQ_CST);
 	slot->cpu->n_busy++;
-	slot->cpu->tlb_seen = LOAD_ACQUIRE(process->space.tlb_generation);
-	space_activate(&process->space);
 	account(LWK_CPU_LOADING);
 	STORE_RELEASE(slot->parked, 1);
 	STORE_RELEASE(slot->control->obeyed, LWK_ORDER_THREAD);
@@ -91,6 +90,8 @@ void thread_run(void)
 	struct frame frame = slot->start.frame;
 
 	slot->start.ready = 0;
+	if (!space_is_active())
+		space_activate(&slot->process->space);
 	cpu_time_begin(slot);
 	fpu_load(slot->fpu_area);
 	write_msr(MSR_FS_BASE, slot->start.fs_base);

@@ -96,7 +96,7 @@ void channel_serve_fault(void)
 	struct slot *slot = this_slot();
 	u64 addr, size;
 	u32 kind;
-	int error = 0;
+	int error = -EFAULT;
 
 	if (!channel_fault_waits(slot))
 		return;
@@ -105,11 +105,13 @@ void channel_serve_fault(void)
 	kind = READ_ONCE(slot->control->fault_kind);
 	if (kind == LWK_FAULT_REVOKE && boot_option("inject=keep"))
 		return still_alive(); /* lwk(7) */
-	if (kind == LWK_FAULT_REVOKE)
+	if (kind == LWK_FAULT_REVOKE) {
 		space_revoke(&slot->process->space, addr, size);
-	else
+		error = 0;
+	} else if (slot == slot->process->first || space_is_active()) {
 		error = space_fault(&slot->process->space, addr, kind == LWK_FAULT_WRITE, false,
 				    false);
+	}
 	if (error == -ENOMEM)
 		slot->process->out_of_memory = true;
 	STORE_RELEASE(slot->control->fault_state, !error	     ? LWK_FAULT_READY
