@@ -237,7 +237,8 @@ void process_exit(int wait_status)
 		      process->pid, process->space.peak_bytes >> 20);
 	}
 	core_tell(wait_status & 0x7f);
-	channel_notice_exit(wait_status, &process->cause);
+	channel_notice(LWK_CALL_EXIT, wait_status, process->cause.kind, process->cause.exception,
+		       process->cause.at, process->cause.address);
 	process_abandon();
 }
 

@@ -94,8 +94,7 @@ void channel_reset(void)
 void channel_serve_fault(void)
 {
 	struct slot *slot = this_slot();
-	u64 addr, size;
-	u32 kind;
+	u64 addr, size, kind;
 	int error = -EFAULT;
 
 	if (!channel_fault_waits(slot))
@@ -196,20 +195,11 @@ s64 channel_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6])
 	return channel_request(nr, args);
 }
 
-void channel_notice(u64 nr, u64 arg0, u64 arg1)
+void channel_send_notice(u64 nr, const u64 args[6])
 {
-	struct lwk_packet packet = { .kind = LWK_PACKET_NOTICE, .nr = nr, .args = { arg0, arg1 } };
+	struct lwk_packet packet = { .kind = LWK_PACKET_NOTICE, .nr = nr };
 
-	send(&packet);
-}
-
-void channel_notice_exit(int wait_status, const struct lwk_cause *cause)
-{
-	struct lwk_packet packet = { .kind = LWK_PACKET_NOTICE,
-				     .nr = LWK_CALL_EXIT,
-				     .args = { wait_status, cause->kind, cause->exception,
-					       cause->at, cause->address } };
-
+	memcpy(packet.args, args, sizeof(packet.args));
 	send(&packet);
 }
 

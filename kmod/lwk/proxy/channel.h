@@ -18,9 +18,9 @@ s64 channel_request(u64 nr, const u64 args[6]);
 #define channel_call(about, nr, ...)                                                               \
 	channel_call_counted(LWK_CALLS_##about, nr, (const u64[6]){ __VA_ARGS__ })
 s64 channel_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6]);
-void channel_notice(u64 nr, u64 arg0, u64 arg1);
-/* LWK_CALL_EXIT */
-void channel_notice_exit(int wait_status, const struct lwk_cause *cause);
+/* Tells the proxy something, with up to six arguments. There is no reply. */
+#define channel_notice(nr, ...) channel_send_notice(nr, (const u64[6]){ __VA_ARGS__ })
+void channel_send_notice(u64 nr, const u64 args[6]);
 /* Waits for a request of the proxy. */
 void channel_receive(struct lwk_packet *packet);
 void channel_reply(u32 id, s64 result);

@@ -66,7 +66,7 @@ static void collect(u32 end, bool late)
 			tell_lost(signal.signal);
 	}
 	if (READ_ONCE(channel->signals.held))
-		channel_notice(LWK_CALL_SIGNALS_TAKEN, 0, 0);
+		channel_notice(LWK_CALL_SIGNALS_TAKEN);
 }
 
 void signal_collect(void)
