@@ -149,6 +149,11 @@ int space_fault(struct space *space, u64 addr, bool write, bool exec, bool asks)
 	return results[take_byte(&input) % 4];
 }
 
+bool space_is_active(void)
+{
+	return true;
+}
+
 void space_revoke(struct space *space, u64 addr, u64 size)
 {
 }
