@@ -72,7 +72,7 @@ void process_exit(int wait_status)
 	longjmp(ended, 1);
 }
 
-void channel_notice(u64 nr, u64 arg0, u64 arg1)
+void channel_send_notice(u64 nr, const u64 args[6])
 {
 }
 
