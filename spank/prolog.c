@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "prolog.h"
 
+#include <signal.h>
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -135,6 +136,16 @@ static void quiet_on(spank_t sp)
 	hwloc_bitmap_free(cpus);
 }
 
+/*
+ * Slurm runs prolog and epilog in a process of their own. On a busy node munged closes the connection
+ * of a process that is slow, and slurmctld may, too. A write to it must then fail, and not end the
+ * process: Slurm would drain the node.
+ */
+static void survive_broken_connections(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+}
+
 int prolog_switch_on(spank_t sp)
 {
 	struct ms_request request;
@@ -145,6 +156,7 @@ int prolog_switch_on(spank_t sp)
 	uid_t uid;
 	int ret;
 
+	survive_broken_connections();
 	if (!options_lwk(sp, &asked.image)) {
 		ret = cool();
 		if (options_quiet(sp))
@@ -191,6 +203,7 @@ int prolog_switch_off(spank_t sp)
 	struct ms_error err;
 	uint32_t job_id;
 
+	survive_broken_connections();
 	if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS) {
 		slurm_error("lwk: expected the job's id from Slurm, found none; run 'lwkctl "
 			    "check'");

@@ -34,6 +34,24 @@ knows_all_cpus()
 	node_is_clean
 }
 
+# On a busy node munged or slurmctld may close a connection, and the next write to it raises SIGPIPE.
+@test "a connection that breaks while a node switches ends neither the job nor the node's use" {
+	holder=$(bed timeout 60 bash -s <<-'EOF'
+	mkdir -p /run/slurm-lwk
+	setsid bash -c 'exec 9>>/run/slurm-lwk/lock; flock 9; exec tail -f /dev/null' </dev/null >/dev/null 2>&1 &
+	while flock -n /run/slurm-lwk/lock true; do sleep 0.05; done
+	echo $!
+	EOF
+	)
+	job=$(submit user1 -n2 --mem=256 --lwk --wrap "srun -n1 $programs/hello")
+	wait_for 60 bed test -e "/run/slurm-lwk/jobs/$job.begun"
+	bed pkill -PIPE -f 'slurmstepd.* spank prolog'
+	bed kill "$holder"
+	wait_for_job "$job"
+	job_is "$job" JobState=COMPLETED
+	node_is_clean
+}
+
 @test "scancel --signal reaches the program" {
 	running user1 -n2 --mem=512 --lwk --wrap "srun -n1 $programs/on-signals 15"
 	as user1 scancel --signal=TERM "$job"
