@@ -61,8 +61,8 @@ CLEANFILES += $(bench_mpi_programs)
 bench_plugin = tests/bench/parts/counts/libcounts.so
 all-local: $(bench_plugin)
 bench_plugin_sources = $(addprefix tests/bench/parts/counts/,lines.c places.c plugin.c)
-$(bench_plugin): $(bench_plugin_sources) $(addprefix tests/bench/parts/counts/,lines.h mark.h places.h qemu.h)
-	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -fPIC -fvisibility=hidden -shared $(filter %.c,$^) -o $@
+$(bench_plugin): $(bench_plugin_sources) $(addprefix tests/bench/parts/counts/,lines.h mark.h places.h) contrib/testbed/qemu-plugin.h
+	$(AM_V_CC)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -Wall -Wextra $(WERROR_CFLAGS) -I$(srcdir)/contrib/testbed -fPIC -fvisibility=hidden -shared $(filter %.c,$^) -o $@
 CLEANFILES += $(bench_plugin)
 endif
 

@@ -31,10 +31,28 @@ give_clock_rate()
 	clock+=" tsc_early_khz=$("$state/tsc-khz") no_timer_check"
 }
 
+# qemu_is VERSION: true for this release of QEMU and later ones.
+qemu_is()
+{
+	local found
+
+	found=$(qemu-system-x86_64 --version | sed -nE 's/^QEMU emulator version ([0-9.]+).*/\1/p')
+	printf '%s\n' "$1" "$found" | sort -CV
+}
+
+# make_yielding: emulated CPUs that wait for each other leave the host's CPUs to others (yield.c).
+make_yielding()
+{
+	cc -O2 -Wall -Wextra -fPIC -fvisibility=hidden -shared -o "$state/yield.so" "$testbed_dir/yield.c" ||
+		die 'expected a plugin of QEMU, found that yield.c cannot be compiled (see above)'
+	plugins+=(-plugin "$state/yield.so")
+}
+
 choose_accelerator()
 {
 	local answer
 	answer=$cache/kvm-works-on-$(uname -r)
+	plugins=(${plugin:+-plugin "$plugin"})
 
 	# All emulated CPUs read one TSC, but Linux does not know that, and would read the time from an
 	# emulated HPET, which is slow and takes a global lock.
@@ -48,7 +66,9 @@ choose_accelerator()
 		[[ -e $answer ]] || step 'probed whether KVM works' probe_kvm "$answer"
 		[[ $(<"$answer") == no ]] || accelerator=kvm clock=''
 	fi
-	[[ $accelerator == kvm ]] || give_clock_rate
+	[[ $accelerator != kvm ]] || return 0
+	give_clock_rate
+	! qemu_is 9.2 || make_yielding
 }
 
 choose_init_arguments()
@@ -183,8 +203,8 @@ start_machine()
 		port=$((20000 + SRANDOM % 40000))
 		# The overlay that snapshot=on makes is an unlinked file in TMPDIR.
 		if TMPDIR=$state detached qemu-system-x86_64 -name "testbed-$name-$machine,debug-threads=on" \
-			"${form_options[@]}" -accel "$accelerator" ${icount:+-icount shift=0,sleep=off} ${plugin:+-plugin "$plugin"} \
-			"${topology_options[@]}" \
+			"${form_options[@]}" -accel "$accelerator" ${icount:+-icount shift=0,sleep=off} \
+			"${plugins[@]}" "${topology_options[@]}" \
 			-nodefaults -no-user-config -display none -no-reboot \
 			-kernel "$image/vmlinuz" -initrd "$image/initrd" \
 			-append "console=ttyS0 loglevel=5 panic=-1 net.ifnames=0 $clock $patience $init_arguments $append" \

@@ -25,7 +25,7 @@
 #include "lines.h"
 #include "mark.h"
 #include "places.h"
-#include "qemu.h"
+#include "qemu-plugin.h"
 
 #include <pthread.h>
 #include <stdio.h>

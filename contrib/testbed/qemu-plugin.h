@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part that plugin.c uses of the interface that QEMU gives to plugins of its TCG (QEMU's
+ * The part that our plugins use of the interface that QEMU gives to plugins of its TCG (QEMU's
  * documentation, "TCG Emulation: Writing plugins"), version 4, of QEMU 9.2 and 10.0. Debian has no
  * package with QEMU's own header.
  */
-#ifndef COUNTS_QEMU_H
-#define COUNTS_QEMU_H
+#ifndef QEMU_PLUGIN_H
+#define QEMU_PLUGIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
