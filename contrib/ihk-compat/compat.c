@@ -261,7 +261,7 @@ static int link_device(int os, int instance)
 
 int compat_create(struct compat *compat, int os, uid_t uid)
 {
-	int instance = lwkpart->create(compat->dev, job_of(os), uid, true), error;
+	int instance = lwkpart->create(compat->dev, job_of(os), uid, true, false), error;
 
 	if (instance < 0)
 		return instance;

@@ -64,6 +64,8 @@ unsigned int instance_count(void)
 	return count;
 }
 
+#define CREATE_FLAGS (LWKPART_CREATE_PROXY_CALLS | LWKPART_CREATE_LIMITED)
+
 int instance_create(struct lwkpart_create *request)
 {
 	kuid_t uid = make_kuid(current_user_ns(), request->uid);
@@ -71,7 +73,7 @@ int instance_create(struct lwkpart_create *request)
 	u32 id;
 	int error;
 
-	if (!uid_valid(uid) || request->flags & ~LWKPART_CREATE_PROXY_CALLS)
+	if (!uid_valid(uid) || request->flags & ~CREATE_FLAGS)
 		return -EINVAL;
 	id = choose_id();
 	if (id == LWKPART_MAX_INSTANCES)
@@ -92,6 +94,7 @@ int instance_create(struct lwkpart_create *request)
 	instance->uid = uid;
 	instance->job_id = request->job_id;
 	instance->proxy_calls = request->flags & LWKPART_CREATE_PROXY_CALLS;
+	instance->limited = request->flags & LWKPART_CREATE_LIMITED;
 	instance->since_ns = ktime_get_real_ns();
 	error = instance_device_create(instance);
 	if (error) {

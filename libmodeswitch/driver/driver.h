@@ -129,8 +129,11 @@ struct driver {
 	/* Lists all that is lent, CPUs first; the caller frees *lent with free(). */
 	int (*ledger)(int dev, struct ms_lent **lent, size_t *n);
 
-	/* Returns the number of a new instance. 'kernel_calls' is KernelCalls= of lwk.conf. */
-	int (*create)(int dev, uint32_t job_id, uid_t uid, bool kernel_calls);
+	/*
+	 * Returns the number of a new instance. 'kernel_calls' is KernelCalls= of lwk.conf;
+	 * 'limited': its proxies have a limit of CPU time.
+	 */
+	int (*create)(int dev, uint32_t job_id, uid_t uid, bool kernel_calls, bool limited);
 	/* Stops the instance if need be and removes it; what it had stays lent, to no instance. */
 	int (*destroy)(int dev, unsigned instance);
 	int (*assign_cpu)(int dev, unsigned instance, unsigned cpu, unsigned doorbell_cpu);

@@ -139,7 +139,7 @@ static int read_ledger(int dev, struct ms_lent **lent, size_t *n)
 	return 0;
 }
 
-static int create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls)
+static int create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls, bool limited)
 {
 	int error = act(), i = 0;
 

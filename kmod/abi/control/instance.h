@@ -30,6 +30,11 @@ struct lwkpart_create {
 };
 /* A flag of CREATE: LWK_SERVE_CALLS has no effect, proxies make all calls themselves. */
 #define LWKPART_CREATE_PROXY_CALLS 1U
+/*
+ * A flag of CREATE: the proxies' CPU time is limited, so they look for calls no longer than sleeping
+ * costs.
+ */
+#define LWKPART_CREATE_LIMITED 2U
 
 /*
  * ASSIGN gives a lent and unassigned CPU or range to an instance that has not been

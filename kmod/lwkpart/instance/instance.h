@@ -52,6 +52,7 @@ struct instance {
 	kuid_t uid;
 	u32 job_id;
 	bool proxy_calls; /* LWKPART_CREATE_PROXY_CALLS */
+	bool limited;	  /* LWKPART_CREATE_LIMITED */
 	bool destroyed;	  /* open files may only ask how it ended; written once */
 	struct kref kref; /* held by the control device and by each open file */
 

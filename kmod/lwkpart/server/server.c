@@ -13,18 +13,10 @@
 
 #include <linux/cred.h>
 #include <linux/rwsem.h>
-#include <linux/sched/stat.h>
 
 #include "instance/state.h"
+#include "server/spin.h"
 
-/*
- * How long to look for work before sleeping, as a proxy does (process/calls/serve.c): after a short wait
- * twice as long as before, after a long wait not at all, and not for long while another task wants
- * the CPU.
- */
-#define SPIN_MIN 10000U
-#define SPIN_MAX 200000U
-#define SPIN_SHARED 50000U
 /* Looks at all clients between two readings of the clock. */
 #define LOOKS 16
 
@@ -166,23 +158,11 @@ static void resign(struct server *server)
 	call_next(server);
 }
 
-static void adapt_spin(struct server *server, u64 waited)
-{
-	if (waited > SPIN_MAX)
-		server->spin_ns = 0;
-	else if (waited > server->spin_ns)
-		server->spin_ns = clamp(server->spin_ns * 2, SPIN_MIN, SPIN_MAX);
-}
-
-static bool looked_enough(const struct server *server, u64 waited)
-{
-	return waited >= server->spin_ns || (waited >= SPIN_SHARED && !single_task_running());
-}
-
 /* Somebody asks after a wait that was not so short that the clock was not read. */
 static void end_wait(struct server *server)
 {
-	adapt_spin(server, ktime_get_ns() - server->since);
+	server->spin_ns =
+		spin_after(server->instance, server->spin_ns, ktime_get_ns() - server->since);
 	server->since = 0;
 }
 
@@ -213,7 +193,7 @@ static bool take_turns(struct server *server, const struct server_client *client
 		now = ktime_get_ns();
 		if (!server->since)
 			server->since = now;
-		if (looked_enough(server, now - server->since))
+		if (spin_is_over(server->spin_ns, now - server->since))
 			return true;
 	}
 }

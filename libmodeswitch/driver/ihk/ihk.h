@@ -52,7 +52,7 @@ enum ms_instance_state ihk_state(const struct owned_instance *instance);
 int ihk_load_owned(struct owned *owned);
 
 /* instance.c: the operations of struct driver with these names */
-int ihk_create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls);
+int ihk_create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls, bool limited);
 int ihk_destroy(int dev, unsigned instance);
 int ihk_assign_cpu(int dev, unsigned instance, unsigned cpu, unsigned doorbell_cpu);
 int ihk_load(int dev, unsigned instance, const void *image, size_t size);

@@ -99,7 +99,7 @@ static int give_to_user(int os, uid_t uid)
 	return chown(path, uid, -1) < 0 || chmod(path, 0600) < 0 ? -errno : 0;
 }
 
-int ihk_create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls)
+int ihk_create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls, bool limited)
 {
 	struct owned owned;
 	int error = ihk_load_owned(&owned), os = -1;

@@ -141,12 +141,13 @@ static int read_ledger(int dev, struct ms_lent **out, size_t *n)
 	return 0;
 }
 
-static int create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls)
+static int create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls, bool limited)
 {
 	struct lwkpart_create argument = {
 		.uid = uid,
 		.job_id = job_id,
-		.flags = kernel_calls ? 0 : LWKPART_CREATE_PROXY_CALLS,
+		.flags = (kernel_calls ? 0 : LWKPART_CREATE_PROXY_CALLS) |
+			 (limited ? LWKPART_CREATE_LIMITED : 0),
 	};
 	int error = request(dev, LWKPART_CREATE, &argument);
 

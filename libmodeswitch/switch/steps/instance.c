@@ -23,9 +23,10 @@ static int create(struct switching *switching, struct ms_error *err)
 {
 	/* An instance that only holds a warm partition runs nothing and needs no lwk.conf. */
 	bool kernel_calls = switching->config && switching->config->kernel_calls;
+	bool limited = switching->plan && switching->plan->proxies.cpu_percent;
 
 	switching->instance = switching->driver->create(switching->dev, switching->job_id,
-							switching->uid, kernel_calls);
+							switching->uid, kernel_calls, limited);
 	if (switching->instance == -ENOSPC)
 		return ms_fail(err, "this node has as many LWK instances as it can; submit the job "
 				    "again when another LWK job has ended");

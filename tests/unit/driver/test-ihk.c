@@ -56,7 +56,7 @@ static int make_instance(void)
 	assert_int_equal(driver->lend_cpu(dev, 4), 0);
 	assert_int_equal(driver->lend_cpu(dev, 5), 0);
 	assert_int_equal(driver->lend_run(dev, 64 * MB, 1, &start), 0);
-	os = driver->create(dev, JOB, 1000, true);
+	os = driver->create(dev, JOB, 1000, true, false);
 	assert_true(os >= 0);
 	assert_int_equal(driver->assign_cpu(dev, os, 4, 1), 0);
 	assert_int_equal(driver->assign_cpu(dev, os, 5, 1), 0);
@@ -384,7 +384,7 @@ static void consoles_of_instances_that_are_gone(void **state)
 	assert_int_equal(driver->destroy(dev, os), 0);
 	assert_int_equal(driver->kmsg(dev, os, &position, text, sizeof(text)), -ENOENT);
 	/* Another job's instance has the number now. */
-	assert_int_equal(driver->create(dev, JOB + 1, 1000, true), os);
+	assert_int_equal(driver->create(dev, JOB + 1, 1000, true, false), os);
 	assert_int_equal(driver->watching->console(fd, &position, text, sizeof(text)), -ENOENT);
 	assert_int_equal(driver->kmsg(dev, os, &position, text, sizeof(text)), 8);
 	close(fd);

@@ -276,14 +276,54 @@ threads_in_cgroups()
 	done
 }
 
-# bats test_tags=cgroups,nightly
-@test "proxies of two jobs on the OS core keep to half of it, in equal parts" {
+# From now on proxies run on the OS core, until take_os_core().
+share_os_core()
+{
 	bed sh -s <<-'EOF'
 	cp -p /etc/slurm/slurm.conf /root/slurm.conf.before
 	sed -i 's/^TaskPlugin=.*/TaskPlugin=task\/cgroup/' /etc/slurm/slurm.conf
 	sed -i 's/^LinuxCpus *=.*/LinuxCpus = 0/' /etc/slurm/lwk.conf
 	EOF
 	restart_slurm
+}
+
+take_os_core()
+{
+	bed mv /root/slurm.conf.before /etc/slurm/slurm.conf
+	restart_slurm
+}
+
+# throttled JOB: prints how often Linux has stopped the proxies because their quota was used up.
+throttled()
+{
+	if version_2; then
+		bed sh -c "sed -n 's/^nr_throttled //p' /sys/fs/cgroup/system.slice/*slurmstepd.scope/job_$1/cpu.stat"
+	else
+		bed sed -n 's/^nr_throttled //p' /sys/fs/cgroup/cpu/slurm-lwk/shared/cpu.stat
+	fi
+}
+
+# bats test_tags=cgroups,nightly
+@test "looking for the calls of a program that makes few does not use up its proxy's quota" {
+	share_os_core
+	job=$(submit user1 -n2 --mem=256 --lwk --wrap "srun -n1 $programs/seldom 6 100; sleep 600")
+	wait_for 90 has_printed user1 "$job" begins
+	before=$(throttled "$job")
+	wait_for 60 has_printed user1 "$job" '^calls'
+	after=$(throttled "$job")
+	calls=$(job_output user1 "$job" | sed -n 's/^calls //p')
+	bed scancel "$job"
+	wait_for_job "$job"
+	take_os_core
+	echo "# stopped $((after - before)) times in 60 periods, $calls calls" >&3
+	# A program on a busy host makes few calls, and shows nothing.
+	((after - before <= 12 && calls >= 6000))
+	no_group_is_left
+}
+
+# bats test_tags=cgroups,nightly
+@test "proxies of two jobs on the OS core keep to half of it, in equal parts" {
+	share_os_core
 	# Each of six programs that do nothing but system calls gets a fair share.
 	run as user1 srun -n6 --lwk --mem=512 "$programs/hammer" 20
 	echo "$output"
@@ -314,8 +354,7 @@ threads_in_cgroups()
 	bed scancel "$a" "$b"
 	wait_for_job "$a"
 	wait_for_job "$b"
-	bed mv /root/slurm.conf.before /etc/slurm/slurm.conf
-	restart_slurm
+	take_os_core
 	# The quota is 0.5, with which 10 seconds may have a period of 0.1 seconds more. On a busy host the
 	# proxies may want less. A reading takes a while: after it, before it, CPU time.
 	shares=$(awk '{ t[NR] = $1; before[NR] = $2; c[NR] = $3 } END {

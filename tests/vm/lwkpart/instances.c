@@ -10,7 +10,7 @@
 void test_bad_instance(void)
 {
 	struct bad_call calls[] = {
-		{ "CREATE with a flag", LWKPART_CREATE, EINVAL, .create = { .flags = 2 } },
+		{ "CREATE with a flag", LWKPART_CREATE, EINVAL, .create = { .flags = 4 } },
 		{ "CREATE for user -1", LWKPART_CREATE, EINVAL, .create = { .uid = -1U } },
 		{ "DESTROY with a flag", LWKPART_DESTROY, EINVAL, .op = { 0, 1 } },
 		{ "DESTROY of no instance", LWKPART_DESTROY, ENOENT, .op = { 0 } },

@@ -40,6 +40,7 @@ vm_static = \
 	$(vm)/jobs/on-signals \
 	$(vm)/jobs/rounds \
 	$(vm)/jobs/secret \
+	$(vm)/jobs/seldom \
 	$(vm)/jobs/spin \
 	$(vm)/jobs/upper-case \
 	$(vm)/memory/many-mappings \

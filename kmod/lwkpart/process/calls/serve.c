@@ -7,29 +7,15 @@
 #include "process/calls/serve.h"
 
 #include <linux/sched/signal.h>
-#include <linux/sched/stat.h>
 #include <linux/uaccess.h>
 
 #include "process/calls/calls.h"
 #include "process/calls/served.h"
 #include "process/thread/channel.h"
+#include "server/spin.h"
 
 /* How often a proxy that waits is charged. */
 #define CHARGE_INTERVAL (2 * HZ)
-/*
- * Nanoseconds to look for a packet before sleeping. After a wait of at most SPIN_MAX the next look
- * takes SPIN_MIN, then twice as long each time, up to SPIN_MAX; after a longer wait the proxy
- * sleeps at once. KVM does the same for halted CPUs, with the same figures
- * (Documentation/virt/kvm/halt-polling.rst).
- *
- * While another task wants the CPU, a look takes SPIN_SHARED at most, which is about the cost of
- * switching to that task and back. A longer look could cost more than twice as much as sleeping at
- * once; sleeping at once would switch for each call of a program that makes many (Karlin et al.,
- * Competitive randomized algorithms for nonuniform problems, 1990).
- */
-#define SPIN_MIN 10000U
-#define SPIN_MAX 200000U
-#define SPIN_SHARED 50000U
 /* Looks between two PAUSEs, each of which may take a hypervisor or emulator microseconds. */
 #define LOOKS 32
 
@@ -51,14 +37,6 @@ static void charge(struct lwk_thread *thread)
 	up_read(&instance->rwsem);
 }
 
-static void adapt_spin(struct lwk_thread *thread, u64 waited)
-{
-	if (waited > SPIN_MAX)
-		thread->spin_ns = 0;
-	else if (waited > thread->spin_ns)
-		thread->spin_ns = clamp(thread->spin_ns * 2, SPIN_MIN, SPIN_MAX);
-}
-
 /* Sleeps until there is a packet, or a signal: then *left is -ERESTARTSYS. */
 static enum mail sleep_for_mail(struct lwk_thread *thread, long *left)
 {
@@ -76,8 +54,7 @@ static enum mail sleep_for_mail(struct lwk_thread *thread, long *left)
 
 static bool looked_enough(const struct lwk_thread *thread, u64 waited)
 {
-	return waited >= thread->spin_ns || signal_pending(current) ||
-	       (waited >= SPIN_SHARED && !single_task_running());
+	return signal_pending(current) || spin_is_over(thread->spin_ns, waited);
 }
 
 /* Looks for a packet for a while, then sleeps. */
@@ -99,7 +76,7 @@ static enum mail wait_for_mail(struct lwk_thread *thread, long *left)
 			start = ktime_get_ns();
 		cpu_relax();
 	}
-	adapt_spin(thread, waited);
+	thread->spin_ns = spin_after(thread->process->instance, thread->spin_ns, waited);
 	return mail;
 }
 
