@@ -36,6 +36,7 @@ static struct world {
 	struct cred creds[CPUS]; /* of the proxies */
 	u32 made[CPUS];		 /* calls */
 	u32 progress;		 /* of LWK CPU 0 in user mode */
+	u32 killed;		 /* proxies that have ended */
 	u64 revoked;		 /* the page that the LWK has let go of last */
 	u8 status[LWK_STATUS_BYTES(2 * CPUS)] __attribute__((aligned(64)));
 } *world;
@@ -103,9 +104,10 @@ static void lwk_cpu(void *argument)
 	world->made[cpu] = i;
 }
 
-static void proxy(void *argument)
+/* Serves until that error, a signal or the instance's end. */
+static void serve_until(long last, unsigned long number)
 {
-	struct lwk_thread *thread = &world->processes[(unsigned long)argument].first;
+	struct lwk_thread *thread = &world->processes[number].first;
 	struct lwk_serve arg;
 	long error;
 
@@ -113,17 +115,38 @@ static void proxy(void *argument)
 		arg.flags = serve_flags;
 		error = serve(thread, &arg);
 		must(current_cred() == current->own_cred);
-		if (error == -EINTR)
+		if (error == -EINTR && last != -EINTR)
 			flush_signals(current);
 		if (!error)
-			call_in_proxy(thread, &world->channels[cpus + (unsigned long)argument]);
-	} while (error != -EIO);
+			call_in_proxy(thread, &world->channels[cpus + number]);
+	} while (error != last);
+}
+
+static void proxy(void *argument)
+{
+	serve_until(-EIO, (unsigned long)argument);
+}
+
+static void proxy_to_kill(void *argument)
+{
+	serve_until(-EINTR, (unsigned long)argument);
+	__atomic_fetch_add(&world->killed, 1, __ATOMIC_SEQ_CST);
 }
 
 /* Sends the proxy a signal at any time. */
 static void signals(void *argument)
 {
 	send_sig(SIGKILL, &linux_side->tasks[proxies], 1);
+}
+
+/* Keeps rwsem, as who waits for the LWK may for a minute, until the proxies that it kills have ended. */
+static void kills(void *argument)
+{
+	down_write(&world->instance.rwsem);
+	for (unsigned int i = 0; i < cpus; i++)
+		send_sig(SIGKILL, &linux_side->tasks[proxies + i], 1);
+	model_take(&world->killed, ~0U, cpus, ~0U, 0);
+	up_write(&world->instance.rwsem);
 }
 
 /* Ends the instance, as boot.c does. */
@@ -321,7 +344,7 @@ static void add_lwk(void (*run)(void *argument), bool service)
 		add_thread(names[i], run, i, service);
 }
 
-static void add_linux(bool service)
+static void add_proxies(void (*run)(void *argument), bool service)
 {
 	static const char *const names[CPUS] = { "proxy 0", "proxy 1" };
 
@@ -332,8 +355,13 @@ static void add_linux(bool service)
 
 		task->tgid = &world->pids[i];
 		task->cred = task->own_cred = &world->creds[i];
-		add_thread(names[i], proxy, i, service);
+		add_thread(names[i], run, i, service);
 	}
+}
+
+static void add_linux(bool service)
+{
+	add_proxies(proxy, service);
 }
 
 /* In the beginning the proxies have left their channels to the server, which has no leader. */
@@ -456,6 +484,17 @@ static void stopped(void)
 	begin_served();
 }
 
+static void killed(void)
+{
+	make_world(2, LWK_SERVE_CALLS | LWK_SERVE_BY_SERVER);
+	make_calls(BY_SERVER, 0);
+	/* The other CPU of the LWK asks for nothing. */
+	add_thread("LWK CPU 0", lwk_cpu, 0, true);
+	add_proxies(proxy_to_kill, false);
+	add_thread("who kills", kills, 0, false);
+	begin_served();
+}
+
 static void frozen(void)
 {
 	make_world(1, 0);
@@ -489,6 +528,8 @@ const struct scenario scenarios[] = {
 	{ "taken-back", "a signal for a proxy that leads, or that another one serves", 1,
 	  taken_back, all_answered },
 	{ "stopped", "the instance ends while a proxy leads", 1, stopped, all_stopped },
+	{ "killed", "proxies are killed while somebody keeps the instance's state as it is", 1,
+	  killed, all_stopped },
 	{ "frozen", "the program stands still, and goes on", 2, frozen, all_thawed },
 	{ "late-answer", "a question to the LWK that is given up, and another one", 0, late_answer,
 	  NULL },

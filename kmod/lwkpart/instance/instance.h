@@ -4,7 +4,8 @@
  *
  * Locks, outermost first: lwkpart_mutex (lending/ledger.h); instance->life; instance->rwsem
  * protects the state against the users of /dev/lwk/N, who hold it for reading while they rely on
- * RUNNING; instance->process_mutex protects what processes and slots have of each other;
+ * RUNNING; the mutex of a server, with which nobody waits for the locks before it;
+ * instance->process_mutex protects what processes and slots have of each other;
  * instance->files_mutex.
  */
 #ifndef LWKPART_INSTANCE_H

@@ -4,7 +4,9 @@
  * the job, in the job's cgroups, whatever their version, and Linux holds it to their quota and
  * weight and accounts for it as for all that the proxy does. A leader never waits with the mutex
  * held, except for its turn on the CPU, before which it tries to let the mutex go; so a quota that
- * is used up delays others of the job by some periods of it at most.
+ * is used up delays others of the job by some periods of it at most. For rwsem, which may be held for
+ * a minute, it waits before it takes the mutex, and a signal that kills it ends that wait: clients
+ * come and go meanwhile.
  *
  * Linux's scheduler is fair among the leaders on a CPU, and a leader among the clients: it does one
  * call of each in turn.
@@ -198,14 +200,12 @@ static bool take_turns(struct server *server, const struct server_client *client
 	}
 }
 
-/* Leads for a while, with the mutex held. Returns false when the caller leads no more. */
+/* Leads for a while, with mutex and rwsem held. Returns false when the caller leads no more. */
 static bool work(struct server *server, const struct server_client *client, unsigned long until)
 {
-	struct instance *instance = server->instance;
 	bool goes_on = false;
 
-	down_read(&instance->rwsem);
-	if (state_has_processes(instance_state(instance))) {
+	if (state_has_processes(instance_state(server->instance))) {
 		look_at_all(server);
 		goes_on = !take_turns(server, client, until) && !must_end(client, until);
 		act_as(server, NULL); /* the mutex keeps clients, and their credentials */
@@ -214,7 +214,6 @@ static bool work(struct server *server, const struct server_client *client, unsi
 	}
 	if (!goes_on)
 		resign(server);
-	up_read(&instance->rwsem);
 	return goes_on;
 }
 
@@ -225,31 +224,57 @@ static void lock(struct server *server)
 	atomic_dec(&server->wanted);
 }
 
+/* Takes rwsem, then the mutex: 0, or -EINTR when the caller is killed before it has rwsem. */
+static int lock_to_lead(struct server *server)
+{
+	int error = down_read_killable(&server->instance->rwsem);
+
+	if (!error)
+		lock(server);
+	return error;
+}
+
+static void unlock_after_leading(struct server *server)
+{
+	mutex_unlock(&server->mutex);
+	up_read(&server->instance->rwsem);
+}
+
 void server_lead(struct server *server, struct server_client *client, unsigned long until)
 {
 	bool goes_on;
 
-	lock(server);
+	if (lock_to_lead(server))
+		return;
 	goes_on = !server->led;
 	if (goes_on)
 		WRITE_ONCE(server->led, true);
-	while (goes_on) {
-		goes_on = work(server, client, until);
-		if (!goes_on)
-			break;
-		mutex_unlock(&server->mutex);
+	while (goes_on && work(server, client, until)) {
+		unlock_after_leading(server);
 		cond_resched();
-		mutex_lock(&server->mutex);
+		if (lock_to_lead(server)) {
+			lock(server);
+			resign(server);
+			mutex_unlock(&server->mutex);
+			return;
+		}
 	}
-	mutex_unlock(&server->mutex);
+	unlock_after_leading(server);
 }
 
-void server_add(struct server *server, struct server_client *client)
+bool server_add(struct server *server, struct server_client *client)
 {
-	lock(server);
+	int error;
+
+	atomic_inc(&server->wanted);
+	error = mutex_lock_killable(&server->mutex);
+	atomic_dec(&server->wanted);
+	if (error)
+		return false;
 	client->with_server = true;
 	list_add_tail(&client->link, &server->clients);
 	mutex_unlock(&server->mutex);
+	return true;
 }
 
 void server_remove(struct server *server, struct server_client *client)

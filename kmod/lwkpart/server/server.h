@@ -36,11 +36,14 @@ struct server_client {
 void server_init(struct server *server, struct instance *instance);
 /* The server for the doorbells of an LWK CPU. */
 struct server *server_of(struct instance *instance, unsigned int cpu_index);
-/* From now on the server serves the client, until it gives the client up. */
-void server_add(struct server *server, struct server_client *client);
+/*
+ * From now on the server serves the client, until it gives the client up. False: it does not, as the
+ * caller is killed.
+ */
+bool server_add(struct server *server, struct server_client *client);
 /*
  * Leads, unless another thread does: serves all clients until nobody asks for a while, the caller's
- * own client has been given up, server_must_leave(), or until that time (jiffies).
+ * own client has been given up, server_must_leave(), or until that time (jiffies). Takes rwsem.
  */
 void server_lead(struct server *server, struct server_client *client, unsigned long until);
 /* Takes the client back. */

@@ -27,8 +27,10 @@ static void charge(struct lwk_thread *thread)
 	if (time_before(jiffies, READ_ONCE(thread->next_charge)) ||
 	    task_tgid(current) != smp_load_acquire(&thread->process->proxy))
 		return;
+	/* A wait for rwsem is one that no signal ends; the next round charges what this one does not. */
+	if (!down_read_trylock(&instance->rwsem))
+		return;
 	WRITE_ONCE(thread->next_charge, jiffies + CHARGE_INTERVAL);
-	down_read(&instance->rwsem);
 	if (mutex_trylock(&thread->charge_mutex)) {
 		if (has_slot(thread))
 			charge_proxy(instance, thread->slot, &thread->charge);

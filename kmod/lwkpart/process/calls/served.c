@@ -100,8 +100,7 @@ bool served_begin(struct served *served, struct lwk_thread *thread)
 	served->thread = thread;
 	served->transfer = (struct transfer){ .task = current, .files = current->files };
 	served->before = thread->by_server;
-	server_add(served->server, &served->client);
-	return true;
+	return server_add(served->server, &served->client);
 }
 
 static bool is_back(const struct served *served)

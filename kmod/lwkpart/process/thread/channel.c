@@ -56,7 +56,8 @@ long channel_ring(struct lwk_thread *thread)
 	struct instance *instance = thread->process->instance;
 	bool rung;
 
-	down_read(&instance->rwsem);
+	if (down_read_killable(&instance->rwsem))
+		return -EINTR;
 	rung = channel_ring_held(thread);
 	up_read(&instance->rwsem);
 	return rung ? 0 : -EIO;

@@ -67,7 +67,7 @@ bool channel_peek(struct lwk_thread *thread, struct lwk_packet *packet);
 void channel_drop(struct lwk_thread *thread);
 /* channel_reply(), if there is a channel. */
 bool channel_answer(struct lwk_thread *thread, u32 id, s64 result);
-/* LWK_DOORBELL: 0 or -EIO. Takes rwsem. */
+/* LWK_DOORBELL: 0, -EIO; -EINTR: the caller is killed. Takes rwsem. */
 long channel_ring(struct lwk_thread *thread);
 /* Rings the doorbell with rwsem held. False: there is no channel any more. */
 bool channel_ring_held(struct lwk_thread *thread);

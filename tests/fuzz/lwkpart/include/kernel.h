@@ -124,6 +124,7 @@ struct mutex {
 typedef int spinlock_t;
 
 #define down_read(lock) ((lock)->readers++)
+#define down_read_killable(lock) (down_read(lock), 0)
 #define up_read(lock) must((lock)->readers-- > 0)
 #define down_write(lock) down_read(lock)
 #define up_write(lock) up_read(lock)

@@ -186,6 +186,9 @@ static inline void mutex_lock(struct mutex *mutex)
 		model_take(&mutex->word, next, next, ~next, 0);
 }
 
+/* No holder of a mutex waits for long, so nobody has to be killed who waits for one. */
+#define mutex_lock_killable(mutex) (mutex_lock(mutex), 0)
+
 static inline void mutex_unlock(struct mutex *mutex)
 {
 	unsigned int next = model_self();
@@ -299,6 +302,16 @@ static inline long schedule_timeout(long most)
 }
 /* A task that goes on and on without a wait lets others go on. */
 bool cond_resched(void);
+/* Time passes for a task that looks again and again, so that a signal ends its wait. */
+static inline int down_read_killable(struct rw_semaphore *sem)
+{
+	while (!down_read_trylock(sem)) {
+		if (signal_pending(current))
+			return -EINTR;
+		model_yield();
+	}
+	return 0;
+}
 #define need_resched() (READ_ONCE(current->thread_info.flags) & _TIF_NEED_RESCHED)
 #define single_task_running() true
 #define ktime_get_ns() model_time_ns()
