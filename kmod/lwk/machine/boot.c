@@ -61,17 +61,17 @@ static void clear_together(void)
 void boot_cpu(struct lwk_boot_params *params, u32 index);
 void boot_cpu(struct lwk_boot_params *params, u32 index)
 {
-	struct cpu *cpu = cpu_at(index);
+	struct cpu *cpu;
 
+	/* The first CPU makes room for the others. */
+	while (index && !LOAD_ACQUIRE(first_cpu_ready))
+		cpu_relax();
+	cpu = cpu_at(index);
 	/* A panic needs this_slot() and its CPU. */
 	cpu->index = index;
 	slot_boot(cpu);
 	if (index == 0)
 		boot_first_cpu(params);
-	else
-		while (!LOAD_ACQUIRE(first_cpu_ready))
-			cpu_relax();
-
 	cpu_setup(cpu);
 	slots_setup(cpu);
 	heartbeat();

@@ -9,6 +9,7 @@
 #include "lwk/machine/fpu.h"
 #include "lwk/machine/state.h"
 #include "lwk/paging/direct_map.h"
+#include "lwk/paging/pages.h"
 #include "lwk/process/slot.h"
 
 _Static_assert(offsetof(struct slot, user_rsp) == SLOT_USER_RSP, "entry.h");
@@ -30,13 +31,13 @@ enum { IST_NMI = 1, IST_DOUBLE_FAULT, IST_MACHINE_CHECK, IST_END };
 /* One table for all CPUs, which the first fills. */
 static struct idt_gate idt[256];
 
-static struct cpu cpus[LWK_MAX_CPUS];
+static struct cpu first_cpu, *more_cpus;
 
 u8 has_clac;
 
 struct cpu *cpu_at(u32 index)
 {
-	return &cpus[index];
+	return index ? &more_cpus[index - 1] : &first_cpu;
 }
 
 static void find_clac(void)
@@ -146,6 +147,7 @@ static void load_msrs(const struct cpu *cpu)
 void cpu_setup(struct cpu *cpu)
 {
 	if (cpu->index == 0) {
+		more_cpus = kernel_boot_alloc((boot->n_cpus - 1) * sizeof(*more_cpus));
 		find_clac();
 		idt_fill();
 		counters_inspect();

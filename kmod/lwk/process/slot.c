@@ -15,24 +15,24 @@
 #include "lwk/time/clock.h"
 #include "lwk/watch/account.h"
 
-/* The CPUs' own slots, in which they boot, by the CPU's index; and all others. */
-static struct slot first_slots[LWK_MAX_CPUS], *more_slots;
+/* The slot in which the first CPU boots, and all others: those of the other CPUs come first. */
+static struct slot first_slot, *more_slots;
 
 struct slot *slot_at(u32 index)
 {
-	return index < boot->n_cpus ? &first_slots[index] : &more_slots[index - boot->n_cpus];
+	return index ? &more_slots[index - 1] : &first_slot;
 }
 
 void slots_init(void)
 {
-	more_slots = kernel_boot_alloc((boot->n_slots - boot->n_cpus) * sizeof(*more_slots));
+	more_slots = kernel_boot_alloc((boot->n_slots - 1) * sizeof(*more_slots));
 	for (u32 index = 0; index < boot->n_slots; index++)
 		slot_at(index)->kernel_rsp = (u64)direct_map_stack(KERNEL_STACK) + KERNEL_STACK;
 }
 
 void slot_boot(struct cpu *cpu)
 {
-	struct slot *slot = &first_slots[cpu->index];
+	struct slot *slot = slot_at(cpu->index);
 
 	slot->self = slot;
 	slot->cpu = cpu;
