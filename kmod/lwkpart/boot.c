@@ -18,7 +18,7 @@
 #include "process/process.h"
 #include "watch.h"
 
-/* Starts all CPUs: 0, or -ETIMEDOUT; then the state is HUNG. */
+/* Starts all CPUs, which then come side by side: 0, or -ETIMEDOUT; then the state is HUNG. */
 static int start_cpus(struct instance *instance)
 {
 	unsigned int i;
@@ -33,7 +33,10 @@ static int start_cpus(struct instance *instance)
 			.index = i,
 		};
 
-		error = cpu_start(instance->cpus[i].linux_cpu, &entry);
+		cpu_start(instance->cpus[i].linux_cpu, &entry);
+	}
+	for (i = 0; i < instance->n_cpus; i++) {
+		error = cpu_started(instance->cpus[i].linux_cpu);
 		if (error) {
 			down_write(&instance->rwsem);
 			scnprintf(instance->message, sizeof(instance->message),

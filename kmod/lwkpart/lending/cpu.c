@@ -303,12 +303,10 @@ int cpu_make_ready(unsigned int cpu)
 	return take(cpu);
 }
 
-int cpu_start(unsigned int cpu, const struct cpu_entry *entry)
+void cpu_start(unsigned int cpu, const struct cpu_entry *entry)
 {
 	struct park_area *area = per_cpu(park_area, cpu);
 	struct park_mailbox *mailbox = &area->mailbox;
-	unsigned long deadline = jiffies + NMI_TIMEOUT;
-	bool late;
 
 	mailbox->cr3 = entry->page_root;
 	mailbox->stack = entry->stack;
@@ -318,6 +316,14 @@ int cpu_start(unsigned int cpu, const struct cpu_entry *entry)
 	WRITE_ONCE(area->seat, SEAT_STARTED);
 	smp_store_release(&mailbox->go, 1);
 	send(cpu, APIC_DM_NMI);
+}
+
+int cpu_started(unsigned int cpu)
+{
+	const struct park_mailbox *mailbox = &per_cpu(park_area, cpu)->mailbox;
+	unsigned long deadline = jiffies + NMI_TIMEOUT;
+	bool late;
+
 	/* A virtual machine's CPUs may all stand still for long: the last look is after the time. */
 	do {
 		late = time_after(jiffies, deadline);

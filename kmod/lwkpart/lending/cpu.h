@@ -25,11 +25,10 @@ int cpu_return(unsigned int cpu);
  * error the CPU is still lent, and LWKPART_RETURN_CPU works.
  */
 int cpu_make_ready(unsigned int cpu);
-/*
- * Starts a parked CPU. Returns 0, or -ETIMEDOUT after one second; after a time-out the
- * caller must stop the CPU as if it had started.
- */
-int cpu_start(unsigned int cpu, const struct cpu_entry *entry);
+/* Has a parked CPU start, which takes a moment. From now on the caller must stop it. */
+void cpu_start(unsigned int cpu, const struct cpu_entry *entry);
+/* Waits until the CPU has started. Returns 0, or -ETIMEDOUT after five seconds. */
+int cpu_started(unsigned int cpu);
 /* Sends an NMI to a CPU that was started, which reaches it with interrupts off, too. */
 void cpu_nmi(unsigned int cpu);
 /* Stops all CPUs that were started, whatever they execute. Takes 10 ms. */
