@@ -218,6 +218,19 @@ static inline long compat_pin_user_pages(unsigned long start, unsigned long coun
 #endif
 }
 
+/*
+ * True when Linux may be made to turn round with a CPU that comes on-line. Before the scheduler
+ * could wait until a CPU is empty, Linux went on taking it down even if the CPU refused to leave.
+ */
+static inline bool compat_cpu_turns_round(void)
+{
+#ifdef HAVE_CPUHP_WAITS_UNTIL_EMPTY
+	return true;
+#else
+	return false;
+#endif
+}
+
 #ifndef HAVE_SYSTEM_PERCPU_WQ
 #define system_percpu_wq system_wq
 #endif

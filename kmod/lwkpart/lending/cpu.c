@@ -6,7 +6,9 @@
  * private copy of the IDT with our NMI handler in it; then Linux's play_dead() goes on, so that
  * Linux sees an ordinary dead CPU. An NMI makes the CPU run an LWK (park.S). An INIT IPI stops it:
  * after an INIT a processor executes nothing until a start-up IPI comes (SDM vol. 3,
- * "Multiple-Processor (MP) Initialization"), and Linux's add_cpu() sends that one.
+ * "Multiple-Processor (MP) Initialization"), and Linux's add_cpu() sends that one. To be parked
+ * again such a CPU goes that way up but not to its end: half-way our callback refuses, and Linux
+ * takes the CPU down again, through play_dead().
  */
 #define pr_fmt(fmt) "lwkpart: " fmt
 
@@ -42,9 +44,10 @@
 enum seat {
 	SEAT_LINUX = 0, /* in Linux */
 	SEAT_TAKING,	/* on its way down, where our callback parks it */
+	SEAT_AGAIN,	/* on its way up, where our callback makes it go down again */
 	SEAT_PARKED,	/* waits for an NMI */
 	SEAT_STARTED,	/* runs an LWK */
-	SEAT_STOPPED,	/* got an INIT; only a cycle through Linux parks it again */
+	SEAT_STOPPED,	/* got an INIT; only a way through Linux parks it again */
 };
 
 /* Each lent CPU has one, on its NUMA node. */
@@ -69,7 +72,7 @@ static_assert(offsetof(struct park_mailbox, index) == PARK_INDEX);
 static DEFINE_PER_CPU(struct park_area *, park_area);
 /* The CPU that give_back() puts on-line, which the veto lets pass; or -1. */
 static int coming_back = -1;
-static enum cpuhp_state veto_state, forget_state;
+static enum cpuhp_state veto_state, half_way_state;
 
 /*
  * CPU hotplug callback: makes the calling CPU, which goes down, wake up in park_nmi(), if it is
@@ -155,14 +158,25 @@ static int veto_online(unsigned int cpu)
 }
 
 /*
- * CPU hotplug callback, on a CPU that comes back and runs no program yet: the programs of the LWK
- * have taught its branch predictors, and Linux believes that its own last program has.
+ * CPU hotplug callback, on a CPU that comes back and runs no program yet. The programs of the LWK
+ * have taught its branch predictors, and Linux believes that its own last program has. A CPU that
+ * is only to be parked turns round here, before the scheduler gives it tasks, and before anybody
+ * hears of it.
  */
-static int forget_lwk(unsigned int cpu)
+static int half_way(unsigned int cpu)
 {
-	if (per_cpu(park_area, cpu) && boot_cpu_has(X86_FEATURE_IBPB))
+	struct park_area *area = per_cpu(park_area, cpu);
+
+	if (!area)
+		return 0;
+	if (boot_cpu_has(X86_FEATURE_IBPB))
 		native_wrmsrq(MSR_IA32_PRED_CMD, PRED_CMD_IBPB);
-	return 0;
+	if (READ_ONCE(area->seat) != SEAT_AGAIN)
+		return 0;
+	/* A CPU that is wanted on-line once it is parked must find the veto again. */
+	WRITE_ONCE(coming_back, -1);
+	WRITE_ONCE(area->seat, SEAT_TAKING);
+	return -ECANCELED;
 }
 
 /* PM callback: suspend and hibernation would lose the state of CPUs that Linux does not see. */
@@ -288,12 +302,34 @@ int cpu_return(unsigned int cpu)
 	return 0;
 }
 
+/*
+ * Parks a stopped CPU by half a way up to Linux and back. False when it did not: then it is as
+ * before, or on-line.
+ */
+static bool park_again(unsigned int cpu)
+{
+	struct park_area *area = per_cpu(park_area, cpu);
+	int error;
+
+	memset(&area->mailbox, 0, sizeof(area->mailbox));
+	WRITE_ONCE(area->seat, SEAT_AGAIN);
+	WRITE_ONCE(coming_back, cpu);
+	error = add_cpu(cpu);
+	WRITE_ONCE(coming_back, -1);
+	if (error < 0 && READ_ONCE(area->seat) == SEAT_PARKED)
+		return true;
+	WRITE_ONCE(area->seat, error < 0 ? SEAT_STOPPED : SEAT_LINUX);
+	return false;
+}
+
 int cpu_make_ready(unsigned int cpu)
 {
 	struct park_area *area = per_cpu(park_area, cpu);
 	int error;
 
 	if (area->seat == SEAT_PARKED)
+		return 0;
+	if (area->seat == SEAT_STOPPED && compat_cpu_turns_round() && park_again(cpu))
 		return 0;
 	if (area->seat != SEAT_LINUX) {
 		error = give_back(cpu);
@@ -389,10 +425,10 @@ int cpus_init(void)
 	if (error < 0)
 		goto fail_veto;
 	veto_state = error;
-	error = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "lwkpart:forget", forget_lwk, NULL);
+	error = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "lwkpart:half_way", half_way, NULL);
 	if (error < 0)
-		goto fail_forget;
-	forget_state = error;
+		goto fail_half_way;
+	half_way_state = error;
 	error = cpuhp_setup_state_nocalls(PARKING, "lwkpart:park", NULL, park);
 	if (error)
 		goto fail_park;
@@ -405,8 +441,8 @@ int cpus_init(void)
 fail_end:
 	cpuhp_remove_state_nocalls(PARKING);
 fail_park:
-	cpuhp_remove_state_nocalls(forget_state);
-fail_forget:
+	cpuhp_remove_state_nocalls(half_way_state);
+fail_half_way:
 	cpuhp_remove_state_nocalls(veto_state);
 fail_veto:
 	unregister_pm_notifier(&sleep_notifier);
@@ -418,7 +454,7 @@ void cpus_exit(void)
 	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_notifier);
 	unregister_reboot_notifier(&end_notifier);
 	cpuhp_remove_state_nocalls(PARKING);
-	cpuhp_remove_state_nocalls(forget_state);
+	cpuhp_remove_state_nocalls(half_way_state);
 	cpuhp_remove_state_nocalls(veto_state);
 	unregister_pm_notifier(&sleep_notifier);
 }

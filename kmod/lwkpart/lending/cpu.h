@@ -21,8 +21,9 @@ int cpu_lend(unsigned int cpu);
 int cpu_return(unsigned int cpu);
 /*
  * Makes sure that a lent CPU is parked. A CPU that ran an LWK before goes through Linux once
- * more, which takes as long as RETURN and LEND. Returns 0 or a negative error; after an
- * error the CPU is still lent, and LWKPART_RETURN_CPU works.
+ * more, half-way up and down again, or all the way, which takes as long as RETURN and LEND.
+ * Returns 0 or a negative error; after an error the CPU is still lent, and LWKPART_RETURN_CPU
+ * works.
  */
 int cpu_make_ready(unsigned int cpu);
 /* Has a parked CPU start, which takes a moment. From now on the caller must stop it. */

@@ -79,6 +79,28 @@ is_warm()
 	node_is_clean
 }
 
+# Tasks would come to them, and waiting until none is there any more is most of the time that taking a CPU takes.
+@test "the CPUs of a partition that is kept warm are parked again before Linux gives them tasks" {
+	local callbacks
+
+	bed switch-once on 900 1000 4-7 400M
+	bed sh -c 'cd /sys/kernel/tracing 2>/dev/null && test -e trace || mount -t tracefs tracefs /sys/kernel/tracing
+		cd /sys/kernel/tracing && echo >trace && echo 1 >events/cpuhp/cpuhp_enter/enable'
+	bed switch-once ended 900
+	callbacks=$(bed sh -c 'cd /sys/kernel/tracing && echo 0 >events/cpuhp/cpuhp_enter/enable && cat trace')
+	is_warm
+	[[ $(grep -c '(takedown_cpu)' <<<"$callbacks") == 3 ]]
+	# Linux 5.10 cannot take a CPU down that is not up.
+	if bed sh -c '! case $(uname -r) in 5.10.*) ;; *) false ;; esac'; then
+		run ! grep -F '(sched_cpu_activate)' <<<"$callbacks"
+	fi
+	# An LWK starts on them, and Linux gets them back.
+	lwk_job user1 4 "$programs/hello"
+	[[ $(steps_of "$(warm_job)") == *' adopt '* ]]
+	bed lwkctl cool
+	node_is_clean
+}
+
 @test "the next user finds nothing of the last one's memory" {
 	lwk_job user1 4 "$programs/secret" leave 300
 	[[ $output == *'left 300 MB of 0x5e'* ]]
