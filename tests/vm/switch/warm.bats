@@ -95,8 +95,9 @@ is_warm()
 		run ! grep -F '(sched_cpu_activate)' <<<"$callbacks"
 	fi
 	# An LWK starts on them, and Linux gets them back.
-	lwk_job user1 4 "$programs/hello"
-	[[ $(steps_of "$(warm_job)") == *' adopt '* ]]
+	bed switch-once on 901 1000 4-7 400M
+	[[ $(steps_of 901) == *' adopt '*' boot '* ]]
+	bed switch-once ended 901
 	bed lwkctl cool
 	node_is_clean
 }
