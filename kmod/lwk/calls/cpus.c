@@ -28,12 +28,6 @@ static struct slot *find_thread(u32 tid)
 	return process && process_is_of_same_user(process) ? slot : NULL;
 }
 
-/* The error of a change to a process that is not on the LWK. */
-static s64 refuse_change(u32 tid)
-{
-	return channel_call(PROCESS, __NR_sched_getscheduler, tid) < 0 ? -ESRCH : -EPERM;
-}
-
 /*
  * The result is the CPUs that the thread can use, by Linux's numbers: without sched_setaffinity(2)
  * those on which its process has or can have threads.
@@ -71,8 +65,10 @@ s64 sys_sched_setaffinity(struct frame *frame)
 
 	if (copy_from_user(mask, frame->rdx, MIN(frame->rsi, sizeof(mask))))
 		return -EFAULT;
+	/* A process of Linux stays as it is. */
 	if (!slot)
-		return refuse_change(frame->rdi);
+		return channel_call(PROCESS, __NR_sched_getscheduler, frame->rdi) < 0 ? -ESRCH
+										      : -EPERM;
 	for (u32 i = 0; i < boot->n_cpus; i++) {
 		u32 linux_cpu = boot->cpus[i].linux_cpu;
 

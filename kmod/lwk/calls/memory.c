@@ -87,7 +87,7 @@ s64 sys_mmap(struct frame *frame)
 	enum placement placement = flags & MAP_FIXED_NOREPLACE ? PLACE_EXACT
 				   : flags & MAP_FIXED	       ? PLACE_REPLACE
 							       : PLACE_ANYWHERE;
-	bool file = !(flags & MAP_ANONYMOUS), shared = flags & MAP_SHARED;
+	bool file = !(flags & MAP_ANONYMOUS), shared = flags & MAP_SHARED, copied;
 	s64 addr = 0;
 
 	if (!(flags & MAP_TYPE))
@@ -106,21 +106,15 @@ s64 sys_mmap(struct frame *frame)
 		      this_process()->pid);
 		return -ENODEV;
 	}
-	if (addr) {
-		if (addr > 0 && flags & MAP_POPULATE && prot)
-			space_populate(space, addr, size);
-		return file ? name_mapping(addr, size, frame->r8, frame->r9) : addr;
-	}
-	addr = space_map(space, frame->rdi, size, file ? PROT_READ | PROT_WRITE : prot, placement,
-			 flags & MAP_NORESERVE);
-	if (addr < 0)
-		return addr;
-	if (file)
-		return name_mapping(map_file(space, addr, size, prot, frame->r8, frame->r9), size,
-				    frame->r8, frame->r9);
-	if (flags & MAP_POPULATE && prot)
+	copied = file && !addr;
+	if (!addr)
+		addr = space_map(space, frame->rdi, size, file ? PROT_READ | PROT_WRITE : prot,
+				 placement, flags & MAP_NORESERVE);
+	if (addr > 0 && copied)
+		addr = map_file(space, addr, size, prot, frame->r8, frame->r9);
+	else if (addr > 0 && flags & MAP_POPULATE && prot)
 		space_populate(space, addr, size);
-	return addr;
+	return file ? name_mapping(addr, size, frame->r8, frame->r9) : addr;
 }
 
 s64 sys_munmap(struct frame *frame)

@@ -168,7 +168,7 @@ emergency_entry:
 	movl $MSR_GS_BASE_NUMBER, %ecx
 	wrmsr
 	xorl %ebp, %ebp
-	call emergency
+	call kernel_fault
 	ud2
 
 /* SYSCALL: RCX is the user's RIP, R11 its flags; interrupts are off (SFMASK). */

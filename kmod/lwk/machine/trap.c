@@ -66,20 +66,15 @@ static const char *exception_name(u64 vector)
 	return name ? name : "unexpected exception";
 }
 
-static __attribute__((noreturn)) void kernel_fault(const struct frame *frame)
+/* entry.S calls it for double faults. */
+__attribute__((noreturn)) void kernel_fault(const struct frame *frame);
+void kernel_fault(const struct frame *frame)
 {
 	account(LWK_CPU_STOPPED);
 	registers_save(this_slot(), frame);
 	panic("CPU %u: %s (vector %llu, error %llx) at %llx, address %llx, stack %llx",
 	      this_slot()->cpu->index, exception_name(frame->vector), frame->vector, frame->error,
 	      frame->rip, (u64)read_cr2(), frame->rsp);
-}
-
-/* entry.S calls it for double faults. */
-void emergency(const struct frame *frame);
-void emergency(const struct frame *frame)
-{
-	kernel_fault(frame);
 }
 
 /* entry.S calls it with the slot, because GS may be the process's. */

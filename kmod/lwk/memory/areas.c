@@ -43,16 +43,11 @@ static struct area *area_alloc(struct space *space)
 	return area;
 }
 
-static void area_free(struct space *space, struct area *area)
-{
-	area->next = space->free_areas;
-	space->free_areas = area;
-}
-
 void area_remove(struct space *space, struct area *area)
 {
 	tree_remove(space, area);
-	area_free(space, area);
+	area->next = space->free_areas;
+	space->free_areas = area;
 }
 
 struct area *area_from(const struct space *space, u64 addr)
@@ -227,16 +222,6 @@ bool space_find_area(struct space *space, u64 addr, struct area *found)
 		*found = *area;
 	spin_unlock(&space->lock);
 	return area;
-}
-
-s64 space_policy(struct space *space, u64 addr, struct policy *policy)
-{
-	struct area area;
-
-	if (!space_find_area(space, addr, &area) || area.start > addr)
-		return -EFAULT;
-	*policy = area.policy;
-	return 0;
 }
 
 s64 space_tell(struct space *space)

@@ -63,7 +63,5 @@ bool space_find_area(struct space *space, u64 addr, struct area *found);
 bool space_is_mapped(struct space *space, u64 addr, u64 size);
 /* Tells the proxy what is mapped where. 0, or the proxy's error. */
 s64 space_tell(struct space *space);
-/* Stores the policy of the area at addr: MPOL_DEFAULT if it has none of its own. 0 or -EFAULT. */
-s64 space_policy(struct space *space, u64 addr, struct policy *policy);
 
 #endif

@@ -161,43 +161,41 @@ static s64 write_nodes(u64 address, u64 maxnode, u64 nodes)
 	return 0;
 }
 
-/* Stores the node of the page at addr, which is made if it is not there. 0 or -EFAULT. */
-static s64 node_at(u64 addr, u32 *mode)
+/* Returns the node of the page at addr, which is made if it is not there; or -EFAULT. */
+static s64 node_at(u64 addr)
 {
 	struct space *space = &this_process()->space;
 	s64 node = space_fault(space, addr, false, false, true) ? -EFAULT : space_page(space, addr);
 
-	if (node < 0 || node == PAGE_OF_LINUX)
-		return -EFAULT;
-	*mode = node;
-	return 0;
+	return node == PAGE_OF_LINUX ? -EFAULT : node;
 }
 
 s64 sys_get_mempolicy(struct frame *frame)
 {
 	u64 maxnode = frame->rdx, addr = frame->r10, flags = frame->r8, nodes;
 	struct policy policy = this_thread()->policy;
-	s64 error = 0;
+	struct area area;
+	s64 node;
 
 	if (flags & ~(u64)(MPOL_F_NODE | MPOL_F_ADDR | MPOL_F_MEMS_ALLOWED) ||
+	    (flags & MPOL_F_MEMS_ALLOWED && flags & (MPOL_F_NODE | MPOL_F_ADDR)) ||
+	    (!(flags & (MPOL_F_MEMS_ALLOWED | MPOL_F_ADDR)) && (addr || flags & MPOL_F_NODE)) ||
 	    (frame->rsi && (maxnode < 64 || maxnode > PAGE_SIZE * 8)))
 		return -EINVAL;
-	if (flags & MPOL_F_MEMS_ALLOWED) {
-		if (flags & (MPOL_F_NODE | MPOL_F_ADDR))
-			return -EINVAL;
+	if (flags & MPOL_F_MEMS_ALLOWED)
 		policy = (struct policy){ MPOL_DEFAULT, partition_nodes() };
-	} else if (flags & MPOL_F_ADDR) {
-		error = space_policy(&this_process()->space, addr, &policy);
-	} else if (addr) {
-		return -EINVAL;
+	if (flags & MPOL_F_ADDR) {
+		if (!space_find_area(&this_process()->space, addr, &area) || area.start > addr)
+			return -EFAULT;
+		policy = area.policy;
 	}
 	nodes = policy.nodes;
-	if (!error && flags & MPOL_F_NODE && flags & MPOL_F_ADDR)
-		error = node_at(addr, &policy.mode);
-	else if (!error && flags & MPOL_F_NODE)
-		error = -EINVAL;
-	if (error)
-		return error;
+	if (flags & MPOL_F_NODE) {
+		node = node_at(addr);
+		if (node < 0)
+			return -EFAULT;
+		policy.mode = node;
+	}
 	if (frame->rdi && copy_to_user(frame->rdi, &policy.mode, sizeof(policy.mode)))
 		return -EFAULT;
 	return frame->rsi ? write_nodes(frame->rsi, maxnode, nodes) : 0;

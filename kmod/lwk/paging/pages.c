@@ -133,12 +133,6 @@ u64 kernel_used_bytes(void)
 	return reserve_next - boot->reserve_start;
 }
 
-/* Publishes the end of used memory, because a dump leaves out the rest. */
-static void publish_end(void)
-{
-	WRITE_ONCE(status->kernel_end, kernel_used_bytes());
-}
-
 void pages_init(void)
 {
 	u64 reserve = boot->reserve_start, user_bytes = 0, used;
@@ -176,7 +170,7 @@ void pages_init(void)
 	status->kernel_bytes = boot->reserve_size;
 	status->kernel_node = boot->mem[0].node;
 	status->kernel_used = kernel_taken = reserve_next - reserve;
-	publish_end();
+	WRITE_ONCE(status->kernel_end, kernel_used_bytes());
 }
 
 void *kernel_boot_alloc(size_t size)
@@ -189,7 +183,7 @@ void *kernel_boot_alloc(size_t size)
 		panic("the kernel's reserve of %llu MB is too small", boot->reserve_size >> 20);
 	memory = phys_to_virt(reserve_next);
 	reserve_next += size;
-	publish_end();
+	WRITE_ONCE(status->kernel_end, kernel_used_bytes());
 	kernel_taken += size;
 	status->kernel_used += size;
 	spin_unlock(&lock);
@@ -207,7 +201,7 @@ void *kernel_page_alloc(void)
 	} else if (reserve_next < reserve_end) {
 		page = phys_to_virt(reserve_next);
 		reserve_next += PAGE_SIZE;
-		publish_end();
+		WRITE_ONCE(status->kernel_end, kernel_used_bytes());
 	}
 	if (page)
 		account_kernel(PAGE_SIZE);
@@ -394,11 +388,6 @@ static void drop_page(struct chunk *chunk, u32 page)
 	account_pages(chunk->node, -1, 0);
 }
 
-static u32 page_of(const struct chunk *chunk, u64 phys)
-{
-	return (phys - chunk->phys) / PAGE_SIZE;
-}
-
 void user_page_free(u64 phys)
 {
 	struct chunk *chunk = chunk_of(phys);
@@ -406,7 +395,7 @@ void user_page_free(u64 phys)
 	if (has_retired(phys, PAGE_SIZE))
 		return;
 	spin_lock(&lock);
-	drop_page(chunk, page_of(chunk, phys));
+	drop_page(chunk, (phys - chunk->phys) / PAGE_SIZE);
 	spin_unlock(&lock);
 }
 
@@ -452,7 +441,7 @@ void user_large_split(u64 phys)
 static bool count_others(u64 phys, bool large, u16 more)
 {
 	struct chunk *chunk = chunk_of(phys);
-	u32 first = page_of(chunk, phys), n;
+	u32 first = (phys - chunk->phys) / PAGE_SIZE, n;
 	bool shared = false;
 
 	spin_lock(&lock);

@@ -210,36 +210,13 @@ void futex_forget(struct slot *slot)
 	spin_unlock(&process->futex_lock);
 }
 
-/* Stores the end of the wait on the monotonic clock. 0, -EFAULT or -EINVAL. */
-static s64 read_deadline(const struct frame *frame, u64 *deadline)
-{
-	bool relative = (frame->rsi & FUTEX_COMMAND) == FUTEX_WAIT;
-	u64 ns, now;
-	s64 error;
-
-	*deadline = NO_DEADLINE;
-	if (!frame->r10)
-		return 0;
-	error = clock_read_time(frame->r10, &ns);
-	if (error || ns == NO_DEADLINE)
-		return error;
-	now = clock_monotonic();
-	if (!relative && frame->rsi & FUTEX_CLOCK_REALTIME) {
-		u64 real = clock_now(LWK_CLOCK_REALTIME);
-
-		ns = ns > real ? ns - real : 0;
-		relative = true;
-	}
-	if (relative && __builtin_add_overflow(ns, now, &ns))
-		return 0;
-	*deadline = ns;
-	return 0;
-}
-
 static s64 wait_call(const struct frame *frame, u32 bitset)
 {
+	enum wait_end end = (frame->rsi & FUTEX_COMMAND) == FUTEX_WAIT ? WAIT_FOR
+			    : frame->rsi & FUTEX_CLOCK_REALTIME	       ? WAIT_UNTIL_REALTIME
+								       : WAIT_UNTIL;
 	u64 deadline;
-	s64 error = read_deadline(frame, &deadline);
+	s64 error = clock_read_deadline(frame->r10, end, &deadline);
 
 	return error ? error : wait(frame->rdi, frame->rdx, bitset, deadline);
 }

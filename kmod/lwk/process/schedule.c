@@ -196,11 +196,6 @@ static void start_clock(struct slot *slot, u64 now)
 	group_end(&times->seq);
 }
 
-static void beat(struct slot *slot)
-{
-	WRITE_ONCE(slot->status->heartbeat, slot->status->heartbeat + 1);
-}
-
 /* Gives the turn to another slot; returns when it is this one's again. */
 static void switch_to(struct slot *to)
 {
@@ -221,9 +216,9 @@ static void switch_to(struct slot *to)
 		cpu->turn_end = clock_monotonic() + TURN_NS;
 	cpu->look = true;
 	/* A thread that changes mappings (tlb.c) must find the CPU in the kernel all the time. */
-	beat(to);
+	beat(to, 1);
 	STORE_RELEASE(cpu->current, to);
-	beat(from);
+	beat(from, 1);
 	write_msr(MSR_GS_BASE, (u64)to);
 	cpu->tss.rsp[0] = to->kernel_rsp;
 	WRITE_ONCE(from->channel->lwk_sleeps, 1);

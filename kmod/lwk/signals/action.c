@@ -44,13 +44,10 @@ s64 sys_rt_sigaction(struct frame *frame)
 	}
 	spin_lock(&process->action_lock);
 	old = process->actions[signal - 1];
-	spin_unlock(&process->action_lock);
-	if (frame->rdx && copy_to_user(frame->rdx, &old, sizeof(old)))
-		return -EFAULT;
-	if (frame->rsi) {
-		spin_lock(&process->action_lock);
+	if (frame->rsi)
 		process->actions[signal - 1] = action;
-		spin_unlock(&process->action_lock);
+	spin_unlock(&process->action_lock);
+	if (frame->rsi) {
 		if (signal_ignored(process, signal)) {
 			pending_drop(&this_thread()->pending, SIGNAL_BIT(signal));
 			pending_drop(&process->pending, SIGNAL_BIT(signal));
@@ -63,7 +60,7 @@ s64 sys_rt_sigaction(struct frame *frame)
 			signal_ask_for_ignored(SIGNAL_BIT(signal) & this_thread()->blocked);
 		}
 	}
-	return 0;
+	return frame->rdx && copy_to_user(frame->rdx, &old, sizeof(old)) ? -EFAULT : 0;
 }
 
 /*

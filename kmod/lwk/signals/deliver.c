@@ -32,6 +32,14 @@ struct signal_frame {
 
 #define RED_ZONE 128
 
+/* The registers that a struct frame and a struct sigcontext both have, by the same names. */
+#define REGISTERS_OF(from)                                                                         \
+	.r8 = (from)->r8, .r9 = (from)->r9, .r10 = (from)->r10, .r11 = (from)->r11,                \
+	.r12 = (from)->r12, .r13 = (from)->r13, .r14 = (from)->r14, .r15 = (from)->r15,            \
+	.rdi = (from)->rdi, .rsi = (from)->rsi, .rbp = (from)->rbp, .rbx = (from)->rbx,            \
+	.rdx = (from)->rdx, .rax = (from)->rax, .rcx = (from)->rcx, .rsp = (from)->rsp,            \
+	.rip = (from)->rip
+
 /* fpu_to_user() and fpu_from_user() copy the floating-point state. 0 or -EFAULT. */
 static int fpu_to_user(u64 to)
 {
@@ -109,12 +117,7 @@ static int push_handler(struct frame *frame, const struct lwk_signal *signal, u6
 		.uc_stack = thread->altstack,
 		.uc_sigmask = old_mask,
 		.uc_mcontext = {
-			.r8 = frame->r8, .r9 = frame->r9, .r10 = frame->r10, .r11 = frame->r11,
-			.r12 = frame->r12, .r13 = frame->r13, .r14 = frame->r14,
-			.r15 = frame->r15, .rdi = frame->rdi, .rsi = frame->rsi,
-			.rbp = frame->rbp, .rbx = frame->rbx, .rdx = frame->rdx,
-			.rax = frame->rax, .rcx = frame->rcx, .rsp = frame->rsp,
-			.rip = frame->rip, .eflags = frame->rflags, .cs = USER_CS, .ss = USER_DS,
+			REGISTERS_OF(frame), .eflags = frame->rflags, .cs = USER_CS, .ss = USER_DS,
 			.err = frame->error, .trapno = frame->vector, .oldmask = old_mask,
 			.cr2 = signal->field[0], .fpstate = (struct _fpstate *)fpstate,
 		},
@@ -223,12 +226,6 @@ void signal_deliver(struct frame *frame)
 		restart_call(frame);
 }
 
-/* True when user code may go on at rip. A signal may have interrupted it in the vDSO. */
-static bool is_user_code(u64 rip)
-{
-	return rip < LWK_USER_END || rip - LWK_VDSO_VADDR < LWK_VDSO_BYTES;
-}
-
 s64 sys_rt_sigreturn(struct frame *frame)
 {
 	struct process *process = this_process();
@@ -237,30 +234,16 @@ s64 sys_rt_sigreturn(struct frame *frame)
 	struct ucontext uc;
 	const struct sigcontext *c = &uc.uc_mcontext;
 
+	/* A signal may have interrupted the program in the vDSO. */
 	if (copy_from_user(&uc, at + offsetof(struct signal_frame, context), sizeof(uc)) ||
-	    !is_user_code(c->rip) || (c->fpstate && fpu_from_user((u64)c->fpstate))) {
+	    (c->rip >= LWK_USER_END && c->rip - LWK_VDSO_VADDR >= LWK_VDSO_BYTES) ||
+	    (c->fpstate && fpu_from_user((u64)c->fpstate))) {
 		print("pid %u: bad frame in sigreturn, stack %llx", process->pid, frame->rsp);
 		process->cause.kind = LWK_CAUSE_FRAME;
 		process_exit(SIGSEGV);
 	}
 	*frame = (struct frame){
-		.r8 = c->r8,
-		.r9 = c->r9,
-		.r10 = c->r10,
-		.r11 = c->r11,
-		.r12 = c->r12,
-		.r13 = c->r13,
-		.r14 = c->r14,
-		.r15 = c->r15,
-		.rdi = c->rdi,
-		.rsi = c->rsi,
-		.rbp = c->rbp,
-		.rbx = c->rbx,
-		.rdx = c->rdx,
-		.rax = c->rax,
-		.rcx = c->rcx,
-		.rsp = c->rsp,
-		.rip = c->rip,
+		REGISTERS_OF(c),
 		.vector = SYSCALL_VECTOR,
 		.cs = USER_CS,
 		.ss = USER_DS,

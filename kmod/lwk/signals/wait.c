@@ -40,15 +40,6 @@ void signal_wait_until(u64 deadline)
 	channel_serve_fault();
 }
 
-static s64 wait_for_signal(void)
-{
-	account(LWK_CPU_WAITING);
-	while (signal_collect(), !signal_effective())
-		signal_wait_until(NO_DEADLINE);
-	account(LWK_CPU_USER);
-	return -EINTR;
-}
-
 /* Takes a pending signal of 'set'; 0: there is none. */
 static int take_one(u64 set, struct lwk_signal *taken)
 {
@@ -63,28 +54,20 @@ static int take_one(u64 set, struct lwk_signal *taken)
 /* Waits for a signal of 'set'. -EINTR: another one came first; -EAGAIN: none until the deadline. */
 static s64 await_one(u64 set, u64 deadline, struct lwk_signal *taken)
 {
-	int signal;
+	s64 result;
 
-	while (signal_collect(), !(signal = take_one(set, taken))) {
-		u64 now = deadline == NO_DEADLINE ? 0 : clock_monotonic();
-
+	account(LWK_CPU_WAITING);
+	while (signal_collect(), !(result = take_one(set, taken))) {
 		if (signal_effective())
-			return -EINTR;
-		if (deadline != NO_DEADLINE && now >= deadline)
-			return -EAGAIN;
+			result = -EINTR;
+		else if (deadline != NO_DEADLINE && clock_monotonic() >= deadline)
+			result = -EAGAIN;
+		if (result)
+			break;
 		signal_wait_until(deadline);
 	}
-	return signal;
-}
-
-/* Stores the end of a wait with the timeout at addr, 0: none. 0, -EFAULT, -EINVAL */
-static s64 read_timeout(u64 addr, u64 *deadline)
-{
-	s64 error = addr ? clock_read_time(addr, deadline) : 0;
-
-	if (!addr || __builtin_add_overflow(*deadline, clock_monotonic(), deadline))
-		*deadline = NO_DEADLINE;
-	return error;
+	account(LWK_CPU_USER);
+	return result;
 }
 
 s64 sys_rt_sigtimedwait(struct frame *frame)
@@ -98,7 +81,7 @@ s64 sys_rt_sigtimedwait(struct frame *frame)
 		return -EINVAL;
 	if (copy_from_user(&set, frame->rdi, sizeof(set)))
 		return -EFAULT;
-	result = read_timeout(frame->rdx, &deadline);
+	result = clock_read_deadline(frame->rdx, WAIT_FOR, &deadline);
 	if (result)
 		return result;
 	set &= ~SIGNALS_UNBLOCKABLE;
@@ -106,9 +89,7 @@ s64 sys_rt_sigtimedwait(struct frame *frame)
 	/* Other threads see that this one takes these signals. */
 	WRITE_ONCE(thread->blocked, blocked & ~set);
 	signal_hold();
-	account(LWK_CPU_WAITING);
 	result = await_one(set, deadline, &info.signal);
-	account(LWK_CPU_USER);
 	WRITE_ONCE(thread->blocked, blocked);
 	signal_hold();
 	if (result <= 0)
@@ -145,10 +126,10 @@ s64 sys_rt_sigsuspend(struct frame *frame)
 	if (copy_from_user(&mask, frame->rdi, sizeof(mask)))
 		return -EFAULT;
 	signal_suspend(mask);
-	return wait_for_signal();
+	return await_one(0, NO_DEADLINE, NULL);
 }
 
 s64 sys_pause(struct frame *frame)
 {
-	return wait_for_signal();
+	return await_one(0, NO_DEADLINE, NULL);
 }

@@ -54,3 +54,18 @@ s64 clock_read_time(u64 addr, u64 *ns)
 		return -EFAULT;
 	return clock_to_ns(time.sec, time.nsec, 1, ns) ? 0 : -EINVAL;
 }
+
+s64 clock_read_deadline(u64 addr, enum wait_end end, u64 *deadline)
+{
+	u64 real = end == WAIT_UNTIL_REALTIME ? clock_now(LWK_CLOCK_REALTIME) : 0;
+	s64 error = 0;
+
+	*deadline = NO_DEADLINE;
+	if (addr)
+		error = clock_read_time(addr, deadline);
+	if (*deadline != NO_DEADLINE)
+		*deadline -= MIN(*deadline, real);
+	if (end != WAIT_UNTIL && __builtin_add_overflow(*deadline, clock_monotonic(), deadline))
+		*deadline = NO_DEADLINE;
+	return error;
+}

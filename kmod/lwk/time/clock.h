@@ -19,5 +19,8 @@ bool clock_to_ns(s64 sec, s64 part, s64 unit, u64 *ns);
  * Reads the struct timespec at addr; NO_DEADLINE: longer than can be counted. 0, -EFAULT, -EINVAL.
  */
 s64 clock_read_time(u64 addr, u64 *ns);
+/* Stores the end, on the monotonic clock, of a wait with the time at addr; 0: it has none. */
+enum wait_end { WAIT_FOR, WAIT_UNTIL, WAIT_UNTIL_REALTIME };
+s64 clock_read_deadline(u64 addr, enum wait_end end, u64 *deadline);
 
 #endif

@@ -30,20 +30,21 @@ static inline void group_end(__u32 *seq)
 	WRITE_ONCE(*seq, *seq + 1);
 }
 
+static inline void beat(const struct slot *slot, u64 beats)
+{
+	WRITE_ONCE(slot->status->heartbeat, slot->status->heartbeat + beats);
+}
+
 /* The slot enters the kernel with interrupts off, or leaves it again (abi/shared/statistics.h). */
 static inline void heartbeat(void)
 {
-	struct lwk_cpu_status *own = this_slot()->status;
-
-	WRITE_ONCE(own->heartbeat, own->heartbeat + 1);
+	beat(this_slot(), 1);
 }
 
 /* Long work in the kernel goes on. */
 static inline void still_alive(void)
 {
-	struct lwk_cpu_status *own = this_slot()->status;
-
-	WRITE_ONCE(own->heartbeat, own->heartbeat + 2);
+	beat(this_slot(), 2);
 }
 
 #endif

@@ -15,17 +15,6 @@
 #include "lwk/watch/console.h"
 #include "lwk/watch/registers.h"
 
-/*
- * Interrupts the other CPUs, which stop on their way to user mode, and Linux, which looks at the
- * state.
- */
-static void tell_everybody(void)
-{
-	for (u32 i = 0; i < boot->n_cpus; i++)
-		apic_send(boot->cpus[i].apicid, LWK_DOORBELL_VECTOR);
-	apic_ring_linux(0);
-}
-
 /* gcc's stack protector compares it with its copy on the stack; entry.S chooses it. */
 u64 __stack_chk_guard;
 
@@ -69,6 +58,9 @@ void panic(const char *format, ...)
 	memcpy(status->message, message, sizeof(message));
 	status->panic_ns = clock_now(LWK_CLOCK_REALTIME);
 	STORE_RELEASE(status->state, LWK_STATE_PANIC);
-	tell_everybody();
+	/* The other CPUs stop on their way to user mode, and Linux looks at the state. */
+	for (u32 i = 0; i < boot->n_cpus; i++)
+		apic_send(boot->cpus[i].apicid, LWK_DOORBELL_VECTOR);
+	apic_ring_linux(0);
 	halt_forever();
 }
