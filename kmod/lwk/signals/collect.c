@@ -3,13 +3,16 @@
 
 #include "abi/shared/calls.h"
 #include "lwk/machine/boot.h"
+#include "lwk/machine/x86.h"
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 #include "lwk/watch/console.h"
 
-/* Returns the tid of another thread that does not block the signal, or 0. */
+/* Returns the tid of another thread that takes the signal, if this one blocks it; or 0. */
 static u32 other_taker(const struct process *process, int signal)
 {
+	if (!(this_thread()->blocked & SIGNAL_BIT(signal)) || READ_ONCE(process->n_slots) == 1)
+		return 0;
 	for (u32 i = 0; i < boot->n_slots; i++) {
 		const struct slot *slot = slot_at(i);
 
@@ -20,22 +23,30 @@ static u32 other_taker(const struct process *process, int signal)
 	return 0;
 }
 
+/* By way of Linux, so that it ends a call that the thread waits in there. False: nobody has it. */
+static bool give_to(u32 tid, struct lwk_signal *signal)
+{
+	signal->thread = tid;
+	return tid && channel_send_signal(signal) == 0;
+}
+
 s64 signal_add_to_process(const struct lwk_signal *signal)
 {
 	struct process *process = this_process();
-	struct lwk_signal to_other = *signal;
+	struct lwk_signal sent = *signal;
+	s64 error;
+	u32 taker;
 
-	/*
-	 * The other thread gets it by way of Linux, so that it ends a call that the thread waits in
-	 * there.
-	 */
-	if (this_thread()->blocked & SIGNAL_BIT(signal->signal) &&
-	    READ_ONCE(process->n_slots) > 1) {
-		to_other.thread = other_taker(process, signal->signal);
-		if (to_other.thread && channel_send_signal(&to_other) == 0)
-			return 0;
-	}
-	return pending_add(&process->pending, signal);
+	if (give_to(other_taker(process, signal->signal), &sent))
+		return 0;
+	error = pending_add(&process->pending, signal);
+	/* A thread that takes it since then looked at it before it was there (signal_hold()). */
+	memory_barrier();
+	taker = error ? 0 : other_taker(process, signal->signal);
+	if (taker && pending_take(&process->pending, signal->signal, &sent) &&
+	    !give_to(taker, &sent))
+		error = pending_add(&process->pending, &sent);
+	return error;
 }
 
 /*
@@ -113,10 +124,13 @@ void signal_hand_down(u64 set)
 void signal_hold(void)
 {
 	struct slot *slot = this_slot();
-	/* The proxy's word counts, because these are the program's own signals. */
-	u64 described = READ_ONCE(slot->process->first->channel->described);
-	u64 held = slot->thread.blocked & described & ~SIGNALS_UNBLOCKABLE;
+	u64 described, held;
 
+	/* A thread that adds a signal sees 'blocked', or this thread sees the signal. */
+	memory_barrier();
+	/* The proxy's word counts, because these are the program's own signals. */
+	described = READ_ONCE(slot->process->first->channel->described);
+	held = slot->thread.blocked & described & ~SIGNALS_UNBLOCKABLE;
 	if (held == slot->held)
 		return;
 	signal_hand_down(held & ~slot->held);
