@@ -26,56 +26,50 @@ static s64 send_by_linux(struct frame *frame)
 	return channel_call(PROCESS, frame->error, frame->rdi, frame->rsi, frame->rdx, frame->r10);
 }
 
-/* A signal from the process itself, as kill(2) and tkill(2) make it. */
-static struct lwk_signal own_signal(u64 signal, int code)
+/* Sends a signal to this thread, or to its process: to a thread of it that does not block it. */
+static s64 send_here(struct frame *frame, bool for_thread, u64 signal, struct lwk_signal *sent)
 {
-	const struct process *process = this_process();
-
-	return (struct lwk_signal){ .signal = signal,
-				    .code = code,
-				    .field = { process->pid | (u64)process->uid << 32 } };
-}
-
-/* Sends a signal to this thread, or to its process when this thread would take it. */
-static s64 send_here(struct frame *frame, struct pending *pending, u64 signal, int code)
-{
-	struct lwk_signal sent = own_signal(signal, code);
-
 	if (signal > SIGNALS)
 		return -EINVAL;
 	if (is_for_linux(signal))
 		return send_by_linux(frame);
-	return signal ? pending_add(pending, &sent) : 0;
+	sent->signal = signal;
+	if (!signal)
+		return 0;
+	return for_thread ? pending_add(&this_thread()->pending, sent)
+			  : signal_add_to_process(sent);
+}
+
+/* A signal from the process itself, as kill(2) and tkill(2) make it. */
+static s64 send_own(struct frame *frame, bool for_thread, u64 signal)
+{
+	const struct process *process = this_process();
+	struct lwk_signal sent = { .code = for_thread ? SI_TKILL : SI_USER,
+				   .field = { process->pid | (u64)process->uid << 32 } };
+
+	return send_here(frame, for_thread, signal, &sent);
 }
 
 s64 sys_kill(struct frame *frame)
 {
-	struct process *process = this_process();
-	u64 signal = frame->rsi;
-	bool blocked = signal - 1 < SIGNALS && this_thread()->blocked & SIGNAL_BIT(signal);
-
 	/* Linux finds other processes, and another thread of this one by the proxy's threads. */
-	if ((u32)frame->rdi != process->pid || (READ_ONCE(process->n_slots) > 1 && blocked))
+	if ((u32)frame->rdi != this_process()->pid)
 		return send_by_linux(frame);
-	return send_here(frame, &process->pending, signal, SI_USER);
+	return send_own(frame, false, frame->rsi);
 }
 
 s64 sys_tkill(struct frame *frame)
 {
-	struct thread *thread = this_thread();
-
-	if ((u32)frame->rdi != thread->tid)
+	if ((u32)frame->rdi != this_thread()->tid)
 		return send_by_linux(frame);
-	return send_here(frame, &thread->pending, frame->rsi, SI_TKILL);
+	return send_own(frame, true, frame->rsi);
 }
 
 s64 sys_tgkill(struct frame *frame)
 {
-	struct thread *thread = this_thread();
-
-	if ((u32)frame->rdi != this_process()->pid || (u32)frame->rsi != thread->tid)
+	if ((u32)frame->rdi != this_process()->pid || (u32)frame->rsi != this_thread()->tid)
 		return send_by_linux(frame);
-	return send_here(frame, &thread->pending, frame->rdx, SI_TKILL);
+	return send_own(frame, true, frame->rdx);
 }
 
 /* Queues a signal for the process itself, with the information that it chooses. */
@@ -85,15 +79,7 @@ static s64 queue_here(struct frame *frame, bool for_thread, u64 signal, u64 addr
 
 	if (copy_from_user(&sent, address, sizeof(sent)))
 		return -EFAULT;
-	if (signal > SIGNALS)
-		return -EINVAL;
-	if (is_for_linux(signal))
-		return send_by_linux(frame);
-	sent.signal = signal;
-	if (!signal)
-		return 0;
-	return for_thread ? pending_add(&this_thread()->pending, &sent)
-			  : signal_add_to_process(&sent);
+	return send_here(frame, for_thread, signal, &sent);
 }
 
 s64 sys_rt_sigqueueinfo(struct frame *frame)

@@ -44,6 +44,10 @@ static bool is_for_thread(const siginfo_t *info)
 	switch (info->si_code) {
 	case SI_TKILL:
 		return true;
+	case SI_USER:
+		/* Linux sends these two as if by kill(2) to the thread whose write fails. */
+		return (info->si_signo == SIGPIPE || info->si_signo == SIGXFSZ) &&
+		       info->si_pid == getpid();
 	case SI_QUEUE:
 		return info->si_pid == getpid();
 	case SI_TIMER:

@@ -285,6 +285,37 @@ static int robust_mutexes(void)
 	return 0;
 }
 
+/* ---- signals of a thread's own writes ---- */
+
+static void *write_to_nobody(void *argument)
+{
+	struct timespec none = { 0, 0 };
+	int broken[2];
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	if (pthread_sigmask(SIG_BLOCK, &set, NULL) || pipe(broken) || close(broken[0]))
+		return NULL;
+	for (int i = 0; i < 10; i++)
+		if (write(broken[1], "x", 1) != -1 || errno != EPIPE ||
+		    sigtimedwait(&set, NULL, &none) != SIGPIPE)
+			return NULL;
+	close(broken[1]);
+	return argument;
+}
+
+/* SIGPIPE is for who writes, who waits for it; the others would die of it. */
+static int own_writes(void)
+{
+	pthread_t thread;
+	void *result;
+
+	CHECK(pthread_create(&thread, NULL, write_to_nobody, &lock) == 0);
+	CHECK(pthread_join(thread, &result) == 0 && result == &lock);
+	return 0;
+}
+
 /* ---- memory that several use ---- */
 
 static volatile char *shared;
@@ -409,7 +440,7 @@ int main(int argc, char **argv)
 	if (n_threads < 2 || n_threads > MOST)
 		return 2;
 	if (come_and_go() || all_meet() || waits() || delegated_and_signalled() ||
-	    robust_mutexes() || protection_reaches_all() || all_churn())
+	    robust_mutexes() || own_writes() || protection_reaches_all() || all_churn())
 		return 1;
 	/* Threads that compute and wait end with the process, and the first may end before. */
 	handled_by = 0;
