@@ -132,6 +132,7 @@ static int push_handler(struct frame *frame, const struct lwk_signal *signal, u6
 	frame->rdx = sp + offsetof(struct signal_frame, context);
 	frame->rax = 0;
 	frame->rflags &= ~(RFLAGS_DF | RFLAGS_RF | RFLAGS_TF);
+	fpu_reset();
 	return 0;
 }
 

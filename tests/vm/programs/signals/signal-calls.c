@@ -210,9 +210,42 @@ static int in_clock(void)
 	return 0;
 }
 
+static volatile unsigned short handlers_control;
+static volatile unsigned int handlers_mxcsr;
+
+static void look_at_fpu(int signal)
+{
+	unsigned short control;
+	unsigned int mxcsr;
+
+	__asm__ volatile("fnstcw %0; stmxcsr %1" : "=m"(control), "=m"(mxcsr));
+	handlers_control = control;
+	handlers_mxcsr = mxcsr;
+}
+
+/* A handler's floating-point state is a new one, and the program gets its own back. */
+static int fresh_fpu(void)
+{
+	struct sigaction action = { .sa_handler = look_at_fpu };
+	/* These round down, and division by zero is an exception. */
+	const unsigned short control = (0x37f & ~4) | 0x400, usual_control = 0x37f;
+	const unsigned int mxcsr = (0x1f80 & ~0x200) | 0x2000, usual_mxcsr = 0x1f80;
+	unsigned short after_control;
+	unsigned int after_mxcsr;
+
+	CHECK(sigaction(SIGUSR2, &action, NULL) == 0);
+	__asm__ volatile("fldcw %0; ldmxcsr %1" ::"m"(control), "m"(mxcsr));
+	raise(SIGUSR2);
+	__asm__ volatile("fnstcw %0; stmxcsr %1" : "=m"(after_control), "=m"(after_mxcsr));
+	__asm__ volatile("fldcw %0; ldmxcsr %1" ::"m"(usual_control), "m"(usual_mxcsr));
+	CHECK(handlers_control == usual_control && handlers_mxcsr == usual_mxcsr);
+	CHECK(after_control == control && (after_mxcsr & ~0x3f) == mxcsr);
+	return 0;
+}
+
 int main(void)
 {
-	if (to_itself() || from_linux() || faults() || awaited() || in_clock())
+	if (to_itself() || from_linux() || faults() || awaited() || in_clock() || fresh_fpu())
 		return 1;
 	puts("all of it is right");
 	fflush(stdout);
