@@ -14,6 +14,7 @@
 #include "lwk/machine/machine_check.h"
 #include "lwk/machine/state.h"
 #include "lwk/machine/x86.h"
+#include "lwk/memory/areas.h"
 #include "lwk/memory/fault.h"
 #include "lwk/paging/pages.h"
 #include "lwk/paging/tlb.h"
@@ -89,6 +90,7 @@ void nmi(const struct frame *frame, struct slot *slot)
 static void page_fault(struct frame *frame, u64 addr)
 {
 	struct process *process = this_process();
+	u64 page = ALIGN_DOWN(addr, PAGE_SIZE);
 	int error;
 
 	this_slot()->status->faults++;
@@ -105,8 +107,10 @@ static void page_fault(struct frame *frame, u64 addr)
 	if (error == -EIO)
 		signal_fault(frame, SIGBUS, BUS_ADRERR, addr);
 	else if (error)
+		/* A page that nobody has touched is not present, though it is mapped. */
 		signal_fault(frame, SIGSEGV,
-			     frame->error & FAULT_PRESENT ? SEGV_ACCERR : SEGV_MAPERR, addr);
+			     space_is_mapped(&process->space, page, 1) ? SEGV_ACCERR : SEGV_MAPERR,
+			     addr);
 }
 
 /* The program needs memory that is damaged. */

@@ -176,6 +176,7 @@ void signal_fault(struct frame *frame, int signal, int code, u64 addr)
 	struct thread *thread = this_thread();
 	struct signal_action *action = &process->actions[signal - 1];
 	struct lwk_signal fault = { .signal = signal, .code = code, .field = { addr } };
+	u64 present = signal == SIGSEGV && code == SEGV_ACCERR ? FAULT_PRESENT : 0;
 
 	if (action->handler <= HANDLER_IGNORE || thread->blocked & SIGNAL_BIT(signal)) {
 		action->handler = HANDLER_DEFAULT;
@@ -183,7 +184,7 @@ void signal_fault(struct frame *frame, int signal, int code, u64 addr)
 			/* Without an exception, the stack had no room for a handler's frame. */
 			.kind = frame->vector < X86_EXCEPTIONS ? LWK_CAUSE_EXCEPTION
 							       : LWK_CAUSE_STACK,
-			.exception = frame->vector | frame->error << 8,
+			.exception = frame->vector | (frame->error | present) << 8,
 			.at = frame->rip,
 			.address = addr,
 		};

@@ -40,13 +40,13 @@ load allocation
 
 @test "a program that the LWK kills is told why, where its user reads it" {
 	# shellcheck disable=SC2016  # the job's shell expands these
-	run -0 inside sh -c 'cd /tmp && for cause in null text jump instruction divide file frame stack abort closed; do
+	run -0 inside sh -c 'cd /tmp && for cause in null text guard jump instruction divide file frame stack abort closed; do
 			lwkexec "$1" "$cause"; echo "$cause: $?"
 		done 2>&1
 		wc -c <killed-by.data; rm killed-by.data' sh "$programs/killed-by"
 	echo "$output"
 	grep -E 'killed by signal 11 \(Segmentation fault\): the instruction at 0x[0-9a-f]+ writes to address 0x0, where nothing is mapped$' <<<"$output"
-	grep -E 'writes to address 0x[0-9a-f]+, which its mapping does not allow$' <<<"$output"
+	[[ $(grep -cE 'writes to address 0x[0-9a-f]+, which its mapping does not allow$' <<<"$output") == 2 ]]
 	grep -E 'the instruction at 0x0 is at address 0x0, where nothing is mapped$' <<<"$output"
 	grep -E 'signal 4 \(Illegal instruction\): the instruction at 0x[0-9a-f]+: the CPU does not know it' <<<"$output"
 	grep -E 'signal 8 \(Floating point exception\): .* a division by zero' <<<"$output"
@@ -54,7 +54,7 @@ load allocation
 	grep -F 'signal 11 (Segmentation fault): a signal'\''s handler has returned to a damaged frame on its stack' <<<"$output"
 	grep -F 'its stack has no room for the frame of a signal'\''s handler' <<<"$output"
 	# abort() needs no explanation, and another file in the place of standard error stays as it is.
-	[[ $(grep -c 'killed by signal' <<<"$output") == 8 && $output == *'closed: 139'*$'\n0' ]]
+	[[ $(grep -c 'killed by signal' <<<"$output") == 9 && $output == *'closed: 139'*$'\n0' ]]
 }
 
 # debug_core PROGRAM DIRECTORY COMMAND...: runs gdb's commands on the core file there, in the machine.

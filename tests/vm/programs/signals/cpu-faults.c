@@ -190,6 +190,17 @@ static void write_constant(void)
 	*(volatile unsigned char *)page = 1;
 }
 
+/* Nobody has touched these pages, so that the CPU finds none. */
+static void write_fresh_constant(void)
+{
+	*(volatile char *)mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
+}
+
+static void read_fresh_guard(void)
+{
+	(void)*(volatile char *)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 static void execute_data(void)
 {
 	((void (*)(void))(uintptr_t)page)();
@@ -224,6 +235,8 @@ static const struct {
 	{ "not aligned", not_aligned },
 	{ "read of nothing", read_nothing },
 	{ "write to a constant", write_constant },
+	{ "write to a fresh constant", write_fresh_constant },
+	{ "read of a fresh guard", read_fresh_guard },
 	{ "execution of data", execute_data },
 };
 

@@ -30,6 +30,12 @@ static void write_to_text(void)
 	*(volatile char *)(uintptr_t)write_to_text = 1;
 }
 
+static void write_to_guard(void)
+{
+	nowhere = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	*nowhere = 1;
+}
+
 static void jump_to_null(void)
 {
 	__asm__ volatile("xorl %%eax, %%eax; call *%%rax" ::: "rax", "memory");
@@ -98,11 +104,12 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*die)(void);
 	} causes[] = {
-		{ "null", write_to_null }, { "text", write_to_text },
-		{ "jump", jump_to_null },  { "instruction", unknown_instruction },
-		{ "divide", divide },	   { "file", behind_file },
-		{ "frame", spoil_frame },  { "stack", lose_stack },
-		{ "abort", abort },	   { "closed", with_stderr_closed },
+		{ "null", write_to_null },   { "text", write_to_text },
+		{ "jump", jump_to_null },    { "instruction", unknown_instruction },
+		{ "divide", divide },	     { "file", behind_file },
+		{ "frame", spoil_frame },    { "stack", lose_stack },
+		{ "abort", abort },	     { "closed", with_stderr_closed },
+		{ "guard", write_to_guard },
 	};
 
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
