@@ -39,7 +39,8 @@
  *   AREA    request, one for each mapping, after a reply LWK_RESULT_AREAS; args: start, end, prot,
  *           LWK_AREA_*, number of the file that was mapped there or 0, offset in that file.
  *   LOAD    request; args: number of a file (FILE), start, size, offset. The proxy reads that part
- *           of the file to start. Result: 0, also where the file ends before; or a negative error.
+ *           of the file to start, and zeros to the end of the file's last page. Result: the bytes
+ *           of the file, fewer where it ends before; or a negative error.
  *   CORE    request; args: the signal that ends the process. Result: 1 if the proxy writes a core
  *           file (core(5)); CORE_THREAD, AREA and CORE_PAGES follow in this order, then EXIT.
  *   CORE_THREAD  request; args: number of a thread, its next LWK_CORE_WORDS words: of struct

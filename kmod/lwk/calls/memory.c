@@ -183,26 +183,41 @@ s64 sys_brk(struct frame *frame)
 #define MREMAP_DONTUNMAP 4
 #endif
 
-/* The proxy reads what a private mapping of a file grows by; the file may be closed, and gone. */
-static s64 grow_file(struct frame *frame, const struct area *area)
+/*
+ * The proxy reads a part of a private mapping of a file; the file may be closed, and gone. Returns
+ * the bytes read. Threads that use the part meanwhile find its old bytes or the file's.
+ */
+static s64 load_file(const struct area *area, u64 start, u64 size)
 {
 	struct space *space = &this_process()->space;
-	u64 old_size = ALIGN_UP(frame->rsi, PAGE_SIZE), more = frame->rdx - old_size, start;
-	u64 offset = area->offset + (frame->rdi - area->start) + old_size;
-	s64 at = -ENOMEM, error;
+	s64 n = space_protect(space, start, size, area->prot | PROT_READ | PROT_WRITE);
+
+	if (!n)
+		n = channel_call(MEMORY, LWK_CALL_LOAD, area->file, start, size,
+				 area->offset + (start - area->start));
+	space_protect(space, start, size, area->prot);
+	return n;
+}
+
+static s64 grow_file(struct frame *frame, struct area *area)
+{
+	struct space *space = &this_process()->space;
+	u64 old_size = ALIGN_UP(frame->rsi, PAGE_SIZE), start;
+	u64 more = ALIGN_UP(frame->rdx, PAGE_SIZE) - old_size;
+	s64 at = -ENOMEM;
 
 	if (channel_call(MEMORY, LWK_CALL_LOAD, area->file, 0, 0, 0) >= 0)
 		at = space_resize(space, frame->rdi, old_size, frame->rdx, frame->r10, frame->r8);
 	if (at < 0)
 		return at;
+	area->offset += frame->rdi - area->start;
+	area->start = at;
 	start = at + old_size;
-	error = space_protect(space, start, more, PROT_READ | PROT_WRITE);
-	if (!error)
-		error = space_populate(space, start, more);
-	if (!error)
-		error = channel_call(MEMORY, LWK_CALL_LOAD, area->file, start, more, offset);
+	/* Linux, which writes to the pages, would ask for them one by one. */
+	space_populate(space, start, more);
 	/* As on Linux, what cannot be read is found by who touches it. */
-	space_protect(space, start, more, error ? PROT_NONE : area->prot);
+	if (load_file(area, start, more) < 0)
+		space_protect(space, start, more, PROT_NONE);
 	return at;
 }
 
@@ -282,6 +297,36 @@ s64 sys_msync(struct frame *frame)
 /* Bit n: the LWK may ignore the advice n, from MADV_NORMAL to MADV_COLLAPSE. */
 #define ADVICE_IGNORED 0x2f3f00fUL
 
+/*
+ * Discards memory: threads that touch it find zeros, or what its file has now. -ENOMEM: not all of
+ * it is mapped; -EINVAL: a file's, and MADV_FREE is for other memory; -EIO: the file is gone.
+ */
+static s64 discard(u64 addr, u64 end, bool free)
+{
+	struct space *space = &this_process()->space;
+	bool whole = space_is_mapped(space, addr, end - addr);
+	struct area area;
+	s64 n;
+
+	for (; space_find_area(space, addr, &area) && area.start < end; addr = area.end) {
+		u64 start = MAX(addr, area.start), stop = MIN(end, area.end);
+
+		if (free && (area.file || area.shared))
+			return -EINVAL;
+		if (area.file && !area.shared) {
+			n = load_file(&area, start, stop - start);
+			if (n < 0)
+				return -EIO;
+			start += ALIGN_UP(n, PAGE_SIZE);
+		}
+		n = start < stop ? space_discard(space, start, stop - start) : 0;
+		if (n)
+			return n;
+		process_goes_on();
+	}
+	return whole ? 0 : -ENOMEM;
+}
+
 s64 sys_madvise(struct frame *frame)
 {
 	struct space *space = &this_process()->space;
@@ -293,7 +338,7 @@ s64 sys_madvise(struct frame *frame)
 	case MADV_DONTNEED:
 	case MADV_DONTNEED_LOCKED:
 	case MADV_FREE:
-		return space_discard(space, addr, size);
+		return size ? discard(addr, addr + size, frame->rdx == MADV_FREE) : 0;
 	case MADV_WIPEONFORK:
 		return space_set_fork(space, addr, size, FORK_WIPES);
 	case MADV_DONTFORK:

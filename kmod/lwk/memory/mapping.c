@@ -216,24 +216,17 @@ static s64 protect(struct space *space, u64 addr, u64 size, u32 prot)
 
 static s64 discard(struct space *space, u64 addr, u64 size)
 {
-	size = ALIGN_UP(size, PAGE_SIZE);
-	if (addr % PAGE_SIZE)
-		return -EINVAL;
-	if (!size)
-		return 0;
-	/* Areas stay as they are; only large pages at the edges are split. */
-	if (!range_mapped(space, addr, addr + size) ||
-	    (addr % LARGE_SIZE && large_split(space, addr)) ||
-	    ((addr + size) % LARGE_SIZE && large_split(space, addr + size)))
-		return -ENOMEM;
-	for (struct area *area = area_from(space, addr); area && area->start < addr + size;
-	     area = area->next) {
-		u64 start = MAX(area->start, addr), end = MIN(area->end, addr + size);
+	const struct area *area = area_at(space, addr);
+	u64 end = addr + ALIGN_UP(size, PAGE_SIZE);
 
-		/* Shared pages have their contents from a file. */
-		if (!area->shared)
-			pages_give_back(space, start, end);
-	}
+	/* The area stays as it is; only large pages at the edges are split. */
+	if (!range_valid(addr, end - addr) || !area || area->end < end ||
+	    (addr % LARGE_SIZE && large_split(space, addr)) ||
+	    (end % LARGE_SIZE && large_split(space, end)))
+		return -ENOMEM;
+	/* Shared pages have their contents from a file. */
+	if (!area->shared)
+		pages_give_back(space, addr, end);
 	space_publish(space);
 	return 0;
 }

@@ -27,7 +27,7 @@ s64 space_map_shared(struct space *space, u64 addr, u64 size, u32 prot, enum pla
 		     u64 flags, u64 fd, u64 offset);
 s64 space_unmap(struct space *space, u64 addr, u64 size);
 s64 space_protect(struct space *space, u64 addr, u64 size, u32 prot);
-/* Gives the pages back and keeps the mapping (madvise MADV_DONTNEED). */
+/* Gives the pages of a part of one mapping back and keeps the mapping. 0 or -ENOMEM */
 s64 space_discard(struct space *space, u64 addr, u64 size);
 /* Sets what children get of the range. 0; -EINVAL: FORK_WIPES for shared memory; -ENOMEM. */
 s64 space_set_fork(struct space *space, u64 addr, u64 size, enum at_fork how);

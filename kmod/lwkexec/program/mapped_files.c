@@ -11,6 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lwkexec/instance/copy.h"
+
+#define PAGE 4096
 /* Further files have no number: a program must not make the proxy grow without end. */
 #define MAX_FILES 4096
 
@@ -98,18 +101,23 @@ static int reopen(const struct mapped_file *file)
 
 int64_t mapped_file_load(uint64_t number, uint64_t start, uint64_t size, uint64_t offset)
 {
+	static const char zeros[PAGE];
 	const struct mapped_file file = mapped_file_get(number);
 	int fd = reopen(&file);
-	ssize_t n = 0;
+	uint64_t done = 0;
+	ssize_t n = 1;
+	int error;
 
 	if (fd < 0)
 		return -errno;
-	for (uint64_t done = 0; done < size; done += n) {
+	while (done < size && (n > 0 || (n < 0 && errno == EINTR))) {
 		n = pread(fd, (void *)(start + done), size - done, offset + done);
-		if (n <= 0)
-			break;
+		done += n > 0 ? n : 0;
 	}
-	n = n < 0 ? -errno : 0;
+	error = n < 0 ? -errno : 0;
 	close(fd);
-	return n;
+	/* The file's last page ends with zeros, whatever the program has written there. */
+	if (!error && done % PAGE && done < size)
+		error = copy_out(start + done, zeros, PAGE - done % PAGE);
+	return error ? error : (int64_t)done;
 }

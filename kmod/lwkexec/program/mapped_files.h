@@ -20,8 +20,9 @@ uint32_t mapped_file_number(int fd);
 /* The file with a number that the LWK says; all 0 if there is no such file. */
 struct mapped_file mapped_file_get(uint64_t number);
 /*
- * Reads a part of such a file into memory of the program; what is behind the file's end stays as it
- * is. 0 or a negative errno; -ENOENT: the file is not at its path any more.
+ * Reads a part of such a file into memory of the program; the file's last page ends with zeros, and
+ * pages behind it stay as they are. Returns the bytes read, or a negative errno; -ENOENT: the file is
+ * not at its path any more.
  */
 int64_t mapped_file_load(uint64_t number, uint64_t start, uint64_t size, uint64_t offset);
 /* Must be called in a forked child. */

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -46,6 +47,7 @@ static int barriers(void)
 	if (child == 0)
 		_exit(syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) != 0);
 	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	atomic_store(&stop, false);
 	CHECK(pthread_create(&thread, NULL, spin, NULL) == 0);
 	for (int i = 0; i < 100; i++)
 		CHECK(syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0) == 0);
@@ -123,9 +125,97 @@ static int advice(void)
 	CHECK(mincore(memory, 4 * PAGE, present) == 0 && present[1] & 1 && !(present[2] & 1));
 	CHECK(madvise(memory, PAGE, 77) == -1 && errno == EINVAL);
 	CHECK(madvise(memory + 1, PAGE, MADV_NORMAL) == -1 && errno == EINVAL);
-	CHECK(munmap(memory + PAGE, PAGE) == 0);
+	memset(memory, 'a', 4 * PAGE);
+	/* Linux discards no locked pages. */
+	CHECK(munlock(memory, 2 * PAGE) == 0 && munmap(memory + PAGE, PAGE) == 0);
 	CHECK(madvise(memory, 2 * PAGE, MADV_SEQUENTIAL) == -1 && errno == ENOMEM);
+	CHECK(madvise(memory, 3 * PAGE, MADV_DONTNEED) == -1 && errno == ENOMEM);
+	CHECK(!memory[0] && !memory[2 * PAGE] && memory[3 * PAGE] == 'a');
+	CHECK(madvise(memory + PAGE, 0, MADV_DONTNEED) == 0);
 	return munmap(memory, 4 * PAGE);
+}
+
+/* ---- advice about a private mapping of a file ---- */
+
+#define FILE_PAGES 1030 /* more than two large pages */
+
+static char letter(size_t page)
+{
+	return 'a' + page % 26;
+}
+
+/* The last page of the file ends with zeros. */
+static int make_file(char *path)
+{
+	char page[PAGE];
+	int fd = mkstemp(path);
+
+	for (size_t i = 0; i < FILE_PAGES; i++) {
+		memset(page, letter(i), PAGE);
+		if (write(fd, page, i < FILE_PAGES - 1 ? PAGE : 100) < 0)
+			return -1;
+	}
+	return fd;
+}
+
+static atomic_bool seen_other;
+
+static void *look(void *page)
+{
+	while (!atomic_load(&stop))
+		if (*(volatile char *)page != letter(1))
+			atomic_store(&seen_other, true);
+	return NULL;
+}
+
+/* Threads that read the file's mapping meanwhile find the file. */
+static int discard_before_eyes(char *memory)
+{
+	pthread_t thread;
+
+	atomic_store(&stop, false);
+	CHECK(pthread_create(&thread, NULL, look, memory + PAGE) == 0);
+	for (int i = 0; i < 100; i++)
+		CHECK(madvise(memory + PAGE, PAGE, MADV_DONTNEED) == 0);
+	atomic_store(&stop, true);
+	CHECK(pthread_join(thread, NULL) == 0 && !atomic_load(&seen_other));
+	return 0;
+}
+
+static int files_advice(void)
+{
+	const size_t size = FILE_PAGES * PAGE, last = size - PAGE;
+	char path[] = "advice-XXXXXX", *memory;
+	int fd = make_file(path), error;
+
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	CHECK(fd >= 0 && memory != MAP_FAILED);
+	memset(memory, '!', size);
+	/* The program's own text is gone, also behind the file's end; the rest is as it was. */
+	CHECK(madvise(memory + PAGE, size - PAGE, MADV_DONTNEED) == 0 && memory[PAGE - 1] == '!');
+	for (size_t i = 1; i < FILE_PAGES; i++)
+		CHECK(memory[i * PAGE] == letter(i) && memory[i * PAGE + 99] == letter(i));
+	for (size_t at = last + 100; at < size; at++)
+		CHECK(memory[at] == 0);
+	CHECK(discard_before_eyes(memory) == 0);
+	/* The mapping keeps its protection. */
+	memset(memory + PAGE, '!', PAGE);
+	CHECK(mprotect(memory + PAGE, PAGE, PROT_READ) == 0);
+	CHECK(madvise(memory, 2 * PAGE, MADV_DONTNEED) == 0 && memory[0] == letter(0));
+	CHECK(memory[PAGE] == letter(1) && read(fd, memory + PAGE, 1) <= 0);
+	CHECK(madvise(memory, PAGE, 8 /* MADV_FREE */) == -1 && errno == EINVAL);
+	/* Memory on both sides of a hole is discarded. */
+	memory[0] = memory[last] = '!';
+	CHECK(munmap(memory + 2 * PAGE, PAGE) == 0);
+	CHECK(madvise(memory, size, MADV_DONTNEED) == -1 && errno == ENOMEM);
+	CHECK(memory[0] == letter(0) && memory[last] == letter(FILE_PAGES - 1));
+	/* A file that is gone cannot be read by the LWK. */
+	CHECK(unlink(path) == 0);
+	memory[0] = '!';
+	error = madvise(memory, PAGE, MADV_DONTNEED);
+	CHECK(error ? errno == EIO && memory[0] == '!' : memory[0] == letter(0));
+	close(fd);
+	return munmap(memory, size);
 }
 
 static bool has_room_for(size_t size)
@@ -179,7 +269,8 @@ static int address_space(void)
 
 int main(void)
 {
-	if (advice() || barriers() || protection_keys() || places() || address_space())
+	if (advice() || files_advice() || barriers() || protection_keys() || places() ||
+	    address_space())
 		return 1;
 	puts("all of it is right");
 	return 0;
