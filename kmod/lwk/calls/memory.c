@@ -24,7 +24,7 @@
 #define MAP_KNOWN                                                                                  \
 	(MAP_TYPE | MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_ANONYMOUS | MAP_GROWSDOWN |              \
 	 MAP_DENYWRITE | MAP_EXECUTABLE | MAP_LOCKED | MAP_NORESERVE | MAP_POPULATE |              \
-	 MAP_NONBLOCK | MAP_STACK | MAP_HUGETLB)
+	 MAP_NONBLOCK | MAP_STACK | MAP_HUGETLB | MAP_32BIT)
 
 /* True when the file is open for reading or writing, and not by O_PATH only. */
 static bool is_open(u64 fd)
@@ -86,6 +86,7 @@ s64 sys_mmap(struct frame *frame)
 	u64 size = frame->rsi, prot = frame->rdx & PROT_ALL, flags = frame->r10;
 	enum placement placement = flags & MAP_FIXED_NOREPLACE ? PLACE_EXACT
 				   : flags & MAP_FIXED	       ? PLACE_REPLACE
+				   : flags & MAP_32BIT	       ? PLACE_LOW
 							       : PLACE_ANYWHERE;
 	bool file = !(flags & MAP_ANONYMOUS), shared = flags & MAP_SHARED, copied;
 	s64 addr = 0;
@@ -124,7 +125,18 @@ s64 sys_munmap(struct frame *frame)
 
 s64 sys_mprotect(struct frame *frame)
 {
-	return space_protect(&this_process()->space, frame->rdi, frame->rsi, frame->rdx);
+	struct space *space = &this_process()->space;
+	u64 addr = frame->rdi, size = frame->rsi, prot = frame->rdx;
+	struct area area;
+
+	/* The first thread's stack counts as one that grows, though all of it is mapped. */
+	if (prot & PROT_GROWSDOWN && addr % PAGE_SIZE == 0 && addr >= MAPPINGS_END && size &&
+	    space_find_area(space, addr, &area) && area.start <= addr && !area.file) {
+		size += addr - area.start;
+		addr = area.start;
+		prot &= ~(u64)PROT_GROWSDOWN;
+	}
+	return space_protect(space, addr, size, prot);
 }
 
 /* The calls about protection keys do what Linux does on a CPU without keys. */

@@ -10,9 +10,6 @@
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 
-/* A search for room starts here and leaves room for the dynamic linker and the stack behind. */
-#define MAPPINGS_END (LWK_USER_END - (64UL << 30))
-
 bool range_valid(u64 addr, u64 size)
 {
 	return addr % PAGE_SIZE == 0 && addr >= LWK_USER_START && size <= LWK_USER_END &&
@@ -160,7 +157,7 @@ bool range_mapped(struct space *space, u64 start, u64 end)
 	return false;
 }
 
-u64 find_room(struct space *space, u64 size)
+u64 find_room(struct space *space, u64 size, u64 end)
 {
 	/*
 	 * A size that large pages fill is aligned for them. Other sizes are put next to each
@@ -168,8 +165,10 @@ u64 find_room(struct space *space, u64 size)
 	 * caches and TLBs (Linux has the same rule since 6.7).
 	 */
 	u64 align = size % LARGE_SIZE == 0 ? LARGE_SIZE : PAGE_SIZE;
+	/* The heap of a program that is loaded high grows away from low room. */
+	u64 start = space->brk < end ? MAX(space->brk, LWK_USER_START) : LWK_USER_START;
 
-	return tree_find_room(space, MAX(space->brk, LWK_USER_START), MAPPINGS_END, size, align);
+	return tree_find_room(space, start, end, size, align);
 }
 
 struct choice area_choice(const struct area *area, u64 addr)

@@ -47,8 +47,12 @@ int area_split(struct space *space, u64 addr);
 void area_join(struct space *space, struct area *area);
 /* Adds an area with all that 'like' says, except its links. 0 or -ENOMEM. */
 int area_insert(struct space *space, const struct area *like);
-/* Returns the highest room of that size below the stack, or 0. */
-u64 find_room(struct space *space, u64 size);
+/* A search for room starts here and leaves room for the dynamic linker and the stack behind. */
+#define MAPPINGS_END (LWK_USER_END - (64UL << 30))
+/* The end of what MAP_32BIT asks for. */
+#define LOW_END (2UL << 30)
+/* Returns the highest room of that size below one of these ends, or 0. */
+u64 find_room(struct space *space, u64 size, u64 end);
 
 /* Where a new page of the area comes from. */
 struct choice area_choice(const struct area *area, u64 addr);

@@ -102,11 +102,14 @@ static s64 map_like(struct space *space, u64 addr, u64 size, enum placement plac
 	size = ALIGN_UP(size, PAGE_SIZE);
 	if (!size || size > LWK_USER_END || area.prot & ~PROT_ALL)
 		return size > LWK_USER_END ? -ENOMEM : -EINVAL;
-	if (placement == PLACE_ANYWHERE) {
+	if (placement == PLACE_ANYWHERE || placement == PLACE_LOW) {
+		u64 end = placement == PLACE_LOW ? LOW_END : MAPPINGS_END;
+
 		/* The address is a hint. */
 		addr = ALIGN_DOWN(addr, PAGE_SIZE);
-		if (!addr || !range_valid(addr, size) || !range_free(space, addr, addr + size))
-			addr = find_room(space, size);
+		if (!addr || !range_valid(addr, size) || !range_free(space, addr, addr + size) ||
+		    (placement == PLACE_LOW && addr + size > end))
+			addr = find_room(space, size, end);
 		if (!addr)
 			return -ENOMEM;
 	} else if (!range_valid(addr, size)) {

@@ -8,10 +8,10 @@
 #include "lwk/memory/space.h"
 
 /*
- * The place of a mapping: where room is, at 'addr' if that is free, or at 'addr' whatever it
- * replaces.
+ * The place of a mapping: where room is, where room is below 2 GB, at 'addr' if that is free, or at
+ * 'addr' whatever it replaces.
  */
-enum placement { PLACE_ANYWHERE, PLACE_EXACT, PLACE_REPLACE };
+enum placement { PLACE_ANYWHERE, PLACE_LOW, PLACE_EXACT, PLACE_REPLACE };
 
 /*
  * Makes an anonymous mapping and returns its address. -EEXIST: PLACE_EXACT, and it is not free;

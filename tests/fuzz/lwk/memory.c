@@ -145,8 +145,7 @@ static void forget_views(u32 slot, u64 start, u64 end)
 static u64 take_address(void)
 {
 	/* The third is where find_room() looks first. */
-	static const u64 bases[] = { LWK_USER_START, 16 * LARGE_SIZE,
-				     LWK_USER_END - (64UL << 30) - 8 * LARGE_SIZE,
+	static const u64 bases[] = { LWK_USER_START, 16 * LARGE_SIZE, MAPPINGS_END - 8 * LARGE_SIZE,
 				     LWK_USER_END - 4 * LARGE_SIZE };
 	u32 number = take_number(&input, 2);
 	u64 base = bases[number >> 14];
@@ -416,7 +415,8 @@ static u64 check_tree(const struct area *top, u64 *room)
 /* The highest room below 'ceiling', found slowly. */
 static u64 room(const struct space *space, u64 ceiling, u64 size)
 {
-	u64 floor = MAX(space->brk, LWK_USER_START), best = 0;
+	u64 floor = space->brk < ceiling ? MAX(space->brk, LWK_USER_START) : LWK_USER_START;
+	u64 best = 0;
 
 	for (const struct area *area = space->areas; area; area = area->next) {
 		u64 end = MIN(area->start, ceiling);
@@ -444,7 +444,8 @@ static void check_areas(struct space *space)
 	}
 	must(end <= LWK_USER_END && count == check_tree(space->tree, &end));
 	size += size % LARGE_SIZE ? 0 : PAGE_SIZE;
-	must(find_room(space, size) == room(space, LWK_USER_END - (64UL << 30), size));
+	must(find_room(space, size, MAPPINGS_END) == room(space, MAPPINGS_END, size));
+	must(find_room(space, size, LOW_END) == room(space, LOW_END, size));
 	for (void *page = space->area_pages; page; page = *(void **)page)
 		count_kernel_page(virt_to_phys(page));
 }

@@ -306,6 +306,48 @@ static int growing_advice(void)
 	return munmap(memory, 16 * MB);
 }
 
+static char *map_low(char *hint, int flags)
+{
+	return mmap(hint, MB, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_32BIT | flags, -1, 0);
+}
+
+/* Programs with pointers of 32 bits ask for addresses below 2 GB. */
+static int low_addresses(void)
+{
+	char *const end = (char *)(1UL << 31);
+	char *parts[4], *high = map(MB);
+
+	CHECK(high > end && munmap(high, MB) == 0);
+	for (int i = 0; i < 4; i++) {
+		parts[i] = map_low(i == 1 ? high : NULL, i == 2 ? MAP_SHARED : MAP_PRIVATE);
+		CHECK(parts[i] != MAP_FAILED && parts[i] + MB <= end);
+		parts[i][MB - 1] = mark(0);
+	}
+	CHECK(munmap(parts[3], MB) == 0 && map_low(parts[3], MAP_PRIVATE) == parts[3]);
+	CHECK(map_low(high, MAP_PRIVATE | MAP_FIXED) == high && munmap(high, MB) == 0);
+	CHECK(mmap(NULL, 1UL << 31, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0) ==
+		      MAP_FAILED &&
+	      errno == ENOMEM);
+	for (int i = 0; i < 4; i++)
+		CHECK(munmap(parts[i], MB) == 0);
+	return 0;
+}
+
+/* The dynamic linker makes the stack executable for a library that needs that. */
+static int executable_stack(void)
+{
+	unsigned char code[] = { 0xb8, 7, 0, 0, 0, 0xc3 }; /* movl $7, %eax; ret */
+	const int all = PROT_READ | PROT_WRITE | PROT_EXEC;
+	char *page = (char *)((unsigned long)code & ~(PAGE - 1)), *other = map(2 * PAGE);
+
+	CHECK(mprotect(page, PAGE, all | PROT_GROWSDOWN) == 0);
+	CHECK(((int (*)(void))(unsigned long)code)() == 7);
+	CHECK(mprotect(page, PAGE, PROT_READ | PROT_WRITE | PROT_GROWSDOWN) == 0);
+	/* Other memory does not grow. */
+	CHECK(mprotect(other + PAGE, PAGE, all | PROT_GROWSDOWN) == -1 && errno == EINVAL);
+	return munmap(other, 2 * PAGE);
+}
+
 static int addresses(void)
 {
 	static char *const bad[] = { NULL,
@@ -328,7 +370,7 @@ int main(void)
 {
 	if (holes() || protection() || moving() || files() || file_in_reserved_room() || limits() ||
 	    sparse() || placing() || growing_files() || growing_files() || growing_advice() ||
-	    addresses())
+	    low_addresses() || executable_stack() || addresses())
 		return 1;
 	puts("all of it is right");
 	return 0;
