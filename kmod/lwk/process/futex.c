@@ -19,11 +19,15 @@
 #include "lwk/process/slot.h"
 #include "lwk/proxy/channel.h"
 #include "lwk/signals/collect.h"
+#include "lwk/signals/deliver.h"
 #include "lwk/time/clock.h"
 #include "lwk/watch/account.h"
 
 /* The bits of an operation that are its command. */
 #define FUTEX_COMMAND 0x7f
+
+/* FUTEX_LOCK_PI2, newer than some headers. */
+#define LOCK_PI2 13
 
 static int read_held(struct space *space, const u32 *word, u32 *value)
 {
@@ -120,15 +124,14 @@ static void collect_signals(void)
 		signal_collect_late(LOAD_ACQUIRE(slot->channel->signals.head));
 }
 
-/* futex_wake() in shared memory. */
-static u64 wake_by_linux(u64 addr, u64 count, u32 bitset)
+static s64 by_linux(u64 addr, u32 operation, u64 count, u32 bitset)
 {
 	s64 result;
 
-	while ((result = channel_call(WAIT, __NR_futex, addr, FUTEX_WAKE_BITSET, count, 0, 0,
-				      bitset)) == -EINTR)
+	while ((result = channel_call(WAIT, __NR_futex, addr, operation, count, 0, 0, bitset)) ==
+	       -EINTR)
 		collect_signals();
-	return result < 0 ? 0 : result;
+	return result;
 }
 
 u64 futex_wake(u64 addr, u64 count, u32 bitset)
@@ -136,9 +139,11 @@ u64 futex_wake(u64 addr, u64 count, u32 bitset)
 	struct process *process = this_process();
 	u64 woken;
 
-	if (space_is_shared(&process->space, addr))
-		return wake_by_linux(addr, count, bitset);
+	if (space_is_shared(&process->space, addr)) {
+		s64 result = by_linux(addr, FUTEX_WAKE_BITSET, count, bitset);
 
+		return MAX(result, 0);
+	}
 	spin_lock(&process->futex_lock);
 	woken = wake(process, addr, count, bitset);
 	spin_unlock(&process->futex_lock);
@@ -251,33 +256,54 @@ static s64 requeue(const struct frame *frame, bool compare)
 	return result;
 }
 
-static s64 by_linux(struct frame *frame)
+/* True for a lock with priority inheritance. Linux knows each thread by its proxy's number. */
+static bool inherits(u32 command)
 {
-	u32 command = frame->rsi & FUTEX_COMMAND;
-	bool timed = (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && frame->r10;
+	return command == FUTEX_LOCK_PI || command == LOCK_PI2 || command == FUTEX_TRYLOCK_PI ||
+	       command == FUTEX_UNLOCK_PI;
+}
 
-	return call_delegate(frame, LWK_CALLS_WAIT, !timed);
+/* Private memory is private to the proxy, too, whose window has no pages that others share. */
+static s64 delegate(struct frame *frame, u32 command, bool shared)
+{
+	bool timed = (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && frame->r10;
+	u64 operation = frame->rsi;
+	s64 result;
+
+	frame->rsi |= shared ? 0 : FUTEX_PRIVATE_FLAG;
+	result = call_delegate(frame, LWK_CALLS_WAIT, !timed && !inherits(command));
+	frame->rsi = operation;
+	/* A thread that left the lock by ending is about to say so in its word. */
+	while (!result && READ_ONCE(this_process()->passing))
+		process_looks();
+	/* As on Linux, no handler ends the wait for such a lock. */
+	return result == -EINTR && inherits(command) ? restart_call(frame) : result;
 }
 
 s64 sys_futex(struct frame *frame)
 {
+	/* As on Linux, at least one thread is woken. */
+	u64 count = MAX((s32)frame->rdx, 1);
+	u32 command = frame->rsi & FUTEX_COMMAND;
+	bool shared;
+
 	if (frame->rdi % sizeof(u32))
 		return -EINVAL;
 	if (frame->rdi >= LWK_USER_END)
 		return -EFAULT;
-	if (!(frame->rsi & FUTEX_PRIVATE_FLAG) &&
-	    space_is_shared(&this_process()->space, frame->rdi))
-		return by_linux(frame);
-	switch (frame->rsi & FUTEX_COMMAND) {
+	shared = !(frame->rsi & FUTEX_PRIVATE_FLAG) &&
+		 space_is_shared(&this_process()->space, frame->rdi);
+	if (shared || inherits(command))
+		return delegate(frame, command, shared);
+	switch (command) {
 	case FUTEX_WAIT:
 		return wait_call(frame, ~0U);
 	case FUTEX_WAIT_BITSET:
 		return wait_call(frame, frame->r9);
 	case FUTEX_WAKE:
-		return futex_wake(frame->rdi, (u32)frame->rdx, ~0U);
+		return futex_wake(frame->rdi, count, ~0U);
 	case FUTEX_WAKE_BITSET:
-		return (u32)frame->r9 ? (s64)futex_wake(frame->rdi, (u32)frame->rdx, frame->r9)
-				      : -EINVAL;
+		return (u32)frame->r9 ? (s64)futex_wake(frame->rdi, count, frame->r9) : -EINVAL;
 	case FUTEX_REQUEUE:
 		return requeue(frame, false);
 	case FUTEX_CMP_REQUEUE:
@@ -289,22 +315,43 @@ s64 sys_futex(struct frame *frame)
 
 /* ---- robust futexes: Documentation/locking/robust-futex-ABI.rst of Linux ---- */
 
-static void release_one(u64 addr, u32 tid)
+/* Gives a lock with priority inheritance to who waits for it, in Linux, and says why. */
+static void pass_on(struct process *process, u64 addr)
 {
-	struct space *space = &this_process()->space;
+	u32 private = space_is_shared(&process->space, addr) ? 0 : FUTEX_PRIVATE_FLAG, *word;
+
+	__atomic_add_fetch(&process->passing, 1, __ATOMIC_SEQ_CST);
+	by_linux(addr, FUTEX_UNLOCK_PI | private, 0, 0);
+	word = space_hold(&process->space, addr, true, true);
+	if (word) {
+		__atomic_or_fetch(word, FUTEX_OWNER_DIED, __ATOMIC_SEQ_CST);
+		space_release(&process->space);
+	}
+	__atomic_sub_fetch(&process->passing, 1, __ATOMIC_SEQ_CST);
+}
+
+static void release_one(u64 entry, s64 offset, u32 tid)
+{
+	struct process *process = this_process();
+	/* Bit 0 of an entry marks priority inheritance. */
+	u64 addr = (entry & ~1UL) + offset;
 	u32 old, *word;
 	bool owned;
 
-	if (addr % sizeof(u32) || !(word = space_hold(space, addr, true, true)))
+	if (addr % sizeof(u32) || !(word = space_hold(&process->space, addr, true, true)))
 		return;
 	old = READ_ONCE(*word);
 	do
 		owned = (old & FUTEX_TID_MASK) == tid;
-	while (owned &&
+	while (owned && !(entry & 1 && old & FUTEX_WAITERS) &&
 	       !__atomic_compare_exchange_n(word, &old, (old & FUTEX_WAITERS) | FUTEX_OWNER_DIED,
 					    false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
-	space_release(space);
-	if (owned && old & FUTEX_WAITERS)
+	space_release(&process->space);
+	if (!owned || !(old & FUTEX_WAITERS))
+		return;
+	if (entry & 1)
+		pass_on(process, addr);
+	else
 		futex_wake(addr, 1, ~0U);
 }
 
@@ -321,14 +368,13 @@ void futex_release_robust(const struct thread *thread)
 		u64 next;
 		bool more = !copy_from_user(&next, entry & ~1UL, sizeof(next));
 
-		/* Bit 0 marks priority inheritance, which this LWK does not have. */
 		if (entry != pending)
-			release_one((entry & ~1UL) + head.futex_offset, thread->tid);
+			release_one(entry, head.futex_offset, thread->tid);
 		if (!more)
 			break;
 		entry = next;
 		still_alive();
 	}
 	if (pending)
-		release_one((pending & ~1UL) + head.futex_offset, thread->tid);
+		release_one(pending, head.futex_offset, thread->tid);
 }

@@ -29,6 +29,7 @@ struct process {
 	struct space space;
 	struct spinlock futex_lock;
 	struct waiter *waiters;
+	u32 passing; /* threads that have ended and are passing a lock on (futex.c) */
 	struct spinlock action_lock;
 	struct signal_action actions[SIGNALS]; /* [s-1]: for signal s */
 	u64 passed_on;		      /* signals that the proxy passes on, though ignored */

@@ -194,10 +194,10 @@ void signal_fault(struct frame *frame, int signal, int code, u64 addr)
 	act(frame, &fault, thread->blocked);
 }
 
-static void restart_call(struct frame *frame)
+s64 restart_call(struct frame *frame)
 {
 	frame->rip -= 2; /* the length of SYSCALL */
-	frame->rax = frame->error;
+	return frame->rax = frame->error;
 }
 
 void signal_deliver(struct frame *frame)
