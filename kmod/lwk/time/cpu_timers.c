@@ -282,8 +282,8 @@ s64 sys_timer_create(struct frame *frame)
 	if (frame->rsi && copy_from_user(&event, frame->rsi, sizeof(event)))
 		return -EFAULT;
 	if (!cpu_clock_find(frame->rdi, &clock) ||
-	    (event.notify & ~SIGEV_THREAD_ID && event.notify != SIGEV_NONE) || event.signal < 1 ||
-	    event.signal > SIGNALS ||
+	    (event.notify != SIGEV_NONE &&
+	     (event.notify & ~SIGEV_THREAD_ID || event.signal < 1 || event.signal > SIGNALS)) ||
 	    (event.notify & SIGEV_THREAD_ID && !cpu_time_read(event.tid, &unused)))
 		return -EINVAL;
 	id = make(&clock, &event, !frame->rsi);

@@ -369,6 +369,12 @@ static int timers_of_clocks(void)
 	CHECK(timer_settime(timer, 0, &value, NULL) == -1 && errno == EINVAL);
 	CHECK(timer_delete(timer) == 0);
 	CHECK(timer_settime(timer, 0, &value, NULL) == -1 && errno == EINVAL);
+	/* The signal of a timer that sends none may be any number. */
+	event = (struct sigevent){ .sigev_notify = SIGEV_NONE };
+	CHECK(timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0);
+	CHECK(timer_delete(timer) == 0);
+	event = (struct sigevent){ .sigev_notify = SIGEV_SIGNAL };
+	CHECK(timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == -1 && errno == EINVAL);
 	return 0;
 }
 
