@@ -76,17 +76,19 @@ bool call_here(struct lwk_thread *thread, struct lwk_serve *serve)
 /* A call in user space, as lwkexec/instance/channel.c receives it and replies. */
 static void call_in_proxy(struct lwk_thread *thread, struct lwk_channel *channel)
 {
-	u32 tail = channel->to_linux.tail, head = channel->to_lwk.head;
-	struct lwk_packet packet;
+	u32 read = channel->to_linux.count, written = channel->to_lwk.count;
+	const struct lwk_packet *next = &channel->to_linux.slot[read % LWK_RING_SLOTS];
+	struct lwk_packet *reply = &channel->to_lwk.slot[written % LWK_RING_SLOTS], packet;
 
-	if (__atomic_load_n(&channel->to_linux.head, __ATOMIC_ACQUIRE) == tail)
+	if (__atomic_load_n(&next->turn, __ATOMIC_ACQUIRE) != (u16)(read + 1))
 		return;
-	packet = channel->to_linux.slot[tail % LWK_RING_SLOTS];
-	__atomic_store_n(&channel->to_linux.tail, tail + 1, __ATOMIC_RELEASE);
-	channel->to_lwk.slot[head % LWK_RING_SLOTS] = (struct lwk_packet){
-		.kind = LWK_PACKET_REPLY, .id = packet.id, .args = { result_of(packet.args[0]) }
-	};
-	__atomic_store_n(&channel->to_lwk.head, head + 1, __ATOMIC_RELEASE);
+	packet = *next;
+	__atomic_store_n(&channel->to_linux.count, read + 1, __ATOMIC_RELEASE);
+	reply->kind = LWK_PACKET_REPLY;
+	reply->id = packet.id;
+	reply->args[0] = result_of(packet.args[0]);
+	channel->to_lwk.count = written + 1;
+	__atomic_store_n(&reply->turn, (u16)(written + 1), __ATOMIC_RELEASE);
 	smp_mb();
 	if (__atomic_load_n(&channel->lwk_sleeps, __ATOMIC_RELAXED))
 		channel_ring(thread);
@@ -257,8 +259,8 @@ static void name_channel(struct lwk_channel *channel, unsigned int index)
 	{ { "channel 0 " #member, "channel 1 " #member },                                          \
 	  offsetof(struct lwk_channel, member),                                                    \
 	  sizeof(channel->member) }
-		PART(to_linux.head), PART(to_linux.tail), PART(to_linux.slot), PART(to_lwk.head),
-		PART(to_lwk.tail),   PART(to_lwk.slot),	  PART(lwk_sleeps),    PART(linux_sleeps),
+		PART(to_linux.count), PART(to_linux.slot), PART(to_lwk.count),
+		PART(to_lwk.slot),    PART(lwk_sleeps),	   PART(linux_sleeps),
 	};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -321,10 +323,11 @@ static void make_world(unsigned int n, unsigned int flags)
 		for (unsigned int j = 0; j < LWK_RING_SLOTS; j++) {
 			model_whole(&channel->to_linux.slot[j], sizeof(struct lwk_packet));
 			model_whole(&channel->to_lwk.slot[j], sizeof(struct lwk_packet));
+			/* No packet has come so far. */
+			channel->to_linux.slot[j].turn = channel->to_lwk.slot[j].turn = first;
 		}
 		/* The counts wrap. */
-		channel->to_linux.head = channel->to_linux.tail = first;
-		channel->to_lwk.head = channel->to_lwk.tail = first;
+		channel->to_linux.count = channel->to_lwk.count = first;
 	}
 	lwk_prepare(n, &params, instance->status, world->channels, world->controls);
 	lwk_count_from(first);
@@ -378,10 +381,8 @@ static void all_answered(void)
 		const struct lwk_channel *channel = &world->channels[cpus + i];
 
 		must(world->made[i]);
-		must(channel->to_linux.head == FIRST_ID + world->made[i]);
-		must(channel->to_linux.tail == FIRST_ID + world->made[i]);
-		must(channel->to_lwk.head == FIRST_ID + world->made[i]);
-		must(channel->to_lwk.tail == FIRST_ID + world->made[i]);
+		must(channel->to_linux.count == FIRST_ID + world->made[i]);
+		must(channel->to_lwk.count == FIRST_ID + world->made[i]);
 	}
 }
 

@@ -21,7 +21,7 @@
  * the last close of a file, always that of the device's own file) comes before its reply, which the
  * caller now sends.
  *
- * The caller keeps its counts in the channel itself: to_linux.tail and to_lwk.head.
+ * The caller keeps its counts in the channel itself: to_linux.count and to_lwk.count.
  * EINTR: a signal; EIO: the instance is no longer RUNNING; EINVAL.
  */
 struct lwk_serve {

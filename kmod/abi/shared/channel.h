@@ -9,10 +9,15 @@
 
 /*
  * The channel between an LWK process and its proxy is one page per slot with two
- * rings, each with one writer and one reader. head and tail count packets and
- * wrap at 2^32; packet number c is in slot[c % LWK_RING_SLOTS]. Each side
- * keeps its own count private, copies a packet before it looks into it, and
- * treats an impossible count as the end of the connection.
+ * rings, each with one writer and one reader. Both sides count packets from 0 on, and their counts
+ * wrap at 2^32; packet number c is in slot[c % LWK_RING_SLOTS], and is there when its 'turn' is the
+ * lower half of c + 1, which the writer stores last. So a packet and the news of it are one cache
+ * line (as the sequence numbers of FastForward's and of NVMe's queues have it: Giacomoni et al.,
+ * FastForward for efficient pipeline parallelism, 2008).
+ *
+ * The LWK keeps its counts private. Linux's are in the channel, because the proxy and lwkpart.ko,
+ * which serve it in turns, both need them. Each side copies a packet before it looks into it, and
+ * the LWK treats an impossible count as the end of the connection.
  *
  * There are three kinds of packet (inter-OS delegation paper, section 3): a REQUEST wants a
  * REPLY with the same id; a NOTICE wants none.
@@ -25,7 +30,7 @@ enum lwk_packet_kind {
 
 struct lwk_packet {
 	__u16 kind;
-	__u16 reserved;
+	__u16 turn; /* which packet it is */
 	__u32 id;
 	/* REQUEST, NOTICE: a system call number, or an LWK_CALL_* (calls.h) */
 	__u64 nr;
@@ -36,8 +41,7 @@ struct lwk_packet {
 #define LWK_RING_SLOTS 16
 
 struct lwk_ring {
-	__u32 head LWK_LINE_ALIGNED; /* packets written, by the writer */
-	__u32 tail LWK_LINE_ALIGNED; /* packets read, by the reader */
+	__u32 count LWK_LINE_ALIGNED; /* packets that Linux has read, or written */
 	struct lwk_packet slot[LWK_RING_SLOTS];
 };
 

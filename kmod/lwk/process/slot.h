@@ -43,7 +43,7 @@ struct slot {
 	struct lwk_cpu_status *status;
 
 	/* The channel's counts, kept where nobody else can write. */
-	u32 sent;
+	u32 sent, taken; /* by Linux, as far as is known */
 	u32 received;
 	u32 next_id;
 	u32 signals_taken;

@@ -33,7 +33,10 @@
 
 static bool packet_waits(const struct slot *slot)
 {
-	return LOAD_ACQUIRE(slot->channel->to_lwk.head) != slot->received;
+	const struct lwk_packet *next =
+		&slot->channel->to_lwk.slot[slot->received % LWK_RING_SLOTS];
+
+	return LOAD_ACQUIRE(next->turn) == (u16)(slot->received + 1);
 }
 
 static bool something_waits(const struct slot *slot)
@@ -86,7 +89,7 @@ void channel_reset(void)
 {
 	struct slot *slot = this_slot();
 
-	slot->sent = 0;
+	slot->sent = slot->taken = 0;
 	slot->received = 0;
 	slot->signals_taken = 0;
 }
@@ -128,27 +131,35 @@ static void broken(void)
 	process_kill();
 }
 
-/* Nothing announces room. At most one request is under way, but any number of notices. */
+/*
+ * Nothing announces room. At most one request is under way, but any number of notices. What Linux
+ * has read is looked at only when the ring seems full, because it is in another line.
+ */
 static void await_room(const struct lwk_ring *ring)
 {
-	const struct slot *slot = this_slot();
-	u32 waiting;
+	struct slot *slot = this_slot();
 
-	while ((waiting = slot->sent - LOAD_ACQUIRE(ring->tail)) >= LWK_RING_SLOTS) {
-		if (waiting > LWK_RING_SLOTS)
+	while (slot->sent - slot->taken >= LWK_RING_SLOTS) {
+		slot->taken = LOAD_ACQUIRE(ring->count);
+		if (slot->sent - slot->taken > LWK_RING_SLOTS)
 			broken();
-		process_looks();
+		if (slot->sent - slot->taken == LWK_RING_SLOTS)
+			process_looks();
 	}
 }
 
-static void send(const struct lwk_packet *packet)
+static void send(u16 kind, u32 id, u64 nr, const u64 args[6])
 {
 	struct slot *slot = this_slot();
 	struct lwk_ring *ring = &slot->channel->to_linux;
+	struct lwk_packet *packet = &ring->slot[slot->sent % LWK_RING_SLOTS];
 
 	await_room(ring);
-	ring->slot[slot->sent % LWK_RING_SLOTS] = *packet;
-	STORE_RELEASE(ring->head, ++slot->sent);
+	packet->kind = kind;
+	packet->id = id;
+	packet->nr = nr;
+	memcpy(packet->args, args, sizeof(packet->args));
+	STORE_RELEASE(packet->turn, (u16)++slot->sent);
 	memory_barrier();
 	if (READ_ONCE(slot->channel->linux_sleeps))
 		apic_ring_linux(slot->index % boot->n_cpus);
@@ -157,26 +168,20 @@ static void send(const struct lwk_packet *packet)
 static bool receive(struct lwk_packet *packet)
 {
 	struct slot *slot = this_slot();
-	struct lwk_ring *ring = &slot->channel->to_lwk;
-	u32 waiting = LOAD_ACQUIRE(ring->head) - slot->received;
 
-	if (!waiting)
+	if (!packet_waits(slot))
 		return false;
-	if (waiting > LWK_RING_SLOTS)
-		broken();
-	*packet = ring->slot[slot->received % LWK_RING_SLOTS];
-	STORE_RELEASE(ring->tail, ++slot->received);
+	*packet = slot->channel->to_lwk.slot[slot->received++ % LWK_RING_SLOTS];
 	return true;
 }
 
 s64 channel_request(u64 nr, const u64 args[6])
 {
 	struct slot *slot = this_slot();
-	struct lwk_packet packet = { .kind = LWK_PACKET_REQUEST, .id = ++slot->next_id, .nr = nr };
-	u32 id = packet.id, former = account(LWK_CPU_DELEGATING);
+	u32 id = ++slot->next_id, former = account(LWK_CPU_DELEGATING);
+	struct lwk_packet packet;
 
-	memcpy(packet.args, args, sizeof(packet.args));
-	send(&packet);
+	send(LWK_PACKET_REQUEST, id, nr, args);
 	for (;;) {
 		/* A late reply to a call that no longer waits is ignored. */
 		while (receive(&packet)) {
@@ -197,10 +202,7 @@ s64 channel_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6])
 
 void channel_send_notice(u64 nr, const u64 args[6])
 {
-	struct lwk_packet packet = { .kind = LWK_PACKET_NOTICE, .nr = nr };
-
-	memcpy(packet.args, args, sizeof(packet.args));
-	send(&packet);
+	send(LWK_PACKET_NOTICE, 0, nr, args);
 }
 
 bool channel_take_signal(struct lwk_signal *signal)
@@ -237,7 +239,5 @@ void channel_receive(struct lwk_packet *packet)
 
 void channel_reply(u32 id, s64 result)
 {
-	struct lwk_packet packet = { .kind = LWK_PACKET_REPLY, .id = id, .args = { result } };
-
-	send(&packet);
+	send(LWK_PACKET_REPLY, id, 0, (const u64[6]){ result });
 }

@@ -23,23 +23,28 @@ void channel_init(const struct channel_server *new)
 static bool try_receive(struct lwk_packet *packet)
 {
 	struct lwk_ring *ring = &own.channel->to_linux;
-	uint32_t tail = ring->tail;
+	const struct lwk_packet *next = &ring->slot[ring->count % LWK_RING_SLOTS];
+	uint32_t count = ring->count + 1;
 
-	if (__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) == tail)
+	if (__atomic_load_n(&next->turn, __ATOMIC_ACQUIRE) != (uint16_t)count)
 		return false;
-	*packet = ring->slot[tail % LWK_RING_SLOTS];
-	__atomic_store_n(&ring->tail, tail + 1, __ATOMIC_RELEASE);
+	*packet = *next;
+	__atomic_store_n(&ring->count, count, __ATOMIC_RELEASE);
 	return true;
 }
 
-static void send_packet(const struct lwk_packet *packet)
+static void send_packet(enum lwk_packet_kind kind, uint32_t id, uint64_t nr, const uint64_t args[6])
 {
 	struct lwk_ring *ring = &own.channel->to_lwk;
-	uint32_t head = ring->head;
-
 	/* At most one request and one reply are under way, so there is a free place. */
-	ring->slot[head % LWK_RING_SLOTS] = *packet;
-	__atomic_store_n(&ring->head, head + 1, __ATOMIC_RELEASE);
+	struct lwk_packet *packet = &ring->slot[ring->count % LWK_RING_SLOTS];
+
+	packet->kind = kind;
+	packet->id = id;
+	packet->nr = nr;
+	memcpy(packet->args, args, sizeof(packet->args));
+	ring->count++;
+	__atomic_store_n(&packet->turn, (uint16_t)ring->count, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&own.channel->lwk_sleeps, __ATOMIC_RELAXED))
 		ioctl(session.device, LWK_DOORBELL);
@@ -47,9 +52,7 @@ static void send_packet(const struct lwk_packet *packet)
 
 static void reply(uint32_t id, int64_t result)
 {
-	struct lwk_packet packet = { .kind = LWK_PACKET_REPLY, .id = id, .args = { result } };
-
-	send_packet(&packet);
+	send_packet(LWK_PACKET_REPLY, id, 0, (const uint64_t[6]){ result });
 }
 
 static void receive(struct lwk_packet *packet)
@@ -88,11 +91,10 @@ void channel_serve(void)
 
 int64_t channel_call(uint64_t nr, const uint64_t args[6])
 {
-	struct lwk_packet packet = { .kind = LWK_PACKET_REQUEST, .id = ++last_id, .nr = nr };
-	uint32_t id = packet.id;
+	struct lwk_packet packet;
+	uint32_t id = ++last_id;
 
-	memcpy(packet.args, args, sizeof(packet.args));
-	send_packet(&packet);
+	send_packet(LWK_PACKET_REQUEST, id, nr, args);
 	for (;;) {
 		receive(&packet);
 		if (packet.kind == LWK_PACKET_REPLY && packet.id == id)

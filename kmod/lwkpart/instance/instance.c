@@ -5,8 +5,8 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "abi/shared/channel.h"
 #include "compat/compat.h"
+#include "instance/mail.h"
 
 static void release(struct kref *kref)
 {
@@ -33,10 +33,9 @@ void instance_wake_for_mail(wait_queue_head_t *wait)
 
 void instance_wake_proxy(struct instance *instance, unsigned int slot)
 {
-	const struct lwk_ring *requests = &instance->channels[slot].to_linux;
 	wait_queue_head_t *wait = &instance->wait[slot];
 
-	if (READ_ONCE(requests->head) != READ_ONCE(requests->tail))
+	if (mail_waits(&instance->channels[slot].to_linux))
 		instance_wake_for_mail(wait);
 	else
 		wake_up(wait);

@@ -16,6 +16,7 @@
 #include <linux/cred.h>
 #include <linux/rwsem.h>
 
+#include "instance/mail.h"
 #include "instance/state.h"
 #include "server/spin.h"
 
@@ -74,7 +75,7 @@ static void give_all_up(struct server *server)
 /* The channel exists because rwsem is held, in a state that has processes. */
 static bool asks(const struct server_client *client)
 {
-	return smp_load_acquire(&client->requests->head) != READ_ONCE(client->requests->tail);
+	return mail_waits(client->requests);
 }
 
 static bool anybody_asks(const struct server *server)

@@ -18,7 +18,7 @@ struct server_client {
 	struct list_head link;
 	bool with_server; /* written by server.c; false: the server leaves the client alone */
 	wait_queue_head_t *wait;	 /* where the waiting thread is woken; the instance's */
-	const struct lwk_ring *requests; /* the server looks at its counts only */
+	const struct lwk_ring *requests; /* the server looks whether a packet is there */
 	const struct cred *cred;	 /* of the waiting thread; the leader acts as it */
 	/*
 	 * Tells the LWK whether the server needs a doorbell, as it does when nobody leads. Returns

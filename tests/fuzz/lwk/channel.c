@@ -50,8 +50,8 @@ bool boot_option(const char *option)
 static void proxy_acts(void)
 {
 	static const size_t places[] = {
-		offsetof(struct lwk_channel, to_linux.tail),
-		offsetof(struct lwk_channel, to_lwk.head),
+		offsetof(struct lwk_channel, to_linux.count),
+		offsetof(struct lwk_channel, to_lwk.slot),
 		offsetof(struct lwk_channel, signals.head),
 		offsetof(struct lwk_channel, signals.slot),
 	};
@@ -63,15 +63,15 @@ static void proxy_acts(void)
 	switch (what & 7) {
 	case 0:
 		/* A reply that fits. */
-		channel.to_lwk.slot[channel.to_lwk.head % LWK_RING_SLOTS] = (struct lwk_packet){
+		channel.to_lwk.slot[slots[0].received % LWK_RING_SLOTS] = (struct lwk_packet){
 			.kind = LWK_PACKET_REPLY,
+			.turn = slots[0].received + 1,
 			.id = slots[0].next_id,
 			.args = { take_byte(&input) },
 		};
-		channel.to_lwk.head++;
 		break;
 	case 1:
-		channel.to_linux.tail = channel.to_linux.head;
+		channel.to_linux.count = slots[0].sent;
 		break;
 	case 2:
 		take_bytes(&input, &channel.signals.slot[channel.signals.head % LWK_SIGNAL_SLOTS],

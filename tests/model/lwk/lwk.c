@@ -224,8 +224,8 @@ void lwk_prepare(unsigned int cpus, struct lwk_boot_params *params, struct lwk_s
 void lwk_count_from(u32 count)
 {
 	for (u32 i = boot->n_cpus; i < 2 * boot->n_cpus; i++)
-		machine->slots[i].sent = machine->slots[i].received = machine->slots[i].next_id =
-			count;
+		machine->slots[i].sent = machine->slots[i].taken = machine->slots[i].received =
+			machine->slots[i].next_id = count;
 }
 
 void lwk_begin(unsigned int cpu)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "process/thread/channel.h"
 
+#include "instance/mail.h"
 #include "instance/orders/doorbell.h"
 
 enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int looks)
@@ -13,13 +14,10 @@ enum mail channel_look(struct lwk_thread *thread, bool then_sleep, unsigned int 
 	if (channel) {
 		if (READ_ONCE(channel->linux_sleeps) != then_sleep) {
 			WRITE_ONCE(channel->linux_sleeps, then_sleep);
-			smp_mb(); /* the LWK writes 'head', then reads 'linux_sleeps' */
+			smp_mb(); /* the LWK writes 'turn', then reads 'linux_sleeps' */
 		}
 		do
-			mail = smp_load_acquire(&channel->to_linux.head) !=
-					       READ_ONCE(channel->to_linux.tail)
-				       ? MAIL_WAITS
-				       : MAIL_NONE;
+			mail = mail_waits(&channel->to_linux) ? MAIL_WAITS : MAIL_NONE;
 		while (mail == MAIL_NONE && --looks);
 		if (mail == MAIL_NONE &&
 		    !state_has_processes(READ_ONCE(thread->process->instance->state)))

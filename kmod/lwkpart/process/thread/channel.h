@@ -33,14 +33,14 @@ static inline bool channel_first(const struct lwk_channel *channel, struct lwk_p
 {
 	const struct lwk_ring *ring = &channel->to_linux;
 
-	*packet = ring->slot[READ_ONCE(ring->tail) % LWK_RING_SLOTS];
+	*packet = ring->slot[READ_ONCE(ring->count) % LWK_RING_SLOTS];
 	barrier(); /* the LWK may change its packet; what is looked at is the copy */
 	return !channel_has_signals(channel);
 }
 
 static inline void channel_remove_first(struct lwk_channel *channel)
 {
-	smp_store_release(&channel->to_linux.tail, READ_ONCE(channel->to_linux.tail) + 1);
+	smp_store_release(&channel->to_linux.count, READ_ONCE(channel->to_linux.count) + 1);
 }
 
 /*
@@ -49,15 +49,16 @@ static inline void channel_remove_first(struct lwk_channel *channel)
  */
 static inline bool channel_reply(struct lwk_channel *channel, u32 id, s64 result)
 {
-	u32 head = READ_ONCE(channel->to_lwk.head);
-	struct lwk_packet *reply = &channel->to_lwk.slot[head % LWK_RING_SLOTS];
+	u32 count = READ_ONCE(channel->to_lwk.count);
+	struct lwk_packet *reply = &channel->to_lwk.slot[count % LWK_RING_SLOTS];
 
 	channel_remove_first(channel);
 	reply->kind = LWK_PACKET_REPLY;
 	reply->id = id;
 	reply->args[0] = result;
-	smp_store_release(&channel->to_lwk.head, head + 1);
-	smp_mb(); /* the LWK writes 'lwk_sleeps', then reads 'head' */
+	WRITE_ONCE(channel->to_lwk.count, count + 1);
+	smp_store_release(&reply->turn, (u16)(count + 1));
+	smp_mb(); /* the LWK writes 'lwk_sleeps', then reads 'turn' */
 	return READ_ONCE(channel->lwk_sleeps);
 }
 

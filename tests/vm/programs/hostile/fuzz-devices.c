@@ -202,7 +202,14 @@ static void touch(void)
 		read(ends[0], drain, sizeof(drain));
 }
 
-/* Puts a request for the LWK into a channel, such as one of a program that is being loaded. */
+/* By system calls, because the channel may be taken away at any time; so do all that follow. */
+static bool read_count(const struct lwk_ring *ring, uint32_t *count)
+{
+	return write(ends[1], &ring->count, sizeof(*count)) == sizeof(*count) &&
+	       read(ends[0], count, sizeof(*count)) == sizeof(*count);
+}
+
+/* Puts requests for the LWK into a channel, such as those of a program that is being loaded. */
 static void send(void)
 {
 	int at = fuzz_below(MAPPINGS);
@@ -210,7 +217,7 @@ static void send(void)
 	struct lwk_packet packet = { .kind = fuzz_below(20) ? LWK_PACKET_REQUEST : fuzz_below(5),
 				     .id = fuzz_below(4),
 				     .nr = LWK_CALL_BASE + fuzz_below(26) };
-	uint32_t head = fuzz_below(64) ? 0 : fuzz_random();
+	uint32_t count = fuzz_random(), n = 0;
 	uint64_t place = FUZZ_BYTES + 8192 + fuzz_below(64) * 64;
 
 	if (!channel || mappings[at].size != sizeof(*channel))
@@ -218,15 +225,17 @@ static void send(void)
 	for (int i = 0; i < 6; i++)
 		packet.args[i] =
 			fuzz_below(3) ? fuzz_word() : 0x100000000UL + fuzz_below(64) * 4096;
-	if (pwrite(noise, &packet, sizeof(packet), place) != sizeof(packet))
-		return;
-	for (unsigned i = 0; i < LWK_RING_SLOTS && fuzz_below(8); i++)
-		pread(noise, &channel->to_lwk.slot[i], sizeof(packet), place);
-	if (!head && write(ends[1], &channel->to_lwk.tail, sizeof(head)) == sizeof(head) &&
-	    read(ends[0], &head, sizeof(head)) == sizeof(head))
-		head++;
-	pwrite(noise, &head, sizeof(head), place);
-	pread(noise, &channel->to_lwk.head, sizeof(head), place);
+	if (fuzz_below(64))
+		read_count(&channel->to_lwk, &count);
+	do {
+		packet.turn = count + ++n;
+		if (pwrite(noise, &packet, sizeof(packet), place) == sizeof(packet))
+			pread(noise, &channel->to_lwk.slot[(count + n - 1) % LWK_RING_SLOTS],
+			      sizeof(packet), place);
+	} while (n < LWK_RING_SLOTS && fuzz_below(8));
+	count += n;
+	pwrite(noise, &count, sizeof(count), place);
+	pread(noise, &channel->to_lwk.count, sizeof(count), place);
 	ioctl(*random_file(), LWK_DOORBELL);
 }
 
@@ -246,7 +255,7 @@ static void serve(void)
 		.keep_from = fuzz_below(4) ? 1 : ~0U,
 	};
 	struct lwk_channel *channel;
-	uint32_t head;
+	uint32_t count, n = 1 + fuzz_below(LWK_RING_SLOTS);
 	bool stays;
 
 	ioctl(file, LWK_PROC_CREATE, &create);
@@ -254,10 +263,10 @@ static void serve(void)
 		       LWK_MMAP_CHANNEL);
 	if (channel == MAP_FAILED)
 		return;
-	/* By system calls: the channel may be taken away at any time. */
-	for (unsigned i = 0; i < LWK_RING_SLOTS; i++) {
+	for (uint32_t i = 0; read_count(&channel->to_linux, &count) && i < n; i++) {
 		struct lwk_packet packet = {
 			.kind = LWK_PACKET_REQUEST,
+			.turn = count + i + 1,
 			.id = i,
 			.nr = numbers[fuzz_below(sizeof(numbers) / sizeof(*numbers))],
 			.args = { fuzz_below(16) ? 0 : fuzz_word(),
@@ -272,13 +281,8 @@ static void serve(void)
 		if (packet.nr == SYS_close)
 			packet.args[0] = *random_file();
 		if (pwrite(noise, &packet, sizeof(packet), place) == sizeof(packet))
-			pread(noise, &channel->to_linux.slot[i], sizeof(packet), place);
-	}
-	if (write(ends[1], &channel->to_linux.tail, sizeof(head)) == sizeof(head) &&
-	    read(ends[0], &head, sizeof(head)) == sizeof(head)) {
-		head += 1 + fuzz_below(LWK_RING_SLOTS);
-		pwrite(noise, &head, sizeof(head), FUZZ_BYTES + 16384);
-		pread(noise, &channel->to_linux.head, sizeof(head), FUZZ_BYTES + 16384);
+			pread(noise, &channel->to_linux.slot[(count + i) % LWK_RING_SLOTS],
+			      sizeof(packet), place);
 	}
 	/* A mapping refers to the file. */
 	stays = fuzz_below(4);

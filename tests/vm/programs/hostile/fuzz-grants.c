@@ -32,6 +32,7 @@
 #include "abi/lwkpart.h"
 #include "abi/lwkshared.h"
 #include "check.h"
+#include "ring.h"
 #include "fuzz.h"
 
 #define PAGE 4096UL
@@ -251,10 +252,7 @@ static bool is_over(void)
 
 static void send(const struct lwk_packet *packet)
 {
-	struct lwk_ring *ring = &channel->to_lwk;
-
-	ring->slot[ring->head % LWK_RING_SLOTS] = *packet;
-	__atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_RELEASE);
+	ring_write(&channel->to_lwk, packet);
 	ioctl(device, LWK_DOORBELL);
 }
 
@@ -268,7 +266,7 @@ static bool receive(struct lwk_packet *packet)
 {
 	struct lwk_ring *ring = &channel->to_linux;
 
-	while (__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) == ring->tail) {
+	while (!ring_read(ring, packet)) {
 		struct lwk_serve serve = { .flags = fuzz_below(4), .keep_from = program };
 
 		if ((ioctl(device, LWK_SERVE, &serve) && errno != EINTR) || is_over())
@@ -276,8 +274,6 @@ static bool receive(struct lwk_packet *packet)
 		if (serve.has_reply)
 			reply(serve.id, serve.result);
 	}
-	*packet = ring->slot[ring->tail % LWK_RING_SLOTS];
-	__atomic_store_n(&ring->tail, ring->tail + 1, __ATOMIC_RELEASE);
 	last_packet = time(NULL);
 	return true;
 }

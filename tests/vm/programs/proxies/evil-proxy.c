@@ -19,6 +19,7 @@
 #include "abi/lwkpart.h"
 #include "abi/lwkshared.h"
 #include "check.h"
+#include "ring.h"
 
 static int device;
 static struct lwk_channel *channel;
@@ -118,24 +119,16 @@ static int bad_threads(const char *path)
 
 static void send(const struct lwk_packet *packet)
 {
-	struct lwk_ring *to = &channel->to_lwk;
-
-	to->slot[to->head % LWK_RING_SLOTS] = *packet;
-	__atomic_store_n(&to->head, to->head + 1, __ATOMIC_RELEASE);
+	ring_write(&channel->to_lwk, packet);
 	ioctl(device, LWK_DOORBELL);
 }
 
 /* Takes the LWK's next packet: 0, or 1: there is none. */
 static int receive(struct lwk_packet *packet)
 {
-	struct lwk_ring *from = &channel->to_linux;
 	struct lwk_serve serve = { 0 };
 
-	if (serve_for(900, &serve))
-		return 1;
-	*packet = from->slot[from->tail % LWK_RING_SLOTS];
-	__atomic_store_n(&from->tail, from->tail + 1, __ATOMIC_RELEASE);
-	return 0;
+	return serve_for(900, &serve) || !ring_read(&channel->to_linux, packet);
 }
 
 /* Returns the LWK's reply to a request; 1 without a reply. Gives back pages meanwhile. */
@@ -283,7 +276,7 @@ static int bad_changes(const char *path)
 	CHECK(ioctl(device, LWK_PROC_CREATE, &create) == 0);
 	CHECK(!readable(start));
 	/* The channel is a new one, too. */
-	CHECK(channel->to_lwk.head == 0 && channel->to_linux.head == 0);
+	CHECK(channel->to_lwk.count == 0 && channel->to_linux.count == 0);
 	CHECK(ask(LWK_CALL_MAP, start, 4096, PROT_READ | PROT_WRITE) == 0);
 	CHECK(readable(start));
 	CHECK(ioctl(device, LWK_PROC_END) == 0);
@@ -393,14 +386,21 @@ static int too_many_listeners(const char *path)
 	return 0;
 }
 
+/* Writes a request behind those that the channel has and nobody has read. */
 static void forge(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 {
 	struct lwk_ring *ring = &channel->to_linux;
+	uint32_t count = ring->count;
 
-	ring->slot[ring->head % LWK_RING_SLOTS] = (struct lwk_packet){
-		.kind = LWK_PACKET_REQUEST, .id = 77, .nr = nr, .args = { arg0, arg1, arg2 }
+	while (ring->slot[count % LWK_RING_SLOTS].turn == (uint16_t)(count + 1))
+		count++;
+	ring->slot[count % LWK_RING_SLOTS] = (struct lwk_packet){
+		.kind = LWK_PACKET_REQUEST,
+		.turn = count + 1,
+		.id = 77,
+		.nr = nr,
+		.args = { arg0, arg1, arg2 },
 	};
-	__atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_RELEASE);
 }
 
 /* A request that the LWK never made is carried out, if at all, as a call of the proxy's own. */
@@ -408,6 +408,7 @@ static int forged_requests(const char *path, unsigned flags)
 {
 	struct lwk_serve serve = { .flags = flags };
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC), status;
+	struct lwk_packet packet;
 	pid_t child;
 
 	CHECK(begin(path) == 0);
@@ -425,7 +426,7 @@ static int forged_requests(const char *path, unsigned flags)
 	forge(SYS_close, device, 0, 0);
 	CHECK(serve_for(300, &serve) == 0);
 	CHECK(fcntl(device, F_GETFD) >= 0);
-	channel->to_linux.tail++;
+	channel->to_linux.count++;
 	forge(SYS_read, 0, 0xffffffff81000000, 4096);
 	forge(SYS_write, 999, 0, 1UL << 62);
 	forge(1UL << 63 | SYS_read, 0, 0, 0);
@@ -435,7 +436,8 @@ static int forged_requests(const char *path, unsigned flags)
 	if (child == 0) {
 		if (map_channel())
 			_exit(2);
-		channel->to_linux.tail = channel->to_linux.head;
+		while (ring_read(&channel->to_linux, &packet))
+			;
 		fd = open("/dev/null", O_RDWR);
 		forge(SYS_close, fd, 0, 0);
 		_exit(serve_for(300, &serve) == 0 && fcntl(fd, F_GETFD) >= 0 ? 0 : 1);

@@ -110,11 +110,11 @@ static int forge_read(void *buffer)
 	CHECK(channel != MAP_FAILED && zero >= 0);
 	channel->to_linux.slot[0] = (struct lwk_packet){
 		.kind = LWK_PACKET_REQUEST,
+		.turn = 1,
 		.id = 77,
 		.nr = SYS_read,
 		.args = { zero, (uintptr_t)buffer, PAGE },
 	};
-	__atomic_store_n(&channel->to_linux.head, 1, __ATOMIC_RELEASE);
 	return 0;
 }
 

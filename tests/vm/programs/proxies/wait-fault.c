@@ -34,6 +34,7 @@
 #include "abi/lwkpart.h"
 #include "abi/lwkshared.h"
 #include "check.h"
+#include "ring.h"
 
 #define START (1UL << 34)
 #define SIZE (16UL << 20)
@@ -43,20 +44,16 @@ static struct lwk_channel *channel;
 
 static int64_t ask(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
 {
-	struct lwk_ring *to = &channel->to_lwk, *from = &channel->to_linux;
-	struct lwk_serve serve = { 0 };
-	int64_t result;
-
-	to->slot[to->head % LWK_RING_SLOTS] = (struct lwk_packet){
+	struct lwk_packet packet = {
 		.kind = LWK_PACKET_REQUEST, .id = 5, .nr = nr, .args = { arg0, arg1, arg2 }
 	};
-	__atomic_store_n(&to->head, to->head + 1, __ATOMIC_RELEASE);
+	struct lwk_serve serve = { 0 };
+
+	ring_write(&channel->to_lwk, &packet);
 	ioctl(device, LWK_DOORBELL);
-	if (ioctl(device, LWK_SERVE, &serve))
+	if (ioctl(device, LWK_SERVE, &serve) || !ring_read(&channel->to_linux, &packet))
 		return 1;
-	result = from->slot[from->tail % LWK_RING_SLOTS].args[0];
-	__atomic_store_n(&from->tail, from->tail + 1, __ATOMIC_RELEASE);
-	return result;
+	return packet.args[0];
 }
 
 /* ---- waits of others ---- */
