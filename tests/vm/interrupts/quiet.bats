@@ -119,6 +119,7 @@ expand()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "a quiet job beside an LWK job on the free cores has no interrupts" {
 	before=$(affinities)
 	quiet_job

@@ -70,6 +70,7 @@ machine_check()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "a fatal error ends the LWK with the reason; later ones do not reset the node" {
 	other=$(submit user2 -n1 -c2 --mem=300 --lwk --wrap "srun $programs/sleeper 600")
 	# Once the CPU is Linux's again, a machine check there is fatal to Linux.

@@ -91,6 +91,7 @@ teardown()
 }
 
 # shellcheck disable=SC2030
+# bats test_tags=nightly
 @test "pages that an LWK process shares count as pinned, and have a bound" {
 	job=$(submit user1 -n2 --mem=400 --lwk --lwk-proxy-mem=700M \
 		--wrap "srun -n1 $programs/pin-shared 16 /tmp/limits.go; srun -n1 $programs/pin-shared 600")

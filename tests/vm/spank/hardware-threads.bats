@@ -42,6 +42,7 @@ lwk()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "programs run on each of the threads" {
 	# All are there at once: the first to end would leave its CPU to the last one.
 	job=$(submit user1 --exclusive --mem=400 -n4 --lwk <<-EOF
@@ -73,6 +74,7 @@ lwk()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "an odd number of CPUs is rounded up to whole cores, as Slurm allocates them" {
 	run -0 lwk -n1 -c3 -- lwkctl status
 	echo "$output"

@@ -171,6 +171,7 @@ user_ns()
 	job_is "$lwk" JobState=FAILED ExitCode=138:0
 }
 
+# bats test_tags=nightly
 @test "a program that stops itself goes on when it is continued" {
 	both -n2 --mem=512 <<-'EOF'
 	#!/bin/bash

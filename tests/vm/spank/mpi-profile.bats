@@ -66,6 +66,7 @@ expected='[0,1,122,122,11535224]
 }
 
 # Each rank in each step: 122 messages, 2 allreduces and 2 allgathers of 4 bytes, 3 barriers.
+# bats test_tags=nightly
 @test "the record of an LWK job has the sums of its steps with profiles" {
 	as user1 mkdir -p /tmp/mpi-record
 	job=$(submit user1 -n2 -c3 --mem=900 --lwk --wrap "cd /tmp/mpi-record

@@ -151,6 +151,7 @@ interactive_fails()
 	[[ $output == *' MB/s'* && $output == *'4 ranks'* ]]
 }
 
+# bats test_tags=nightly
 @test "a program's exit status on one node is that of its step and its job" {
 	run -9 as user1 srun -N2 -n2 -c2 --mem=256 --lwk "$programs/exit-with" 9
 	job=$(both user1 --wrap 'exec srun -N1 -n1 -w node2 /opt/lwk-tests/exit-with 5')

@@ -200,6 +200,7 @@ all_cpus_are_there()
 	all_is_as_before
 }
 
+# bats test_tags=nightly
 @test "slurmd and slurmctld that restart in LWK mode know the whole node" {
 	lwk=$(lwk_job user1 3)
 	on_lwk user1 "$lwk"
