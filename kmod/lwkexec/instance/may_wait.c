@@ -24,7 +24,7 @@
 /* TCSETSW2 and TCSETSF2, for which <asm/termbits.h> would redefine what <sys/ioctl.h> has. */
 #define NR_TCSETSW2 0x2c
 #define NR_TCSETSF2 0x2d
-/* Newer than some headers. */
+/* FUTEX_LOCK_PI2, newer than some headers. */
 #define LOCK_PI2 13
 /* Calls with more operations on semaphores are taken for ones that wait. */
 #define MOST_OPERATIONS 32
@@ -54,11 +54,6 @@ static bool queue_may_wait(int fd)
 	return mode >= 0 && !(mode & O_NONBLOCK);
 }
 
-static bool socket_may_wait(int fd, uint64_t flags)
-{
-	return !(flags & MSG_DONTWAIT) && fd_may_wait(fd);
-}
-
 /* A FIFO waits for its other end, and a terminal for its line. */
 static bool open_may_wait(int directory, uint64_t path, uint64_t flags)
 {
@@ -73,7 +68,7 @@ static bool open_how_may_wait(const uint64_t *args)
 {
 	uint64_t flags;
 
-	/* The flags are what struct open_how begins with. */
+	/* struct open_how begins with the flags. */
 	return copy_in(&flags, args[2], sizeof(flags)) == sizeof(flags) &&
 	       open_may_wait(args[0], args[1], flags);
 }
@@ -96,7 +91,7 @@ static bool terminal_may_wait(unsigned int command)
 	}
 }
 
-/* Only for terminals and for calls that every file has is it known whether they wait. */
+/* A command of a device that is no terminal may wait; those that every file has do not. */
 static bool ioctl_may_wait(int fd, unsigned int command)
 {
 	struct stat file;
@@ -145,85 +140,126 @@ static bool time_may_pass(uint64_t address)
 	       time[1];
 }
 
+/* True for fcntl(2) that waits for a lock. */
+static bool lock_may_wait(unsigned int command)
+{
+	return command == F_SETLKW || command == F_OFD_SETLKW;
+}
+
+/* The waits of calls; 0, 1 and 2 are arguments, and 'at' is that of the table below. */
+enum waits {
+	NEVER,
+	ALWAYS,
+	DESCRIPTOR,   /* for the descriptor at 0 */
+	DESCRIPTORS,  /* for those at 0 and 1 */
+	QUEUE,	      /* for the message queue at 0 */
+	OPENED,	      /* for the file of open(2) */
+	CREATED,      /* of creat(2) */
+	OPENED_AT,    /* of openat(2) */
+	OPENED_HOW,   /* of openat2(2) */
+	CONTROL,      /* for the device at 0, with the command at 1 */
+	LOCK,	      /* for a lock, with the command at 1 */
+	FUTEX,	      /* with the operation at 1 */
+	SEMAPHORES,   /* with the operations at 1, as many as 2 says */
+	MILLISECONDS, /* for as long as 'at' says */
+	TIME,	      /* for the time at the address 'at' */
+};
+
+/* The calls that may wait, but not when argument number 'at' has one of 'flags'. */
+static const struct {
+	uint8_t waits, at;
+	uint16_t flags;
+} calls[] = {
+	[SYS_read] = { .waits = DESCRIPTOR },
+	[SYS_write] = { .waits = DESCRIPTOR },
+	[SYS_open] = { .waits = OPENED },
+	[SYS_poll] = { .waits = MILLISECONDS, .at = 2 },
+	[SYS_ioctl] = { .waits = CONTROL },
+	[SYS_pread64] = { .waits = DESCRIPTOR },
+	[SYS_pwrite64] = { .waits = DESCRIPTOR },
+	[SYS_readv] = { .waits = DESCRIPTOR },
+	[SYS_writev] = { .waits = DESCRIPTOR },
+	[SYS_select] = { .waits = TIME, .at = 4 },
+	[SYS_nanosleep] = { .waits = ALWAYS },
+	[SYS_sendfile] = { .waits = DESCRIPTORS },
+	[SYS_connect] = { .waits = DESCRIPTOR },
+	[SYS_accept] = { .waits = DESCRIPTOR },
+	[SYS_sendto] = { .waits = DESCRIPTOR, .at = 3, .flags = MSG_DONTWAIT },
+	[SYS_recvfrom] = { .waits = DESCRIPTOR, .at = 3, .flags = MSG_DONTWAIT },
+	[SYS_sendmsg] = { .waits = DESCRIPTOR, .at = 2, .flags = MSG_DONTWAIT },
+	[SYS_recvmsg] = { .waits = DESCRIPTOR, .at = 2, .flags = MSG_DONTWAIT },
+	[SYS_wait4] = { .waits = ALWAYS, .at = 2, .flags = WNOHANG },
+	[SYS_semop] = { .waits = SEMAPHORES },
+	[SYS_msgsnd] = { .waits = ALWAYS, .at = 3, .flags = IPC_NOWAIT },
+	[SYS_msgrcv] = { .waits = ALWAYS, .at = 4, .flags = IPC_NOWAIT },
+	[SYS_fcntl] = { .waits = LOCK },
+	[SYS_flock] = { .waits = ALWAYS, .at = 1, .flags = LOCK_NB | LOCK_UN },
+	[SYS_creat] = { .waits = CREATED },
+	[SYS_futex] = { .waits = FUTEX },
+	[SYS_semtimedop] = { .waits = SEMAPHORES },
+	[SYS_clock_nanosleep] = { .waits = ALWAYS },
+	[SYS_epoll_wait] = { .waits = MILLISECONDS, .at = 3 },
+	[SYS_mq_timedsend] = { .waits = QUEUE },
+	[SYS_mq_timedreceive] = { .waits = QUEUE },
+	[SYS_waitid] = { .waits = ALWAYS, .at = 3, .flags = WNOHANG },
+	[SYS_openat] = { .waits = OPENED_AT },
+	[SYS_pselect6] = { .waits = TIME, .at = 4 },
+	[SYS_ppoll] = { .waits = TIME, .at = 2 },
+	[SYS_splice] = { .waits = ALWAYS, .at = 5, .flags = SPLICE_F_NONBLOCK },
+	[SYS_tee] = { .waits = ALWAYS, .at = 3, .flags = SPLICE_F_NONBLOCK },
+	[SYS_epoll_pwait] = { .waits = MILLISECONDS, .at = 3 },
+	[SYS_accept4] = { .waits = DESCRIPTOR },
+	[SYS_preadv] = { .waits = DESCRIPTOR },
+	[SYS_pwritev] = { .waits = DESCRIPTOR },
+	[SYS_recvmmsg] = { .waits = DESCRIPTOR, .at = 3, .flags = MSG_DONTWAIT },
+	[SYS_sendmmsg] = { .waits = DESCRIPTOR, .at = 3, .flags = MSG_DONTWAIT },
+	[SYS_preadv2] = { .waits = DESCRIPTOR },
+	[SYS_pwritev2] = { .waits = DESCRIPTOR },
+	[__NR_openat2] = { .waits = OPENED_HOW },
+	[__NR_epoll_pwait2] = { .waits = TIME, .at = 3 },
+};
+
 bool may_wait(const struct lwk_packet *request)
 {
 	const uint64_t *args = (const uint64_t *)request->args;
+	unsigned int at;
 
-	switch (request->nr) {
-	case SYS_read:
-	case SYS_write:
-	case SYS_pread64:
-	case SYS_pwrite64:
-	case SYS_readv:
-	case SYS_writev:
-	case SYS_preadv:
-	case SYS_pwritev:
-	case SYS_preadv2:
-	case SYS_pwritev2:
-	case SYS_connect:
-	case SYS_accept:
-	case SYS_accept4:
-		return fd_may_wait(args[0]);
-	case SYS_sendfile:
-		return fd_may_wait(args[0]) || fd_may_wait(args[1]);
-	case SYS_splice:
-		return !(args[5] & SPLICE_F_NONBLOCK);
-	case SYS_tee:
-		return !(args[3] & SPLICE_F_NONBLOCK);
-	case SYS_sendto:
-	case SYS_recvfrom:
-	case SYS_sendmmsg:
-	case SYS_recvmmsg:
-		return socket_may_wait(args[0], args[3]);
-	case SYS_sendmsg:
-	case SYS_recvmsg:
-		return socket_may_wait(args[0], args[2]);
-	case SYS_open:
-		return open_may_wait(AT_FDCWD, args[0], args[1]);
-	case SYS_creat:
-		return open_may_wait(AT_FDCWD, args[0], 0);
-	case SYS_openat:
-		return open_may_wait(args[0], args[1], args[2]);
-	case __NR_openat2:
-		return open_how_may_wait(args);
-	case SYS_ioctl:
-		return ioctl_may_wait(args[0], args[1]);
-	case SYS_fcntl:
-		return (uint32_t)args[1] == F_SETLKW || (uint32_t)args[1] == F_OFD_SETLKW;
-	case SYS_flock:
-		return !(args[1] & (LOCK_NB | LOCK_UN));
-	case SYS_wait4:
-		return !(args[2] & WNOHANG);
-	case SYS_waitid:
-		return !(args[3] & WNOHANG);
-	case SYS_poll:
-		return (int)args[2] != 0;
-	case SYS_epoll_wait:
-	case SYS_epoll_pwait:
-		return (int)args[3] != 0;
-	case SYS_ppoll:
-		return time_may_pass(args[2]);
-	case __NR_epoll_pwait2:
-		return time_may_pass(args[3]);
-	case SYS_select:
-	case SYS_pselect6:
-		return time_may_pass(args[4]);
-	case SYS_nanosleep:
-	case SYS_clock_nanosleep:
-		return true;
-	case SYS_futex:
-		return futex_may_wait(args[1]);
-	case SYS_semop:
-	case SYS_semtimedop:
-		return semaphores_may_wait(args[1], args[2]);
-	case SYS_msgsnd:
-		return !(args[3] & IPC_NOWAIT);
-	case SYS_msgrcv:
-		return !(args[4] & IPC_NOWAIT);
-	case SYS_mq_timedsend:
-	case SYS_mq_timedreceive:
-		return queue_may_wait(args[0]);
-	default:
+	if (request->nr >= sizeof(calls) / sizeof(calls[0]))
 		return false;
+	at = calls[request->nr].at;
+	if (args[at] & calls[request->nr].flags)
+		return false;
+	switch ((enum waits)calls[request->nr].waits) {
+	case NEVER:
+		return false;
+	case ALWAYS:
+		return true;
+	case DESCRIPTOR:
+		return fd_may_wait(args[0]);
+	case DESCRIPTORS:
+		return fd_may_wait(args[0]) || fd_may_wait(args[1]);
+	case QUEUE:
+		return queue_may_wait(args[0]);
+	case OPENED:
+		return open_may_wait(AT_FDCWD, args[0], args[1]);
+	case CREATED:
+		return open_may_wait(AT_FDCWD, args[0], 0);
+	case OPENED_AT:
+		return open_may_wait(args[0], args[1], args[2]);
+	case OPENED_HOW:
+		return open_how_may_wait(args);
+	case CONTROL:
+		return ioctl_may_wait(args[0], args[1]);
+	case LOCK:
+		return lock_may_wait(args[1]);
+	case FUTEX:
+		return futex_may_wait(args[1]);
+	case SEMAPHORES:
+		return semaphores_may_wait(args[1], args[2]);
+	case MILLISECONDS:
+		return (int)args[at] != 0;
+	case TIME:
+		return time_may_pass(args[at]);
 	}
+	return false;
 }
