@@ -179,7 +179,10 @@ static void end(const struct lwk_packet *notice)
 	core_write(&program, notice->args[0], &cause, &core);
 	cause_tell(program.name, notice->args[0], &cause, core.text);
 	fork_return();
-	/* lwkpart.ko charges the proxy with what the program has used, for whoever waits for it. */
+	/*
+	 * lwkpart.ko charges the proxy with what the program has used, for the process that waits
+	 * for it.
+	 */
 	if (session_close() == 0)
 		report_at_end();
 	signals_end(notice->args[0]);

@@ -26,7 +26,7 @@ enum lwk_grant_order {
 	LWK_GRANT_UNPIN,   /* all pages that were granted in the range */
 };
 
-/* How the LWK uses the pages. */
+/* The LWK's use of the pages. */
 enum lwk_grant_access {
 	LWK_GRANT_READ = 0,  /* it may not write to them */
 	LWK_GRANT_MAY_WRITE, /* it may, and reads the first one now */

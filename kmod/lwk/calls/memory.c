@@ -227,7 +227,7 @@ static s64 grow_file(struct frame *frame, struct area *area)
 	start = at + old_size;
 	/* Linux, which writes to the pages, would ask for them one by one. */
 	space_populate(space, start, more);
-	/* As on Linux, what cannot be read is found by who touches it. */
+	/* As on Linux, a thread that touches a part that cannot be read gets a signal. */
 	if (load_file(area, start, more) < 0)
 		space_protect(space, start, more, PROT_NONE);
 	return at;

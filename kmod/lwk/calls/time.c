@@ -19,7 +19,7 @@
 #include "lwk/watch/account.h"
 
 #define NS_PER_TICK 10000000
-/* How long a wait for a clock of CPU time sleeps before it looks again. */
+/* The time that a wait for a clock of CPU time sleeps before it looks again. */
 #define LEAST_SLEEP_NS 1000000UL
 #define MOST_SLEEP_NS 1000000000UL
 

@@ -54,7 +54,7 @@ int area_insert(struct space *space, const struct area *like);
 /* Returns the highest room of that size below one of these ends, or 0. */
 u64 find_room(struct space *space, u64 size, u64 end);
 
-/* Where a new page of the area comes from. */
+/* The source of a new page of the area. */
 struct choice area_choice(const struct area *area, u64 addr);
 
 /* True when addr is in others' memory. */

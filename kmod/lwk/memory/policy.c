@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which NUMA nodes a process's pages come from: set_mempolicy(2), mbind(2) and get_mempolicy(2), of
- * the nodes on which the partition has memory. Without a policy, pages come from the CPU's own
- * node, then any. A page stays where it is: MPOL_MF_MOVE promises a move only with MPOL_MF_STRICT,
- * on Linux too.
+ * The choice of the NUMA nodes that a process's pages come from: set_mempolicy(2), mbind(2) and
+ * get_mempolicy(2), of the nodes on which the partition has memory. Without a policy, pages come
+ * from the CPU's own node, then any. A page stays where it is: MPOL_MF_MOVE promises a move only
+ * with MPOL_MF_STRICT, on Linux too.
  */
 #include "lwk/memory/policy.h"
 

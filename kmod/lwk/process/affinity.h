@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which CPUs a thread may use, and which of them it gets. */
+/* The CPUs that a thread may use, and the one that it gets. */
 #ifndef LWK_PROCESS_AFFINITY_H
 #define LWK_PROCESS_AFFINITY_H
 

@@ -315,7 +315,7 @@ s64 sys_futex(struct frame *frame)
 
 /* ---- robust futexes: Documentation/locking/robust-futex-ABI.rst of Linux ---- */
 
-/* Gives a lock with priority inheritance to who waits for it, in Linux, and says why. */
+/* Has Linux give a lock of priority inheritance to a waiter; its word says that the owner died. */
 static void pass_on(struct process *process, u64 addr)
 {
 	u32 private = space_is_shared(&process->space, addr) ? 0 : FUTEX_PRIVATE_FLAG, *word;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How CPUs choose among threads. In the kernel only a thread that waits lets another one go on, so
- * a thread that holds a lock must not wait, and a loop that looks for what another thread does must
+ * CPUs choose among threads. In the kernel only a thread that waits lets another one go on, so a
+ * thread that holds a lock must not wait, and a loop that looks for what another thread does must
  * yield. In user mode a thread's turn ends after a while.
  */
 #ifndef LWK_PROCESS_SCHEDULE_H

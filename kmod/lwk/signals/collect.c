@@ -23,7 +23,7 @@ static u32 other_taker(const struct process *process, int signal)
 	return 0;
 }
 
-/* By way of Linux, so that it ends a call that the thread waits in there. False: nobody has it. */
+/* Sends the signal by Linux, so that it ends a call of the thread there. False: nobody has it. */
 static bool give_to(u32 tid, struct lwk_signal *signal)
 {
 	signal->thread = tid;

@@ -10,7 +10,7 @@
 void signal_fault(struct frame *frame, int signal, int code, u64 addr);
 /* Runs handlers for the signals that wait, or ends the process. */
 void signal_deliver(struct frame *frame);
-/* Has the program make the call anew, after handlers have run; returns what its RAX shall be. */
+/* Has the program make the call again, after handlers have run; returns what its RAX shall be. */
 s64 restart_call(struct frame *frame);
 
 #endif

@@ -23,7 +23,7 @@ void cpu_time_end(struct slot *slot);
 struct cpu_time cpu_time_cycles(void);
 /* The nanoseconds of this process, or of a thread of it; false: there is none of this number. */
 bool cpu_time_read(u32 tid, struct cpu_time *time);
-/* How many threads of this process are on a CPU just now. */
+/* The number of threads of this process that are on a CPU just now. */
 u32 cpu_time_users(void);
 
 /* A clock that shows CPU time (clock_getcpuclockid(3)). */

@@ -143,7 +143,7 @@ static struct cpu_timer *get_all(struct cpu_timers *timers)
 	return all;
 }
 
-/* How a timer runs, as struct itimerval and struct itimerspec have it. */
+/* The times of a timer, as struct itimerval and struct itimerspec have them. */
 struct setting {
 	struct {
 		s64 sec, part;

@@ -23,7 +23,7 @@ struct cpu_timers {
 bool cpu_timer_is(u32 id);
 /* Sends the signals of timers that have run out. */
 void cpu_timers_expire(void);
-/* When a timer may run out and must interrupt this thread, on the monotonic clock. */
+/* The time on the monotonic clock at which a timer may run out and interrupt this thread. */
 u64 cpu_timers_deadline(void);
 /* Frees the timers of this slot's process, which has ended. */
 void cpu_timers_end(void);

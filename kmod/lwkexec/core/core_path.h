@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a core file belongs, by core(5). */
+/* The place of a core file, by core(5). */
 #ifndef LWKEXEC_CORE_PATH_H
 #define LWKEXEC_CORE_PATH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which system calls of Linux a signal interrupts. */
+/* Tells which system calls of Linux a signal interrupts. */
 #ifndef LWKEXEC_MAY_WAIT_H
 #define LWKEXEC_MAY_WAIT_H
 

@@ -36,10 +36,10 @@
 struct session session = { .device = -1 };
 __thread struct own own = { .child_waits = -1 };
 static bool closed;
-/* By slot: it belongs to the process, for a thread of it or one that has ended. */
+/* True for each slot of this process, of a thread of it or of one that has ended. */
 static bool ours[LWK_MAX_SLOTS];
 
-/* LWK_SIGNAL_GONE, too, which libc's functions leave out of their sets. */
+/* Blocks LWK_SIGNAL_GONE, too, which libc's functions leave out of their sets. */
 static void block_signals(void)
 {
 	const uint64_t all = UINT64_MAX;

@@ -150,7 +150,7 @@ static int64_t bounce_call(const struct lwk_packet *request, const struct transf
 	struct iovec buffer = { .iov_len = total(pieces, n) };
 	int64_t result = -EFAULT;
 
-	/* Where no memory is, the file must not be read: that would move its position. */
+	/* The file must not be read where no memory is: that would move its position. */
 	if (!buffer.iov_len || !program_has(pieces, n, !transfer->writes))
 		return -EFAULT;
 	buffer.iov_base = mmap(NULL, buffer.iov_len, PROT_READ | PROT_WRITE,

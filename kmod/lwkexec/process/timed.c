@@ -21,7 +21,7 @@
 /* A wait of more seconds, a hundred years, counts as one without an end. */
 #define MOST_S 3155760000L
 
-/* Which arguments of a call are times. */
+/* The arguments of a call that are times. */
 struct timeout {
 	int argument;
 	int rest; /* -1, or where to write what is left */
@@ -168,7 +168,7 @@ int64_t timed_call(const struct lwk_packet *request, bool again)
 	if (!find_timeout(request, &timeout))
 		return linux_call(request);
 	if (timeout.rest >= 0) {
-		/* Where the rest is wanted may be where the time is, which is read after the call. */
+		/* The program may want the rest where the time is, which is read after the call. */
 		rest = request->args[timeout.rest];
 		call.args[timeout.rest] = 0;
 	}

@@ -141,7 +141,7 @@ static inline bool compat_asks_listener(const struct file *file)
 #endif
 }
 
-/* When the file was read and written last. */
+/* The times at which the file was last read and written. */
 static inline struct timespec64 compat_atime(const struct inode *inode)
 {
 #ifdef HAVE_INODE_GET_ATIME
@@ -160,7 +160,7 @@ static inline struct timespec64 compat_mtime(const struct inode *inode)
 #endif
 }
 
-/* When it was changed last in any way. */
+/* The time at which the file was last changed in any way. */
 static inline struct timespec64 compat_ctime(const struct inode *inode)
 {
 #ifdef HAVE_INODE_GET_CTIME

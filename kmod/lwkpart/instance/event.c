@@ -26,7 +26,7 @@ void events_init(struct events *events)
 
 /*
  * Adds a listener. False when its owner has LWK_MAX_EVENTFDS already, or the instance 'most'. The
- * list is walked with interrupts off, so a user cannot make it as long as he likes.
+ * list is walked with interrupts off, so its length has a bound.
  */
 static bool enter(struct events *events, struct listener *new, unsigned int most)
 {

@@ -60,8 +60,8 @@ struct instance {
 	/* boot.c */
 	/*
 	 * Held while the CPUs are started and stopped, and for a dump, which asks them for their
-	 * registers and reads the reserve. Who has lwkpart_mutex takes it only of an instance that
-	 * is not booted yet or is shut down: then nobody waits for CPUs with it.
+	 * registers and reads the reserve. A holder of lwkpart_mutex takes it only of an instance
+	 * that is not booted yet or is shut down: then nobody waits for CPUs with it.
 	 */
 	struct mutex life;
 	bool stopping;	  /* nobody waits for the LWK any more; written once */
@@ -147,7 +147,10 @@ struct instance {
 	bool stopped;		   /* its CPUs have been stopped */
 	struct list_head stranded; /* grants of processes that ended before that (grant.c) */
 
-	/* Not process_mutex, whose holder may wait for the LWK: opening the device must not. */
+	/*
+	 * A lock apart from process_mutex, whose holder may wait for the LWK: opening the device
+	 * must not.
+	 */
 	struct mutex files_mutex;
 	struct list_head files; /* every open file of /dev/lwk/N */
 

@@ -5,7 +5,7 @@
 
 #include "abi/shared/boot.h"
 
-/* How a CPU enters an LWK (lwkshared.h). Addresses are the LWK's, except page_root. */
+/* A CPU's entry into an LWK (abi/shared/boot.h). Addresses are the LWK's, except page_root. */
 struct cpu_entry {
 	u64 page_root; /* physical address */
 	u64 address;

@@ -147,7 +147,7 @@ static void move_run(struct mover *mover, struct vm_area_struct *vma, u32 first,
 	free_unused(mover, n);
 }
 
-/* How many pages from addresses[first] on are neighbours in one mapping and can be moved. */
+/* Returns how many pages from addresses[first] on are neighbours in one mapping and can move. */
 static u32 find_run(struct mover *mover, struct vm_area_struct *vma, u32 first, u32 end)
 {
 	u64 start = mover->addresses[first];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many nanoseconds a thread that waits for packets looks for one before it sleeps.
+ * The nanoseconds for which a thread that waits for packets looks for one before it sleeps.
  *
  * After a wait of at most SPIN_MAX the next look takes SPIN_MIN, then twice as long each time, up to
  * SPIN_MAX; after a longer wait the thread sleeps at once. KVM does the same for halted CPUs, with

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Only results that are certain come from here. Whatever fails, waits or ends early the task does
- * again from the beginning, so that errors, signals and limits are those of its own call. So a
- * transfer that cannot be repeated must be done in full or not at all.
+ * Only results that are certain come from here. The task itself repeats a call that fails, waits or
+ * ends early here from the beginning, so that errors, signals and limits are those of its own call.
+ * So a transfer that cannot be repeated must be done in full or not at all.
  */
 #include "server/transfer.h"
 

@@ -37,7 +37,7 @@ static void publish(struct instance *instance, unsigned int irq, struct irq_data
 
 	if (!cfg || target >= nr_cpu_ids)
 		return;
-	/* Not cfg->dest_apicid, which is a logical id in flat mode. */
+	/* cfg->dest_apicid would be a logical id in flat mode. */
 	doorbell = (u64)per_cpu(x86_cpu_to_apicid, target) << 32 | cfg->vector;
 	for (i = 0; i < instance->n_cpus; i++) {
 		if (instance->doorbells.irq[i] != irq)

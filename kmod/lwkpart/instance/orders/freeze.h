@@ -6,7 +6,7 @@
 #include "abi/device/freeze.h"
 #include "instance/instance.h"
 
-/* Why a process stands still: bits of struct lwk_control.freeze. */
+/* The reasons for which a process stands still: bits of struct lwk_control.freeze. */
 #define FREEZE_INSTANCE 1U
 #define FREEZE_PROXY 2U
 /*

@@ -14,7 +14,7 @@
 #include "instance/state.h"
 #include "lending/cpu.h"
 
-/* How long CPUs may take to answer an NMI, and how often that is checked. */
+/* The time that CPUs get to answer an NMI, and the time between two looks for answers. */
 #define REGISTERS_MS 1000
 #define LOOK_MS 5
 
@@ -105,8 +105,9 @@ static long copy_some(const struct instance *instance, u64 offset, u64 size, voi
 int dump_copy(struct instance *instance, struct lwkpart_dump *request)
 {
 	/*
-	 * Not directly to the user: copy_to_user() may check a page's struct page, which off-line
-	 * pages do not have, and may wait, for which the instance's end must not wait.
+	 * The bytes do not go to the user directly: copy_to_user() may check a page's struct page,
+	 * which off-line pages do not have, and may wait, for which the instance's end must not
+	 * wait.
 	 */
 	void *copy = kvmalloc(request->size, GFP_KERNEL);
 	long size = -EINTR;

@@ -195,7 +195,8 @@ int usage_copy(struct instance *instance, struct lwk_usage *request)
 	if (request->capacity < request->length)
 		return -ENOSPC;
 	/*
-	 * Not directly to the user: a page fault may wait for a lock whose holder waits for rwsem.
+	 * The copy does not go to the user directly: a page fault may wait for a lock whose holder
+	 * waits for rwsem.
 	 */
 	copy = kvzalloc(request->length + sizeof(*copy->cpu), GFP_KERNEL);
 	if (!copy)

@@ -14,7 +14,7 @@
 #include "process/thread/channel.h"
 #include "server/spin.h"
 
-/* How often a proxy that waits is charged. */
+/* The time after which a proxy that waits is charged again. */
 #define CHARGE_INTERVAL (2 * HZ)
 /* Looks between two PAUSEs, each of which may take a hypervisor or emulator microseconds. */
 #define LOOKS 32

@@ -196,7 +196,10 @@ static bool is_on_disk(const struct vm_area_struct *vma)
 	return file_inode(vma->vm_file)->i_sb->s_magic != TMPFS_MAGIC;
 }
 
-/* How many pages to pin from 'start' on: one, and those behind it that the file has already. */
+/*
+ * Returns how many pages to pin from 'start' on: one, and those behind it that the file has
+ * already.
+ */
 static unsigned long present_pages(const struct vm_area_struct *vma, u64 start, unsigned long most)
 {
 	loff_t at = ((loff_t)vma->vm_pgoff << PAGE_SHIFT) + (start - vma->vm_start);

@@ -6,7 +6,7 @@
 #include "abi/shared/orders.h"
 #include "instance/orders/doorbell.h"
 
-/* How often one looks for the answer before sleeping. */
+/* The number of looks for the answer before sleeping. */
 #define LOOKS 100
 
 /* Returns the LWK's answer; REFUSED also when the LWK will not answer any more. */

@@ -6,7 +6,7 @@
 #include "abi/shared/orders.h"
 #include "process/thread/thread.h"
 
-/* How long the LWK may take to make a page, or to give pages back. */
+/* The time that the LWK gets to make a page, or to give pages back. */
 #define QUESTION_SECONDS 10
 
 /*

@@ -20,11 +20,11 @@
 #include "process/memory/question.h"
 #include "process/memory/view.h"
 
-/* How often the LWK is asked for one page. */
+/* The most times that the LWK is asked for one page. */
 #define ASK_TIMES 3
 /*
- * How often a page is hidden for one question, QUESTION_SECONDS at most: another thread may look at
- * it again and again.
+ * The most times that a page is hidden for one question, QUESTION_SECONDS at most: another thread
+ * may look at it again and again.
  */
 #define HIDE_TIMES 1000
 /*
@@ -35,8 +35,8 @@
 #define MOST_SLOW (2 * QUESTION_SECONDS * HZ)
 #define SLOW_SHARE 10
 /*
- * How many pages to show around one that is written or read; powers of two. Writes mostly fill a
- * buffer or load a program; reads mostly fetch a path or an argument.
+ * The numbers of pages to show around one that is written or read; powers of two. Writes mostly
+ * fill a buffer or load a program; reads mostly fetch a path or an argument.
  */
 #define SHOW_WRITTEN 64
 #define SHOW_READ 8

@@ -20,7 +20,9 @@
 #include "instance/watch/usage.h"
 #include "tricks/tricks.h"
 
-/* How long memory is not charged after Linux had none left: it chooses what to kill meanwhile. */
+/*
+ * Memory is not charged for this long after Linux had none left: Linux chooses what to kill then.
+ */
 #define UNCHARGED_NS (2 * NSEC_PER_SEC)
 
 /* Protects the list of charges that have a memory map, and those parts of them. Any context. */

@@ -16,7 +16,10 @@
 #include "instance/orders/doorbell.h"
 #include "process/thread/channel.h"
 
-/* How long a slot may take to obey an order without a sign of life of its CPU, and with them. */
+/*
+ * The time that a slot gets to obey an order without a sign of life of its CPU, and with such
+ * signs.
+ */
 #define OBEY_TIMEOUT (5 * HZ)
 #define WORK_TIMEOUT (60 * HZ)
 /* Looks between two rings of the doorbell. */
