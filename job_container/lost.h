@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A job whose prolog ends while slurmd is away is lost: slurmctld waits for the prolog's end, of
- * which nobody tells it, until it asks the node for its jobs, which can take half an hour.
+ * A job whose prolog ends while slurmd is away is lost: nobody tells slurmctld of the prolog's end,
+ * and slurmctld waits for it until it asks the node for its jobs, which can take half an hour.
  */
 #ifndef JOB_CONTAINER_LOST_H
 #define JOB_CONTAINER_LOST_H

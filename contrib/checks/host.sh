@@ -2,8 +2,8 @@
 # shellcheck disable=SC2154  # variables of contrib/check
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What needs no test bed: the checks of the sources, unit tests, fuzzers, and the benches, which bring
-# up test beds of their own.
+# Runs the tests that need no test bed: the checks of the sources, unit tests, fuzzers, and the
+# benches, which bring up test beds of their own.
 
 # shellcheck source=contrib/checks/sources.sh
 source "$top/contrib/checks/sources.sh"

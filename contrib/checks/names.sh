@@ -2,7 +2,7 @@
 # shellcheck disable=SC2154  # variables of contrib/check
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Which tests there are, and which of them --only chooses.
+# The tests that there are, and those of them that --only chooses.
 
 # The checks of the sources: NAME, which is also the function check_NAME, and its text.
 source_checks()

@@ -2,7 +2,7 @@
 # shellcheck disable=SC2154  # variables of contrib/check
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# How a result is printed, and how all of them are counted.
+# Prints each result, and counts all of them.
 
 # expect TEXT ALONE COMMAND...: a command that fails is a test that failed; ALONE runs it alone.
 expect()

@@ -306,7 +306,7 @@ check_without_kernel()
 	mkdir -p "$slurm/include"
 	ln -sfT /usr/include/slurm "$slurm/include/slurm"
 	cd "$sanitized" || return
-	# Not by a pipe: configure must live to its end, and grep -q stops reading at the line.
+	# No pipe leads to grep -q, which stops reading at the line: configure must live to its end.
 	"$top/configure" --enable-sanitizers --enable-werror --with-kernel=no --with-slurm="$slurm" >configured || return
 	grep -q 'kernel module *no (--without-kernel)' configured || return
 	# libtool installs a plugin only into the directory that it was linked for.

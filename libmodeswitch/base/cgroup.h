@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where this node's cgroups are, and which of them a process or a job of Slurm has. Nothing else
- * knows the places of Slurm's cgroups. The plugins contain a copy of this code; libcgroup, which
- * keeps state for its process, stays out of slurmd.
+ * Finds this node's cgroups, and those that a process or a job of Slurm has. Nothing else knows the
+ * places of Slurm's cgroups. The plugins contain a copy of this code; libcgroup, which keeps state
+ * for its process, stays out of slurmd.
  *
  * Slurm 20.11 to 26.05 has a job's cgroups, below a mount point, at
  *	version 1	slurm[_NODE]/uid_USER/job_ID/step_STEP/task_TASK

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Whether this kernel takes any module of root's, or only signed ones.
- */
+/* Tells whether this kernel takes any module of root's, or only signed ones. */
 #ifndef SIGNATURES_H
 #define SIGNATURES_H
 

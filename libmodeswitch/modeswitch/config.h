@@ -24,8 +24,8 @@ int ms_parse_size(const char *text, uint64_t *bytes, struct ms_error *err);
 int ms_parse_cpus(const char *text, hwloc_bitmap_t cpus, struct ms_error *err);
 
 /*
- * How much of a job's memory its LWK gets: a percentage or a size. When both are 0, the LWK gets
- * all that Linux does not keep.
+ * The part of a job's memory that its LWK gets: a percentage or a size. When both are 0, the LWK
+ * gets all that Linux does not keep.
  */
 struct ms_amount {
 	unsigned percent; /* of the allocation, 1 to 100 */

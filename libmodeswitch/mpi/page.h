@@ -21,7 +21,7 @@
 /* Messages of 0 bytes, up to 64, 512, 4K, 32K, 256K, 2M, and larger ones. */
 #define PAGE_CLASSES 8
 
-/* How often a function was called, and the ticks in it. */
+/* The calls of a function, and the ticks in it. */
 struct page_call {
 	char name[32];
 	uint64_t n, ticks;

@@ -241,7 +241,7 @@ int ms_reset(uint32_t job_id, enum ms_reset_mode mode, ms_say say, void *context
 	bool force = mode == MS_RESET_FORCE;
 	int jobs = state_open_jobs(err), lock, ret;
 
-	/* A caller without root's rights, in a name space of his own perhaps, is told nothing. */
+	/* A caller without root's rights, perhaps root of a name space only, is told nothing. */
 	if (jobs < 0)
 		return -1;
 	close(jobs);

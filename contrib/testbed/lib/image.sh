@@ -104,7 +104,7 @@ make_initrd()
 	find "$tree/modules" -name '*.xz' -exec unxz {} +
 	modules=("${modules[@]##*/}")
 	printf '%s\n' "${modules[@]%.xz}" >"$tree/modules/order"
-	# Not compressed: unpacking costs the emulated machine more than reading.
+	# The archive is not compressed: unpacking costs the emulated machine more than reading.
 	(cd "$tree" && find . | cpio -o -H newc --quiet) >"$work/image/initrd"
 }
 
@@ -122,7 +122,7 @@ make_image()
 		"$([[ $packages ]] && echo "$image_size_with_more" || echo "$image_size")"
 	mv "$work/image" "$image"
 	rm -rf --one-file-system "$work"
-	# Earlier recipes' images; those in use stay readable to who has them open.
+	# Removes earlier recipes' images; a process that has one open can still read it.
 	find "$cache" -maxdepth 1 -name 'image-*' ! -path "$image" -mtime +7 -exec rm -rf {} +
 }
 

@@ -31,7 +31,7 @@ struct ihk_library {
 };
 #undef IHK_DECLARE
 
-/* Where the dynamic linker looks when lwk.conf names no library. */
+/* The name that the dynamic linker looks for when lwk.conf names no library. */
 #define IHK_LIBRARY "libihk.so"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the ranks of a profile could be, and what a link between the sites would cost them there.
+ * The places where the ranks of a profile could be, and the cost of a link between the sites there.
  */
 #ifndef LWKCTL_MPI_CHOICE_H
 #define LWKCTL_MPI_CHOICE_H
@@ -50,7 +50,8 @@ int choice_each_split(const struct choice *like, const struct profile *profile,
 void choice_release(struct choice *choice);
 
 /*
- * How much less the best placement costs than block; 1: nothing to win; infinity: it costs nothing.
+ * The cost of block by that of the best placement; 1: nothing to win; infinity: the best costs
+ * nothing.
  */
 double choice_win(const struct choice *choice);
 /* The predicted time by the measured one; 0: nothing was measured. */

@@ -33,7 +33,7 @@ static int fill(struct heat *heat, const struct profile *profile, int cells)
 	return heat->bytes ? 0 : -1;
 }
 
-/* How hot a cell is, 0 to 1, on a scale of logarithms over six decades. */
+/* The heat of a cell, 0 to 1, on a scale of logarithms over six decades. */
 static double warmth(const struct heat *heat, double bytes)
 {
 	double decades = bytes > 0 ? 6 + log10(bytes / heat->most) : -1;

@@ -135,7 +135,10 @@ static int slots(const struct place_node *nodes, size_t n)
 	return sum;
 }
 
-/* Where to divide a row of nodes in two: between sites if there are any, in the middle if not. */
+/*
+ * The place at which to divide a row of nodes in two: between sites if there are any, in the middle
+ * if not.
+ */
 static size_t middle(const struct place_node *nodes, size_t n)
 {
 	int half = slots(nodes, n) / 2, sum = 0, distance = -1;

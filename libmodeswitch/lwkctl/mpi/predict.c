@@ -207,7 +207,7 @@ static double bytes_awaited(double own, double all, double meetings, uint64_t wa
 	return meetings < waits ? own + (all - own) * meetings / waits : all;
 }
 
-/* Adds what crosses of messages: to each rank's, and to the link's two ways. */
+/* Adds the messages that cross: to those of each rank, and to the two ways of the link. */
 static void add_edges(const struct profile *profile, const int *site, struct messages *messages,
 		      struct way ways[2])
 {

@@ -20,7 +20,10 @@ struct profile_rank {
 	uint64_t unknown_turns;
 };
 
-/* Messages from one rank to another; fetched bytes go from their owner to who fetched them. */
+/*
+ * Messages from one rank to another; fetched bytes go from their owner to the rank that fetched
+ * them.
+ */
 struct profile_edge {
 	int from, to;
 	uint64_t n, bytes, blocking;

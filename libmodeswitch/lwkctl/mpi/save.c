@@ -21,7 +21,7 @@
 /* The most memory that the user's pages can make a process of root's take. */
 #define MEMORY_MAX (1UL << 30)
 
-/* Copies the file first: who can write to it can truncate it at any time. */
+/* Copies the file first: its owner can truncate it at any time. */
 static int print_page(int directory, const char *name, FILE *out, struct pages *pages, int *ranks)
 {
 	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -39,7 +39,7 @@ static void write_process(FILE *file, const struct migrate_process *process, uns
 	}
 }
 
-/* Ends the line that a process has left that was killed, or had no room: no line may join it. */
+/* Ends the torn line of a process that was killed, or had no room, so that no line joins it. */
 static void end_torn_line(int fd, FILE *file)
 {
 	off_t size = lseek(fd, 0, SEEK_END);

@@ -214,7 +214,7 @@ static int gather_sites(const struct team *team, const struct blocks *blocks, in
 	return result;
 }
 
-/* Where the elements of each rank go. */
+/* The places of the elements of each rank. */
 struct target {
 	char *to;
 	uint64_t type;

@@ -118,7 +118,7 @@ static struct share piece_of(const struct exchange *x, int index, int k)
 	return parts_one(x->r->parts.counts[index], k, x->pieces);
 }
 
-/* Where the k-th piece of this rank's part of a site goes. */
+/* The rank that the k-th piece of this rank's part of a site goes to. */
 static char *own_piece(const struct exchange *x, int site, int k)
 {
 	const struct reduction *r = x->r;
