@@ -141,7 +141,10 @@ static void signals(void *argument)
 	send_sig(SIGKILL, &linux_side->tasks[proxies], 1);
 }
 
-/* Keeps rwsem, as who waits for the LWK may for a minute, until the proxies that it kills have ended. */
+/*
+ * Keeps rwsem until the proxies that it kills have ended, as a task that waits for the LWK keeps it
+ * for up to a minute.
+ */
 static void kills(void *argument)
 {
 	down_write(&world->instance.rwsem);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which threads read and write each word of the memory. */
+/* Knows which threads read and write each word of the memory. */
 #ifndef MODEL_ACCESS_H
 #define MODEL_ACCESS_H
 

@@ -83,7 +83,7 @@ size_t state_save(void *to);
 void state_restore(const void *from);
 /* True when the state was not seen since state_begin(). */
 bool state_is_new(void);
-/* Where the first frame of the search may be. */
+/* The highest place of the first frame of the search. */
 void *state_frames(void);
 /* True when model_ignore() named this word of the arena; 'word' is its number. */
 bool state_ignores(size_t word);

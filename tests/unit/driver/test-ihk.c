@@ -460,7 +460,7 @@ static void freezing(void **state)
 	give_all_back();
 }
 
-/* To ask IHK for the status of an instance that it has ended is Linux's end. */
+/* Linux ends when somebody asks IHK for the status of an instance that IHK has ended. */
 static void freezing_what_ends(void **state)
 {
 	int os = make_instance(), fd, status;

@@ -405,7 +405,7 @@ static void a_log_that_hangs(void **state)
 	int lock;
 
 	snprintf(path, sizeof(path), "%s/jobs.json", unit_dir);
-	/* To open a FIFO waits for somebody who reads it. */
+	/* Opening a FIFO waits for somebody who reads it. */
 	assert_int_equal(mkfifo(path, 0600), 0);
 	fill(&job, 26);
 	assert_int_equal(record_publish(&job, &err), 0);

@@ -57,7 +57,7 @@ static void a_journal_without_steps_is_removed(void **state)
 	create("lwkpart");
 	assert_int_equal(undo(&err), 0);
 	assert_false(unit_exists(JOURNAL));
-	/* The record says that the switch is under way, and stays for who removes it. */
+	/* The record says that the switch is under way, until some process removes it. */
 	assert_int_equal(record_find(JOB, &job, &err), 0);
 	assert_int_equal(job.state, MS_JOB_SWITCHING);
 	assert_int_equal(job.uid, 1000);

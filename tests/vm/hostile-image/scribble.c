@@ -117,7 +117,7 @@ static void scribble_32(u32 *at)
 	WRITE_ONCE(*at, random_word(READ_ONCE(*at)));
 }
 
-/* Over one word, or a part of it, of some bytes that are aligned as a word is. */
+/* Writes over one word, or a part of it, of some bytes that are aligned as a word is. */
 static void scribble_over(void *start, size_t bytes)
 {
 	u64 *at = (u64 *)start + below(bytes / sizeof(*at));
@@ -192,7 +192,7 @@ static void scribble_times(struct lwk_cpu_times *times)
 			      sizeof(*times) - offsetof(struct lwk_cpu_times, since_tsc));
 }
 
-/* Not 'allowed', by which the kernel chooses CPUs. */
+/* Leaves 'allowed' alone, by which the kernel chooses CPUs. */
 static void scribble_cpu(struct lwk_cpu_status *cpu)
 {
 	switch (below(8)) {
@@ -225,8 +225,8 @@ static void scribble_cpu(struct lwk_cpu_status *cpu)
 }
 
 /*
- * Not what the kernel reads of the header: user_bytes, and the kind of the counters. The state PANIC
- * would end all: end_in_panic().
+ * Leaves alone what the kernel reads of the header: user_bytes, and the kind of the counters. The
+ * state PANIC would end all: end_in_panic().
  */
 static void scribble_header(void)
 {
@@ -296,7 +296,10 @@ static void scribble_grant(u32 index)
 	}
 }
 
-/* Not what Linux tells and the kernel obeys: order, number, leader, newcomer, and what to revoke. */
+/*
+ * Leaves alone what Linux tells and the kernel obeys: order, number, leader, newcomer, and what to
+ * revoke.
+ */
 static void scribble_control(u32 index)
 {
 	struct lwk_control *control = control_of(index);

@@ -344,7 +344,7 @@ throttled()
 	a_start=$(cpu_us "$a") b_start=$(cpu_us "$b")
 	sleep 10
 	a_end=$(cpu_us "$a") b_end=$(cpu_us "$b")
-	# By ProxyWeight= proxies yield the OS core to other processes.
+	# Proxies yield the OS core to other processes by ProxyWeight=.
 	if version_2; then
 		[[ $(limit "$a" '' cpu cpu.weight) == 5 ]]
 	else

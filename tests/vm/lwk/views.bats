@@ -45,7 +45,7 @@ setup_file()
 	# nproc --all prints one more than the highest number, as on Linux.
 	[[ $output == "$(printf '%s\n' "$n" "$n" "$((${cpus#*-} + 1))" "$n" "$n" "$cpus" "$node" "${all[@]/%/,$node}")" ]]
 
-	# By hand and by libhwloc the CPUs look as the same CPUs look on Linux.
+	# The files and libhwloc show the CPUs as the same CPUs look on Linux.
 	paths=$(printf '/cpu%s/\n' "${all[@]}")
 	wanted=$(grep -F "$paths" "$BATS_FILE_TMPDIR/hardware" | sort)
 	[[ $wanted == *"cpu${all[0]}/topology/core_id:"* ]]

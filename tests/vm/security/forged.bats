@@ -29,7 +29,7 @@ setup_file()
 	)
 	control='[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]'
 	EOF
-	# A user's own slurm.conf, which has a plugin of his in the place of the project's.
+	# A user's own slurm.conf, which has the user's plugin in the place of the project's.
 	# shellcheck disable=SC2016  # the machine's shell expands these
 	as user1 sh -c 'mkdir -p own && echo "required $1/forge.so" >own/plugstack.conf &&
 		cp /etc/slurm/cgroup.conf own/ && cp /etc/slurm/slurm.conf own/ &&

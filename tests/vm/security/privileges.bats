@@ -115,7 +115,7 @@ in_job()
 	proxy=$(bed pgrep -x hold-memory)
 	stack=$(bed awk '/\[stack\]/ { sub(/.*-/, "", $1); print $1 }' "/proc/$proxy/maps")
 	stack=$(printf %x $((0x$stack - 64)))
-	# To the same user all of that is given, as to a process that is no proxy.
+	# One user may do all of that to their own proxy, as to any other process of theirs.
 	run -0 as user1 perl /opt/lwk-rights/reach.pl "$proxy" "$stack"
 	echo "$output"
 	[[ $output == 'descriptors: '[1-9]*'memory: 64' ]]

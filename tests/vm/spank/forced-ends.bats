@@ -113,7 +113,7 @@ knows_all_cpus()
 	wait_for 60 bed test -e "/run/slurm-lwk/jobs/$second.begun"
 	stop_daemon slurmd -KILL
 	start_daemon slurmd
-	# slurmctld repeats what a slurmd that is away does not hear minutes later.
+	# slurmctld would repeat minutes later what a slurmd that is away does not hear.
 	wait_for 60 bed sh -c 'ss -ltn | grep :6818'
 	bed scancel "$second"
 	# The epilog waits for the lock, too.

@@ -155,7 +155,7 @@ expected='[0,1,122,122,11535224]
 
 # bats test_tags=nightly
 @test "a job ends in time, whatever its user has left among the profiles" {
-	# Sparse files take no memory, and long to read.
+	# Sparse files take no memory, and reading them takes long.
 	job=$(submit user1 -n3 -c1 --mem=900 --wrap '
 		for _ in 1 2 3; do
 			srun -Q -n1 --exact --mem=200 --mpi-profile sh -c \

@@ -74,7 +74,7 @@ on_sites()
 	((bytes < 230000))
 }
 
-# By Slurm's order ranks 0 and 2 would have the link between them.
+# Ranks 0 and 2 would have the link between them in Slurm's order.
 # bats test_tags=nightly
 @test "ranks that talk with each other are placed on one site" {
 	as user1 sh -c 'cat >ends.json' <<-'EOS'

@@ -162,7 +162,7 @@ is_warm()
 	node_is_clean
 }
 
-# Else the next job of the same user would have what others had there.
+# The next job of the same user must not find what others had there.
 @test "a warm partition whose LWK ended before it had cleared its memory is cleared by the next" {
 	bed sh -c 'switch-once on 902 1000 6-7 1G && switch-once ended 902'
 	[[ $(bed lwkctl status --json | jq '.jobs[] | select(.state == "warm") | .memory_is_own') == false ]]

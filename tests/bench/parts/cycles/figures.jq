@@ -49,7 +49,8 @@ def round_of($n): . as $sides
 	| reduce range(1; $n + 1) as $i ({waiting: 0}; ($sides.serving * (1 + .waiting)) as $served
 		| {round: ($sides.asking + $served), waiting: ($i * $served / ($sides.asking + $served))})
 	| .round;
-# By how much a read takes longer with $n programs and $servers of them, which share the programs out.
+# The factor by which a read takes longer with $n programs and $servers of them, which share the
+# programs out.
 def growth($cpu; $n; $servers): sides($cpu) | round_of(($n / $servers) | ceil) / round_of(1);
 
 # This host is one of the CPUs, as far as it is known.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * fwq SAMPLES WORK: fixed work quanta (Sottile and Minnich, Analysis of microbenchmarks for
- * performance tuning of clusters, 2004): the same work again and again, and how long each took.
- * Whatever takes longer than the quickest was disturbed.
+ * performance tuning of clusters, 2004): the same work again and again, and how long each took. A
+ * piece of work that takes longer than the quickest one was disturbed.
  *
- * Prints what came to its CPU meanwhile, "NAME COUNT": as the LWK counts it, or Linux; then
- * "ns", and the samples, one a line.
+ * Prints "NAME COUNT" of each event on its CPU meanwhile, as the LWK or Linux counts it; then "ns",
+ * and the samples, one a line.
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -405,7 +405,7 @@ void __wake_up(wait_queue_head_t *queue, unsigned int mode, int exclusive, void 
 			left = -ERESTARTSYS;                                                       \
 		left;                                                                              \
 	})
-/* The time may end at any time, when nothing has come yet. No scenario has signals for who waits so. */
+/* The time may end at any time, when nothing has come yet. No scenario has signals for it. */
 #define wait_event_timeout(queue, condition, timeout)                                              \
 	({                                                                                         \
 		long rest = (timeout);                                                             \

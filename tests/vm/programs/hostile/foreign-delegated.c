@@ -170,7 +170,7 @@ static void expect_own(const char *bytes, ssize_t n)
 		}
 }
 
-/* The pipe, the socket and the files have 64 bytes for whoever reads. */
+/* The pipe, the socket and the files have 64 bytes for a reader. */
 static void fill(void)
 {
 	static char drain[16 * PAGE];

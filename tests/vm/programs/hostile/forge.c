@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A SPANK plugin of a user's own, which he puts in the place of the project's by his own
- * slurm.conf: hands each variable FORGE_NAME=VALUE of sbatch, srun or salloc to the job's prolog as
+ * A SPANK plugin of a user's own, which a slurm.conf of the user's puts in the place of the
+ * project's: hands each variable FORGE_NAME=VALUE of sbatch, srun or salloc to the job's prolog as
  * NAME=VALUE.
  */
 #include <slurm/spank.h>

@@ -202,7 +202,9 @@ static void touch(void)
 		read(ends[0], drain, sizeof(drain));
 }
 
-/* By system calls, because the channel may be taken away at any time; so do all that follow. */
+/*
+ * System calls read and write the channel here and below, because it may be taken away at any time.
+ */
 static bool read_count(const struct lwk_ring *ring, uint32_t *count)
 {
 	return write(ends[1], &ring->count, sizeof(*count)) == sizeof(*count) &&

@@ -556,7 +556,7 @@ static void *meddle(void *number)
 			meddle_with_mapping();
 			break;
 		case 5:
-			/* By a system call, so that a fault is an error. */
+			/* A system call makes an error of a fault. */
 			if (write(noise[1], (void *)(AREAS + fuzz_below(END - AREAS)), 50) > 0)
 				read(noise[0], drain, sizeof(drain));
 			break;
@@ -586,7 +586,7 @@ static int load(void)
 	CHECK(ask(LWK_CALL_MAP, CODE, CODE_PAGES * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) == 0);
 	CHECK(ask(LWK_CALL_MAP, STACKS, STACK_PAGES * PAGE, PROT_READ | PROT_WRITE) == 0);
 	CHECK(ask(LWK_CALL_MAP, (uint64_t)BOX, PAGE, PROT_READ | PROT_WRITE) == 0);
-	/* By system calls, because the LWK may refuse a page. */
+	/* System calls copy the program, because the LWK may refuse a page. */
 	CHECK((program = memfd_create("program", 0)) >= 0);
 	CHECK(write(program, __start_lwk_program, size) == (ssize_t)size);
 	CHECK(pwrite(program, &task, sizeof(task), CODE_PAGES * PAGE) == sizeof(task));

@@ -323,7 +323,7 @@ static void *become_thread(void *result)
 	return NULL;
 }
 
-/* So often a thread begins, and the process begins again, which ends the thread. */
+/* Begins a thread so many times, and the process again after each, which ends the thread. */
 static int begin_threads(unsigned times)
 {
 	struct lwk_proc_create again = { .pid = getpid(), .flags = LWK_PROC_AGAIN };

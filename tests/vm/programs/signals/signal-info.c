@@ -547,7 +547,10 @@ static int for_another(void)
 #define MOST_US 20000
 #define LIMIT_US 60000000L
 
-/* How many rounds have begun and ended, and when the signal of the present one was sent. */
+/*
+ * The rounds that have begun and ended, and the time at which the signal of the present one was
+ * sent.
+ */
 struct rounds {
 	int begun, ended;
 	long sent;
@@ -563,8 +566,8 @@ static long now_us(void)
 
 /*
  * The wait begins within twice the time that a signal is on its way, and so at the moment, now and
- * then, at which the other thread has looked for who takes the signal and has not yet left it to the
- * process.
+ * then, at which the other thread has looked for a thread that takes the signal and has not yet
+ * left it to the process.
  */
 static void *await_rounds(void *argument)
 {

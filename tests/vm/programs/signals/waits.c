@@ -496,7 +496,7 @@ static int in_time(void)
 
 		took = now() - start;
 		end_disturbance(child);
-		/* A wait that begins anew ends its own time after the last signal. */
+		/* A wait that begins again ends its own time after the last signal. */
 		if (!result && took >= WAIT_MS / 1e3 && took < 3 * WAIT_MS / 1e3)
 			continue;
 		printf("wrong: %s: result %d after %.3f s\n", waits[i].name, result, took);

@@ -233,7 +233,7 @@ static int delegated_and_signalled(void)
 	CHECK(pthread_kill(thread, SIGUSR1) == 0 && pthread_join(thread, NULL) == 0);
 	CHECK(handled_by == tids[1]);
 
-	/* A signal for the process goes to who does not block it. */
+	/* A signal for the process goes to a thread that does not block it. */
 	handled_by = tids[1] = 0;
 	CHECK(pthread_create(&thread, NULL, spin, &lock) == 0);
 	while (!tids[1])
@@ -428,7 +428,7 @@ static void *await_word(void *argument)
 	return syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0) ? NULL : argument;
 }
 
-/* As on Linux, whoever wakes fewer than one wakes one. */
+/* As on Linux, a call that wakes fewer than one thread wakes one. */
 static int wake_none(void)
 {
 	for (int count = 0; count >= -1; count--) {
@@ -464,7 +464,7 @@ static void *write_to_nobody(void *argument)
 	return argument;
 }
 
-/* SIGPIPE is for who writes, who waits for it; the others would die of it. */
+/* SIGPIPE is for the thread that writes, which waits for it; the others would die of it. */
 static int own_writes(void)
 {
 	pthread_t thread;
