@@ -35,21 +35,56 @@ check_format()
 	sources '*.c' '*.h' | xargs clang-format-19 --dry-run -Werror
 }
 
-# A comment that begins with a pronoun leaves the reader to guess of what it speaks.
+# A comment that begins with a pronoun leaves the reader to guess of what it speaks, as does a sentence in one that
+# begins with What or Who. A question does not say what is true.
 check_comments()
 {
-	# shellcheck disable=SC2046  # no blanks in our names
+	local -a files
+
+	mapfile -t files < <(sources '*.[chS]' '*.mk' '*.am' '*.ac' '*.in' '*.sh' '*.bash' '*.bats' contrib tests |
+		grep -v '\.json$\|\.md$\|\.svg$' | sort -u)
 	awk '
-		FNR == 1 { before = "" }
-		$0 ~ first || before ~ /^[ \t]*\/\*\*?$/ && $0 ~ second || before !~ /^[ \t]*#/ && $0 ~ shell {
-			print FILENAME ":" FNR ": expected a comment that begins with its subject, found:" $0
+		function tell(place, what, text) {
+			print place ": expected " what ", found:" text
 			found = 1
 		}
+		function finish() {
+			if (text ~ inner)
+				tell(place, "a sentence that says its subject, and no question", text)
+			text = ""
+			inside = 0
+		}
+		FNR == 1 { finish(); before = "" }
+		# The lines of a header before its first sentence.
+		before ~ /^#(!.*| SPDX.*| shellcheck .*)?$/ { before = "" }
+		$0 ~ first || before ~ /^[ \t]*\/\*\*?$/ && $0 ~ second || before !~ /^[ \t]*#/ && $0 ~ shell {
+			tell(FILENAME ":" FNR, "a comment that begins with its subject", $0)
+		}
 		{ before = $0 }
-		END { exit found }
+		FILENAME ~ /\.[chS]$/ && !inside && match($0, /(^|[ \t])\/\*/) {
+			inside = 1
+			place = FILENAME ":" FNR
+			$0 = substr($0, RSTART + RLENGTH)
+		}
+		inside {
+			sub(/^[ \t]*\*+[ \t]/, " ")
+			last = sub(/\*\/.*/, "")
+			text = text " " $0
+			if (last)
+				finish()
+			next
+		}
+		FILENAME !~ /\.[chS]$/ && /^[ \t]*#( |$)/ {
+			if (text == "")
+				place = FILENAME ":" FNR
+			text = text substr($0, index($0, "#") + 1)
+			next
+		}
+		{ finish() }
+		END { finish(); exit found }
 	' first="/[*][*]? *($pronouns)[^a-z_]" second="^[ \t]*[*] ($pronouns)[^a-z_]" \
-		shell="^[ \t]*# ($pronouns)[^a-z_]" $(sources '*.[chS]' '*.mk' '*.am' '*.ac' '*.in' '*.sh' '*.bash' '*.bats' \
-		contrib tests | grep -v '\.json$\|\.md$\|\.svg$' | sort -u)
+		shell="^[ \t]*# ($pronouns)[^a-z_]" inner="[.;:] (What|Who|Whoever|Whatever|Whose|Of) |[?]( |$)| anew[ .,;:]" \
+		"${files[@]}"
 }
 
 # The time is the author's, so a shallow clone and a rebased commit have the same answer.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: default
 #
-# Whatever a process of the LWK does, and whenever it ends, the LWK and its other processes go on.
+# The LWK and its other processes go on, whatever a process does, and whenever it ends.
 # All tests share one allocation, and start their programs with lwkexec.
 
 load ../lwk/allocation

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: third
 #
-# Whatever fails or dies at whatever moment of a switch, the node comes back: the cells of `matrix`.
+# The node comes back, whatever fails or dies at whatever moment of a switch: the cells of `matrix`.
 # The whole matrix is nightly, and otherwise by hand: contrib/check --only 'faults:whole'.
 
 load ../helpers
