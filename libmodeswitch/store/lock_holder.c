@@ -125,7 +125,7 @@ pid_t lock_holder_kill(void)
 	pid_t holder = lock_holder();
 	int process = holder > 0 ? (int)syscall(__NR_pidfd_open, holder, 0) : -1;
 
-	/* Only now the number cannot become another process's. */
+	/* From here on the number cannot become another process's. */
 	if (process < 0 || lock_holder() != holder || lock_holder_is_step(holder) ||
 	    syscall(__NR_pidfd_send_signal, process, SIGKILL, NULL, 0) < 0)
 		holder = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds and kills who holds the lock of switching, which state_lock() takes. */
+/* Finds and kills the process that holds the lock of switching, which state_lock() takes. */
 #ifndef LOCK_HOLDER_H
 #define LOCK_HOLDER_H
 

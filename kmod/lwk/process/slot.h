@@ -66,7 +66,7 @@ struct slot {
 	struct process *process; /* NULL: none */
 	struct thread thread;
 	struct waiter waiter; /* in the process's list while its thread waits (futex.c) */
-	u32 parked;	      /* 1: has a process, and no thread: who sets it to 0 may start one */
+	u32 parked;	      /* 1: has a process, no thread; a CPU takes it by setting it to 0 */
 	struct thread_start start;
 	u64 offers;   /* so far */
 	u32 parent;   /* slot whose offer this one has taken */

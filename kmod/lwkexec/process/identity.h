@@ -12,8 +12,8 @@
 bool identity_has(uint64_t nr);
 /*
  * Makes a call that sets the identity and changes nothing. Every other one fails with -EPERM, even
- * for root: the proxy must stay who the instance belongs to. prctl(2) and personality(2) fail with
- * -EINVAL for what would change how the proxy works.
+ * for root: the proxy must stay the instance's owner. prctl(2) and personality(2) fail with -EINVAL
+ * for what would change how the proxy works.
  */
 int64_t identity_call(const struct lwk_packet *request);
 

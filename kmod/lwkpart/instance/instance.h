@@ -168,9 +168,12 @@ struct instance {
 void instance_get(struct instance *instance);
 void instance_put(struct instance *instance);
 
-/* After the LWK's doorbell: wakes who waits for the slot. Any context, while there are channels. */
+/*
+ * After the LWK's doorbell: wakes the tasks that wait for the slot. Any context, while there are
+ * channels.
+ */
 void instance_wake_proxy(struct instance *instance, unsigned int slot);
-/* Wakes who waits there, with this key: a packet has come. Any context. */
+/* Wakes the tasks that wait there, with this key: a packet has come. Any context. */
 #define INSTANCE_MAIL ((void *)1)
 void instance_wake_for_mail(wait_queue_head_t *wait);
 /* Wakes all proxies; call it after a change of state. */

@@ -157,7 +157,7 @@ static void call_next(struct server *server)
 static void resign(struct server *server)
 {
 	WRITE_ONCE(server->led, false);
-	smp_mb(); /* who gets a packet now sees that nobody leads, or is seen to ask */
+	smp_mb(); /* a thread that gets a packet now sees that nobody leads, or is seen to ask */
 	call_next(server);
 }
 

@@ -133,7 +133,7 @@ static ssize_t run(struct transfer *transfer, struct kiocb *kiocb, const struct 
 	/* A sharer of the file may have set O_DIRECT since transfer_suits() looked: that waits. */
 	if (kiocb->ki_flags & IOCB_DIRECT)
 		return -EAGAIN;
-	/* IOCB_NOIO: a page that were read ahead would be charged to nobody. */
+	/* IOCB_NOIO: a page that was read ahead would be charged to nobody. */
 	kiocb->ki_flags |= IOCB_NOWAIT | IOCB_NOIO;
 	iov_iter_kvec(&iter, transfer->write ? WRITE : READ, memory, pieces, size);
 	return transfer->write ? vfs_iocb_iter_write(transfer->file, kiocb, &iter)

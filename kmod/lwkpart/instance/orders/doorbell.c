@@ -122,7 +122,7 @@ static irqreturn_t doorbell_interrupt(int irq, void *data)
 
 	/* An LWK that panics rings its doorbell; the state tells. */
 	instance_state(instance);
-	smp_mb(); /* who is not in a queue yet looks at what the LWK has written once it is */
+	smp_mb(); /* a task that is not in a queue yet looks at what the LWK wrote once it is */
 	end = READ_ONCE(instance->slots_end);
 	for (i = 0; i < instance->n_cpus; i++) {
 		if (instance->doorbells.irq[i] != irq)

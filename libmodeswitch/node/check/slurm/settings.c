@@ -182,7 +182,7 @@ static void check_select(struct checking *checking)
 		check_tell(checking, MS_FINE, "slurm", NULL, "jobs get whole cores");
 }
 
-/* Slurm gives a batch job up that does not start in this time, though its LWK still boots. */
+/* Slurm gives up a batch job that does not start in this time, though its LWK still boots. */
 static void check_timeouts(struct checking *checking)
 {
 	/* The last two are of Slurm 25.05 and newer. */
