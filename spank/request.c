@@ -50,7 +50,7 @@ static int read_allocation(slurm_job_info_t *job, const char *node, struct ms_re
 	struct compat_allocation allocation;
 	int ret;
 
-	if (compat_allocation(job, node, &allocation, err) < 0)
+	if (compat_find_allocation(job, node, &allocation, err) < 0)
 		return -1;
 	ret = read_cpus(allocation.cores, request->cpus, err);
 	free(allocation.cores);

@@ -247,8 +247,8 @@ static int read_node(struct json_object *node, struct compat_allocation *allocat
 	return ret;
 }
 
-int compat_allocation(slurm_job_info_t *job, const char *node, struct compat_allocation *allocation,
-		      struct ms_error *err)
+int compat_find_allocation(slurm_job_info_t *job, const char *node,
+			   struct compat_allocation *allocation, struct ms_error *err)
 {
 	uint32_t job_id = compat_job_id(job);
 	char *answer = ask_scontrol(job_id, err);
@@ -294,8 +294,8 @@ static int parse_memory(const char *text, const char *node, uint64_t *megabytes)
 	return -1;
 }
 
-int compat_allocation(slurm_job_info_t *job, const char *node, struct compat_allocation *allocation,
-		      struct ms_error *err)
+int compat_find_allocation(slurm_job_info_t *job, const char *node,
+			   struct compat_allocation *allocation, struct ms_error *err)
 {
 	/*
 	 * Only the printed text of a job tells its memory per node. That text has the user's texts

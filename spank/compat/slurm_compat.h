@@ -46,8 +46,8 @@ struct compat_allocation {
  * Tells what was allocated to the job, which was loaded with SHOW_DETAIL, on that node. 0, or -1
  * with the reason.
  */
-int compat_allocation(slurm_job_info_t *job, const char *node, struct compat_allocation *allocation,
-		      struct ms_error *err);
+int compat_find_allocation(slurm_job_info_t *job, const char *node,
+			   struct compat_allocation *allocation, struct ms_error *err);
 
 /* True when compat_launch_by() can launch the programs of srun --multi-prog. */
 bool compat_launches_multi_prog(void);

@@ -62,7 +62,7 @@ static int ask(const char *text, int status, struct compat_allocation *allocatio
 			     "echo \"$(<%s)\"\nexit %d\n",
 			     path, status);
 	assert_int_equal(chmod(scontrol, 0700), 0);
-	return compat_allocation(&job, "n2", allocation, err);
+	return compat_find_allocation(&job, "n2", allocation, err);
 }
 
 static void refused(const char *text, int status, const char *because)
