@@ -92,6 +92,8 @@ check_PROGRAMS += \
 	tests/unit/migrate/test-migrate \
 	tests/unit/mpi/test-page \
 	tests/unit/node/test-check \
+	tests/unit/node/test-check-node \
+	tests/unit/node/test-check-releases \
 	tests/unit/plan/test-plan \
 	tests/unit/plan/test-plan-machines \
 	tests/unit/plan/test-plan-random \
