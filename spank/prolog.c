@@ -20,13 +20,16 @@
 #include "verdict.h"
 
 /* Gives back what is kept warm for LWK jobs: Slurm may have given its CPUs to this job. */
-static int cool(void)
+static int cool(uint32_t job_id)
 {
-	struct ms_error err;
+	struct ms_error err, text;
 
 	if (ms_cool(false, NULL, NULL, &err) == 0)
 		return 0;
-	slurm_error("lwk: what was kept warm cannot be given back to Linux: %s", err.text);
+	ms_fail(&text, "what was kept warm cannot be given back to Linux: %s", err.text);
+	slurm_error("lwk: %s", text.text);
+	compat_prepare_prolog();
+	verdict_drain(job_id, text.text);
 	return -1;
 }
 
@@ -55,7 +58,7 @@ static int refuse(uint32_t job_id, uid_t uid, const char *reason)
 	slurm_error("lwk: job %u: refused: %s", job_id, reason);
 	if (ms_switch_refuse(job_id, uid, reason, &err) == 0) {
 		verdict_refuse(job_id, reason);
-		return cool();
+		return cool(job_id);
 	}
 	/* Without a record the job's programs would silently run on Linux. */
 	return cannot_record(job_id, &err);
@@ -158,7 +161,10 @@ int prolog_switch_on(spank_t sp)
 
 	survive_broken_connections();
 	if (!options_lwk(sp, &asked.image)) {
-		ret = cool();
+		/* Only the reason of a drained node names such a job. */
+		if (spank_get_item(sp, S_JOB_ID, &job_id) != ESPANK_SUCCESS)
+			job_id = 0;
+		ret = cool(job_id);
 		if (options_quiet(sp))
 			quiet_on(sp);
 		return ret;

@@ -122,6 +122,20 @@ is_warm()
 }
 
 # bats test_tags=nightly
+@test "a node that cannot give a warm partition back to a Linux-only job is drained with the reason" {
+	lwk_job user1 4 "$programs/hello"
+	is_warm
+	bed sh -c 'echo off cpus before fail >/run/slurm-lwk/fault'
+	job=$(submit user2 -n1 --no-requeue --wrap true)
+	wait_for 60 bed sh -c "sinfo -h -o '%T %E' | grep 'drain.*lwk: job $job: what was kept warm cannot be given back.*root ordered a fault'"
+	bed lwkctl check --repair
+	bed scancel "$job"
+	wait_for_job "$job"
+	bed scontrol update nodename=node1 state=resume
+	node_is_clean
+}
+
+# bats test_tags=nightly
 @test "a warm partition whose record cannot be read goes back when the next job begins" {
 	lwk_job user1 4 "$programs/hello"
 	first=$(warm_job)
