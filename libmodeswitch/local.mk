@@ -17,6 +17,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/base/json.c \
 	libmodeswitch/base/parse.c \
 	libmodeswitch/base/patience.c \
+	libmodeswitch/base/process.c \
 	libmodeswitch/base/signals.c \
 	libmodeswitch/base/trust.c \
 	libmodeswitch/config/configuration.c \

@@ -171,7 +171,7 @@ int ms_job_add_mpi(uint32_t job_id, const struct ms_mpi *step, struct ms_error *
 
 /*
  * Switches off every job of this node for which alive() returns false, as after a crash; leaves the
- * others alone. Root.
+ * others alone, and those that nobody has announced while the process lives that switched them. Root.
  */
 int ms_reconcile(bool (*alive)(uint32_t job_id, void *context), void *context,
 		 struct ms_error *err);

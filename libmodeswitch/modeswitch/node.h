@@ -114,7 +114,7 @@ int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, vo
 
 /*
  * Gives back what jobs have that are in LWK mode by their records, but over by Slurm; leaves all
- * else alone, and everything while a switch goes on. Drains the node when something of it cannot be
+ * else alone, such as what no prolog has announced, and everything while a switch goes on. Drains the node when something of it cannot be
  * given back, and returns -1 then. Tells say() what it does. Root.
  */
 int ms_repair_over(ms_say say, void *context, struct ms_error *err);

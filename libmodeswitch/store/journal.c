@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
+#include "base/json.h"
+#include "base/process.h"
 #include "store/state.h"
 
 #define MAX_JOURNAL (16UL << 20)
@@ -58,6 +61,43 @@ static int append(struct journal *journal, struct json_object *object, struct ms
 	return ret;
 }
 
+static void add_maker(struct json_object *header)
+{
+	char name[sizeof(((struct maker *)0)->name)];
+	pid_t self = getpid();
+
+	if (kernel_read(name, sizeof(name), "/proc/%d/comm", self) < 0)
+		*name = '\0';
+	ms_make_printable(name);
+	json_add_number(header, "maker", self);
+	json_add_number(header, "maker_started", process_started(self));
+	json_add_text(header, "maker_name", name);
+}
+
+static void read_maker(struct json_object *header, struct maker *maker)
+{
+	maker->pid = journal_number(header, "maker");
+	maker->started = journal_number(header, "maker_started");
+	snprintf(maker->name, sizeof(maker->name), "%s", journal_text(header, "maker_name"));
+}
+
+bool journal_maker(uint32_t job_id, struct maker *maker)
+{
+	struct journal *journal;
+	struct ms_error ignored;
+
+	if (journal_open(job_id, &journal, &ignored) != FOUND)
+		return false;
+	*maker = journal->maker;
+	journal_close(journal);
+	return maker->pid > 0;
+}
+
+bool maker_lives(const struct maker *maker)
+{
+	return maker->started && process_started(maker->pid) == maker->started;
+}
+
 int journal_create(uint32_t job_id, uid_t uid, const char *driver, struct journal **out,
 		   struct ms_error *err)
 {
@@ -83,6 +123,7 @@ int journal_create(uint32_t job_id, uid_t uid, const char *driver, struct journa
 	json_object_object_add(header, "job_id", json_object_new_int64(job_id));
 	json_object_object_add(header, "uid", json_object_new_int64(uid));
 	json_object_object_add(header, "driver", json_object_new_string(driver));
+	add_maker(header);
 	ret = append(journal, header, err);
 	if (ret == 0 && fsync(dir) < 0)
 		ret = ms_fail(err, "%s/jobs: %m", state_dir);
@@ -155,6 +196,7 @@ static void read_line(struct journal *journal, const char *line, unsigned number
 		journal->uid = journal_number(object, "uid");
 		snprintf(journal->driver, sizeof(journal->driver), "%s",
 			 journal_text(object, "driver"));
+		read_maker(object, &journal->maker);
 	} else if (good && *journal_text(object, "step")) {
 		json_object_array_add(journal->entries, json_object_get(object));
 	} else {

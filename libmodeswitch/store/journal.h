@@ -12,6 +12,7 @@
 #ifndef JOURNAL_H
 #define JOURNAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <json-c/json.h>
@@ -21,11 +22,19 @@
 
 #define JOURNAL_VERSION 1
 
+/* The process that began a journal. */
+struct maker {
+	pid_t pid;	  /* 0: the journal does not tell, because an earlier version began it */
+	uint64_t started; /* in clock ticks since the boot: its number may be another's later */
+	char name[32];	  /* of its program */
+};
+
 struct journal {
 	uint32_t job_id;
 	uid_t uid;
-	uint64_t version;	     /* JOURNAL_VERSION, or a newer release's; 0: it is unknown */
-	char driver[16];	     /* "": the first line was not written whole */
+	uint64_t version; /* JOURNAL_VERSION, or a newer release's; 0: it is unknown */
+	char driver[16];  /* "": the first line was not written whole */
+	struct maker maker;
 	int fd;			     /* -1: opened for reading */
 	unsigned damaged_line;	     /* the first damaged line; 0: none; 1: the owner is unknown */
 	struct json_object *entries; /* array of the lines after the first */
@@ -36,6 +45,11 @@ int journal_create(uint32_t job_id, uid_t uid, const char *driver, struct journa
 		   struct ms_error *err);
 /* Reads a job's journal. After FOUND, journal_close() frees *out. */
 enum found journal_open(uint32_t job_id, struct journal **out, struct ms_error *err);
+
+/* Finds the process that began the job's journal. False: the job has none, or it does not tell. */
+bool journal_maker(uint32_t job_id, struct maker *maker);
+/* True as long as the process runs. */
+bool maker_lives(const struct maker *maker);
 
 /* Adds a line for a step. 'details', an object or NULL, becomes the journal's, also on failure. */
 int journal_record(struct journal *journal, const char *step, struct json_object *details,

@@ -70,6 +70,15 @@ static ssize_t known_jobs(bool announced, uint32_t **out, struct ms_error *err)
 	return n;
 }
 
+/* True for an LWK that no job of Slurm's has, such as that of lwkctl bench: it lives with its maker. */
+static bool is_makers(uint32_t job_id)
+{
+	struct maker maker;
+
+	return ms_switch_announced(job_id) < 0 && journal_maker(job_id, &maker) &&
+	       maker_lives(&maker);
+}
+
 int ms_reconcile(bool (*alive)(uint32_t job_id, void *context), void *context, struct ms_error *err)
 {
 	uint32_t *jobs;
@@ -78,7 +87,8 @@ int ms_reconcile(bool (*alive)(uint32_t job_id, void *context), void *context, s
 	int ret = n < 0 ? -1 : 0;
 
 	for (ssize_t i = 0; i < n; i++) {
-		if (!alive(jobs[i], context) && ms_switch_off(jobs[i], NULL, &why) < 0 && ret == 0)
+		if (!is_makers(jobs[i]) && !alive(jobs[i], context) &&
+		    ms_switch_off(jobs[i], NULL, &why) < 0 && ret == 0)
 			ret = ms_fail(err, "job %u: %s", jobs[i], why.text);
 	}
 	free(jobs);

@@ -4,13 +4,10 @@
  * the size that was asked for; in any other shape it is given back.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/files.h"
+#include "base/process.h"
 #include "driver/ihk/ihk.h"
 
 /* Lists the chunks that are reserved and in no instance. The caller frees *chunks. */
@@ -77,31 +74,12 @@ static int keep_or_give_back(struct owned *owned)
 	return error;
 }
 
-/* Returns when the process started, in clock ticks since the boot; 0: there is none. */
-static uint64_t started(pid_t pid)
-{
-	uint64_t ticks = 0;
-	char text[2048];
-	const char *rest;
-
-	if (kernel_read(text, sizeof(text), "/proc/%d/stat", pid) < 0)
-		return 0;
-	/* The program's name ends at the last parenthesis; it can contain anything. */
-	rest = strrchr(text, ')');
-	if (rest)
-		sscanf(rest + 1,
-		       " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-		       "%*d %" SCNu64,
-		       &ticks);
-	return ticks;
-}
-
 int ihk_settle(struct owned *owned)
 {
 	int error;
 
 	if (!owned->seeker ||
-	    (owned->seeker != getpid() && started(owned->seeker) == owned->seeker_started))
+	    (owned->seeker != getpid() && process_started(owned->seeker) == owned->seeker_started))
 		return 0;
 	error = keep_or_give_back(owned);
 	if (error && error != -ENOMEM)
@@ -121,7 +99,7 @@ static int seek(struct owned *owned, uint64_t bytes, unsigned node)
 	if (error)
 		return error;
 	owned->seeker = getpid();
-	owned->seeker_started = started(owned->seeker);
+	owned->seeker_started = process_started(owned->seeker);
 	owned->sought = bytes;
 	owned->sought_node = node;
 	error = owned_save(owned);

@@ -10,6 +10,7 @@
 #include "modeswitch/node.h"
 #include "node/check/check.h"
 #include "node/check/scontrol.h"
+#include "store/journal.h"
 #include "store/record.h"
 
 static void check_slurm(struct checking *checking)
@@ -270,6 +271,16 @@ static void make_active(uint32_t job_id)
 	ms_job_release(&job);
 }
 
+/* As Slurm's prolog does. */
+static void make_announced(uint32_t job_id)
+{
+	struct ms_error err;
+	int64_t when;
+
+	assert_int_equal(ms_switch_announce(job_id, &when, &err), 0);
+	make_active(job_id);
+}
+
 /*
  * Has a scontrol that knows jobs as slurmctld does, and notes how it drains the node. 'before' is done
  * when it is asked for a job.
@@ -327,7 +338,7 @@ static void jobs_that_are_over_are_found_and_repaired(void **state)
 		skip();
 	make_scontrol("");
 	for (uint32_t id = 1; id <= 8; id++)
-		make_active(id);
+		make_announced(id);
 	look_for_over();
 	assert_int_equal(heard.n_problems, 3);
 	assert_has(heard.problems, "jobs: job 2 is over");
@@ -357,7 +368,7 @@ static void a_job_that_runs_again_is_left_alone(void **state)
 
 	if (geteuid() != 0)
 		skip();
-	make_active(2);
+	make_announced(2);
 	snprintf(again, sizeof(again),
 		 "sed -i 's/\"since_boot\":2/\"since_boot\":9/' %s/jobs/2.json", unit_dir);
 	make_scontrol(again);
@@ -374,7 +385,7 @@ static void a_node_that_cannot_be_repaired_is_drained(void **state)
 	if (geteuid() != 0)
 		skip();
 	make_scontrol("");
-	make_active(2);
+	make_announced(2);
 	unit_file("jobs/2.journal", "rubbish\n");
 	assert_int_equal(ms_repair_over(note_said, NULL, &err), -1);
 	assert_has(err.text, "2.journal: line 1 is damaged");
@@ -383,6 +394,60 @@ static void a_node_that_cannot_be_repaired_is_drained(void **state)
 	assert_has(unit_read("drained"), " State=DRAIN Reason=lwk: job 2: ");
 	/* A second call finds a job that is stuck, which is ms_repair()'s. */
 	assert_int_equal(ms_repair_over(note_said, NULL, &err), 0);
+}
+
+static int begin_by_hand(struct ms_error *err)
+{
+	struct journal *journal;
+
+	if (journal_create(4, 0, "lwkpart", &journal, err) < 0)
+		return -1;
+	journal_close(journal);
+	return 0;
+}
+
+static void repair_and_find_job_4(void)
+{
+	struct ms_error err;
+
+	*said = '\0';
+	assert_int_equal(ms_repair_over(note_said, NULL, &err), 0);
+	assert_string_equal(said, "");
+	assert_true(unit_exists("jobs/4.json"));
+}
+
+/* lwkctl bench has an LWK of which Slurm knows nothing. Nobody but root can tell whether another is needed. */
+static void an_lwk_that_is_none_of_slurms_is_told_and_left_alone(void **state)
+{
+	char process[64];
+	struct ms_error err;
+
+	if (geteuid() != 0)
+		skip();
+	make_scontrol("");
+	make_active(4);
+	look_for_over();
+	assert_has(heard.problems,
+		   "nothing tells who has made it -> run 'lwkctl reset 4' if nobody");
+	repair_and_find_job_4();
+
+	assert_int_equal(begin_by_hand(&err), 0);
+	look_for_over();
+	assert_int_equal(heard.n_problems, 0);
+	assert_int_equal(heard.n_notes, 1);
+	snprintf(process, sizeof(process), "process %d (", getpid());
+	assert_has(heard.notes, "job 4 has an LWK and is none of Slurm's: ");
+	assert_has(heard.notes, process);
+	assert_has(heard.notes, "test-check) has made it and runs");
+	repair_and_find_job_4();
+
+	assert_int_equal(journal_remove(4, &err), 0);
+	assert_int_equal(unit_in_child(begin_by_hand), 0);
+	look_for_over();
+	assert_int_equal(heard.n_problems, 1);
+	assert_has(heard.problems,
+		   "test-check) has made it and has ended -> run 'lwkctl reset 4' if");
+	repair_and_find_job_4();
 }
 
 int main(void)
@@ -401,6 +466,7 @@ int main(void)
 		TEST(jobs_that_are_over_are_found_and_repaired),
 		TEST(a_job_that_runs_again_is_left_alone),
 		TEST(a_node_that_cannot_be_repaired_is_drained),
+		TEST(an_lwk_that_is_none_of_slurms_is_told_and_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,45 @@ static void round_trip(void **state)
 	assert_int_equal(journal_open(7, &again, &err), 0);
 }
 
+static int create_in_child(struct ms_error *err)
+{
+	struct journal *journal;
+
+	if (journal_create(7, 1000, "lwkpart", &journal, err) < 0)
+		return -1;
+	journal_close(journal);
+	return 0;
+}
+
+/* A number of a process that has ended may be another's. */
+static void its_maker_is_known_and_lives_or_not(void **state)
+{
+	struct journal *journal = create();
+	struct ms_error err;
+	struct maker maker;
+
+	record(journal, "cpus", 1);
+	journal_close(journal);
+	assert_true(journal_maker(7, &maker));
+	assert_int_equal(maker.pid, getpid());
+	assert_has(maker.name, "test-journal");
+	assert_true(maker_lives(&maker));
+	maker.started++;
+	assert_false(maker_lives(&maker));
+	assert_int_equal(journal_remove(7, &err), 0);
+	assert_false(journal_maker(7, &maker));
+
+	assert_int_equal(unit_in_child(create_in_child), 0);
+	assert_true(journal_maker(7, &maker));
+	assert_int_not_equal(maker.pid, getpid());
+	assert_false(maker_lives(&maker));
+	assert_int_equal(journal_remove(7, &err), 0);
+
+	/* An earlier version does not tell. */
+	unit_file(NAME, "{\"version\":1,\"job_id\":7,\"uid\":1000,\"driver\":\"lwkpart\"}\n");
+	assert_false(journal_maker(7, &maker));
+}
+
 static void each_line_is_there_before_its_record_returns(void **state)
 {
 	struct journal *journal = create();
@@ -261,6 +300,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(round_trip),
+		TEST(its_maker_is_known_and_lives_or_not),
 		TEST(each_line_is_there_before_its_record_returns),
 		TEST(a_torn_last_line_is_ignored),
 		TEST(any_changed_byte_is_noticed),

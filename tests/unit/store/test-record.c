@@ -11,6 +11,7 @@
 #include "modeswitch/job.h"
 #include "modeswitch/node.h"
 #include "modeswitch/plan.h"
+#include "store/journal.h"
 #include "store/record.h"
 #include "switch/report.h"
 
@@ -217,6 +218,41 @@ static void reconciling_forgets_the_dead_only(void **state)
 	assert_int_equal(ms_job_get(3, &job, &err), 0);
 	assert_int_equal(ms_job_get(2, &job, &err), 1);
 	ms_job_release(&job);
+}
+
+static int switch_by_hand(struct ms_error *err)
+{
+	struct journal *journal;
+	struct ms_job job;
+	int ret;
+
+	if (journal_create(8, 1000, "lwkpart", &journal, err) < 0)
+		return -1;
+	journal_close(journal);
+	fill(&job, 8);
+	ret = record_publish(&job, err);
+	ms_job_release(&job);
+	return ret;
+}
+
+/* lwkctl bench has an LWK of which Slurm knows nothing, when slurmd starts. */
+static void reconciling_leaves_the_lwk_of_a_process_that_lives(void **state)
+{
+	uint32_t alive = 0;
+	struct ms_error err;
+	int64_t when;
+
+	assert_int_equal(switch_by_hand(&err), 0);
+	assert_int_equal(ms_reconcile(job_is_alive, &alive, &err), 0);
+	assert_true(unit_exists("jobs/8.json") && unit_exists("jobs/8.journal"));
+	/* This process is a prolog that still runs, and its job is over. */
+	assert_int_equal(ms_switch_announce(8, &when, &err), 0);
+	assert_int_equal(ms_reconcile(job_is_alive, &alive, &err), 0);
+	assert_false(unit_exists("jobs/8.json") || unit_exists("jobs/8.journal"));
+
+	assert_int_equal(unit_in_child(switch_by_hand), 0);
+	assert_int_equal(ms_reconcile(job_is_alive, &alive, &err), 0);
+	assert_false(unit_exists("jobs/8.json") || unit_exists("jobs/8.journal"));
 }
 
 /* A prolog whose slurmd died waits on, while its job ends. */
@@ -432,6 +468,7 @@ int main(void)
 		TEST(a_record_that_cannot_be_read_is_one_job_only),
 		TEST(no_record_says_that_it_cannot_be_read),
 		TEST(reconciling_forgets_the_dead_only),
+		TEST(reconciling_leaves_the_lwk_of_a_process_that_lives),
 		TEST(a_job_that_ends_before_its_switch_is_not_switched),
 		TEST(repairing_leaves_an_announced_switch_alone),
 		TEST(a_damaged_journal_is_no_success),

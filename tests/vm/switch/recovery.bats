@@ -198,7 +198,7 @@ run_job()
 # bats test_tags=nightly
 @test "lwkctl check finds a job that is over and still has its LWK, and --repair gives that back" {
 	run_job
-	bed switch-once on 221 1000 4-7 400M
+	bed switch-once announced 221 1000 4-7 400M
 	run -1 bed lwkctl check
 	[[ $output == *'problem jobs       job 221 is over'*"-> run 'lwkctl check --repair'"* ]]
 	[[ $output != *"job $running is over"* ]]
@@ -207,6 +207,47 @@ run_job()
 	record_has "$running" '"state":"active"'
 	bed scancel "$running"
 	wait_for_job "$running"
+	node_is_clean
+}
+
+# begin_bench: sets $bench to the job and $maker to the process of an lwkctl bench whose program runs on its
+# LWK for long.
+begin_bench()
+{
+	bench=67108865
+	maker=$(bed sh -c 'setsid lwkctl bench --cpus 1-3 --mem 300M --count 1 --seconds 600 \
+		</dev/null >/run/bench.out 2>&1 & echo $!')
+	wait_for 60 bed grep -q '"state":"active"' "/run/slurm-lwk/jobs/$bench.json"
+}
+
+@test "lwkctl check --repair leaves alone the LWK of lwkctl bench, and names its process when that is killed" {
+	begin_bench
+	run -0 bed lwkctl check --repair
+	[[ $output != *repaired:* ]]
+	[[ $output == *"note    jobs       job $bench has an LWK and is none of Slurm's: process $maker (lwkctl) has made it and runs"* ]]
+	record_has "$bench" '"state":"active"'
+	bed kill -9 "$maker"
+	wait_for 10 bed sh -c '! test -e /proc/"$1"' - "$maker"
+	run -1 bed lwkctl check --repair
+	[[ $output != *repaired:* ]]
+	[[ $output == *"problem jobs       job $bench has an LWK and is none of Slurm's: process $maker (lwkctl) has made it and has ended"* ]]
+	[[ $output == *"-> run 'lwkctl reset $bench' if nobody needs it"* ]]
+	record_has "$bench" '"state":"active"'
+	bed lwkctl reset "$bench"
+	node_is_clean
+}
+
+# bats test_tags=nightly
+@test "a start of slurmd leaves alone the LWK of lwkctl bench, and ends one whose process has ended" {
+	begin_bench
+	# slurmd asks after the jobs in their order, so it has left the first one alone when the second one has ended.
+	bed switch-once on $((bench + 1)) 1000 4-7 400M
+	stop_daemon slurmd
+	start_daemon slurmd
+	wait_for 60 bed sh -c '! test -e /run/slurm-lwk/jobs/"$1".json' - $((bench + 1))
+	record_has "$bench" '"state":"active"'
+	bed kill "$maker"
+	wait_for 60 bed sh -c '! test -e /run/slurm-lwk/jobs/"$1".json' - "$bench"
 	node_is_clean
 }
 

@@ -2,6 +2,7 @@
 /*
  * switch-once does what Slurm's prolog and epilog do, without Slurm:
  *   switch-once on JOB UID CPUS MEMORY [IMAGE]
+ *   switch-once announced JOB UID CPUS MEMORY [IMAGE]	announces the switch first, as only the prolog does
  *   switch-once off JOB	gives back all
  *   switch-once ended JOB	keeps the partition warm if lwk.conf says so
  * Prints the job's record with the duration of the whole call as call_us, and for "off" only the
@@ -75,6 +76,9 @@ static int switch_on(int argc, char **argv)
 	    ms_parse_size(argv[5], &request.memory, &err) < 0 ||
 	    ms_config_load(MS_CONFIG_PATH, &config, &err) < 0)
 		return fail(&err);
+	if (strcmp(argv[1], "announced") == 0 &&
+	    ms_switch_announce(request.job_id, &request.announced, &err) < 0)
+		return fail(&err);
 	start = now_us();
 	ret = ms_switch_on(config, &request, &err);
 	ret = ret < 0 ? fail(&err) : print_record(request.job_id, now_us() - start);
@@ -128,13 +132,13 @@ int main(int argc, char **argv)
 {
 	if (argc == 5 && strcmp(argv[1], "quiet") == 0)
 		return be_quiet(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10), argv[4]);
-	if (argc >= 6 && strcmp(argv[1], "on") == 0)
+	if (argc >= 6 && (strcmp(argv[1], "on") == 0 || strcmp(argv[1], "announced") == 0))
 		return switch_on(argc, argv);
 	if (argc == 3 && strcmp(argv[1], "off") == 0)
 		return switch_off(strtoul(argv[2], NULL, 10), ms_switch_off);
 	if (argc == 3 && strcmp(argv[1], "ended") == 0)
 		return switch_off(strtoul(argv[2], NULL, 10), ms_job_ended);
-	fputs("Usage: switch-once on JOB UID CPUS MEMORY [IMAGE] | off JOB | ended JOB |\n"
+	fputs("Usage: switch-once on|announced JOB UID CPUS MEMORY [IMAGE] | off JOB | ended JOB |\n"
 	      "                   quiet JOB UID CPUS\n",
 	      stderr);
 	return 2;

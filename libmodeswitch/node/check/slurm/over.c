@@ -2,8 +2,12 @@
 /*
  * Looks for jobs that have an LWK by their records although they are over by Slurm, and gives back
  * what they have. No epilog does that any more, so the node would fail one job after the other.
+ *
+ * Slurm does not know the LWKs of others either, such as that of lwkctl bench. These are only told: who
+ * has made one may need it, and slurmctld cannot say when it is over.
  */
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,6 +16,7 @@
 #include "modeswitch/node.h"
 #include "node/check/check.h"
 #include "node/check/scontrol.h"
+#include "store/journal.h"
 #include "store/state.h"
 #include "switch/steps/step.h"
 #include "switch/undo.h"
@@ -21,6 +26,12 @@ struct run {
 	uint32_t job_id;
 	int64_t since, since_boot, announced;
 };
+
+/* Slurm's prolog announces each switch, and nobody else does. */
+static bool is_slurms(const struct run *run)
+{
+	return run->announced >= 0;
+}
 
 /* Lists the runs that are in LWK mode by their records. Their number, or -1. */
 static ssize_t list_runs(struct run **out, struct ms_error *err)
@@ -73,6 +84,37 @@ static bool is_there(const struct run *run, const struct run *runs, ssize_t n)
 	return false;
 }
 
+static void tell_over(struct checking *checking, const struct run *run)
+{
+	check_tell(checking, MS_PROBLEM, "jobs", "run 'lwkctl check --repair'",
+		   "job %u is over, but the CPUs and the memory of its LWK are still lent",
+		   run->job_id);
+}
+
+static void tell_foreign(struct checking *checking, const struct run *run)
+{
+	struct maker maker;
+	char to_do[128];
+
+	snprintf(to_do, sizeof(to_do),
+		 "run 'lwkctl reset %u' if nobody needs it; --repair leaves it alone", run->job_id);
+	if (!journal_maker(run->job_id, &maker))
+		check_tell(checking, MS_PROBLEM, "jobs", to_do,
+			   "job %u has an LWK, is over or unknown by Slurm, and nothing tells who "
+			   "has made it",
+			   run->job_id);
+	else if (!maker_lives(&maker))
+		check_tell(checking, MS_PROBLEM, "jobs", to_do,
+			   "job %u has an LWK and is none of Slurm's: process %d (%s) has made it "
+			   "and has ended",
+			   run->job_id, maker.pid, maker.name);
+	else
+		check_tell(checking, MS_NOTE, "jobs", NULL,
+			   "job %u has an LWK and is none of Slurm's: process %d (%s) has made it "
+			   "and runs",
+			   run->job_id, maker.pid, maker.name);
+}
+
 void check_over(struct checking *checking)
 {
 	struct run *over = NULL, *now = NULL;
@@ -86,12 +128,12 @@ void check_over(struct checking *checking)
 	/* A job may have ended since its record was read. */
 	n_now = n > 0 ? list_runs(&now, &ignored) : 0;
 	for (ssize_t i = 0; i < n; i++) {
-		if (is_there(&over[i], now, n_now))
-			check_tell(
-				checking, MS_PROBLEM, "jobs", "run 'lwkctl check --repair'",
-				"job %u is over, but the CPUs and the memory of its LWK are still "
-				"lent",
-				over[i].job_id);
+		if (!is_there(&over[i], now, n_now))
+			continue;
+		if (is_slurms(&over[i]))
+			tell_over(checking, &over[i]);
+		else
+			tell_foreign(checking, &over[i]);
 	}
 	free(now);
 	free(over);
@@ -113,10 +155,22 @@ static int end_run(const struct run *run, ms_say say, void *context, struct ms_e
 		       why.text);
 }
 
+/* Lists the runs of Slurm's that are over. */
+static ssize_t list_slurms(struct run **out, struct ms_error *err)
+{
+	ssize_t n = list_over(out, err), slurms = 0;
+
+	for (ssize_t i = 0; i < n; i++) {
+		if (is_slurms(&(*out)[i]))
+			(*out)[slurms++] = (*out)[i];
+	}
+	return n < 0 ? -1 : slurms;
+}
+
 int ms_repair_over(ms_say say, void *context, struct ms_error *err)
 {
 	struct run *over = NULL, *now = NULL;
-	ssize_t n = list_over(&over, err), n_now;
+	ssize_t n = list_slurms(&over, err), n_now;
 	int lock = n > 0 ? state_lock(0, err) : -1, ret = n == 0 ? 0 : -1;
 
 	/* The job may have ended, or may run again, since slurmctld was asked. */

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/process.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files.h"
+
+uint64_t process_started(pid_t pid)
+{
+	uint64_t ticks = 0;
+	char text[2048], state = 'X';
+	const char *rest;
+
+	if (kernel_read(text, sizeof(text), "/proc/%d/stat", pid) < 0)
+		return 0;
+	/* The program's name ends at the last parenthesis; it can contain anything. */
+	rest = strrchr(text, ')');
+	if (rest)
+		sscanf(rest + 1,
+		       " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+		       "%*d %" SCNu64,
+		       &state, &ticks);
+	return state == 'Z' || state == 'X' ? 0 : ticks;
+}

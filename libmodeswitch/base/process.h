@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Processes, which a number alone does not name for long.
+ */
+#ifndef PROCESS_H
+#define PROCESS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Returns when the process started, in clock ticks since the boot; 0: there is none, or it has ended and
+ * its parent does not know yet.
+ */
+uint64_t process_started(pid_t pid);
+
+#endif
