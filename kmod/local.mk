@@ -90,7 +90,9 @@ kmod_lwkexec_lwkexec_SOURCES = \
 	kmod/lwkexec/calls.c \
 	kmod/lwkexec/main.c \
 	kmod/lwkexec/base/descriptors.c \
+	kmod/lwkexec/base/divide.c \
 	kmod/lwkexec/base/fail.c \
+	kmod/lwkexec/base/numbers.c \
 	kmod/lwkexec/instance/channel.c \
 	kmod/lwkexec/instance/copy.c \
 	kmod/lwkexec/instance/gone.c \
@@ -104,6 +106,7 @@ kmod_lwkexec_lwkexec_SOURCES = \
 	kmod/lwkexec/process/cause.c \
 	kmod/lwkexec/core/core.c \
 	kmod/lwkexec/core/core_path.c \
+	kmod/lwkexec/process/cpu_share.c \
 	kmod/lwkexec/process/direct.c \
 	kmod/lwkexec/process/exec.c \
 	kmod/lwkexec/process/fork.c \

@@ -86,6 +86,7 @@ check_PROGRAMS += \
 	tests/unit/lwkctl/test-mpi-predict \
 	tests/unit/lwkctl/test-mpi-profile \
 	tests/unit/lwkctl/test-verbs \
+	tests/unit/lwkexec/test-divide \
 	tests/unit/machine/test-memory \
 	tests/unit/machine/test-sysview \
 	tests/unit/machine/test-topology \

@@ -28,6 +28,7 @@
 #include "lwkexec/instance/session.h"
 #include "lwkexec/process/cause.h"
 #include "lwkexec/core/core.h"
+#include "lwkexec/process/cpu_share.h"
 #include "lwkexec/process/exec.h"
 #include "lwkexec/process/fork.h"
 #include "lwkexec/process/limits.h"
@@ -212,8 +213,9 @@ static void take_notice(const struct lwk_packet *notice)
 	}
 }
 
-static void serve(uint64_t blocked, uint64_t ignored) __attribute__((noreturn));
-static void serve(uint64_t blocked, uint64_t ignored)
+static void serve(uint64_t blocked, uint64_t ignored, const struct numbers *cpus)
+	__attribute__((noreturn));
+static void serve(uint64_t blocked, uint64_t ignored, const struct numbers *cpus)
 {
 	static const struct channel_server server = { calls_execute, take_notice };
 	sigset_t none;
@@ -227,7 +229,7 @@ static void serve(uint64_t blocked, uint64_t ignored)
 	/* From now on the LWK blocks signals for the program. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	load_and_start(&program, environ, blocked, ignored);
+	load_and_start(&program, environ, blocked, ignored, cpus);
 	channel_serve();
 }
 
@@ -248,7 +250,8 @@ static void resume_program(const struct resume *former)
 	session_path(device, sizeof(device));
 	if (*former->report)
 		report_resume(device, former->report, former->report_file);
-	serve(former->blocked, former->ignored);
+	/* The LWK knows the CPUs of the process. */
+	serve(former->blocked, former->ignored, NULL);
 }
 
 /* Returns the job's device, or a path where there is none. */
@@ -286,5 +289,5 @@ int main(int argc, char **argv)
 	limits_take();
 	session_open(device);
 	report_init(device);
-	serve(blocked_signals(), signals_inherited());
+	serve(blocked_signals(), signals_inherited(), cpu_share());
 }

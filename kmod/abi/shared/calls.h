@@ -63,7 +63,9 @@
  *   BRK     args: start of the heap.
  *   NAME    args: start, size, number of a file (FILE), offset. The file has been loaded there.
  *   START   args: entry point, stack pointer, signals that are blocked, signals that are
- *           ignored (bit s-1: signal s), user. The LWK replies, then runs the process.
+ *           ignored (bit s-1: signal s), user, address of LWK_CPUS_BYTES with the CPUs that the
+ *           process may use, as of sched_setaffinity(2), or 0. The LWK replies, then runs the
+ *           process.
  *   COPY    args: slot and number of a FORK. The LWK makes this process, which must be empty, a
  *           copy of the asking one, replies, then runs it. -ENOMEM; -EINVAL: there is no such
  *           offer.
@@ -124,6 +126,7 @@ struct lwk_core_registers {
 #define LWK_TIMER_BASE 0x40000000U
 #define LWK_TIMER_OF_THREAD 0x20000000U
 #define LWK_SHARE_SEGMENT (1UL << 32)
+#define LWK_CPUS_BYTES 1024
 #define LWK_AREA_SHARED 1
 #define LWK_AREA_HEAP 2
 /* A result of open(2), no errno: the proxy wants all AREAs, and then the same request once more. */

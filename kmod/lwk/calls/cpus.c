@@ -61,7 +61,6 @@ s64 sys_sched_setaffinity(struct frame *frame)
 	struct slot *slot = find_thread(frame->rdi);
 	u8 mask[LINUX_CPUS / 8] = { 0 };
 	struct cpu_set set = { { 0 } };
-	bool any = false;
 
 	if (copy_from_user(mask, frame->rdx, MIN(frame->rsi, sizeof(mask))))
 		return -EFAULT;
@@ -72,12 +71,10 @@ s64 sys_sched_setaffinity(struct frame *frame)
 	for (u32 i = 0; i < boot->n_cpus; i++) {
 		u32 linux_cpu = boot->cpus[i].linux_cpu;
 
-		if (linux_cpu >= LINUX_CPUS || !(mask[linux_cpu / 8] >> linux_cpu % 8 & 1))
-			continue;
-		cpu_set_add(&set, i);
-		any = true;
+		if (linux_cpu < LINUX_CPUS && mask[linux_cpu / 8] >> linux_cpu % 8 & 1)
+			cpu_set_add(&set, i);
 	}
-	if (!any)
+	if (cpu_set_is_empty(&set))
 		return -EINVAL;
 	affinity_set(slot, &set);
 	return 0;

@@ -48,20 +48,12 @@ static void look_around(struct scene *scene, const struct process *process, cons
 	}
 }
 
-static bool is_empty(const struct cpu_set *set)
-{
-	for (u32 i = 0; i < ARRAY_SIZE(set->bits); i++)
-		if (set->bits[i])
-			return false;
-	return true;
-}
-
 /* The set itself, or for the empty set the CPUs that the process has or can have for itself. */
 static struct cpu_set usable(const struct cpu_set *set, const struct scene *scene)
 {
 	struct cpu_set found = { { 0 } };
 
-	if (!is_empty(set))
+	if (!cpu_set_is_empty(set))
 		return *set;
 	for (u32 i = 0; i < boot->n_cpus; i++)
 		if (cpu_set_has(&scene->own, i) || !cpu_set_has(&scene->others, i))
@@ -121,7 +113,7 @@ static void store(struct slot *slot, const struct cpu_set *set)
 void affinity_set(struct slot *slot, const struct cpu_set *set)
 {
 	const struct cpu *cpu = LOAD_ACQUIRE(slot->cpu);
-	bool stays = cpu && (is_empty(set) || cpu_set_has(set, cpu->index));
+	bool stays = cpu && (cpu_set_is_empty(set) || cpu_set_has(set, cpu->index));
 
 	store(slot, set);
 	/* A thread that may stay gets a destination, too, because it may be about to leave. */

@@ -19,6 +19,14 @@ static inline bool cpu_set_has(const struct cpu_set *set, u32 cpu)
 	return set->bits[cpu / 64] >> cpu % 64 & 1;
 }
 
+static inline bool cpu_set_is_empty(const struct cpu_set *set)
+{
+	for (u32 i = 0; i < LWK_MAX_CPUS / 64; i++)
+		if (set->bits[i])
+			return false;
+	return true;
+}
+
 static inline void cpu_set_add(struct cpu_set *set, u32 cpu)
 {
 	set->bits[cpu / 64] |= 1UL << cpu % 64;

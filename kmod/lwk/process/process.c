@@ -11,6 +11,7 @@
 #include "abi/shared/calls.h"
 #include "abi/shared/layout.h"
 #include "lwk/base/string.h"
+#include "lwk/calls/local.h"
 #include "lwk/machine/apic.h"
 #include "lwk/machine/boot.h"
 #include "lwk/machine/cpu.h"
@@ -111,7 +112,9 @@ static s64 load(struct space *space, u64 nr, const u64 args[6])
 			return -EINVAL;
 		inherit_signals(args[2], args[3]);
 		this_process()->uid = args[4];
-		return 0;
+		return args[5] ? sys_sched_setaffinity(
+					 &(struct frame){ .rsi = LWK_CPUS_BYTES, .rdx = args[5] })
+			       : 0;
 	case LWK_CALL_COPY:
 		return fork_adopt(args[0], args[1]);
 	default:

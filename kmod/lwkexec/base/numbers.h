@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* A Linux kernel of the distributions has at most so many CPUs or nodes. */
 #define NUMBERS 8192
@@ -25,5 +26,8 @@ static inline bool numbers_have(const struct numbers *set, size_t number)
 {
 	return number < NUMBERS && set->words[number / 32] & 1U << number % 32;
 }
+
+/* Prints the set as Linux prints lists: "0-2,5". */
+void numbers_print(FILE *out, const struct numbers *set);
 
 #endif

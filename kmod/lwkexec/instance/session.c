@@ -175,6 +175,19 @@ static struct lwk_status *copy_by_cpu(void)
 	return NULL;
 }
 
+uint32_t session_all_cpus(struct session_cpu cpus[LWK_MAX_CPUS])
+{
+	struct lwk_status *status = copy_by_cpu();
+	uint32_t n = status ? session.cpus : 0;
+
+	n = n < LWK_MAX_CPUS ? n : LWK_MAX_CPUS;
+	for (uint32_t i = 0; i < n; i++)
+		cpus[i] =
+			(struct session_cpu){ status->cpu[i].linux_cpu, status->cpu[i].linux_node };
+	free(status);
+	return n;
+}
+
 void session_cpus(struct numbers *cpus)
 {
 	struct lwk_status *status = copy_by_cpu();

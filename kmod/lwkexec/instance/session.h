@@ -62,6 +62,11 @@ void session_gone(void) __attribute__((noreturn));
 int session_add_thread(void);
 /* The path of the device, which holds as long as the session is open. */
 void session_path(char *path, size_t size);
+struct session_cpu {
+	uint32_t number, node; /* Linux's */
+};
+/* Fills in all CPUs of the LWK, in the LWK's order; returns how many there are, 0 without memory. */
+uint32_t session_all_cpus(struct session_cpu cpus[LWK_MAX_CPUS]);
 /* The CPUs that the LWK's sched_getaffinity(2) tells the process. */
 void session_cpus(struct numbers *cpus);
 /*

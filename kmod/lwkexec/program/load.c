@@ -86,7 +86,21 @@ static void load_file(const struct elf_file *elf)
 	close(elf->fd);
 }
 
-void load_and_start(const struct program *program, char **envp, uint64_t blocked, uint64_t ignored)
+/*
+ * Writes the set to where the LWK reads it before the program runs: below the first stack pointer, where
+ * nothing is yet.
+ */
+static uint64_t write_cpus(uint64_t stack_pointer, const struct numbers *cpus)
+{
+	_Static_assert(sizeof(*cpus) == LWK_CPUS_BYTES, "as of sched_setaffinity(2)");
+	uint64_t address = stack_pointer - sizeof(*cpus);
+
+	memcpy((void *)address, cpus, sizeof(*cpus));
+	return address;
+}
+
+void load_and_start(const struct program *program, char **envp, uint64_t blocked, uint64_t ignored,
+		    const struct numbers *cpus)
 {
 	const struct elf_file *elf = &program->elf, *interpreter = &program->interpreter;
 	uint64_t entry = interpreter->n_segments ? interpreter->entry : elf->entry;
@@ -107,6 +121,7 @@ void load_and_start(const struct program *program, char **envp, uint64_t blocked
 	map(program->name, STACK_TOP - size, size,
 	    PROT_READ | PROT_WRITE | (elf->executable_stack ? PROT_EXEC : 0), false);
 	start[1] = stack_build(program, envp, size);
+	start[5] = cpus ? write_cpus(start[1], cpus) : 0;
 	error = channel_call(LWK_CALL_START, start);
 	if (error)
 		fail(EXIT_CANNOT_RUN, "%s: cannot be started at 0x%llx: %s", program->name,

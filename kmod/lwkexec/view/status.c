@@ -28,18 +28,8 @@ static void print_mask(FILE *out, const char *line, const struct numbers *set)
 
 static void print_list(FILE *out, const char *line, const struct numbers *set)
 {
-	const char *separator = "";
-
 	fprintf(out, "%.*s:\t", (int)(strchr(line, ':') - line), line);
-	for (size_t first = 0, next; first < NUMBERS; first = next + 1) {
-		for (next = first; next < NUMBERS && numbers_have(set, next); next++)
-			;
-		if (next > first)
-			fprintf(out, next > first + 1 ? "%s%zu-%zu" : "%s%zu", separator, first,
-				next - 1);
-		if (next > first)
-			separator = ",";
-	}
+	numbers_print(out, set);
 	fputc('\n', out);
 }
 
