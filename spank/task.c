@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cgroups.h"
+#include "command/cpu_binding.h"
 #include "compat/slurm_compat.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
@@ -196,6 +197,8 @@ int task_launch(spank_t sp)
 	spank_unsetenv(sp, "LWK_ARGV0");
 	set_report(sp); /* a missing report is no reason to fail */
 	mpirun_prepare(sp, !launch);
+	if (cpu_binding_hand_over(sp) < 0)
+		return -1;
 	if (spank_setenv(sp, "LWK_DEVICE", job.device, 1) != ESPANK_SUCCESS) {
 		slurm_error("lwk: cannot tell the task its LWK: LWK_DEVICE cannot be set");
 		return -1;

@@ -15,6 +15,7 @@ enum spank_item {
 	S_JOB_STEPID,
 	S_JOB_LOCAL_TASK_COUNT,
 	S_JOB_ARGV,
+	S_TASK_ID,
 	S_TASK_PID,
 };
 typedef enum spank_item spank_item_t;

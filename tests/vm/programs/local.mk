@@ -99,6 +99,7 @@ vm_others = \
 	$(vm)/hostile/fuzz-grants \
 	$(vm)/languages/load-library \
 	$(vm)/languages/openmp \
+	$(vm)/languages/openmp-places \
 	$(vm)/languages/profiled \
 	$(vm)/memory/memory-calls-dynamic \
 	$(vm)/memory/memory-calls-no-pie \
@@ -116,7 +117,7 @@ $(vm)/hostile/fuzz-grants: $(srcdir)/$(vm)/hostile/fuzz-grants.c $(abi_headers) 
 	$(vm_cc) -Wno-unused-result -fno-jump-tables -fno-stack-protector -pthread -static $< -o $@
 $(vm)/languages/load-library: $(srcdir)/$(vm)/languages/load-library.c
 	$(vm_cc) $< -o $@ -ldl
-$(vm)/languages/openmp: $(srcdir)/$(vm)/languages/openmp.c
+$(vm)/languages/openmp $(vm)/languages/openmp-places: %: $(srcdir)/%.c
 	$(vm_cc) -fopenmp -static $< -o $@
 $(vm)/languages/profiled: $(srcdir)/$(vm)/languages/profiled.c
 	$(vm_cc) -pg -static $< -o $@
