@@ -58,6 +58,7 @@ int space_init(struct space *space)
 	common = entry_at(space, LWK_CLOCK_VADDR, 4, true);
 	if (!common) {
 		kernel_page_free(root);
+		space->root = 0;
 		return -ENOMEM;
 	}
 	*common = common_entry;
