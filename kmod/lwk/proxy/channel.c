@@ -132,8 +132,8 @@ static void broken(void)
 }
 
 /*
- * Nothing announces room. At most one request is under way, but any number of notices. What Linux
- * has read is looked at only when the ring seems full, because it is in another line.
+ * Linux announces no room. At most one request is under way, but any number of notices. The count of
+ * what Linux has read is in another line, so it is read only when the ring seems full.
  */
 static void await_room(const struct lwk_ring *ring)
 {

@@ -43,12 +43,12 @@ knows_all_cpus()
 	echo $!
 	EOF
 	)
-	job=$(submit user1 -n2 --mem=256 --lwk --wrap "srun -n1 $programs/hello")
-	wait_for 60 bed test -e "/run/slurm-lwk/jobs/$job.begun"
+	id=$(submit user1 -n2 --mem=256 --lwk --wrap "srun -n1 $programs/hello")
+	wait_for 60 bed test -e "/run/slurm-lwk/jobs/$id.begun"
 	bed pkill -PIPE -f 'slurmstepd.* spank prolog'
 	bed kill "$holder"
-	wait_for_job "$job"
-	job_is "$job" JobState=COMPLETED
+	wait_for_job "$id"
+	job_is "$id" JobState=COMPLETED
 	node_is_clean
 }
 
