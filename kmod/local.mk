@@ -88,6 +88,7 @@ EXTRA_DIST += kmod/lwk
 bin_PROGRAMS += kmod/lwkexec/lwkexec
 kmod_lwkexec_lwkexec_SOURCES = \
 	kmod/lwkexec/calls.c \
+	kmod/lwkexec/cpu_share.c \
 	kmod/lwkexec/main.c \
 	kmod/lwkexec/base/descriptors.c \
 	kmod/lwkexec/base/divide.c \
@@ -106,7 +107,6 @@ kmod_lwkexec_lwkexec_SOURCES = \
 	kmod/lwkexec/process/cause.c \
 	kmod/lwkexec/core/core.c \
 	kmod/lwkexec/core/core_path.c \
-	kmod/lwkexec/process/cpu_share.c \
 	kmod/lwkexec/process/direct.c \
 	kmod/lwkexec/process/exec.c \
 	kmod/lwkexec/process/fork.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lwkexec/process/cpu_share.h"
+#include "lwkexec/cpu_share.h"
 
 #include <stdbool.h>
 #include <stdio.h>
