@@ -12,8 +12,8 @@
  * rings, each with one writer and one reader. Both sides count packets from 0 on, and their counts
  * wrap at 2^32; packet number c is in slot[c % LWK_RING_SLOTS], and is there when its 'turn' is the
  * lower half of c + 1, which the writer stores last. So a packet and the news of it are one cache
- * line (as the sequence numbers of FastForward's and of NVMe's queues have it: Giacomoni et al.,
- * FastForward for efficient pipeline parallelism, 2008).
+ * line, as in queues whose entries say themselves that they are there (Giacomoni et al., FastForward
+ * for efficient pipeline parallelism, 2008).
  *
  * The LWK keeps its counts private. Linux's are in the channel, because the proxy and lwkpart.ko,
  * which serve it in turns, both need them. Each side copies a packet before it looks into it, and
