@@ -21,7 +21,10 @@ struct memory_obstacles {
 /* Counts the obstacles in a block; looks at each page. Root. */
 void memory_look_for_obstacles(const struct memory_block *block, struct memory_obstacles *found);
 
-/* Returns the number of doubtful pages of a block; ALL_PAGES when it has other obstacles. */
+/*
+ * Returns the number of doubtful pages of a block; ALL_PAGES when it has other obstacles, and looks
+ * no further than the first of these. Root.
+ */
 unsigned long memory_block_doubtful(const struct memory_block *block);
 
 /* Bytes of a piece of a block: a large page of an LWK. */

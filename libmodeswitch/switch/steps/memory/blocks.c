@@ -120,7 +120,7 @@ struct taking {
 	uint64_t bytes; /* of a block */
 	uint64_t *left;
 	struct memory_block *blocks;
-	bool *fit; /* movable, and not chosen yet */
+	bool *fit; /* may be chosen, and is not yet */
 	size_t n;
 };
 
@@ -253,37 +253,66 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 /*
- * Takes blocks where the kernel may have pages of its own, the likeliest to go first. A block that
- * surely has some is left alone: it never goes, and the kernel logs each try.
+ * Finds fit blocks that may go, by address, until as many as are wanted have no doubtful page: to look
+ * at a block takes a system call for each 16 MB of it. Returns how many it found.
+ */
+static size_t find_candidates(struct taking *taking, size_t wanted, struct candidate *candidates)
+{
+	size_t n = 0, clean = 0;
+
+	for (size_t i = 0; i < taking->n && clean < wanted; i++) {
+		unsigned long doubtful;
+
+		if (!taking->fit[i])
+			continue;
+		doubtful = memory_block_doubtful(&taking->blocks[i]);
+		if (doubtful == ALL_PAGES) {
+			taking->fit[i] = false;
+			taking->attempt->kernel++;
+			continue;
+		}
+		candidates[n++] = (struct candidate){ i, doubtful };
+		clean += !doubtful;
+	}
+	return n;
+}
+
+/*
+ * Chooses as many fit blocks as are still wanted, the likeliest to go first. Returns how many;
+ * 'candidates' has room for all blocks.
+ */
+static size_t choose_others(struct taking *taking, struct candidate *candidates, size_t *chosen)
+{
+	size_t wanted = *taking->left / taking->bytes;
+	size_t n = find_candidates(taking, wanted, candidates);
+
+	if (n)
+		qsort(candidates, n, sizeof(*candidates), compare_candidates);
+	n = n < wanted ? n : wanted;
+	for (size_t i = 0; i < n; i++) {
+		chosen[i] = candidates[i].at;
+		taking->fit[chosen[i]] = false;
+	}
+	return n;
+}
+
+/*
+ * Takes blocks where the kernel may have pages of its own. A block that surely has some is left
+ * alone: it never goes, and the kernel logs each try.
  */
 static int take_others(struct taking *taking, struct ms_error *err)
 {
 	struct candidate *candidates = calloc(taking->n + 1, sizeof(*candidates));
-	size_t *chosen = calloc(taking->n + 1, sizeof(*chosen)), n = 0, wanted;
+	size_t *chosen = calloc(taking->n + 1, sizeof(*chosen)), n;
 	int ret = candidates && chosen ? 0 : ms_fail(err, "out of memory");
 
-	for (size_t i = 0; ret == 0 && i < taking->n; i++) {
+	for (size_t i = 0; i < taking->n; i++) {
 		const struct memory_block *block = &taking->blocks[i];
 
-		if (block->movable || block->unfit || !block->online)
-			continue;
-		candidates[n] = (struct candidate){ i, memory_block_doubtful(block) };
-		if (candidates[n].doubtful != ALL_PAGES)
-			n++;
-		else
-			taking->attempt->kernel++;
+		taking->fit[i] = !block->movable && !block->unfit && block->online;
 	}
-	if (n)
-		qsort(candidates, n, sizeof(*candidates), compare_candidates);
-	for (size_t i = 0; i < n; i++)
-		chosen[i] = candidates[i].at;
-	for (size_t i = 0; ret == 0 && i < n && may_try(taking); i += wanted) {
-		wanted = *taking->left / taking->bytes;
-		if (!wanted)
-			break;
-		wanted = wanted < n - i ? wanted : n - i;
-		ret = take_chosen(taking, chosen + i, wanted, err);
-	}
+	while (ret == 0 && may_try(taking) && (n = choose_others(taking, candidates, chosen)))
+		ret = take_chosen(taking, chosen, n, err);
 	free(candidates);
 	free(chosen);
 	return ret;
