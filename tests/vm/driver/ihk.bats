@@ -177,6 +177,7 @@ teardown_file()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "an image that is no kernel of IHK's is refused, with what to write" {
 	refused '/bin/true' 'no kernel' -- \
 		as user1 timeout 100 srun --lwk=wrong --ntasks=1 --cpus-per-task=2 --mem=320M true

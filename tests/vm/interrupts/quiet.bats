@@ -262,6 +262,7 @@ leaves_alone()
 	diff <(echo "$before") <(affinities | grep -vE '^/proc/irq/(1|12)/')
 }
 
+# bats test_tags=nightly
 @test "--quiet-irqs is refused with --lwk, in a step and with a value" {
 	before=$(affinities)
 	refused '--quiet-irqs is for jobs without --lwk' 'Leave one of the two out' -- \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
-# also: bookworm --release bookworm, cgroups
+# also nightly: bookworm --release bookworm, cgroups
 #
 # Proxies stay within their limits: the CPUs, memory, CPU time and processes of Linux that the
 # programs of an LWK job may use.
@@ -144,7 +144,7 @@ no_group_is_left()
 	no_group_is_left
 }
 
-# bats test_tags=cgroups
+# bats test_tags=cgroups,nightly
 @test "memory of the LWK does not count against the proxies' limit" {
 	# Slurm's accounting charges it to the proxies all the same.
 	job=$(submit user1 -n2 --mem=512 --lwk --lwk-proxy-mem=8M --wrap \

@@ -70,6 +70,7 @@ load allocation
 	[[ $output == *'all of it is right'* ]]
 }
 
+# bats test_tags=nightly
 @test "profilers of gcc and Python see where a program computes" {
 	# shellcheck disable=SC2016  # the job's shell expands it
 	inside sh -c 'cd "$(mktemp -d)" && lwkexec "$0" && base64 gmon.out' "$programs/profiled" |
@@ -129,6 +130,7 @@ load allocation
 	done
 }
 
+# bats test_tags=nightly
 @test "a signal tells its sender and its value" {
 	run -0 same "$programs/signal-info" </dev/null
 	echo "$output"

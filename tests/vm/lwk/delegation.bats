@@ -73,6 +73,7 @@ kernel_calls()
 	diff "$BATS_TEST_TMPDIR/linux" "$BATS_TEST_TMPDIR/kernel"
 }
 
+# bats test_tags=nightly
 @test "bad pointers in delegated calls return what they return on Linux" {
 	# With all arguments 0 semctl and msgctl remove the object with the number 0, once.
 	bed ipcrm --all
@@ -182,6 +183,7 @@ by_server()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "a proxy may be stopped in the middle of a call, and killed" {
 	reader='^/usr/bin/lwkexec (-- busybox )?cat'
 	job=$(submit user1 -n2 --mem=256 --lwk --wrap 'srun -n1 busybox cat /run/lwk-tests.pipe')
@@ -202,7 +204,7 @@ by_server()
 	node_is_clean
 }
 
-# bats test_tags=servers
+# bats test_tags=servers,nightly
 @test "proxies that are killed while a server reads for them keep nobody; the module stays while it serves" {
 	job=$(submit user1 -n3 --mem=400 --lwk --lwk-launch=none <<-EOF
 	#!/bin/bash
@@ -247,7 +249,7 @@ unmount_mute_files()
 	bed sh -ec 'umount "$1"; rmdir "$1"; rm "$1.out"' - "$1"
 }
 
-# bats test_tags=servers
+# bats test_tags=servers,nightly
 @test "a program reads what the program behind a file system does not let Linux keep" {
 	mount_mute_files /run/direct direct
 	as user1 head -c 100000 /run/direct/file | md5sum >"$BATS_TEST_TMPDIR/linux"
@@ -266,7 +268,7 @@ calls()
 
 more_calls() { (($(calls "$1") > $2 + 1000)); }
 
-# bats test_tags=servers
+# bats test_tags=servers,nightly
 @test "a file system that hangs keeps waiting only whom it hangs" {
 	mount_mute_files /run/hanging
 	job=$(submit user1 -n3 --mem=400 --lwk --lwk-launch=none <<-EOF

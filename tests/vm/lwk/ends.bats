@@ -70,6 +70,7 @@ debug_core()
 	gdb -nx -batch "${commands[@]}" "$(built)/tests/vm/programs/signals/$program" "$core" 2>&1
 }
 
+# bats test_tags=nightly
 @test "a program that dies leaves a core file for gdb, if its user wants one" {
 	local place
 

@@ -78,6 +78,7 @@ field_value()
 	bed perl -e 'open F, "/bin/true"; seek F, $ARGV[0] + 8, 0; read F, $f, 8; print unpack "Q", $f' "$1"
 }
 
+# bats test_tags=nightly
 @test "an ELF file with absurd headers is refused with the reason" {
 	local load interpreter ff='\377\377\377\377\377\377\377\377'
 	load=$(field 1 0)

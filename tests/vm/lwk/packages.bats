@@ -45,6 +45,7 @@ documented()
 	((BASH_REMATCH[1] < 500))
 }
 
+# bats test_tags=nightly
 @test "memory comes from the NUMA nodes that a program asks for" {
 	run -0 as user1 srun -Q -n1 -c7 --mem=2000 "$programs/policies"
 	[[ $output == $'2 nodes\nand another program too' ]]

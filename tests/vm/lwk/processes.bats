@@ -55,6 +55,7 @@ export top bed_name
 	[[ $output == *'children of children: right'*'posix_spawn with threads: right'* && $output != *wrong* ]]
 }
 
+# bats test_tags=nightly
 @test "a bash script with pipelines, traps and background jobs does what it does on Linux" {
 	bed sh -c 'cat >/tmp/script.sh && chmod 755 /tmp/script.sh' <<-'EOF'
 	#!/bin/bash
@@ -121,6 +122,7 @@ export top bed_name
 	[[ $output == '200 children, and all is free that was' ]]
 }
 
+# bats test_tags=nightly
 @test "endless fork gets EAGAIN, the console says why, and the LWK goes on" {
 	# shellcheck disable=SC2016  # the job's shell expands these
 	run -0 inside sh -c '

@@ -45,6 +45,7 @@ right()
 	done
 }
 
+# bats test_tags=nightly
 @test "sched_setaffinity moves threads, and what shows their CPUs agrees" {
 	local cpus
 

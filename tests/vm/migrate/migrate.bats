@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bed: third
+# bed: second
 #
 # lwkctl migrate moves the memory of processes, cgroups and jobs, and tells what it leaves and why.
 

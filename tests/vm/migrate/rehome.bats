@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bed: third
+# bed: second
 #
 # Memory of a Linux job on the NUMA node that an LWK job takes moves away before, within the limits of
 # lwk.conf, and comes home afterwards, whatever happens in between.

@@ -29,6 +29,7 @@ node()
 	bed lwkctl node --json | jq -r "$1"
 }
 
+# bats test_tags=nightly
 @test "an idle node has lent nothing and could lend what Linux has free" {
 	[[ $(node '"\(.instances) \(.lent_cpus) \(.lent) \([.nodes[].lent] | add)"') == '0  0 0' ]]
 	os_cpus=$(bed awk -F= '/^OsCpus/ { gsub(" ", "", $2); print $2 }' /etc/slurm/lwk.conf)

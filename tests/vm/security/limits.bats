@@ -127,6 +127,7 @@ keeps_pages()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "an LWK that does not give back pages of files has Linux wait once" {
 	# A wait for an LWK is one of ten seconds.
 	keeps_pages keeping 50

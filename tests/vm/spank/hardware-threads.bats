@@ -34,6 +34,7 @@ lwk()
 	as user1 srun --mem=400 --lwk --lwk-launch=none "${options[@]}" "$@"
 }
 
+# bats test_tags=nightly
 @test "an LWK gets both threads of its cores, Linux keeps a whole core" {
 	run -0 lwk --exclusive -- sh -c 'lwkctl status; cat /sys/devices/system/cpu/online'
 	echo "$output"
@@ -69,6 +70,7 @@ lwk()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "a request for less than two cores is refused, with the number to ask for" {
 	refused 'whole core' '-c 4' -- as user1 srun -n1 -c2 --mem=300 --lwk "$programs/hello"
 	node_is_clean

@@ -224,6 +224,7 @@ user_ns()
 
 # --- more than one step, more than one job ---
 
+# bats test_tags=nightly
 @test "steps start and stop beside each other, with --exact and --overlap" {
 	job=$(submit user1 -n4 --mem=512 --lwk <<-EOF
 	#!/bin/bash
@@ -324,6 +325,7 @@ interrupted_at()
 	EOF
 }
 
+# bats test_tags=nightly
 @test "Ctrl-C ends the program of srun, and with salloc the job" {
 	run ! interrupted_at spinning salloc -n2 --mem=512 --lwk srun -n1 "$programs/spin"
 	[[ $output == *spinning*'^C'* && $output == *'Relinquishing job allocation'* ]]
@@ -399,6 +401,7 @@ frozen_by()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "scancel and kill -9 end a job whose LWK is frozen" {
 	frozen_by lwkctl freeze
 	as user1 scancel "$job"

@@ -154,6 +154,7 @@ whole_node()
 	[[ $output == *'"nodes":"1"'* && $output == *"\"memory\":$((256 << 20)),"* ]]
 }
 
+# bats test_tags=nightly
 @test "a malformed request never leaves the user's command" {
 	before=$(bed sh -c 'scontrol -o show job | wc -l')
 	for amount in 0% 101% -1 18446744073709551615T 512 0M 5.5% much; do

@@ -159,6 +159,7 @@ interactive_fails()
 	job_is "$job" JobState=FAILED ExitCode=5:0
 }
 
+# bats test_tags=nightly
 @test "scancel reaches the programs on both nodes" {
 	job=$(both user1 --wrap 'srun /opt/lwk-tests/spin')
 	wait_for 60 as user1 sh -c "[ \"\$(grep -c spinning $job.out)\" = 2 ]"
@@ -292,6 +293,7 @@ interactive_fails()
 	both_are_clean
 }
 
+# bats test_tags=nightly
 @test "srun --mpi-place puts ranks that talk with each other on one node" {
 	# Ranks 0 and 2 talk, and 1 and 3.
 	as user1 sh -c 'cat >pairs.json' <<-'EOF'

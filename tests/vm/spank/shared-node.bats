@@ -150,6 +150,7 @@ all_cpus_are_there()
 	all_is_as_before
 }
 
+# bats test_tags=nightly
 @test "jobs that begin at once and are cancelled at once leave a clean node" {
 	for round in 1 2; do
 		jobs=()
@@ -228,6 +229,7 @@ all_cpus_are_there()
 	all_is_as_before
 }
 
+# bats test_tags=nightly
 @test "a CPU and a memory block that were off-line before a job stay off-line" {
 	bed sh -c 'echo 0 >/sys/devices/system/cpu/cpu7/online'
 	block=$(bed sh -c 'cd /sys/devices/system/memory

@@ -98,6 +98,7 @@ debug()
 	[[ $output == *'Thread 2'* ]]
 }
 
+# bats test_tags=nightly
 @test "without a fault, or without DumpOnPanic=, there is no dump" {
 	keep_in /var/dumps
 	before=$(bed ls -A /var/dumps)
@@ -170,6 +171,7 @@ debug()
 	wait_for_job "$id"
 }
 
+# bats test_tags=nightly
 @test "an LWK that runs goes on after its dump" {
 	id=$(submit user1 -n3 --mem=512 --lwk --wrap "srun -n1 $programs/spin")
 	wait_for 60 has_printed user1 "$id" 'spinning'
