@@ -46,7 +46,7 @@ run_unit_tests()
 # LWK_FUZZ_SECONDS is how long each fuzzer runs.
 run_fuzzers()
 {
-	local seconds=${LWK_FUZZ_SECONDS:-$([[ $nightly ]] && echo 300 || echo 10)} text
+	local seconds=${LWK_FUZZ_SECONDS:-$([[ $nightly ]] && echo 300 || echo 4)} text
 	local -a targets
 
 	chosen fuzz || return 0
