@@ -22,6 +22,13 @@ right()
 	[[ $output == 'all of it is right' ]]
 }
 
+@test "mutexes pass from threads that end, and inherit priorities, as on Linux" {
+	for program in mutexes mutexes-static; do
+		run -0 inside lwkexec "$programs/$program"
+		[[ $output == *'wake_none: right' && $output != *wrong* ]]
+	done
+}
+
 # bats test_tags=nightly
 @test "of more threads than LWK CPUs one goes on when another waits" {
 	for n in 4 25; do

@@ -77,6 +77,7 @@ $(vm)/proxies/evil-proxy $(vm)/proxies/keep-device $(vm)/proxies/mute-memory $(v
 vm_default = \
 	$(vm)/signals/signal-info \
 	$(vm)/threads/affinity \
+	$(vm)/threads/mutexes \
 	$(vm)/threads/spin-threads \
 	$(vm)/threads/thread-calls \
 	$(vm)/threads/turns
@@ -107,6 +108,7 @@ vm_others = \
 	$(vm)/memory/static-memory \
 	$(vm)/signals/dump-core \
 	$(vm)/signals/dump-core-static \
+	$(vm)/threads/mutexes-static \
 	$(vm)/threads/thread-calls-static \
 	$(vm)/views/topology
 # A random call's result tells nothing.
@@ -133,6 +135,8 @@ $(vm)/signals/dump-core: $(srcdir)/$(vm)/signals/dump-core.c
 	$(vm_cc) -g -pthread $< -o $@
 $(vm)/signals/dump-core-static: $(srcdir)/$(vm)/signals/dump-core.c
 	$(vm_cc) -g -pthread -static $< -o $@
+$(vm)/threads/mutexes-static: $(srcdir)/$(vm)/threads/mutexes.c
+	$(vm_cc) -pthread -static $< -o $@
 $(vm)/threads/thread-calls-static: $(srcdir)/$(vm)/threads/thread-calls.c
 	$(vm_cc) -pthread -static $< -o $@
 $(vm)/views/topology: $(srcdir)/$(vm)/views/topology.c

@@ -91,7 +91,7 @@ in_machine()
 @test "programs of all kinds" {
 	in_machine <<-'EOF'
 	on 501 2-5 700M
-	for program in 'file-calls count' processes signal-calls memory-calls 'thread-calls 3' \
+	for program in 'file-calls count' processes signal-calls memory-calls 'thread-calls 3' mutexes \
 		identity-calls descriptor-calls memory-advice 'share-cpu 6' "shared-memory calls /dev/shm" "shared-memory disk $PWD" \
 		"shared-memory fork /dev/shm/lwk-test 2" 'killed-waiters 8' 'killed-populating 100' \
 		'bad-frames 3' 'fork-limits many 20' cpu-times foreign-addresses foreign-delegated 'fuzz-calls 1 5'; do

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -261,189 +260,6 @@ static int delegated_and_signalled(void)
 	return 0;
 }
 
-/* ---- robust mutexes ---- */
-
-static pthread_mutex_t robust;
-
-static void *die_with_it(void *argument)
-{
-	pthread_mutex_lock(&robust);
-	return argument;
-}
-
-static int robust_mutexes(void)
-{
-	pthread_mutexattr_t attributes;
-	pthread_t thread;
-
-	pthread_mutexattr_init(&attributes);
-	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(&robust, &attributes);
-	CHECK(pthread_create(&thread, NULL, die_with_it, NULL) == 0);
-	CHECK(pthread_join(thread, NULL) == 0);
-	CHECK(pthread_mutex_lock(&robust) == EOWNERDEAD);
-	CHECK(pthread_mutex_consistent(&robust) == 0 && pthread_mutex_unlock(&robust) == 0);
-	return 0;
-}
-
-/* ---- mutexes that inherit priorities ---- */
-
-static pthread_mutex_t inheriting;
-
-static int make_inheriting(int robustness)
-{
-	pthread_mutexattr_t attributes;
-
-	pthread_mutexattr_init(&attributes);
-	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-	pthread_mutexattr_setrobust(&attributes, robustness);
-	return pthread_mutex_init(&inheriting, &attributes);
-}
-
-static void *add_inheriting(void *argument)
-{
-	for (int i = 0; i < 2000; i++) {
-		if (pthread_mutex_lock(&inheriting))
-			return NULL;
-		total++;
-		pthread_mutex_unlock(&inheriting);
-	}
-	return argument;
-}
-
-/* Returns what the lock says. */
-static void *lock_it(void *argument)
-{
-	long result;
-
-	tids[1] = own_tid();
-	result = pthread_mutex_lock(&inheriting);
-	if (!argument)
-		pthread_mutex_unlock(&inheriting);
-	return (void *)result;
-}
-
-static struct timespec in_ms(int ms)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_REALTIME, &time);
-	time.tv_nsec += ms * 1000000L;
-	time.tv_sec += time.tv_nsec / 1000000000;
-	time.tv_nsec %= 1000000000;
-	return time;
-}
-
-/* True when another thread waits for the mutex: its word says so. */
-static int has_waiter(void)
-{
-	for (double start = now(); now() - start < 20;)
-		if (__atomic_load_n(&inheriting.__data.__lock, __ATOMIC_ACQUIRE) & FUTEX_WAITERS)
-			return 1;
-	return 0;
-}
-
-static int inheriting_mutexes(void)
-{
-	struct sigaction action = { .sa_handler = on_signal }, old;
-	struct timespec until;
-	pthread_t thread;
-	void *result;
-	int error;
-
-	CHECK((errno = make_inheriting(PTHREAD_MUTEX_STALLED)) == 0);
-	total = 0;
-	CHECK(pthread_create(&thread, NULL, add_inheriting, &lock) == 0);
-	CHECK(add_inheriting(&lock) == &lock);
-	CHECK(pthread_join(thread, &result) == 0 && result == &lock && total == 4000);
-
-	/* A handler without SA_RESTART does not end the wait. */
-	CHECK(sigaction(SIGUSR1, &action, &old) == 0);
-	CHECK(pthread_mutex_lock(&inheriting) == 0);
-	handled_by = 0;
-	CHECK(pthread_create(&thread, NULL, lock_it, NULL) == 0 && has_waiter());
-	for (int i = 0; i < 20; i++) {
-		handled_by = 0;
-		CHECK(pthread_kill(thread, SIGUSR1) == 0);
-		while (!handled_by)
-			usleep(1000);
-		CHECK(handled_by == tids[1]);
-	}
-	CHECK(pthread_mutex_unlock(&inheriting) == 0);
-	CHECK(pthread_join(thread, &result) == 0 && !result);
-	sigaction(SIGUSR1, &old, NULL);
-
-	/* A thread that ends with a robust one leaves it to the next. */
-	CHECK(pthread_mutex_destroy(&inheriting) == 0);
-	CHECK((errno = make_inheriting(PTHREAD_MUTEX_ROBUST)) == 0);
-	CHECK(pthread_create(&thread, NULL, lock_it, &lock) == 0);
-	CHECK(pthread_join(thread, &result) == 0 && !result);
-	CHECK(pthread_mutex_lock(&inheriting) == EOWNERDEAD);
-	CHECK(pthread_mutex_consistent(&inheriting) == 0);
-	CHECK(pthread_mutex_unlock(&inheriting) == 0);
-	CHECK(pthread_mutex_lock(&inheriting) == 0);
-	CHECK(pthread_create(&thread, NULL, lock_it, NULL) == 0 && has_waiter());
-	until = in_ms(100);
-	error = pthread_mutex_timedlock(&inheriting, &until);
-	CHECK(error == ETIMEDOUT || error == EDEADLK);
-	CHECK(pthread_mutex_unlock(&inheriting) == 0);
-	CHECK(pthread_join(thread, &result) == 0 && !result);
-	return 0;
-}
-
-/* The thread ends with the mutex while this one waits for it. */
-static void *die_before_eyes(void *argument)
-{
-	if (pthread_mutex_lock(&inheriting))
-		return NULL;
-	tids[1] = own_tid();
-	return has_waiter() ? argument : NULL;
-}
-
-static int inherited_from_dead(void)
-{
-	struct timespec until = in_ms(20000);
-	pthread_t thread;
-	void *died;
-
-	for (int i = 0; i < 20; i++) {
-		tids[1] = 0;
-		CHECK(pthread_create(&thread, NULL, die_before_eyes, &lock) == 0);
-		while (!tids[1])
-			usleep(1000);
-		CHECK(pthread_mutex_timedlock(&inheriting, &until) == EOWNERDEAD);
-		CHECK(pthread_join(thread, &died) == 0 && died == &lock);
-		CHECK(pthread_mutex_consistent(&inheriting) == 0);
-		CHECK(pthread_mutex_unlock(&inheriting) == 0);
-	}
-	return pthread_mutex_destroy(&inheriting);
-}
-
-/* ---- futexes as such ---- */
-
-static int word;
-
-static void *await_word(void *argument)
-{
-	return syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0) ? NULL : argument;
-}
-
-/* As on Linux, a call that wakes fewer than one thread wakes one. */
-static int wake_none(void)
-{
-	for (int count = 0; count >= -1; count--) {
-		pthread_t thread;
-		void *result;
-		double start = now();
-
-		CHECK(pthread_create(&thread, NULL, await_word, &lock) == 0);
-		while (!syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0))
-			CHECK(now() - start < 10);
-		CHECK(pthread_join(thread, &result) == 0 && result == &lock);
-	}
-	return 0;
-}
-
 /* ---- signals of a thread's own writes ---- */
 
 static void *write_to_nobody(void *argument)
@@ -598,9 +414,8 @@ int main(int argc, char **argv)
 	n_threads = argc > 1 ? atoi(argv[1]) : 0;
 	if (n_threads < 2 || n_threads > MOST)
 		return 2;
-	if (come_and_go() || all_meet() || waits() || delegated_and_signalled() ||
-	    robust_mutexes() || inheriting_mutexes() || inherited_from_dead() || wake_none() ||
-	    own_writes() || protection_reaches_all() || all_churn())
+	if (come_and_go() || all_meet() || waits() || delegated_and_signalled() || own_writes() ||
+	    protection_reaches_all() || all_churn())
 		return 1;
 	/* Threads that compute and wait end with the process, and the first may end before. */
 	handled_by = 0;
