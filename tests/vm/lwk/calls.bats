@@ -139,6 +139,11 @@ load allocation
 	[[ $output == *'a signal 36 is lost'* ]]
 }
 
+@test "a wait that begins while its signal is on the way gets the signal" {
+	run -0 same "$programs/late-waits" </dev/null
+	[[ $output == $'each signal has come\nstatus 0' ]]
+}
+
 @test "signals to a frozen LWK wait in Linux" {
 	# shellcheck disable=SC2016
 	inside sh -c 'mkfifo /tmp/flood.$$

@@ -75,6 +75,7 @@ $(vm)/proxies/evil-proxy $(vm)/proxies/keep-device $(vm)/proxies/mute-memory $(v
 
 # Programs that are linked as the distribution's compilers link by default.
 vm_default = \
+	$(vm)/signals/late-waits \
 	$(vm)/signals/signal-info \
 	$(vm)/threads/affinity \
 	$(vm)/threads/mutexes \
