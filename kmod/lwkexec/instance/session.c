@@ -238,7 +238,9 @@ static void begin(const char *device, uint32_t flags)
 	int error;
 
 	if (session.device < 0 || ioctl(session.device, LWK_GET_STATUS, &status))
-		fail(EXIT_LWK, "%s: is no LWK instance's device; name one like /dev/lwk/0", device);
+		fail(EXIT_LWK,
+		     "%s: expected an LWK instance's device, found another file; name one like /dev/lwk/0",
+		     device);
 	session.cpus = status.cpus;
 	session.status_bytes = status.status_bytes;
 	create_or_fail(device, flags);
@@ -256,8 +258,8 @@ void session_open(const char *device)
 
 	session.device = open(device, O_RDWR | O_CLOEXEC);
 	if (session.device < 0)
-		fail(EXIT_LWK, "%s: cannot be opened (%s); is this a job with --lwk?", device,
-		     strerror(errno));
+		fail(EXIT_LWK, "%s: cannot be opened (%s); start the program in a job with --lwk",
+		     device, strerror(errno));
 	session.device = descriptor_keep(session.device);
 	session.serve = calls && strcmp(calls, "proxy") == 0 ? 0
 			: calls && strcmp(calls, "kernel") == 0

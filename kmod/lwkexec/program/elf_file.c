@@ -34,9 +34,10 @@ static int add_segment(struct elf_file *elf, const Elf64_Phdr *header)
 	    end > LWK_USER_END || header->p_vaddr >= LWK_USER_END)
 		return refuse(
 			ENOEXEC, EXIT_CANNOT_RUN,
-			"%s: a segment at 0x%llx of 0x%llx bytes is not in the LWK's range 0x%llx-0x%llx; link it without special addresses",
-			elf->name, (unsigned long long)start, (unsigned long long)header->p_memsz,
-			(unsigned long long)LWK_USER_START, (unsigned long long)LWK_USER_END);
+			"%s: expected segments in the LWK's range 0x%llx-0x%llx, found one at 0x%llx of 0x%llx bytes; link it without special addresses",
+			elf->name, (unsigned long long)LWK_USER_START,
+			(unsigned long long)LWK_USER_END, (unsigned long long)start,
+			(unsigned long long)header->p_memsz);
 	*segment = (struct segment){
 		.start = start & ~(PAGE - 1),
 		.end = (end + PAGE - 1) & ~(PAGE - 1),
@@ -71,16 +72,17 @@ static int check_header(const char *name, const Elf64_Ehdr *ehdr)
 	if (!is_64 || ehdr->e_ident[EI_DATA] != ELFDATA2LSB || ehdr->e_machine != EM_X86_64)
 		return refuse(
 			ENOEXEC, EXIT_CANNOT_RUN,
-			"%s: is for ELF machine %d (%s-bit); compile it for this node's x86-64",
+			"%s: expected a program for this node's x86-64, found one for ELF machine %d (%s-bit); compile it for this node",
 			name, ehdr->e_machine, is_64 ? "64" : "32");
 	if (ehdr->e_phentsize != sizeof(Elf64_Phdr))
 		return refuse(
 			ENOEXEC, EXIT_CANNOT_RUN,
-			"%s: its program headers have %d bytes each, not the %zu of ELF; link it again",
-			name, ehdr->e_phentsize, sizeof(Elf64_Phdr));
+			"%s: expected program headers of %zu bytes each, found %d; link it again",
+			name, sizeof(Elf64_Phdr), ehdr->e_phentsize);
 	if (ehdr->e_type != ET_EXEC && ehdr->e_type != ET_DYN)
 		return refuse(ENOEXEC, EXIT_CANNOT_RUN,
-			      "%s: is no executable (ELF type %d); link it", name, ehdr->e_type);
+			      "%s: expected an executable, found ELF type %d; link it", name,
+			      ehdr->e_type);
 	return 0;
 }
 
@@ -93,9 +95,10 @@ static bool read_at(const struct elf_file *elf, void *to, size_t size, uint64_t 
 static int read_interpreter(const struct elf_file *elf, const Elf64_Phdr *header, char **path)
 {
 	if (header->p_filesz < 2 || header->p_filesz > PATH_MAX)
-		return refuse(ENOEXEC, EXIT_CANNOT_RUN,
-			      "%s: the name of its dynamic linker has 0x%llx bytes; link it again",
-			      elf->name, (unsigned long long)header->p_filesz);
+		return refuse(
+			ENOEXEC, EXIT_CANNOT_RUN,
+			"%s: expected a dynamic linker's name of 2 to %d bytes, found 0x%llx bytes; link it again",
+			elf->name, PATH_MAX, (unsigned long long)header->p_filesz);
 	*path = malloc(header->p_filesz);
 	if (!*path)
 		return refuse(ENOMEM, EXIT_LWK, "out of memory");
@@ -103,7 +106,7 @@ static int read_interpreter(const struct elf_file *elf, const Elf64_Phdr *header
 	    (*path)[header->p_filesz - 1] != '\0')
 		return refuse(
 			EIO, EXIT_CANNOT_RUN,
-			"%s: the name of its dynamic linker cannot be read; is the file truncated?",
+			"%s: expected the name of its dynamic linker, found no whole one; copy or link it again",
 			elf->name);
 	return 0;
 }
@@ -127,16 +130,17 @@ int elf_file_read(struct elf_file *file, uint64_t base, char **interpreter)
 	if (!read_at(file, &ehdr, sizeof(ehdr), 0) || memcmp(ehdr.e_ident, ELFMAG, SELFMAG) != 0)
 		return refuse(
 			ENOEXEC, EXIT_CANNOT_RUN,
-			"%s: is neither an ELF program nor a script (#!); the LWK runs what Linux runs on x86-64",
+			"%s: expected an ELF program or a script (#!), found neither; name a program that Linux runs on x86-64",
 			file->name);
 	error = check_header(file->name, &ehdr);
 	if (error)
 		return error;
 	if (!ehdr.e_phnum || ehdr.e_phnum > MAX_HEADERS ||
 	    !read_at(file, headers, ehdr.e_phnum * sizeof(headers[0]), ehdr.e_phoff))
-		return refuse(ENOEXEC, EXIT_CANNOT_RUN,
-			      "%s: its program headers cannot be read; is the file truncated?",
-			      file->name);
+		return refuse(
+			ENOEXEC, EXIT_CANNOT_RUN,
+			"%s: expected 1 to %d whole program headers, found others; copy or link it again",
+			file->name, MAX_HEADERS);
 
 	file->bias = ehdr.e_type == ET_DYN ? base : 0;
 	file->headers = ehdr.e_phoff;

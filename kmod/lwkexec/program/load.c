@@ -66,12 +66,14 @@ static void load_segment(const struct elf_file *elf, const struct segment *segme
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			fail(EXIT_CANNOT_RUN, "%s: cannot be loaded: %s", elf->name,
+			fail(EXIT_CANNOT_RUN, "%s: cannot be loaded: %s; copy or link it again",
+			     elf->name,
 			     n < 0 ? strerror(errno) : "the file is shorter than its headers say");
 		done += n;
 	}
 	if (segment->prot != (PROT_READ | PROT_WRITE) && channel_call(LWK_CALL_PROTECT, protect))
-		fail(EXIT_LWK, "%s: its memory cannot be protected; the LWK is out of memory",
+		fail(EXIT_LWK,
+		     "%s: its memory cannot be protected, as the LWK is out of memory; ask for more with --mem",
 		     elf->name);
 	if (file && in_file)
 		channel_call(LWK_CALL_NAME, named);
@@ -116,8 +118,9 @@ void load_and_start(const struct program *program, char **envp, uint64_t blocked
 	if (interpreter->n_segments)
 		load_file(interpreter);
 	if (channel_call(LWK_CALL_BRK, heap))
-		fail(EXIT_CANNOT_RUN, "%s: no room for its heap at 0x%llx", program->name,
-		     (unsigned long long)elf->end);
+		fail(EXIT_CANNOT_RUN,
+		     "%s: expected room for its heap at 0x%llx, found none; link it without special addresses",
+		     program->name, (unsigned long long)elf->end);
 	map(program->name, STACK_TOP - size, size,
 	    PROT_READ | PROT_WRITE | (elf->executable_stack ? PROT_EXEC : 0), false);
 	start[1] = stack_build(program, envp, size);

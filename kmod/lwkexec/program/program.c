@@ -76,7 +76,8 @@ static int open_executable(const char *path, const char *wanted_by)
 			      path, strerror(error));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return refuse(EACCES, EXIT_CANNOT_RUN, "%s: is no regular file; name a program",
+		return refuse(EACCES, EXIT_CANNOT_RUN,
+			      "%s: expected a regular file, found another one; name a program",
 			      path);
 	}
 	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS)) {

@@ -50,7 +50,7 @@ load allocation
 		[[ $output == *'expected the name of a program behind #!'* ]]
 	done
 	run -126 inside lwkexec /tmp/scripts/text
-	[[ $output == *'neither an ELF program nor a script'* ]]
+	[[ $output == *'expected an ELF program or a script (#!), found neither'* ]]
 	run -7 inside lwkexec sh -c '/bin/true && exit 7'
 }
 

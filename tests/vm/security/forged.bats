@@ -194,7 +194,7 @@ nothing_forged()
 	echo "$output"
 	[[ $output =~ kernel=slurm-lwk && $output == *$'<two\nlines>'* && $output == *'step: 0'* ]]
 	[[ $output == *'/dev/lwkpart: cannot be opened (Permission denied)'* ]]
-	[[ $output == *'/dev/lwk/../null: is no LWK instance'* && $output == *'resumed: 125'* ]]
+	[[ $output == *'/dev/lwk/../null: expected an LWK instance'* && $output == *'resumed: 125'* ]]
 	[[ $output != *'Mem=99999'* ]]
 	nothing_forged
 	node_is_clean
