@@ -230,13 +230,13 @@ static int check_quiet(bool step)
 		return 0;
 	if (options[OPTION_LWK].given) {
 		slurm_error(
-			"lwk: --quiet-irqs is for jobs without --lwk: the CPUs of an LWK have no "
-			"device interrupts anyway. Leave one of the two out.");
+			"lwk: expected --quiet-irqs or --lwk, found both: the CPUs of an LWK have no "
+			"device interrupts anyway; leave one of the two out");
 		return -1;
 	}
 	if (step) {
-		slurm_error("lwk: --quiet-irqs goes with the sbatch, salloc or srun that makes the "
-			    "allocation. Give it there, or leave it out.");
+		slurm_error("lwk: expected --quiet-irqs at the sbatch, salloc or srun that makes "
+			    "the allocation, found it at a step; give it there, or leave it out");
 		return -1;
 	}
 	return 0;
@@ -250,9 +250,10 @@ int options_check(void)
 		if (i == OPTION_LWK || i == OPTION_QUIET || !options[i].of_allocation ||
 		    !options[i].given || (options[OPTION_LWK].given && !step))
 			continue;
-		slurm_error("lwk: --%s goes with --lwk, at the sbatch, salloc or srun that makes "
-			    "the allocation. Give it there, or leave it out.",
-			    options[i].spank.name);
+		slurm_error(
+			"lwk: expected --%s with --lwk, at the sbatch, salloc or srun that makes "
+			"the allocation, found it %s; give it there, or leave it out",
+			options[i].spank.name, step ? "at a step" : "alone");
 		return -1;
 	}
 	return check_quiet(step);

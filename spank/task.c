@@ -51,8 +51,8 @@ static void check_record(uint32_t job_id, bool found, bool asked, const char *im
 	if (!found && asked)
 		refuse("job %u is a Linux-only job, so nothing of it can run on an LWK: the "
 		       "allocation was made without --lwk, or the administrator has taken its LWK "
-		       "back since (lwkctl reset). Give --lwk to the sbatch, salloc or srun that "
-		       "makes the allocation.",
+		       "back since (lwkctl reset); give --lwk to the sbatch, salloc or srun that "
+		       "makes the allocation",
 		       job_id);
 	else if (found && job.state == MS_JOB_REFUSED)
 		refuse("job %u cannot have LWK mode on this node: %s", job_id, job.reason);
@@ -61,7 +61,7 @@ static void check_record(uint32_t job_id, bool found, bool asked, const char *im
 		       job.reason[0] ? job.reason : "it is being switched");
 	else if (found && asked && *image && strcmp(image, job.image))
 		refuse("job %u runs the LWK image \"%s\", and a step cannot have another one "
-		       "(--lwk=%s). Leave the name out, or make an allocation with it.",
+		       "(--lwk=%s); leave the name out, or make an allocation with it",
 		       job_id, job.image, image);
 }
 
@@ -87,9 +87,9 @@ static void check_program(spank_t sp)
 	if (!compat_launches_multi_prog() &&
 	    spank_get_item(sp, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 1 &&
 	    is_multi_prog(argv[1]))
-		refuse("the programs of srun --multi-prog cannot be put on the LWK for you. Give "
+		refuse("the programs of srun --multi-prog cannot be put on the LWK for you; give "
 		       "--lwk-launch=none, and in the file write lwkexec in front of each "
-		       "program.");
+		       "program");
 }
 
 /* True when the job is a Linux-only one that has a record for --quiet-irqs. */
@@ -99,7 +99,7 @@ static bool is_linux_only(uint32_t job_id)
 		return false;
 	if (*job.reason)
 		slurm_error("lwk: job %u has no quiet from device interrupts on this node "
-			    "(--quiet-irqs): %s. It runs without.",
+			    "(--quiet-irqs): %s; it runs without",
 			    job_id, job.reason);
 	return true;
 }

@@ -265,9 +265,9 @@ leaves_alone()
 # bats test_tags=nightly
 @test "--quiet-irqs is refused with --lwk, in a step and with a value" {
 	before=$(affinities)
-	refused '--quiet-irqs is for jobs without --lwk' 'Leave one of the two out' -- \
+	refused 'expected --quiet-irqs or --lwk, found both' 'leave one of the two out' -- \
 		as user1 srun -n1 --quiet-irqs --lwk true
-	refused '--quiet-irqs goes with the sbatch, salloc or srun that makes the allocation' -- \
+	refused 'expected --quiet-irqs at the sbatch, salloc or srun' 'found it at a step' -- \
 		as user1 salloc -n1 srun --quiet-irqs true
 	run ! as user1 srun -n1 --quiet-irqs=yes true
 	# A step of a quiet job cannot ask for an LWK.
@@ -278,7 +278,7 @@ leaves_alone()
 	bed mv /etc/slurm/lwk.conf.away /etc/slurm/lwk.conf
 	echo "$output"
 	[[ $status == 0 && $output == *runs* ]]
-	[[ $output == *'has no quiet from device interrupts on this node'*'/etc/slurm/lwk.conf'*'It runs without.'* ]]
+	[[ $output == *'has no quiet from device interrupts on this node'*'/etc/slurm/lwk.conf'*'it runs without'* ]]
 	node_is_clean
 	diff <(echo "$before") <(affinities)
 }

@@ -179,7 +179,7 @@ no_group_is_left()
 		run ! as user1 srun -n2 --lwk --lwk-proxy-mem=$bad "$programs/hello"
 		[[ $output == *'--lwk-proxy-mem: expected a size'*"found \"$bad\""* ]] || { echo "$bad: $output"; return 1; }
 	done
-	refused '--lwk-proxy-mem goes with --lwk' -- as user1 srun --lwk-proxy-mem=64M true
+	refused 'expected --lwk-proxy-mem with --lwk' 'found it alone' -- as user1 srun --lwk-proxy-mem=64M true
 	refused 'expected --lwk-proxy-mem of 2 GB' "this site's maximum" '1 GB' -- \
 		as user1 srun -n2 --mem=300 --lwk --lwk-proxy-mem=2G "$programs/hello"
 	configure 'ProxyMemory = 1T' 'ProxyMemoryMax = 1T'

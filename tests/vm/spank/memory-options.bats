@@ -169,14 +169,14 @@ whole_node()
 		refused "--mem-bind=" 'map_mem:NODES or mask_mem:MASKS' -- \
 			as user1 sbatch -c2 --lwk "--mem-bind=$binding" --wrap true
 	done
-	refused '--lwk-mem goes with --lwk' -- as user1 sbatch -c2 --lwk-mem=50% --wrap true
-	refused '--lwk-numa goes with --lwk' -- as user1 salloc -c2 --lwk-numa=local true
+	refused 'expected --lwk-mem with --lwk' 'found it alone' -- as user1 sbatch -c2 --lwk-mem=50% --wrap true
+	refused 'expected --lwk-numa with --lwk' 'found it alone' -- as user1 salloc -c2 --lwk-numa=local true
 	[[ $(bed sh -c 'scontrol -o show job | wc -l') == "$before" ]]
 }
 
 @test "a step cannot change what the allocation has" {
 	run ! as user1 salloc -n2 --mem=320 --lwk srun --lwk-mem=50% "$programs/hello"
-	[[ $output == *'--lwk-mem goes with --lwk, at the sbatch, salloc or srun that makes'* ]]
+	[[ $output == *'expected --lwk-mem with --lwk, at the sbatch, salloc or srun that makes the allocation, found it at a step'* ]]
 }
 
 @test "a request that this node cannot fulfil is refused there" {

@@ -45,7 +45,7 @@ lwk_step()
 @test "srun --lwk is refused in an allocation that was made without --lwk" {
 	job=$(submit user1 -c2 --wrap 'sleep 300')
 	wait_for 60 job_is "$job" JobState=RUNNING
-	refused 'Linux-only job' 'Give --lwk to the sbatch, salloc or srun' -- \
+	refused 'Linux-only job' 'give --lwk to the sbatch, salloc or srun' -- \
 		step "$job" --lwk "$programs/hello"
 	run -0 step "$job" "$programs/hello"
 	[[ $output == *Debian* ]]
