@@ -28,7 +28,7 @@ source_checks()
 	without_kernel the project builds and installs without kernel headers, for Slurm in any place
 	model the delegation channel holds in every order of its steps, and errors in it are found
 	sparse sparse finds nothing in lwkpart.ko
-	analyzer gcc -fanalyzer finds nothing in libmodeswitch
+	analyzer gcc -fanalyzer finds nothing in libmodeswitch, the plugins and lwkexec
 	hardening what is installed is built hardened and starts no shell
 	units the systemd units are valid and sandboxed
 	permissions what is installed or created by root is not others' to write

@@ -378,7 +378,7 @@ check_analyzer()
 {
 	build_for_host
 	contrib/compile-commands
-	jq -r '.[] | select(.file | test("/libmodeswitch/")) | "cd \(.directory) && \(.command)
+	jq -r '.[] | select(.file | test("/(libmodeswitch|spank|job_container|kmod/lwkexec)/")) | "cd \(.directory) && \(.command)
 		-o /dev/null -fanalyzer -Wno-analyzer-malloc-leak -Wno-analyzer-null-dereference
 		-Wno-analyzer-possible-null-dereference -Wno-analyzer-use-of-uninitialized-value
 		-Wno-analyzer-fd-leak" |

@@ -18,6 +18,14 @@
 
 static int list = -1; /* the list of nodes, a file in memory that srun reads by its path */
 
+/* Writes a line for each rank, and closes the file. */
+static int write_nodes(FILE *out, const struct json_object *nodes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s\n", json_object_get_string(json_object_array_get_idx(nodes, i)));
+	return fclose(out);
+}
+
 /* Writes the node of each rank, and what the program needs to know if it is the profile's. */
 static int write_list(const char *answer, struct ms_error *err)
 {
@@ -32,9 +40,7 @@ static int write_list(const char *answer, struct ms_error *err)
 		n = json_object_array_length(nodes);
 	list = n ? memfd_create("hosts", MFD_CLOEXEC) : -1;
 	out = list < 0 ? NULL : fdopen(dup(list), "w");
-	for (size_t i = 0; out && i < n; i++)
-		fprintf(out, "%s\n", json_object_get_string(json_object_array_get_idx(nodes, i)));
-	if (!out || fclose(out) != 0) {
+	if (!out || write_nodes(out, nodes, n) < 0) {
 		json_object_put(placement);
 		return ms_fail(err, "expected a node for each rank from lwkctl, found none");
 	}
