@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Brings the virtual machines of one test bed up and down, and prints their state. The test bed's state
-# directory has portK, consoleK.log, monitorK, qmpK, pidK and seedK.tar for each machine K.
+# directory has portK, consoleK.log, monitorK, qmpK, pidK, qemu-logK and seedK.tar for each machine K.
 
 boot_timeout_tiny=300
 boot_timeout_systemd=600
@@ -31,11 +31,50 @@ is_up()
 	[[ ! $sites ]] || machine_runs relay
 }
 
+# last_words MACHINE: prints what its kernel said last before it would end the machine, if it said anything.
+last_words()
+{
+	LC_ALL=C awk -v ready="$console_ready" '
+		index($0, ready) { words = "" }
+		words !~ /panic/ && match($0, /(Kernel panic - not syncing|reboot): .*/) { words = substr($0, RSTART) }
+		END { print words }' "$state/console$1.log" 2>/dev/null | tr -d '\r'
+}
+
+# why_ended MACHINE [LOG]: prints how its QEMU ended, as far as that can be known; LOG is where its log will be.
+why_ended()
+{
+	local log=$state/qemu-log$1 words
+
+	words=$(last_words "$1" || true)
+	if [[ $(tail -n 1 "$log" 2>/dev/null) == 'Triple fault' ]]; then
+		echo "its QEMU ended by a triple fault (CPU reset state in ${2-$log})${words:+, after \"$words\"}"
+	elif [[ $words ]]; then
+		echo "its QEMU ended after \"$words\""
+	else
+		echo 'its QEMU ended without a word of its kernel, and by no triple fault that QEMU tells; it may have been killed'
+	fi
+}
+
+# dead_machines: a line for each machine that does not run any more.
+dead_machines()
+{
+	local machine
+
+	for ((machine = 1; machine <= machines; machine++)); do
+		machine_runs "$machine" || echo "machine $machine died: $(why_ended "$machine")"
+	done
+	[[ ! $sites ]] || machine_runs relay || echo 'the relay between the sites ended'
+}
+
 require_up()
 {
+	local dead
+
 	is_up && return
-	[[ ! -e $state/settings ]] ||
-		die "expected the test bed '$name' up, found that a machine of it died (console logs: $state/console*.log); say: testbed down --name $name"
+	if [[ -e $state/settings ]]; then
+		dead=$(dead_machines)
+		die "expected the test bed '$name' up, found that ${dead//$'\n'/, } (console logs: $state/console*.log); say: testbed down --name $name"
+	fi
 	die "expected the test bed '$name' up, found it down; say: testbed up --name $name"
 }
 
@@ -50,13 +89,26 @@ start_machines()
 	bring_up_tap
 }
 
-# boot_failed MACHINE WHAT_WAS_FOUND
+# keep_logs MACHINE: those of a machine that has failed outlive the test bed, in $cache/failed.
+keep_logs()
+{
+	local log
+
+	mkdir -p "$cache/failed"
+	for log in "console$1.log" "qemu-log$1"; do
+		[[ ! -e $state/$log ]] || cp "$state/$log" "$cache/failed/$name-$log"
+	done
+}
+
+# boot_failed MACHINE [WHAT_WAS_FOUND]: without it, that its QEMU ended.
 boot_failed()
 {
-	mkdir -p "$cache/failed"
-	cp "$state/console$1.log" "$cache/failed/$name-console$1.log"
+	local found
+
+	found=${2-$(why_ended "$1" "$cache/failed/$name-qemu-log$1")}
+	keep_logs "$1"
 	tail -n 20 "$state/console$1.log"
-	die "expected machine $1 of '$name' to boot, found that $2; its console log is kept: $cache/failed/$name-console$1.log"
+	die "expected machine $1 of '$name' to boot, found that $found; its console log is kept: $cache/failed/$name-console$1.log"
 }
 
 # start_again MACHINE
@@ -86,7 +138,7 @@ await_boot()
 		until grep -q "$console_ready" "$state/console$machine.log"; do
 			! grep -qE "$console_failed" "$state/console$machine.log" ||
 				boot_failed "$machine" 'it gave up'
-			machine_runs "$machine" || boot_failed "$machine" 'its QEMU ended'
+			machine_runs "$machine" || boot_failed "$machine"
 			if grep -q "$console_lost" "$state/console$machine.log"; then
 				((++restarts <= 2)) || boot_failed "$machine" 'it lost timer interrupts three times'
 				start_again "$machine"
@@ -282,6 +334,17 @@ remove_state()
 	rm -rf "$state"
 }
 
+keep_logs_of_the_dead()
+{
+	local machine
+
+	for ((machine = 1; machine <= machines; machine++)); do
+		! machine_runs "$machine" || continue
+		say "machine $machine died: $(why_ended "$machine" "$cache/failed/$name-qemu-log$machine"); its console log is kept: $cache/failed/$name-console$machine.log"
+		keep_logs "$machine"
+	done
+}
+
 verb_down()
 {
 	local lock
@@ -290,6 +353,8 @@ verb_down()
 	take_lock lock "$state.lock"
 	if [[ ! -d $state ]]; then
 		say "'$name' is not up; nothing done"
+	elif [[ -e $state/settings ]] && ! is_up; then
+		keep_logs_of_the_dead
 	fi
 	remove_state
 	rm -f "$state.lock"
@@ -349,7 +414,7 @@ verb_reset()
 	timeout=boot_timeout_$init
 	deadline=$((SECONDS + ${!timeout}))
 	until (($(times_ready "$machine") > before)); do
-		machine_runs "$machine" || boot_failed "$machine" 'its QEMU ended'
+		machine_runs "$machine" || boot_failed "$machine"
 		((SECONDS < deadline)) || boot_failed "$machine" "it was not ready ${!timeout} s after its reset"
 		sleep 0.2
 	done
@@ -369,7 +434,8 @@ verb_status()
 	done
 	if ! is_up; then
 		if [[ -e $state/settings ]]; then
-			echo "$name: dead (a machine of it ended; testbed down clears it)"
+			echo "$name: dead (testbed down clears it)"
+			dead_machines
 			ls "$state"/console*.log
 		else
 			echo "$name: down"

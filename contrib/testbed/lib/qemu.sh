@@ -196,6 +196,9 @@ choose_form()
 # slowness for a lockup: a minute or more where it has 20 s, eight minutes where it has two.
 patience='watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=180 sysctl.kernel.hung_task_timeout_secs=480'
 
+# Only QEMU's log of resets tells a triple fault, the end of a CPU that cannot even report its fault: Linux has no
+# words for it, and QEMU ends as if the machine had restarted. A reset of a CPU, as at the boot or when Linux gets
+# it back from an LWK, adds two kilobytes. KVM does not tell.
 start_machine()
 {
 	local machine=$1 tries port
@@ -221,6 +224,7 @@ start_machine()
 			-serial "file:$state/console$machine.log" \
 			-monitor "unix:$state/monitor$machine,server=on,wait=off" \
 			-qmp "unix:$state/qmp$machine,server=on,wait=off" \
+			-d cpu_reset -D "$state/qemu-log$machine" \
 			-daemonize -pidfile "$state/pid$machine" >"$state/qemu.log" 2>&1; then
 			echo "$port" >"$state/port$machine"
 			return

@@ -65,8 +65,8 @@ verb_exec()
 	require_user_and_machine "$user" "$machine"
 	remote "$user" "$machine" "$@" || {
 		status=$?
-		((status != 255)) || is_up ||
-			say "machine $machine died; its console log: $state/console$machine.log"
+		((status != 255)) || machine_runs "$machine" ||
+			say "machine $machine died: $(why_ended "$machine"); its console log: $state/console$machine.log"
 		return $status
 	}
 }
