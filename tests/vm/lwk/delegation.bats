@@ -332,6 +332,14 @@ more_calls() { (($(calls "$1") > $2 + 1000)); }
 	node_is_clean
 }
 
+@test "slots that a proxy gets before their process has memory reach none, and threads run in them later" {
+	run as user1 srun --lwk --lwk-launch=none -n1 -c3 --mem=256 sh -c \
+		'$1/early-threads /dev/lwk/[0-9]* && lwkexec $1/hello' - "$programs"
+	echo "$output"
+	[[ $(grep -c ': right' <<<"$output") == 2 && $output == *' LWK'* ]]
+	node_is_clean
+}
+
 # bats test_tags=nightly
 @test "calls go on while the CPU that carries them out is off-line" {
 	job=$(submit user1 -n2 --mem=256 --lwk --wrap \

@@ -51,6 +51,7 @@ vm_static = \
 	$(vm)/memory/policies \
 	$(vm)/memory/share-file \
 	$(vm)/memory/shared-memory \
+	$(vm)/proxies/early-threads \
 	$(vm)/proxies/escape \
 	$(vm)/proxies/evil-proxy \
 	$(vm)/proxies/keep-device \
@@ -70,8 +71,9 @@ vm_static = \
 	$(vm)/views/own-status
 $(vm_static): %: $(srcdir)/%.c
 	$(vm_cc) -pthread -static $< -o $@ -lrt
-$(vm)/proxies/evil-proxy $(vm)/proxies/keep-device $(vm)/proxies/mute-memory $(vm)/proxies/wait-fault \
-	$(vm)/proxies/without-grants: $(abi_headers)
+$(vm)/proxies/early-threads $(vm)/proxies/evil-proxy $(vm)/proxies/keep-device $(vm)/proxies/mute-memory \
+	$(vm)/proxies/wait-fault $(vm)/proxies/without-grants: $(abi_headers)
+$(vm)/proxies/early-threads $(vm)/proxies/evil-proxy: $(srcdir)/$(vm)/proxies/own-proxy.h
 
 # Programs that are linked as the distribution's compilers link by default.
 vm_default = \

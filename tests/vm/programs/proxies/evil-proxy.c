@@ -5,65 +5,12 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <signal.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <fcntl.h>
-#include <unistd.h>
 
-#include "abi/lwkpart.h"
-#include "abi/lwkshared.h"
-#include "check.h"
-#include "ring.h"
-
-static int device;
-static struct lwk_channel *channel;
-
-static void on_alarm(int signal)
-{
-	(void)signal;
-}
-
-/* Serves for at most that many milliseconds. */
-static int serve_for(unsigned ms, struct lwk_serve *serve)
-{
-	int result;
-
-	/* Again and again, because the first may come before the call waits. */
-	ualarm(ms * 1000, ms * 1000);
-	result = ioctl(device, LWK_SERVE, serve);
-	ualarm(0, 0);
-	return result;
-}
-
-static int map_channel(void)
-{
-	channel = mmap(NULL, sizeof(*channel), PROT_READ | PROT_WRITE, MAP_SHARED, device,
-		       LWK_MMAP_CHANNEL);
-	CHECK(channel != MAP_FAILED);
-	return 0;
-}
-
-static int begin(const char *path)
-{
-	struct lwk_proc_create create = { .pid = getpid() };
-
-	device = open(path, O_RDWR | O_CLOEXEC);
-	CHECK(device >= 0);
-	CHECK(ioctl(device, LWK_PROC_CREATE, &create) == 0);
-	return map_channel();
-}
-
-static void end(void)
-{
-	munmap(channel, sizeof(*channel));
-	close(device);
-}
+#include "proxies/own-proxy.h"
 
 static int bad_requests(const char *path)
 {
@@ -117,44 +64,6 @@ static int bad_threads(const char *path)
 	return 0;
 }
 
-static void send(const struct lwk_packet *packet)
-{
-	ring_write(&channel->to_lwk, packet);
-	ioctl(device, LWK_DOORBELL);
-}
-
-/* Takes the LWK's next packet: 0, or 1: there is none. */
-static int receive(struct lwk_packet *packet)
-{
-	struct lwk_serve serve = { 0 };
-
-	return serve_for(900, &serve) || !ring_read(&channel->to_linux, packet);
-}
-
-/* Returns the LWK's reply to a request; 1 without a reply. Gives back pages meanwhile. */
-static int64_t ask(uint64_t nr, uint64_t arg0, uint64_t arg1, uint64_t arg2)
-{
-	struct lwk_packet packet = {
-		.kind = LWK_PACKET_REQUEST, .id = 5, .nr = nr, .args = { arg0, arg1, arg2 }
-	};
-
-	send(&packet);
-	for (;;) {
-		struct lwk_unmap unmap;
-
-		if (receive(&packet))
-			return 1;
-		if (packet.kind != LWK_PACKET_REQUEST || packet.nr != LWK_CALL_UNMAP)
-			break;
-		unmap = (struct lwk_unmap){ .start = packet.args[0], .size = packet.args[1] };
-		packet = (struct lwk_packet){ .kind = LWK_PACKET_REPLY,
-					      .id = packet.id,
-					      .args = { ioctl(device, LWK_UNMAP, &unmap) } };
-		send(&packet);
-	}
-	return packet.kind == LWK_PACKET_REPLY && packet.id == 5 ? (int64_t)packet.args[0] : 1;
-}
-
 /* Asks for copies of processes that no process offers. */
 static int bad_copies(const char *path)
 {
@@ -171,19 +80,6 @@ static int bad_copies(const char *path)
 	CHECK(ask(LWK_CALL_COPY, 0, 1, 0) == -EINVAL);
 	end();
 	return 0;
-}
-
-/* Returns true if Linux can read a byte at this address. */
-static int readable(uint64_t address)
-{
-	int ends[2], result;
-
-	if (pipe(ends))
-		return -1;
-	result = write(ends[1], (void *)address, 1) == 1;
-	close(ends[0]);
-	close(ends[1]);
-	return result;
 }
 
 /* Returns true if Linux can write this byte there. */
@@ -496,9 +392,8 @@ static int scribbles(const char *path, unsigned flags)
 int main(int argc, char **argv)
 {
 	const unsigned in_module = LWK_SERVE_CALLS, by_server = in_module | LWK_SERVE_BY_SERVER;
-	struct sigaction action = { .sa_handler = on_alarm };
 
-	sigaction(SIGALRM, &action, NULL);
+	handle_alarms();
 	return argc != 2 || bad_requests(argv[1]) || bad_threads(argv[1]) || bad_copies(argv[1]) ||
 	       bad_changes(argv[1]) || bad_mappings(argv[1]) || many_threads(argv[1]) ||
 	       too_many_listeners(argv[1]) || forged_requests(argv[1], in_module) ||
