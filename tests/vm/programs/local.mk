@@ -26,6 +26,7 @@ vm_static = \
 	$(vm)/hostile/bad-frames \
 	$(vm)/hostile/foreign-addresses \
 	$(vm)/hostile/foreign-delegated \
+	$(vm)/hostile/set-ac \
 	$(vm)/jobs/bad-pointer \
 	$(vm)/jobs/copy-file \
 	$(vm)/jobs/eat-memory \
@@ -54,6 +55,7 @@ vm_static = \
 	$(vm)/proxies/early-threads \
 	$(vm)/proxies/escape \
 	$(vm)/proxies/evil-proxy \
+	$(vm)/proxies/find-addresses \
 	$(vm)/proxies/keep-device \
 	$(vm)/proxies/mute-files \
 	$(vm)/proxies/mute-listener \
@@ -71,8 +73,8 @@ vm_static = \
 	$(vm)/views/own-status
 $(vm_static): %: $(srcdir)/%.c
 	$(vm_cc) -pthread -static $< -o $@ -lrt
-$(vm)/proxies/early-threads $(vm)/proxies/evil-proxy $(vm)/proxies/keep-device $(vm)/proxies/mute-memory \
-	$(vm)/proxies/wait-fault $(vm)/proxies/without-grants: $(abi_headers)
+$(vm)/proxies/early-threads $(vm)/proxies/evil-proxy $(vm)/proxies/find-addresses $(vm)/proxies/keep-device \
+	$(vm)/proxies/mute-memory $(vm)/proxies/wait-fault $(vm)/proxies/without-grants: $(abi_headers)
 $(vm)/proxies/early-threads $(vm)/proxies/evil-proxy: $(srcdir)/$(vm)/proxies/own-proxy.h
 
 # Programs that are linked as the distribution's compilers link by default.

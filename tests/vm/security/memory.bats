@@ -46,10 +46,10 @@ cool()
 	node_is_clean
 }
 
-# waiting_job USER: starts an LWK job whose LWK runs its first program; sets $job and $memory.
+# waiting_job USER [OPTION]...: starts an LWK job whose LWK runs its first program; sets $job and $memory.
 waiting_job()
 {
-	job=$(submit "$1" -n1 -c3 --mem=600 --lwk --wrap 'srun sh -c "echo waiting; exec sleep 600"')
+	job=$(submit "$1" -n1 -c3 --mem=600 "${@:2}" --lwk --wrap 'srun sh -c "echo waiting; exec sleep 600"')
 	wait_for 60 has_printed "$1" "$job" waiting
 	memory=$(ranges)
 	[[ $memory ]]
@@ -74,6 +74,20 @@ finds_nothing()
 	echo "left $left"
 	((left > 400000000))
 	finds_nothing user2
+}
+
+# bats test_tags=nightly
+@test "nothing that an LWK tells of itself is an address of its memory" {
+	# The addresses of the second node's memory are larger than any amount of an LWK's.
+	waiting_job user1 --mem=256 --lwk-numa=bind=1
+	mapfile -t lent < <(tr " " "\n" <<<"$memory")
+	# shellcheck disable=SC2016  # the job's shell expands it
+	run inside sh -c 'program=$1; shift; "$program" /dev/lwk/* "$@"' - "$programs/find-addresses" "${lent[@]}"
+	echo "$output"
+	[[ $status == 0 && $output == *'found 0'* ]]
+	bed scancel "$job"
+	wait_for_job "$job"
+	cool
 }
 
 # bats test_tags=nightly
