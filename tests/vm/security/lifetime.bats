@@ -24,6 +24,12 @@ goes_on()
 	goes_on
 }
 
+@test "a process ends while a thread that waits asks its proxy to pass on a signal" {
+	# shellcheck disable=SC2016
+	run -0 inside sh -c '"$1/ended-waiter" /dev/lwk/[0-9]*' sh "$programs"
+	goes_on
+}
+
 @test "a process is killed in the midst of a call that takes long" {
 	run inside lwkexec "$programs/killed-populating" 500
 	echo "$output"

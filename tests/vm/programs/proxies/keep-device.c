@@ -2,7 +2,8 @@
 /*
  * keep-device DEVICE: holds the device of an instance open, once by its name only, and for each
  * line of its input prints what it can do with both: "NAME: ok" or the error. keep-device --next N:
- * makes and destroys instances until N is the number of the next one (root).
+ * makes and destroys instances until N is the number of the next one (root). Prints when a number is used
+ * again at once.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -103,7 +104,7 @@ static int advance(unsigned next)
 {
 	struct lwkpart_create create = { .uid = 0 };
 	struct lwkpart_instance_op op = { 0 };
-	unsigned tries;
+	unsigned tries, last = LWKPART_MAX_INSTANCES;
 	int device = open(LWKPART_DEVICE, O_RDWR | O_CLOEXEC);
 
 	for (tries = 0; tries < LWKPART_MAX_INSTANCES; tries++) {
@@ -113,6 +114,11 @@ static int advance(unsigned next)
 		}
 		op.instance = create.instance;
 		ioctl(device, LWKPART_DESTROY, &op);
+		if (create.instance == last) {
+			printf("number %u: used again at once\n", last);
+			return 1;
+		}
+		last = create.instance;
 		if ((create.instance + 1) % LWKPART_MAX_INSTANCES == next)
 			break;
 	}
