@@ -14,11 +14,22 @@ probe_kvm()
 		-kernel "$image/vmlinuz" -initrd "$image/initrd" -append 'console=ttyS0 panic=-1 testbed.probe' \
 		-serial "file:$answer.console" </dev/null || true
 	if grep -q 'testbed: probe' "$answer.console" 2>/dev/null; then
-		echo yes >"$answer"
+		echo yes >"$answer.new"
 	else
-		echo no >"$answer"
+		echo no >"$answer.new"
 	fi
 	rm -f "$answer.console"
+	mv "$answer.new" "$answer"
+}
+
+# learn_kvm ANSWER: one test bed probes; others that come up beside it wait for its answer.
+learn_kvm()
+{
+	local answer=$1 lock
+
+	take_lock lock "$answer.lock"
+	[[ -e $answer ]] || step 'probed whether KVM works' probe_kvm "$answer"
+	exec {lock}>&-
 }
 
 # Tells Linux the rate of this host's time stamp counter, which emulated CPUs read, too. Linux itself
@@ -66,8 +77,8 @@ choose_accelerator()
 	fi
 	# KVM has no plugins.
 	if [[ -w /dev/kvm && ! $plugin ]]; then
-		[[ -e $answer ]] || step 'probed whether KVM works' probe_kvm "$answer"
-		[[ $(<"$answer") == no ]] || accelerator=kvm clock=''
+		[[ -e $answer ]] || learn_kvm "$answer"
+		[[ $(<"$answer") != yes ]] || accelerator=kvm clock=''
 	fi
 	[[ $accelerator != kvm ]] || return 0
 	give_clock_rate
