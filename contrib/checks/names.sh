@@ -28,7 +28,6 @@ source_checks()
 	without_kernel the project builds and installs without kernel headers, for Slurm in any place
 	model the delegation channel holds in every order of its steps, and errors in it are found
 	sparse sparse finds nothing in lwkpart.ko
-	analyzer gcc -fanalyzer finds nothing in libmodeswitch, the plugins and lwkexec
 	hardening what is installed is built hardened and starts no shell
 	units the systemd units are valid and sandboxed
 	permissions what is installed or created by root is not others' to write
@@ -41,6 +40,7 @@ nightly_source_checks()
 	cat <<-'EOF'
 	tarball make distcheck passes: the tarball builds, installs and uninstalls
 	releases all builds, the module too, and unit tests pass on Debian 11 to 13 and forky
+	analyzer gcc -fanalyzer finds nothing in libmodeswitch, the plugins and lwkexec
 	EOF
 }
 

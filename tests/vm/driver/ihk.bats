@@ -161,6 +161,7 @@ teardown_file()
 	node_is_clean
 }
 
+# bats test_tags=nightly
 @test "when mcreboot.sh's commands remove a job's instance, the job ends and all comes back" {
 	# shellcheck disable=SC2016  # the machine's shell expands it, and the task's
 	run bed bash -uc 'cd /home/user1; touch waits; chown user1 waits

@@ -196,6 +196,7 @@ expand()
 	diff <(echo "$before") <(affinities)
 }
 
+# bats test_tags=nightly
 @test "a quiet job on all cores has each interrupt on one CPU, and the CPUs take turns" {
 	before=$(affinities)
 	bed switch-once quiet 901 1000 0-7

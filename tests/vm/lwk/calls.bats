@@ -139,6 +139,7 @@ load allocation
 	[[ $output == *'a signal 36 is lost'* ]]
 }
 
+# bats test_tags=nightly
 @test "a wait that begins while its signal is on the way gets the signal" {
 	run -0 same "$programs/late-waits" </dev/null
 	[[ $output == $'each signal has come\nstatus 0' ]]

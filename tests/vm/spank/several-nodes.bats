@@ -179,6 +179,7 @@ interactive_fails()
 	[[ $(grep -c 'signal 15 came' <<<"$output") == 2 ]]
 }
 
+# bats test_tags=nightly
 @test "scancel ends a job while one of its nodes still switches" {
 	on 2 rm -f /run/lwk-tests.go
 	module_loads_by 2 'until test -e /run/lwk-tests.go; do sleep 0.2; done; modprobe -i lwkpart'
