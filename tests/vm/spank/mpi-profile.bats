@@ -139,6 +139,7 @@ expected='[0,1,122,122,11535224]
 	as user1 lwkctl mpi --json /tmp/mpi-killed/p.node1.json | jq -e '.ranks == 2 and .present >= 1'
 }
 
+# bats test_tags=nightly
 @test "the epilog saves what ranks have counted whose slurmstepd was killed" {
 	as user1 mkdir -p /tmp/mpi-dead
 	job=$(submit user1 -n2 -c1 --mem=900 --wrap "cd /tmp/mpi-dead
