@@ -39,6 +39,9 @@ teardown()
 	[[ $text == touches ]] || exit 1
 	# The proxy sleeps in its page fault for up to ten seconds.
 	until grep -q '^State:.*disk sleep' "/proc/$pid/status"; do [[ -e /proc/$pid ]] || exit 1; done
+	# A thread that changes the map waits for all that have its lock, and others wait behind it.
+	read -r -t 5 text <&"${PROXY[0]}"
+	echo "$text"
 	timeout 3 cat "/proc/$pid/maps" "/proc/$pid/cmdline" | tr '\0' ' ' | grep -a wait-fault
 	# The process's end waits for a CPU that does not answer; the end of the LWK does not wait for that.
 	kill -9 "$pid"
@@ -47,7 +50,7 @@ teardown()
 	switch-once off 410 | grep -o '"call_us":[0-9]*'
 	EOF
 	echo "$output"
-	[[ $output == touches* && $output == *wait-fault* ]]
+	[[ $output == touches* && $output == *$'\nmaps\n'* && $output == *wait-fault* ]]
 	(($(grep -o '"call_us":[0-9]*' <<<"$output" | cut -d: -f2) < 3000000))
 	node_is_clean
 }

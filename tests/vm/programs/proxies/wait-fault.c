@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * wait-fault DEVICE: a proxy that touches a page of its process's memory that the LWK does not
- * make, because its CPU hangs (inject=hang). Prints "touches PID" before.
+ * make, because its CPU hangs (inject=hang). Prints "touches PID" before, and "maps" when another of its
+ * threads has changed its memory map while it waits.
  *
  * wait-fault hidden DEVICE: one that touches such a page by a system call, because the LWK wants it to be
  * hidden first, again and again. Prints how that ends, and after how many seconds.
@@ -227,8 +228,33 @@ static int touch_hidden(void *page)
 	return 0;
 }
 
+static int sleeps_in_kernel(pid_t tid)
+{
+	char path[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	file = fopen(path, "r");
+	CHECK(file);
+	CHECK(fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+	fclose(file);
+	return state == 'D';
+}
+
+/* Maps memory while the first thread waits for the page. */
+static void *map_meanwhile(void *argument)
+{
+	while (!sleeps_in_kernel(getpid()))
+		usleep(1000);
+	if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
+		puts("maps");
+	fflush(stdout);
+	return argument;
+}
+
 int main(int argc, char **argv)
 {
+	pthread_t thread;
 	struct lwk_proc_create create = { .pid = getpid() };
 	volatile char *window;
 
@@ -258,6 +284,7 @@ int main(int argc, char **argv)
 		return others_learn(argv[2]);
 	printf("touches %d\n", getpid());
 	fflush(stdout);
+	CHECK(pthread_create(&thread, NULL, map_meanwhile, NULL) == 0);
 	window[SIZE - 1] = 1;
 	puts("touched");
 	return 0;
