@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 /* The sizes are no multiples of a vector's width. */
 #define M 203
@@ -18,14 +19,6 @@
 #define K 217
 
 static double a[M * K], b[K * N], c[M * N], expected[M * N];
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec / 1e9;
-}
 
 static void fill(double *matrix, size_t n)
 {

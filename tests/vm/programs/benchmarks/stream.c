@@ -7,7 +7,8 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "clock.h"
 
 #define SIZE (1 << 20)
 #define TIMES 10
@@ -47,14 +48,6 @@ static const struct {
 	{ "copy", copy, 2 }, { "scale", scale, 2 }, { "add", add, 3 }, { "triad", triad, 3 }
 };
 #define KERNELS (sizeof(kernels) / sizeof(kernels[0]))
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec / 1e9;
-}
 
 /* Mean relative error of an array whose elements should all be 'expected'. */
 static double error_of(const double *array, double expected)

@@ -8,20 +8,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "clock.h"
 
 static int begun;
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec * 1e-9;
-}
 
 static void *populate(size_t size)
 {

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "clock.h"
 
 /* Handlers have the arguments that signal(7) gives them. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -53,14 +54,6 @@ static void every_us(unsigned us)
 	struct itimerval timer = { { 0, us }, { 0, us } };
 
 	setitimer(ITIMER_REAL, &timer, NULL);
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec / 1e9;
 }
 
 /* ---- calls that never wait ---- */

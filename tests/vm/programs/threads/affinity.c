@@ -46,11 +46,6 @@ static cpu_set_t just(int cpu)
 	return set;
 }
 
-static pid_t own_tid(void)
-{
-	return syscall(SYS_gettid);
-}
-
 /* Prints the line of /proc/self/status about CPUs into 'text'. */
 static int read_list(char text[256])
 {
@@ -85,7 +80,7 @@ static int go(int cpu)
 	CHECK(on_cpu() == cpu && lwk_agrees(cpu));
 	CHECK(sched_getaffinity(0, sizeof(found), &found) == 0 && CPU_EQUAL(&set, &found));
 	snprintf(wanted, sizeof(wanted), "%d", cpu);
-	CHECK(own_tid() != getpid() || (read_list(list) == 0 && strcmp(list, wanted) == 0));
+	CHECK(gettid() != getpid() || (read_list(list) == 0 && strcmp(list, wanted) == 0));
 	return 0;
 }
 
@@ -119,7 +114,7 @@ static sem_t wake;
 
 static void *spin(void *argument)
 {
-	tid = own_tid();
+	tid = gettid();
 	while (!stop)
 		seen = sched_getcpu();
 	return argument;
@@ -127,7 +122,7 @@ static void *spin(void *argument)
 
 static void *wait_often(void *argument)
 {
-	tid = own_tid();
+	tid = gettid();
 	while (!stop) {
 		sem_wait(&wake);
 		seen = on_cpu();

@@ -15,28 +15,16 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "clock.h"
 
 /* The result of a thread in which all was right. */
 static int done;
 static atomic_int waiter, handled_by;
 
-static pid_t own_tid(void)
-{
-	return syscall(SYS_gettid);
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec * 1e-9;
-}
-
 static void on_signal(int signal)
 {
 	(void)signal;
-	handled_by = own_tid();
+	handled_by = gettid();
 }
 
 /* ---- robust mutexes ---- */
@@ -95,7 +83,7 @@ static void *lock_it(void *argument)
 {
 	long result;
 
-	waiter = own_tid();
+	waiter = gettid();
 	result = pthread_mutex_lock(&inheriting);
 	if (!argument)
 		pthread_mutex_unlock(&inheriting);
@@ -175,7 +163,7 @@ static void *die_before_eyes(void *argument)
 {
 	if (pthread_mutex_lock(&inheriting))
 		return NULL;
-	waiter = own_tid();
+	waiter = gettid();
 	return has_waiter() ? argument : NULL;
 }
 

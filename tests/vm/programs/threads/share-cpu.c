@@ -34,11 +34,6 @@
 static int n_threads;
 static pthread_t threads[MOST];
 
-static pid_t own_tid(void)
-{
-	return syscall(SYS_gettid);
-}
-
 static double seconds(clockid_t clock)
 {
 	struct timespec time;
@@ -308,7 +303,7 @@ static atomic_int tids[MOST];
 static void on_signal(int signal)
 {
 	(void)signal;
-	handled_by = own_tid();
+	handled_by = gettid();
 	handled++;
 }
 
@@ -319,7 +314,7 @@ static void *wait_with_handler(void *argument)
 	sigset_t none;
 	char byte;
 
-	tids[own] = own_tid();
+	tids[own] = gettid();
 	waiting++;
 	errno = 0;
 	sigemptyset(&none);

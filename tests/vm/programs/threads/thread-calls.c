@@ -15,29 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "clock.h"
 
 #define MOST 64
 #define PAGE 4096UL
 
 static int n_threads;
-
-static pid_t own_tid(void)
-{
-	return syscall(SYS_gettid);
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec * 1e-9;
-}
 
 /* ---- threads come and go ---- */
 
@@ -85,7 +72,7 @@ static atomic_int tids[MOST];
 
 static void *meet(void *argument)
 {
-	tids[(intptr_t)argument] = own_tid();
+	tids[(intptr_t)argument] = gettid();
 	for (int i = 0; i < 100; i++)
 		pthread_barrier_wait(&barrier);
 	return NULL;
@@ -109,7 +96,7 @@ static int all_meet(void)
 		for (int j = 1; j < i; j++)
 			CHECK(tids[i] != tids[j]);
 	}
-	CHECK(own_tid() == getpid());
+	CHECK(gettid() == getpid());
 	return 0;
 }
 
@@ -169,19 +156,19 @@ static void *read_one(void *argument)
 {
 	char byte;
 
-	tids[1] = own_tid();
+	tids[1] = gettid();
 	return read(ends[0], &byte, 1) == 1 && byte == 'x' ? argument : NULL;
 }
 
 static void on_signal(int signal)
 {
 	(void)signal;
-	handled_by = own_tid();
+	handled_by = gettid();
 }
 
 static void *spin(void *argument)
 {
-	tids[1] = own_tid();
+	tids[1] = gettid();
 	while (!handled_by)
 		;
 	return argument;
@@ -195,7 +182,7 @@ static void unlock(void *mutex)
 static void *wait_for_ever(void *argument)
 {
 	pthread_mutex_lock(&lock);
-	tids[1] = own_tid();
+	tids[1] = gettid();
 	pthread_cleanup_push(unlock, &lock);
 	for (;;)
 		pthread_cond_wait(&condition, &lock);
