@@ -38,6 +38,7 @@ source_checks()
 nightly_source_checks()
 {
 	cat <<-'EOF'
+	reproducible what is installed is the same, whatever folder it is built in
 	tarball make distcheck passes: the tarball builds, installs and uninstalls
 	releases all builds, the module too, and unit tests pass on Debian 11 to 13 and forky
 	analyzer gcc -fanalyzer finds nothing in libmodeswitch, the plugins and lwkexec
