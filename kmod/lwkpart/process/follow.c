@@ -18,7 +18,8 @@ static bool is_stopped(const struct task_struct *task)
 	if (READ_ONCE(task->signal->flags) & SIGNAL_STOP_STOPPED)
 		return true;
 #ifdef CONFIG_CGROUPS
-	if (task->frozen)
+	/* The bits beside it change meanwhile, and so may this one: the watch comes again. */
+	if (data_race(task->frozen == 1))
 		return true;
 #endif
 #ifdef TASK_FROZEN
