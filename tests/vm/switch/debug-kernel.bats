@@ -35,9 +35,11 @@ teardown_file()
 no_report()
 {
 	node_is_clean
-	bed sh -s <<-'EOF'
+	bed sh -s "$without_reports" <<-'EOF'
 	what='UBSAN:|KASAN:|KCSAN:|ODEBUG:|possible .* locking dependency|possible recursive'
-	if dmesg | grep -A 60 -E "$what|suspicious RCU|sleeping function"; then exit 1; fi
+	if dmesg | awk "$1" | grep -A 60 -E "$what|suspicious RCU|sleeping function"; then exit 1; fi
+	kcsan=/sys/kernel/debug/kcsan
+	! test -e $kcsan || grep -x 'enabled: 1' $kcsan || exit
 	grep -E '^ debug_locks: +1$' /proc/lockdep_stats
 	EOF
 }
