@@ -30,14 +30,19 @@ goes_on()
 	goes_on
 }
 
+# On a busy host the call may be over before the other thread kills. The peak is the instance's, so each try
+# wants more than those before it.
 @test "a process is killed in the midst of a call that takes long" {
-	run inside lwkexec "$programs/killed-populating" 500
-	echo "$output"
-	[[ $output == *ms*Killed* ]]
-	run -0 bed lwkctl stat "$job"
-	echo "$output"
-	# The program had touched only some of the 500 MB when it was killed.
-	(($(awk 'NR == 3 { print $7 }' <<<"$output") < 450))
+	for size in 200 300 400 500; do
+		run inside lwkexec "$programs/killed-populating" "$size"
+		echo "$output"
+		[[ $output == *ms*Killed* ]]
+		run -0 bed lwkctl stat "$job"
+		echo "$output"
+		peak=$(awk 'NR == 3 { print $7 }' <<<"$output")
+		((peak > size * 9 / 10)) || break
+	done
+	((peak > 0 && peak <= size * 9 / 10))
 	goes_on
 }
 
