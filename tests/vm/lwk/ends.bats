@@ -14,7 +14,7 @@ load allocation
 		status=$?
 		wanted=$((signal > 0 ? 128 + signal : 0))
 		if [ "$signal" -ge 0 ] && [ $status != $wanted ]; then
-			echo "$name: wanted $wanted, found $status"
+			echo "$name: expected status $wanted, found $status"
 		fi
 		echo "$name was survived"
 	done 2>/dev/null' sh "$programs"

@@ -18,7 +18,7 @@ setup_file()
 
 teardown()
 {
-	bed sh -c 'pkill -CONT -x lwkexec; squeue -h -o %A | xargs -r scancel; rm -f /run/lwk-tests.[fgp]*'
+	bed sh -c 'pkill -CONT -f "^/usr/bin/lwkexec "; squeue -h -o %A | xargs -r scancel; rm -f /run/lwk-tests.[fgp]*'
 }
 
 teardown_file()

@@ -139,7 +139,7 @@ in_machine()
 		lwk hammer 600 2 & lwk fork-limits storm 600 &
 		lwk shared-memory hold "$PWD/held" 8388608 &
 		sleep 5
-		pkill -KILL -u user1 lwkexec
+		pkill -KILL -u user1 -f '^lwkexec '
 		wait
 		lwk hello || exit
 		lwk hammer 600 2 &
