@@ -14,5 +14,7 @@ void change_end(struct space *space);
 /* Keeps other threads from changing mappings, without the lock, until space_let_change(). */
 void space_keep(struct space *space);
 void space_let_change(struct space *space);
+/* Ends what the only process of this space has begun to change, when it has ended. */
+void space_settle(struct space *space);
 
 #endif

@@ -135,7 +135,8 @@ static int make_present(struct space *space, u64 addr, bool write, bool exec, st
 		entry = entry_at(space, addr, 1, true);
 		if (!entry)
 			return -ENOMEM;
-		if (is_page(*entry) && (!write || !(*entry & PTE_GRANTED) || *entry & PTE_W))
+		if (is_page(*entry) &&
+		    (!(*entry & PTE_GRANTED) || (*entry & PTE_P && (!write || *entry & PTE_W))))
 			return use_page(space, area, addr, entry, write, spare, large);
 	}
 	if (area->shared)
@@ -178,7 +179,7 @@ static int fetch(struct space *space, const struct area *area, u64 addr, bool wr
 
 		if (!entry)
 			return -ENOMEM;
-		if (!is_page(*entry) || prot & PROT_WRITE)
+		if (!(*entry & PTE_P) || prot & PROT_WRITE)
 			*entry = (pages[i] & PTE_ADDR) | PTE_GRANTED | prot_bits(prot);
 	}
 	return n > 0 ? 0 : -EIO;
@@ -228,7 +229,7 @@ static int fetch_page(struct space *space, u64 addr, bool write)
 	area = area_at(space, addr);
 	entry = entry_at(space, addr, 1, false);
 	if (area && area->shared && area->prot && (!write || area->prot & PROT_WRITE) &&
-	    !(entry && is_page(*entry) && (!write || *entry & PTE_W)))
+	    !(entry && *entry & PTE_P && (!write || *entry & PTE_W)))
 		error = fetch(space, area, addr, write);
 	change_end(space);
 	return error;
@@ -242,7 +243,8 @@ static void hide_page(struct space *space, u64 addr)
 	change_begin(space);
 	entry = page_entry(space, addr);
 	/* Another thread may have done it, and more. */
-	if (entry && *entry & PTE_P && *entry & LWK_PTE_COPY && *entry & LWK_PTE_SEEN_BY_LINUX) {
+	if (entry && is_page(*entry) && *entry & LWK_PTE_COPY &&
+	    (!(*entry & PTE_P) || *entry & LWK_PTE_SEEN_BY_LINUX)) {
 		size = *entry & PTE_PS ? LARGE_SIZE : PAGE_SIZE;
 		addr = ALIGN_DOWN(addr, size);
 		pages_to_limbo(space, addr, addr + size);
@@ -264,6 +266,9 @@ static int fault_and_hold(struct space *space, u64 addr, bool write, bool exec, 
 		if (result == 0)
 			break;
 		spin_unlock(&space->lock);
+		/* The process may end while it waits for its proxy. */
+		if (result != NEEDS_SPARE)
+			spare_free(&spare);
 		if (result == NEEDS_SPARE)
 			result = spare_take(&spare, large);
 		else if (result == NEEDS_GRANT)

@@ -13,6 +13,7 @@
 #include "lwk/machine/x86.h"
 #include "lwk/memory/areas.h"
 #include "lwk/memory/change.h"
+#include "lwk/memory/fault.h"
 #include "lwk/memory/move.h"
 #include "lwk/memory/share.h"
 #include "lwk/paging/limbo.h"
@@ -171,13 +172,16 @@ static void visit_protect(struct space *space, u64 *entry, bool large, u64 argum
 		     &protection->seen);
 }
 
-/* The pages are granted again, because a grant for reading is none for writing. */
+/*
+ * The pages are granted again, because a grant for reading is none for writing. Another thread's fault
+ * could use them while they were in limbo.
+ */
 static s64 protect_shared(struct space *space, u64 start, u64 end, u32 prot)
 {
 	s64 result;
 
-	pages_give_back(space, start, end);
 	spin_unlock(&space->lock);
+	space_revoke(space, start, end - start);
 	result = share_protect(start, end - start, prot);
 	spin_lock(&space->lock);
 	return result;

@@ -72,9 +72,9 @@ int split_edges(struct space *space, u64 start, u64 end)
 
 u64 with_prot(u64 entry, u32 prot)
 {
-	u64 bits = (entry & (PTE_ADDR | LWK_PTE_COPY)) | prot_bits(prot);
+	u64 kept = entry & (LWK_PTE_COPY | PTE_GRANTED), bits = (entry & PTE_ADDR) | kept;
 
-	return entry & LWK_PTE_COPY ? bits & ~PTE_W : bits;
+	return bits | (prot_bits(prot) & ~(kept ? PTE_W : 0));
 }
 
 u64 next_part(struct space *space, u64 addr)

@@ -121,13 +121,6 @@ static void await_return(void)
 	space_resume(&process->space);
 }
 
-/* Takes all of the memory out of the proxy's sight. */
-static void hide_all(void)
-{
-	WRITE_ONCE(this_slot()->control->page_root, 0);
-	channel_call(MEMORY, LWK_CALL_UNMAP, LWK_USER_START, LWK_USER_END - LWK_USER_START);
-}
-
 static s64 report_failure(s64 error)
 {
 	u32 pid = this_process()->pid;
@@ -167,11 +160,6 @@ static s64 copy_out(struct frame *frame, u64 flags, u64 stack)
 	return pid;
 }
 
-static void await_child(void)
-{
-	channel_call(WAIT, LWK_CALL_FORK_WAIT, 0);
-}
-
 /* Lends the process's memory; returns the child's pid or a negative errno. */
 static s64 lend(struct frame *frame, u64 flags, u64 stack)
 {
@@ -181,21 +169,17 @@ static s64 lend(struct frame *frame, u64 flags, u64 stack)
 	visit_allow(false);
 	if (space_revoke_all(&this_process()->space))
 		share_give_up();
-	hide_all();
+	WRITE_ONCE(this_slot()->control->page_root, 0);
+	channel_call(MEMORY, LWK_CALL_UNMAP, LWK_USER_START, LWK_USER_END - LWK_USER_START);
 	/* The borrower may free the page tables. */
 	space_leave();
 	number = offer_make(frame, flags, stack, true);
 	pid = channel_call(PROCESS, LWK_CALL_FORK, this_slot()->index, number, true);
 	if (pid > 0)
-		await_child();
+		channel_call(WAIT, LWK_CALL_FORK_WAIT, 0);
 	await_return();
 	visit_allow(true);
 	return pid;
-}
-
-static bool may_lend(void)
-{
-	return READ_ONCE(this_process()->n_slots) == 1 && !this_slot()->borrowed;
 }
 
 static s64 make(struct frame *frame, u64 flags, u64 stack)
@@ -203,12 +187,12 @@ static s64 make(struct frame *frame, u64 flags, u64 stack)
 	bool vfork = flags & CLONE_VFORK;
 	s64 pid;
 
-	if (vfork && may_lend()) {
+	if (vfork && READ_ONCE(this_process()->n_slots) == 1 && !this_slot()->borrowed) {
 		pid = lend(frame, flags, stack);
 	} else {
 		pid = copy_out(frame, flags, stack);
 		if (pid > 0 && vfork)
-			await_child();
+			channel_call(WAIT, LWK_CALL_FORK_WAIT, 0);
 	}
 	return pid < 0 ? report_failure(pid) : pid;
 }
@@ -246,7 +230,11 @@ s64 sys_vfork(struct frame *frame)
 	return make(frame, CLONE_VFORK, 0);
 }
 
-/* ---- the new process ---- */
+static void answer(struct slot *parent, u64 state)
+{
+	STORE_RELEASE(parent->offer.state, state);
+	slot_wake(parent);
+}
 
 /* Takes the offer 'number' of slot 'index'. 0; -EINVAL: there is no such offer. */
 static s64 take(u64 index, u64 number, u64 how)
@@ -302,12 +290,6 @@ static void take_space(struct slot *parent)
 	space_resume(&slot->process->space);
 }
 
-static void answer(struct slot *parent, u64 state)
-{
-	STORE_RELEASE(parent->offer.state, state);
-	slot_wake(parent);
-}
-
 s64 fork_adopt(u64 index, u64 number)
 {
 	struct slot *parent;
@@ -333,8 +315,7 @@ bool fork_return(void)
 	slot->borrowed = 0;
 	if (!number || take(slot->parent, number, OFFER_LENT))
 		return false;
-	/* This process may have ended in the midst of a change. */
-	space->changing = 0;
+	space_settle(space);
 	space_revoke_all(space);
 	space_move(&parent->offer.space, space);
 	user_pages_forget(slot);

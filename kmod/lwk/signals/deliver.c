@@ -127,6 +127,8 @@ static int push_handler(struct frame *frame, const struct lwk_signal *signal, u6
 
 	frame->rsp = sp;
 	frame->rip = action->handler;
+	frame->cs = USER_CS; /* handlers are code of 64 bits */
+	frame->ss = USER_DS;
 	frame->rdi = signal->signal;
 	frame->rsi = sp + offsetof(struct signal_frame, info);
 	frame->rdx = sp + offsetof(struct signal_frame, context);

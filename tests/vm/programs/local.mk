@@ -53,6 +53,7 @@ vm_static = \
 	$(vm)/memory/share-file \
 	$(vm)/memory/shared-memory \
 	$(vm)/proxies/early-threads \
+	$(vm)/proxies/ended-borrower \
 	$(vm)/proxies/ended-waiter \
 	$(vm)/proxies/escape \
 	$(vm)/proxies/evil-proxy \
@@ -74,10 +75,11 @@ vm_static = \
 	$(vm)/views/own-status
 $(vm_static): %: $(srcdir)/%.c
 	$(vm_cc) -pthread -static $< -o $@ -lrt
-$(vm)/proxies/early-threads $(vm)/proxies/ended-waiter $(vm)/proxies/evil-proxy $(vm)/proxies/find-addresses \
-	$(vm)/proxies/keep-device $(vm)/proxies/mute-memory $(vm)/proxies/wait-fault \
+$(vm)/proxies/early-threads $(vm)/proxies/ended-borrower $(vm)/proxies/ended-waiter \
+	$(vm)/proxies/evil-proxy $(vm)/proxies/find-addresses $(vm)/proxies/keep-device $(vm)/proxies/mute-memory $(vm)/proxies/wait-fault \
 	$(vm)/proxies/without-grants: $(abi_headers)
-$(vm)/proxies/early-threads $(vm)/proxies/ended-waiter $(vm)/proxies/evil-proxy: $(srcdir)/$(vm)/proxies/own-proxy.h
+$(vm)/proxies/early-threads $(vm)/proxies/ended-borrower $(vm)/proxies/ended-waiter \
+	$(vm)/proxies/evil-proxy: $(srcdir)/$(vm)/proxies/own-proxy.h
 
 # Programs that are linked as the distribution's compilers link by default.
 vm_default = \

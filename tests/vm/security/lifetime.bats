@@ -30,6 +30,12 @@ goes_on()
 	goes_on
 }
 
+@test "a child that borrows memory ends while it gives some back, and its parent has new memory in that place" {
+	# shellcheck disable=SC2016
+	run -0 inside sh -c '"$1/ended-borrower" /dev/lwk/[0-9]*' sh "$programs"
+	goes_on
+}
+
 # On a busy host the call may be over before the other thread kills. The peak is the instance's, so each try
 # wants more than those before it.
 @test "a process is killed in the midst of a call that takes long" {

@@ -6,17 +6,12 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "proxies/own-proxy.h"
 
-/* A program of the LWK, and behind it its numbers and two stacks. */
-#define PAGE 4096UL
-#define START 0x100000000UL
-#define SIZE (16UL << 10)
+/* Behind the program there are its numbers and two stacks. */
 #define NUMBERS "0x100001000"
 #define MAIN_STACK (START + (12UL << 10))
 #define THREAD_STACK "0x100004000"
@@ -68,61 +63,6 @@ __asm__(".pushsection .rodata\n"
 	"	syscall\n"
 	"program_end:\n"
 	".popsection\n");
-
-static const char *path;
-
-/* Begins a process, on a CPU that has one if it must, and maps what will be its memory. */
-static int begin_anywhere(void)
-{
-	struct lwk_proc_create create = { .pid = getpid(), .flags = LWK_PROC_SHARE };
-
-	device = open(path, O_RDWR | O_CLOEXEC);
-	CHECK(device >= 0);
-	CHECK(ioctl(device, LWK_PROC_CREATE, &create) == 0);
-	CHECK(map_channel() == 0);
-	CHECK(mmap((void *)START, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
-		   device, LWK_MMAP_WINDOW + START - LWK_USER_START) == (void *)START);
-	return 0;
-}
-
-static void end_all(void)
-{
-	munmap((void *)START, SIZE);
-	end();
-}
-
-/* Has a child do it, which has nothing of this process's own LWK process. Returns what it returns. */
-static int in_child(pid_t *child, int (*act)(void))
-{
-	int status;
-
-	*child = fork();
-	if (*child == 0) {
-		end_all();
-		status = act();
-		fflush(stdout);
-		_exit(status);
-	}
-	CHECK(*child > 0 && waitpid(*child, &status, 0) == *child);
-	return status;
-}
-
-static int next_request(struct lwk_packet *packet, uint64_t nr)
-{
-	CHECK(receive_other(packet) == 0);
-	CHECK(packet->kind == LWK_PACKET_REQUEST && packet->nr == nr);
-	return 0;
-}
-
-static int ends_with(uint64_t wait_status)
-{
-	struct lwk_packet packet;
-
-	CHECK(receive_other(&packet) == 0);
-	CHECK(packet.kind == LWK_PACKET_NOTICE && packet.nr == LWK_CALL_EXIT);
-	CHECK(packet.args[0] == wait_status);
-	return 0;
-}
 
 /* A touch of memory that the process has not. The module waits ten seconds for an answer. */
 static int is_refused(void)

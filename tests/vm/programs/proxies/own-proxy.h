@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "abi/lwkpart.h"
@@ -132,6 +133,69 @@ static inline int readable(uint64_t address)
 	close(ends[0]);
 	close(ends[1]);
 	return result;
+}
+
+/* ---- processes whose program the proxy writes itself ---- */
+
+/* The memory of such a program. */
+#define PAGE 4096UL
+#define START 0x100000000UL
+#define SIZE (16UL << 10)
+
+/* The device. */
+static const char *path;
+
+/* Begins a process, on a CPU that has one if it must, and maps what will be its memory. */
+static inline int begin_anywhere(void)
+{
+	struct lwk_proc_create create = { .pid = getpid(), .flags = LWK_PROC_SHARE };
+
+	device = open(path, O_RDWR | O_CLOEXEC);
+	CHECK(device >= 0);
+	CHECK(ioctl(device, LWK_PROC_CREATE, &create) == 0);
+	CHECK(map_channel() == 0);
+	CHECK(mmap((void *)START, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+		   device, LWK_MMAP_WINDOW + START - LWK_USER_START) == (void *)START);
+	return 0;
+}
+
+static inline void end_all(void)
+{
+	munmap((void *)START, SIZE);
+	end();
+}
+
+/* Has a child do it, which has nothing of this process's own LWK process. Returns what it returns. */
+static inline int in_child(pid_t *child, int (*act)(void))
+{
+	int status;
+
+	*child = fork();
+	if (*child == 0) {
+		end_all();
+		status = act();
+		fflush(stdout);
+		_exit(status);
+	}
+	CHECK(*child > 0 && waitpid(*child, &status, 0) == *child);
+	return status;
+}
+
+static inline int next_request(struct lwk_packet *packet, uint64_t nr)
+{
+	CHECK(receive_other(packet) == 0);
+	CHECK(packet->kind == LWK_PACKET_REQUEST && packet->nr == nr);
+	return 0;
+}
+
+static inline int ends_with(uint64_t wait_status)
+{
+	struct lwk_packet packet;
+
+	CHECK(receive_other(&packet) == 0);
+	CHECK(packet.kind == LWK_PACKET_NOTICE && packet.nr == LWK_CALL_EXIT);
+	CHECK(packet.args[0] == wait_status);
+	return 0;
 }
 
 #endif
