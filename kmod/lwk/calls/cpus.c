@@ -19,13 +19,12 @@
 /* The most CPUs that a Linux kernel of the distributions can have. */
 #define LINUX_CPUS 8192
 
-/* Returns the slot of the thread; 0: the calling one. NULL: no such thread, or another user's. */
+/* Returns the slot of the thread; 0: the calling one. NULL: no such thread. */
 static struct slot *find_thread(u32 tid)
 {
 	struct slot *slot = tid ? thread_find(tid) : this_slot();
-	const struct process *process = slot ? LOAD_ACQUIRE(slot->process) : NULL;
 
-	return process && process_is_of_same_user(process) ? slot : NULL;
+	return slot && LOAD_ACQUIRE(slot->process) ? slot : NULL;
 }
 
 /*

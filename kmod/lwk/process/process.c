@@ -216,12 +216,6 @@ void process_kill(void)
 	process_abandon();
 }
 
-bool process_is_of_same_user(const struct process *process)
-{
-	return READ_ONCE(process->first->control->uid) ==
-	       READ_ONCE(this_process()->first->control->uid);
-}
-
 void process_exit(int wait_status)
 {
 	struct process *process = this_process();

@@ -49,11 +49,6 @@ struct process {
 
 /* Makes a process in this slot, loads it as its proxy says and runs it. */
 void process_run(void) __attribute__((noreturn));
-/*
- * True when the process and the caller belong to the same user. lwkpart.ko tells the users of their
- * proxies, because a proxy itself may say anything.
- */
-bool process_is_of_same_user(const struct process *process);
 /* Ends the process, all threads of it, with a status of wait(2). */
 void process_exit(int wait_status) __attribute__((noreturn));
 /* Ends the process without a word to its proxy, which does not keep to the protocol. */

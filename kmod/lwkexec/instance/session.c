@@ -104,6 +104,10 @@ static void create_or_fail(const char *device, uint32_t flags)
 		     session.cpus, session.cpus, session.cpus);
 	if (error == -EHOSTDOWN)
 		session_gone();
+	if (error == -EACCES)
+		fail(EXIT_LWK,
+		     "%s: expected the user whose job it is, found user %u: processes of one LWK are not protected from each other; run the program as that user",
+		     device, geteuid());
 	/* The argument's size is part of an ioctl's number. */
 	if (error == -ENOTTY)
 		fail_of_release(device);

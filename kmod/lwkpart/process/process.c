@@ -102,6 +102,9 @@ long process_create(struct lwk_process *process, struct lwk_proc_create *create)
 	if ((create->flags && create->flags != LWK_PROC_AGAIN && create->flags != LWK_PROC_SHARE) ||
 	    !create->pid)
 		return -EINVAL;
+	/* Processes of one instance are not protected from each other: doc/security.md. */
+	if (!uid_eq(current_euid(), instance->uid))
+		return -EACCES;
 	error = confine_current(&instance->confinement);
 	if (error)
 		return error;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * across [PID]: process_vm_readv(2) and process_vm_writev(2) between a parent and its child, also
- * while the child changes its mappings and ends. With PID prints whether that process can be read.
- * Prints the same on Linux and on the LWK.
+ * process_vm_readv(2) and process_vm_writev(2) between a parent and its child, also while the child changes its
+ * mappings and ends. Prints the same on Linux and on the LWK.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -159,14 +158,8 @@ static int all(void)
 	return race();
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-	unsigned char data[8];
-
-	if (argc == 2) {
-		puts(get(atoi(argv[1]), data, data, sizeof(data)) < 0 ? strerror(errno) : "read");
-		return 0;
-	}
 	pattern = map(SIZE, MAP_PRIVATE);
 	untouched = map(SIZE, MAP_PRIVATE);
 	shared = map(4096, MAP_SHARED);
