@@ -25,26 +25,31 @@ void events_init(struct events *events)
 }
 
 /*
- * Adds a listener. False when its owner has LWK_MAX_EVENTFDS already, or the instance 'most'. The
- * list is walked with interrupts off, so its length has a bound.
+ * Adds a listener: 0; -ENOSPC: its owner has LWK_MAX_EVENTFDS already, or the instance 'most'; -EEXIST.
+ * The list is walked, and all that wait for an eventfd are woken, with interrupts off: so the list's
+ * length has a bound, and an eventfd is told of an event once.
  */
-static bool enter(struct events *events, struct listener *new, unsigned int most)
+static int enter(struct events *events, struct listener *new, unsigned int most)
 {
 	struct listener *listener;
 	unsigned int count = 0;
 	unsigned long flags;
-	bool room;
+	int error = 0;
 
 	spin_lock_irqsave(&events->lock, flags);
-	list_for_each_entry(listener, &events->listeners, link)
+	list_for_each_entry(listener, &events->listeners, link) {
 		count += listener->owner == new->owner;
-	room = count < LWK_MAX_EVENTFDS && events->n_listeners < most;
-	if (room) {
+		if (listener->eventfd == new->eventfd && listener->event == new->event)
+			error = -EEXIST;
+	}
+	if (count >= LWK_MAX_EVENTFDS || events->n_listeners >= most)
+		error = -ENOSPC;
+	if (!error) {
 		list_add(&new->link, &events->listeners);
 		events->n_listeners++;
 	}
 	spin_unlock_irqrestore(&events->lock, flags);
-	return room;
+	return error;
 }
 
 int event_listen(struct events *events, const void *owner, const struct lwk_eventfd *request)
@@ -55,6 +60,7 @@ int event_listen(struct events *events, const void *owner, const struct lwk_even
 				    : LWK_MAX_INSTANCE_EVENTFDS;
 	struct eventfd_ctx *eventfd;
 	struct listener *listener;
+	int error;
 
 	if (request->event >= LWK_EVENTS)
 		return -EINVAL;
@@ -71,11 +77,12 @@ int event_listen(struct events *events, const void *owner, const struct lwk_even
 		.eventfd = eventfd,
 		.event = request->event,
 	};
-	if (enter(events, listener, most))
+	error = enter(events, listener, most);
+	if (!error)
 		return 0;
 	eventfd_ctx_put(eventfd);
 	kfree(listener);
-	return -ENOSPC;
+	return error;
 }
 
 void event_forget(struct events *events, const void *owner)

@@ -50,7 +50,9 @@ void rouse_proxies(struct instance *instance)
 
 	/* A process is freed after its file has left the list. */
 	mutex_lock(&instance->files_mutex);
-	list_for_each_entry(process, &instance->files, link)
+	list_for_each_entry(process, &instance->files, link) {
 		rouse(process);
+		cond_resched();
+	}
 	mutex_unlock(&instance->files_mutex);
 }

@@ -80,6 +80,15 @@ static void test_bad_counters(int fd)
 	check(!request.count && !request.running && !request.order, "there are none");
 }
 
+static int listen_anew(int fd)
+{
+	struct lwk_eventfd request = { .fd = eventfd(0, 0), .event = LWK_EVENT_PANIC };
+	int error = call_instance(fd, LWK_EVENTFD, &request);
+
+	close(request.fd);
+	return error;
+}
+
 static void test_eventfds(int fd, __u32 instance)
 {
 	struct lwk_instance_details details;
@@ -94,10 +103,12 @@ static void test_eventfds(int fd, __u32 instance)
 	request.event = LWK_EVENTS;
 	check_result(call_instance(fd, LWK_EVENTFD, &request), EINVAL, "EVENTFD of no event");
 	request.event = LWK_EVENT_STATE;
-	for (i = 0; i < LWK_MAX_EVENTFDS && !call_instance(fd, LWK_EVENTFD, &request); i++)
-		request.event = LWK_EVENT_PANIC;
+	check_result(call_instance(fd, LWK_EVENTFD, &request), 0, "EVENTFD");
+	check_result(call_instance(fd, LWK_EVENTFD, &request), EEXIST, "EVENTFD again");
+	for (i = 1; i < LWK_MAX_EVENTFDS && !listen_anew(fd); i++)
+		;
 	check(i == LWK_MAX_EVENTFDS, "EVENTFD, %u times", i);
-	check_result(call_instance(fd, LWK_EVENTFD, &request), ENOSPC, "EVENTFD once more");
+	check_result(listen_anew(fd), ENOSPC, "EVENTFD once more");
 	check(read(request.fd, &count, sizeof(count)) < 0, "nothing has happened yet");
 	shut_down(instance);
 	check(read(request.fd, &count, sizeof(count)) == sizeof(count) && count == 1,

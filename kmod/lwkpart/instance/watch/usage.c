@@ -198,7 +198,7 @@ int usage_copy(struct instance *instance, struct lwk_usage *request)
 	 * The copy does not go to the user directly: a page fault may wait for a lock whose holder
 	 * waits for rwsem.
 	 */
-	copy = kvzalloc(request->length + sizeof(*copy->cpu), GFP_KERNEL);
+	copy = kvzalloc(request->length + sizeof(*copy->cpu), GFP_KERNEL_ACCOUNT);
 	if (!copy)
 		return -ENOMEM;
 	down_read(&instance->rwsem);

@@ -123,8 +123,11 @@ int process_mmap(struct file *file, struct vm_area_struct *vma)
 		if (error)
 			return error;
 	}
-	/* A child of the proxy gets no mapping. Linux executes no code of the LWK process. */
-	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY);
+	/*
+	 * A child of the proxy gets no mapping, which madvise(2) cannot change because of VM_IO. Linux
+	 * executes no code of the LWK process.
+	 */
+	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY);
 	vm_flags_clear(vma, VM_MAYEXEC);
 	return 0;
 }

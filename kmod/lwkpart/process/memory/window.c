@@ -101,10 +101,14 @@ static void hide_around(struct lwk_process *process, unsigned long addr)
 	start_hiding(process);
 	unmap_mapping_range(&process->mapping, LWK_MMAP_WINDOW + start - LWK_USER_START,
 			    end - start, 1);
-	for (at = start; at < end && has_slot(&process->first); at += PAGE_SIZE)
-		/* An entry that the LWK changes meanwhile keeps its mark, which does no harm. */
+	for (at = start; at < end && has_slot(&process->first) && !process->hidden; at += PAGE_SIZE)
+		/*
+		 * An entry that the LWK changes meanwhile keeps its mark, which does no harm. Tables that
+		 * the LWK has taken back from a proxy that lies about its UNMAP can have anything in them.
+		 */
 		if (view_find(instance, process->first.slot, at, &view) &&
-		    view.value & LWK_PTE_SEEN_BY_LINUX)
+		    view.value & LWK_PTE_SEEN_BY_LINUX &&
+		    view_in_user_pool(instance, view_phys(&view, at) & PAGE_MASK, PAGE_SIZE))
 			cmpxchg(view.entry, view.value, view.value & ~LWK_PTE_SEEN_BY_LINUX);
 	up_write(&process->shown);
 	up_read(&instance->rwsem);

@@ -261,22 +261,30 @@ static int many_threads(const char *path)
 /* Listens for events with as many files as it can. */
 static int too_many_listeners(const char *path)
 {
-	struct lwk_eventfd request = { .fd = eventfd(0, EFD_CLOEXEC), .event = LWK_EVENT_EXIT };
+	struct lwk_eventfd request = { .event = LWK_EVENT_EXIT };
 	int files[2 * LWK_MAX_INSTANCE_EVENTFDS / LWK_MAX_EVENTFDS];
 	unsigned n_files = sizeof(files) / sizeof(*files), listeners = 0;
+	int error = 0;
 
 	for (unsigned i = 0; i < n_files; i++) {
 		files[i] = open(path, O_RDWR | O_CLOEXEC);
 		CHECK(files[i] >= 0);
-		for (unsigned j = 0; j < LWK_MAX_EVENTFDS; j++)
+		for (unsigned j = 0; j < LWK_MAX_EVENTFDS; j++) {
+			request.fd = eventfd(0, EFD_CLOEXEC);
 			listeners += ioctl(files[i], LWK_EVENTFD, &request) == 0;
+			error = errno;
+			close(request.fd);
+		}
 	}
-	CHECK(errno == ENOSPC);
+	CHECK(error == ENOSPC);
 	CHECK(listeners > LWK_MAX_INSTANCE_EVENTFDS / 2 && listeners <= LWK_MAX_INSTANCE_EVENTFDS);
 	for (unsigned i = 0; i < n_files; i++)
 		close(files[i]);
 	device = open(path, O_RDWR | O_CLOEXEC);
+	request.fd = eventfd(0, EFD_CLOEXEC);
 	CHECK(ioctl(device, LWK_EVENTFD, &request) == 0);
+	/* An event that adds 1000 times to an eventfd wakes all that wait for it 1000 times. */
+	CHECK(ioctl(device, LWK_EVENTFD, &request) < 0 && errno == EEXIST);
 	close(device);
 	close(request.fd);
 	return 0;
