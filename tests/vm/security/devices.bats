@@ -24,7 +24,11 @@ keeper='
 	as_user1="setpriv --reuid user1 --regid user1 --clear-groups"
 	# on JOB USER: makes an instance without Slurm; prints its device.
 	on() { switch-once on "$1" "$(id -u "$2")" 4-5 400M | grep -o "/dev/lwk/[0-9]*"; }
-	keep() { coproc KEEPER { exec $as_user1 keep-device "$1"; }; grep -m 1 "^open:" <&"${KEEPER[0]}"; }
+	keep() {
+		coproc KEEPER { exec $as_user1 keep-device "$1"; }
+		read -r line <&"${KEEPER[0]}"
+		echo "$line"
+	}
 	try() { echo >&"${KEEPER[1]}"; sed "/^done/q" <&"${KEEPER[0]}"; }'
 
 # is_useless OUTPUT: true when neither descriptor of the device could be used for anything.
@@ -34,8 +38,10 @@ is_useless()
 
 	grep -qx 'reopen: Permission denied' <<<"$1"
 	grep -qx 'reopen to read: Permission denied' <<<"$1"
-	# These two tell how the instance ended.
-	grep -v '^\(reopen\|GET_STATUS\|GET_DETAILS\|open\|done\)' <<<"$1" | while read -r line; do
+	grep -qx 'status while it runs: ok' <<<"$1"
+	grep -qx 'status: Bad address' <<<"$1"
+	# GET_STATUS and GET_DETAILS tell how the instance ended.
+	grep -v '^\(reopen\|status\|GET_STATUS\|GET_DETAILS\|open\|done\)' <<<"$1" | while read -r line; do
 		[[ $line == *': Host is down' ]] || { echo "expected an error, found: $line"; return 1; }
 	done
 	grep -qx 'done' <<<"$1"

@@ -56,6 +56,26 @@ fuzz()
 	node_is_clean
 }
 
+@test "random requests of a device by its owner, whose LWK ends at any moment" {
+	fuzz <<-'EOF'
+	for ((end = SECONDS + $2; SECONDS < end; )); do
+		device=$(on 420 user1 2-3)
+		((++rounds))
+		$as_user1 fuzz-devices "$((rounds + $1))" 60 "$device" >/dev/null &
+		sleep "0.$((RANDOM % 10))"
+		off 420 || exit
+		pkill -KILL -u user1
+		wait
+	done
+	echo "$rounds rounds"
+	device=$(on 421 user1 2-3)
+	$as_user1 env LWK_DEVICE="$device" lwkexec hello
+	off 421
+	EOF
+	[[ $output =~ [1-9][0-9]*\ rounds && $output == *' LWK'* ]]
+	node_is_clean
+}
+
 @test "random requests of the devices by root" {
 	fuzz <<-'EOF'
 	device=$(on 413 user1 4-5)
@@ -76,14 +96,19 @@ fuzz()
 	export LWK_DEVICE=$device
 	for ((end = SECONDS + $2; SECONDS < end; )); do
 		timeout -s KILL 60 $as_user1 lwkexec fuzz-calls "$((++run + $1))" 2 </dev/null >/dev/null 2>&1
+		status=$?
+		# One that cannot begin has a status of its own.
+		((status && status < 128)) || ((++ran))
 		# A child of the fuzzer that lives on would keep the CPU.
 		while pkill -KILL -u user1; do sleep 0.1; done
 		$as_user1 lwkexec hello || exit
 	done
+	echo "$ran of $run fuzzers ran"
 	lwkctl info 415
 	off 415
 	EOF
 	[[ $(grep -c '^kernel=.* LWK' <<<"$output") -ge 1 && $output == *running* ]]
+	[[ $output =~ [1-9][0-9]*\ of\ [0-9]+\ fuzzers\ ran ]]
 	node_is_clean
 }
 
@@ -116,6 +141,6 @@ fuzz()
 	run bed attack "$RANDOM" "$(times 8 600)"
 	echo "$output"
 	((status == 0))
-	[[ $output =~ [1-9][0-9]*\ rounds ]]
+	[[ $output =~ [1-9][0-9]*\ rounds,\ [1-9] ]]
 	node_is_clean
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * keep-device DEVICE: holds the device of an instance open, once by its name only, and for each
- * line of its input prints what it can do with both: "NAME: ok" or the error. keep-device --next N:
+ * keep-device DEVICE: holds the device of an instance open, once by its name only, and its status area mapped, and
+ * for each line of its input prints what it can do with them: "NAME: ok" or the error. keep-device --next N:
  * makes and destroys instances until N is the number of the next one (root). Prints when a number is used
  * again at once.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,19 +76,41 @@ static void try_open(const char *name, int node, int flags)
 		close(file);
 }
 
+/* Returns true if Linux can read the byte; else errno says why. */
+static bool readable(const void *byte)
+{
+	int ends[2], error;
+	bool done;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return false;
+	done = write(ends[1], byte, 1) == 1;
+	error = errno;
+	close(ends[0]);
+	close(ends[1]);
+	errno = error;
+	return done;
+}
+
 static int keep(const char *device)
 {
 	int node = open(device, O_PATH | O_CLOEXEC), file = open(device, O_RDWR | O_CLOEXEC);
 	char *line = NULL;
 	size_t size = 0;
+	void *status;
 
 	TRY("open", file >= 0);
+	status = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, LWK_MMAP_STATUS);
+	/* The page is in this process's page tables when the instance ends. */
+	if (file >= 0)
+		TRY("status while it runs", readable(status));
 	do {
 		fflush(stdout);
 		if (getline(&line, &size, stdin) < 0)
 			return 0;
 		/* Serving a process of an LWK has no end. */
 		alarm(30);
+		TRY("status", readable(status));
 		try_open("reopen", node, O_RDWR);
 		try_open("reopen to read", node, O_RDONLY);
 		/* A file that is not open is tried by its name only. */
