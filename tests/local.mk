@@ -80,6 +80,7 @@ check_PROGRAMS += \
 	tests/unit/driver/test-usage \
 	tests/unit/interrupts/test-affinity \
 	tests/unit/interrupts/test-counts \
+	tests/unit/interrupts/test-irqbalance \
 	tests/unit/interrupts/test-steer \
 	tests/unit/lwkctl/test-drawing \
 	tests/unit/lwkctl/test-mpi-place \

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/files.h"
 
@@ -23,4 +24,13 @@ uint64_t process_started(pid_t pid)
 		       "%*d %" SCNu64,
 		       &state, &ticks);
 	return state == 'Z' || state == 'X' ? 0 : ticks;
+}
+
+bool process_runs_as(pid_t pid, uid_t uid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return stat(path, &st) == 0 && st.st_uid == uid;
 }

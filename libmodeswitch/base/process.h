@@ -5,6 +5,7 @@
 #ifndef PROCESS_H
 #define PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -13,5 +14,7 @@
  * its parent does not know yet.
  */
 uint64_t process_started(pid_t pid);
+/* True when the process' effective user is this one, also when it has made itself undumpable. */
+bool process_runs_as(pid_t pid, uid_t uid);
 
 #endif

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,28 +13,29 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/parse.h"
+#include "base/process.h"
 
 /*
  * irqbalance answers between two of its rounds. A client that hangs up before kills it, because it
  * does not expect SIGPIPE.
  */
 #define ANSWER_SECONDS 10
+/* All processes that may be irqbalance have this time together to take a connection. */
+#define CONNECT_MS 2000
 #define ANSWER_SIZE 65536
 #define REQUEST_SIZE 500 /* irqbalance reads no more, with the NUL that it expects */
 #define IRQ_MAX 1000000
 
-static int is_number(const struct dirent *entry)
-{
-	return isdigit((unsigned char)*entry->d_name);
-}
-
-static bool is_irqbalance(const char *pid)
+/* Each user can give a process of his own this name. */
+static int is_irqbalance(const struct dirent *entry)
 {
 	char name[32];
 
-	return kernel_read(name, sizeof(name), "/proc/%s/comm", pid) > 0 &&
+	return isdigit((unsigned char)*entry->d_name) && process_runs_as(atoi(entry->d_name), 0) &&
+	       kernel_read(name, sizeof(name), "/proc/%s/comm", entry->d_name) > 0 &&
 	       strcmp(name, "irqbalance") == 0;
 }
 
@@ -45,19 +47,24 @@ static bool is_roots(int connection)
 	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == 0;
 }
 
+/*
+ * Returns a connection, or -1; errno is EAGAIN when the queue of clients is full. Nothing is waited for,
+ * because each user can bind an abstract name and let its queue be full for ever.
+ */
 static int connect_to(const struct sockaddr_un *address, socklen_t size)
 {
 	struct timeval patience = { .tv_sec = ANSWER_SECONDS };
-	int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
 
 	if (connection < 0)
 		return -1;
-	if (setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) == 0 &&
-	    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) == 0 &&
-	    connect(connection, (const struct sockaddr *)address, size) == 0 &&
-	    is_roots(connection))
+	error = connect(connection, (const struct sockaddr *)address, size) < 0 ? errno : 0;
+	if (!error && is_roots(connection) && fcntl(connection, F_SETFL, 0) == 0 &&
+	    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) == 0 &&
+	    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) == 0)
 		return connection;
 	close(connection);
+	errno = error;
 	return -1;
 }
 
@@ -70,23 +77,38 @@ static int connect_to_pid(const char *pid)
 
 	snprintf(address.sun_path, room, "/run/irqbalance/irqbalance%.10s.sock", pid);
 	connection = connect_to(&address, sizeof(address));
-	if (connection >= 0)
+	if (connection >= 0 || errno == EAGAIN)
 		return connection;
 	memset(address.sun_path, 0, room);
 	length = snprintf(address.sun_path + 1, room - 1, "irqbalance%.10s.sock", pid);
 	return connect_to(&address, offsetof(struct sockaddr_un, sun_path) + 1 + length);
 }
 
+/* A process whose queue is full stands in no other's way: all are asked again until the time is over. */
+static int connect_to_one(struct dirent *const *entries, int n)
+{
+	int64_t deadline = clock_ms() + CONNECT_MS;
+	int connection = -1;
+	bool busy;
+
+	do {
+		busy = false;
+		for (int i = 0; i < n && connection < 0; i++) {
+			connection = connect_to_pid(entries[i]->d_name);
+			busy |= connection < 0 && errno == EAGAIN;
+		}
+	} while (connection < 0 && busy && clock_ms() < deadline && usleep(20000) == 0);
+	return connection;
+}
+
 static int open_connection(void)
 {
 	struct dirent **entries = NULL;
-	int n = scandir("/proc", &entries, is_number, NULL), connection = -1;
+	int n = scandir("/proc", &entries, is_irqbalance, NULL);
+	int connection = connect_to_one(entries, n);
 
-	for (int i = 0; i < n; i++) {
-		if (connection < 0 && is_irqbalance(entries[i]->d_name))
-			connection = connect_to_pid(entries[i]->d_name);
+	for (int i = 0; i < n; i++)
 		free(entries[i]);
-	}
 	free(entries);
 	return connection;
 }
