@@ -146,7 +146,8 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/node/check/slurm/releases.c \
 	libmodeswitch/node/check/slurm/settings.c
 libmodeswitch_libmodeswitch_all_la_CPPFLAGS = $(AM_CPPFLAGS) -DMS_DOCDIR='"$(docdir)"' \
-	-DLWKCTL_PATH='"$(bindir)/lwkctl"' -DSCONTROL_PATH='"$(SCONTROL)"' -DLWK_IMAGE_PATH='"$(lwkimagedir)/lwk.elf"'
+	-DLWKCTL_PATH='"$(bindir)/lwkctl"' -DSCONTROL_PATH='"$(SCONTROL)"' -DSQUEUE_PATH='"$(SQUEUE)"' \
+	-DLWK_IMAGE_PATH='"$(lwkimagedir)/lwk.elf"'
 libmodeswitch_libmodeswitch_all_la_LIBADD = $(HWLOC_LIBS) $(JSONC_LIBS) $(INIH_LIBS) $(ELF_LIBS) \
 	$(NUMA_LIBS) $(CGROUP_LIBS) -lm
 

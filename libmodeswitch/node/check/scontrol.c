@@ -14,7 +14,7 @@
 #define SCONTROL_MS 20000
 #define ANSWER_BYTES (256 << 10)
 
-const char *scontrol_path = SCONTROL_PATH;
+const char *scontrol_path = SCONTROL_PATH, *squeue_path = SQUEUE_PATH;
 
 static char *ask_scontrol(const char *form, const char *what, const char *name)
 {
@@ -48,17 +48,23 @@ void check_ask_slurm(struct checking *checking)
 	checking->json = ask_scontrol("--json", "partition", NULL);
 }
 
-/* Finds the job's line; asked for an array or a heterogeneous job, scontrol shows all of its jobs. */
-static const char *find_job(const char *lines, uint32_t job_id)
+/*
+ * Finds the job's state in lines "ID STATE"; asked for an array or a heterogeneous job, squeue lists all
+ * of its jobs.
+ */
+static bool find_state(const char *lines, uint32_t job_id, char *state, size_t size)
 {
 	char begin[32];
-	size_t length = snprintf(begin, sizeof(begin), "JobId=%u ", job_id);
+	size_t length = snprintf(begin, sizeof(begin), "%u ", job_id);
 
 	for (const char *line = lines; line; line = strchr(line, '\n'), line += !!line) {
-		if (strncmp(line, begin, length) == 0)
-			return line;
+		if (strncmp(line, begin, length) == 0) {
+			line += length;
+			snprintf(state, size, "%.*s", (int)strcspn(line, " \n"), line);
+			return true;
+		}
 	}
-	return NULL;
+	return false;
 }
 
 /* A state that is not known here is none of a job that is over, such as that of one that completes. */
@@ -77,13 +83,12 @@ static bool is_over(const char *state)
 	return false;
 }
 
+/* scontrol prints the state among texts of the user's, such as the job's name, and squeue alone. */
 bool check_job_is_over(uint32_t job_id)
 {
 	char name[16], state[64], *answer = malloc(ANSWER_BYTES);
-	const char *const argv[] = {
-		scontrol_path, "--all", "--oneliner", "show", "job", name, NULL
-	};
-	const char *line;
+	const char *const argv[] = { squeue_path,      "--noheader", "--all", "--states=all",
+				     "--format=%A %T", "--jobs",     name,    NULL };
 	bool over = false;
 	int status;
 
@@ -91,9 +96,8 @@ bool check_job_is_over(uint32_t job_id)
 		return false;
 	snprintf(name, sizeof(name), "%u", job_id);
 	status = child_run(argv, clock_ms() + SCONTROL_MS, answer, ANSWER_BYTES);
-	line = status == 0 ? find_job(answer, job_id) : NULL;
-	if (line)
-		over = is_over(check_setting(line, "JobState", state, sizeof(state)));
+	if (status == 0)
+		over = find_state(answer, job_id, state, sizeof(state)) && is_over(state);
 	else if (status == 1)
 		over = strstr(answer, "Invalid job id specified");
 	free(answer);

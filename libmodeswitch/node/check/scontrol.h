@@ -11,7 +11,7 @@
 
 #include "node/check/check.h"
 
-extern const char *scontrol_path; /* SCONTROL_PATH; tests change it */
+extern const char *scontrol_path, *squeue_path; /* SCONTROL_PATH, SQUEUE_PATH; tests change them */
 
 /* Stores the answers of scontrol in 'checking'; the caller frees them. */
 void check_ask_slurm(struct checking *checking);

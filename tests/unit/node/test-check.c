@@ -281,36 +281,45 @@ static void make_announced(uint32_t job_id)
 	make_active(job_id);
 }
 
-/*
- * Has a scontrol that knows jobs as slurmctld does, and notes how it drains the node. 'before' is done
- * when it is asked for a job.
- */
-static void make_scontrol(const char *before)
+static const char *make_program(const char *name, const char *script)
 {
-	static char path[512];
+	static char paths[2][512];
+	char *path = paths[strcmp(name, "squeue") == 0];
 
-	snprintf(
-		path, sizeof(path), "%s",
-		unit_file(
-			"scontrol",
-			"#!/bin/sh\n"
-			"if [ $1 = update ]; then echo \"$*\" >>%s/drained; exit; fi\n"
-			"%s\n"
-			"case $5 in\n"
-			"1) echo 'JobId=1 JobName=a JobState=RUNNING Reason=None' ;;\n"
-			"2) echo 'JobId=2 JobName=a JobState=COMPLETED Reason=None' ;;\n"
-			"3) echo 'JobId=3 JobName=a JobState=COMPLETING Reason=None' ;;\n"
-			"4) echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1 ;;\n"
-			"5) echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2\n"
-			"   exit 1 ;;\n"
-			"6) echo 'JobId=16 ArrayJobId=6 JobState=RUNNING'\n"
-			"   echo 'JobId=6 ArrayJobId=6 JobName=JobState=RUNNING JobState=PENDING' ;;\n"
-			"7) echo 'JobId=17 ArrayJobId=7 JobState=COMPLETED' ;;\n"
-			"8) echo 'JobId=8 JobState=SOMETHING_NEW' ;;\n"
-			"esac\n",
-			unit_dir, before));
+	snprintf(path, sizeof(paths[0]), "%s", unit_file(name, "#!/bin/sh\n%s", script));
 	assert_int_equal(chmod(path, 0755), 0);
-	scontrol_path = path;
+	return path;
+}
+
+/*
+ * Has a squeue that knows jobs as slurmctld does; 'before' is done when it is asked. Has a scontrol that
+ * notes how it drains the node, and knows jobs with a name that looks like a state.
+ */
+static void make_slurm(const char *before)
+{
+	char script[2048];
+
+	snprintf(script, sizeof(script),
+		 "if [ $1 = update ]; then echo \"$*\" >>%s/drained; exit; fi\n"
+		 "echo \"JobId=$5 JobName=x JobState=COMPLETED UserId=1 JobState=RUNNING\"\n",
+		 unit_dir);
+	scontrol_path = make_program("scontrol", script);
+	snprintf(
+		script, sizeof(script),
+		"%s\n"
+		"[ \"$*\" = \"--noheader --all --states=all --format=%%A %%T --jobs $6\" ] || exit 2\n"
+		"case $6 in\n"
+		"1) echo '1 RUNNING' ;;\n"
+		"2) echo '2 COMPLETED' ;;\n"
+		"3) echo '3 COMPLETING' ;;\n"
+		"4) echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1 ;;\n"
+		"5) echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1 ;;\n"
+		"6) echo '16 RUNNING'; echo '6 PENDING' ;;\n"
+		"7) echo '17 COMPLETED' ;;\n"
+		"8) echo '8 SOMETHING_NEW' ;;\n"
+		"esac\n",
+		before);
+	squeue_path = make_program("squeue", script);
 }
 
 static void look_for_over(void)
@@ -336,7 +345,7 @@ static void jobs_that_are_over_are_found_and_repaired(void **state)
 
 	if (geteuid() != 0)
 		skip();
-	make_scontrol("");
+	make_slurm("");
 	for (uint32_t id = 1; id <= 8; id++)
 		make_announced(id);
 	look_for_over();
@@ -371,7 +380,7 @@ static void a_job_that_runs_again_is_left_alone(void **state)
 	make_announced(2);
 	snprintf(again, sizeof(again),
 		 "sed -i 's/\"since_boot\":2/\"since_boot\":9/' %s/jobs/2.json", unit_dir);
-	make_scontrol(again);
+	make_slurm(again);
 	*said = '\0';
 	assert_int_equal(ms_repair_over(note_said, NULL, &err), 0);
 	assert_string_equal(said, "");
@@ -384,7 +393,7 @@ static void a_node_that_cannot_be_repaired_is_drained(void **state)
 
 	if (geteuid() != 0)
 		skip();
-	make_scontrol("");
+	make_slurm("");
 	make_announced(2);
 	unit_file("jobs/2.journal", "rubbish\n");
 	assert_int_equal(ms_repair_over(note_said, NULL, &err), -1);
@@ -426,7 +435,7 @@ static void an_lwk_that_is_none_of_slurms_is_told_and_left_alone(void **state)
 		skip();
 	/* The processes are this host's. */
 	files_root = "";
-	make_scontrol("");
+	make_slurm("");
 	make_active(4);
 	look_for_over();
 	assert_has(heard.problems,
