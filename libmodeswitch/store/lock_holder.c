@@ -20,6 +20,8 @@
 
 #include "abi/shared/linux_calls.h"
 #include "base/files.h"
+#include "base/process.h"
+#include "modeswitch/error.h"
 #include "store/state.h"
 
 /*
@@ -34,19 +36,34 @@ static pid_t find_lock(const char *path, const char *prefix, const struct stat *
 	unsigned long inode;
 	pid_t pid, taker = 0;
 	char line[256];
+	bool begins = true; /* 'line' is no rest of a longer one */
 
 	while (file && fgets(line, sizeof(line), file)) {
-		if (strncmp(line, prefix, length) == 0 &&
+		if (begins && strncmp(line, prefix, length) == 0 &&
 		    sscanf(line + length, "%*u: FLOCK %*s WRITE %d %x:%x:%lu ", &pid, &major_number,
 			   &minor_number, &inode) == 4 &&
 		    inode == lock->st_ino && makedev(major_number, minor_number) == lock->st_dev)
 			taker = pid;
+		begins = strchr(line, '\n');
 	}
 	if (file)
 		fclose(file);
 	return taker;
 }
 
+/*
+ * Linux prints names that users chose about files without a path, such as an io_uring, and a program of
+ * root's that a user starts inherits such files.
+ */
+static bool has_path(pid_t pid, const char *fd)
+{
+	char link[64 + NAME_MAX], first;
+
+	snprintf(link, sizeof(link), "/proc/%d/fd/%s", pid, fd);
+	return readlink(link, &first, 1) == 1 && first == '/';
+}
+
+/* Only root can open the lock. */
 static bool has_lock(pid_t pid, const struct stat *lock)
 {
 	char path[64], file[sizeof(path) + NAME_MAX + 1];
@@ -55,10 +72,10 @@ static bool has_lock(pid_t pid, const struct stat *lock)
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/fdinfo", pid);
-	dir = opendir(path);
+	dir = process_runs_as(pid, geteuid()) ? opendir(path) : NULL;
 	while (dir && !has && (entry = readdir(dir))) {
 		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
-		has = find_lock(file, "lock:", lock) != 0;
+		has = has_path(pid, entry->d_name) && find_lock(file, "lock:", lock) != 0;
 	}
 	if (dir)
 		closedir(dir);
@@ -92,6 +109,7 @@ void lock_holder_name(pid_t holder, char *name, size_t size)
 {
 	if (kernel_read(name, size, "/proc/%d/comm", holder) < 0)
 		snprintf(name, size, "ended");
+	ms_make_printable(name);
 }
 
 static bool has_argument(pid_t pid, const char *wanted)

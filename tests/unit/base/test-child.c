@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "abi/shared/linux_calls.h"
@@ -215,6 +216,7 @@ static void who_has_the_lock_is_found(void **state)
 {
 	struct ms_error err;
 	int lock = state_lock(0, &err), status;
+	char name[32];
 	pid_t child;
 
 	assert_true(lock >= 0);
@@ -235,15 +237,48 @@ static void who_has_the_lock_is_found(void **state)
 
 	child = fork();
 	if (child == 0) {
-		if (state_lock(0, &err) < 0)
+		if (prctl(PR_SET_NAME, "\033[2J") < 0 || state_lock(0, &err) < 0)
 			_exit(1);
 		pause();
 	}
 	while (lock_holder() != child)
 		usleep(1000);
+	lock_holder_name(child, name, sizeof(name));
+	assert_string_equal(name, "?[2J");
 	assert_int_equal(lock_holder_kill(), child);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* A user's process can neither have the lock nor pass for one that has it. */
+static void a_user_s_process_is_no_holder(void **state)
+{
+	struct ms_error err;
+	int ends[2], status;
+	pid_t taker;
+	char byte;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	taker = fork();
+	if (taker == 0) {
+		if (state_lock(0, &err) < 0)
+			_exit(1);
+		if (fork() != 0)
+			_exit(0);
+		close(ends[1]);
+		_exit(setresuid(65534, 65534, 65534) < 0 || write(ends[0], "", 1) != 1 ||
+		      read(ends[0], &byte, 1) != 0);
+	}
+	close(ends[0]);
+	assert_int_equal(waitpid(taker, &status, 0), taker);
+	assert_int_equal(status, 0);
+	assert_int_equal(read(ends[1], &byte, 1), 1);
+	assert_int_equal(lock_holder(), 0);
+	assert_int_equal(state_lock(0, &err), -1);
+	assert_has(err.text, "found another process has it");
+	close(ends[1]);
 }
 
 /* Starts a program by the name that has the lock, with the argument; returns its process. */
@@ -445,6 +480,8 @@ int main(void)
 		cmocka_unit_test(a_signal_cancels_and_is_kept),
 		cmocka_unit_test(nobody_waits_for_ignored_children),
 		cmocka_unit_test_setup_teardown(who_has_the_lock_is_found, unit_setup,
+						unit_teardown),
+		cmocka_unit_test_setup_teardown(a_user_s_process_is_no_holder, unit_setup,
 						unit_teardown),
 		cmocka_unit_test_setup_teardown(a_step_that_has_the_lock_is_not_killed, unit_setup,
 						unit_teardown),
