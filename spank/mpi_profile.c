@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <json-c/json.h>
@@ -212,6 +213,18 @@ static void take_answer(const struct step *step, const char *path, const char *t
 }
 
 /*
+ * The directory's owner can mount file systems of his own there, by fusermount3(1), which answer nobody,
+ * and go on with it until the deadline. MNT_FORCE ends what waits for them already.
+ */
+static void detach_mounts(const struct step *step, int64_t deadline)
+{
+	int flags = MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW;
+
+	while (umount2(step->directory, flags) == 0 && clock_ms() < deadline)
+		;
+}
+
+/*
  * lwkctl saves the profile as the user, who has written what it reads, until the deadline
  * (clock_ms()). Then removes what the step had.
  */
@@ -226,7 +239,8 @@ static void save(const struct step *step, const char *path, bool quiet, int64_t 
 	snprintf(user, sizeof(user), "%u:%u", step->uid, step->gid);
 	if (!quiet)
 		memmove(argv + 5, argv + 6, sizeof(argv) - 6 * sizeof(*argv));
-	status = child_run(argv, deadline, output, sizeof(output));
+	detach_mounts(step, deadline);
+	status = child_run_alone(argv, deadline, output, sizeof(output));
 	if (status == -ETIMEDOUT) {
 		slurm_error(
 			"lwk: --mpi-profile: expected the profile of step %s in time, found more "
@@ -241,6 +255,7 @@ static void save(const struct step *step, const char *path, bool quiet, int64_t 
 	} else {
 		take_answer(step, path, output);
 	}
+	detach_mounts(step, deadline);
 	if (rmdir(step->directory) == 0 || errno == ENOENT)
 		unlink(step->note);
 	else

@@ -21,7 +21,7 @@
 #define TICK_MS 50
 /* A killed child gets this long to end. */
 #define KILL_MS 10000
-/* A child of child_call_alone() gets this long: it holds no lock that we wait for. */
+/* A child that holds nothing that we wait for gets this long. */
 #define ALONE_MS 500
 
 /* Waits until fd can be read or has ended. 1, or -EINTR, -ETIMEDOUT or -EAGAIN. */
@@ -295,7 +295,8 @@ static void __attribute__((noreturn)) execute(const char *const argv[], int outp
 	_exit(127);
 }
 
-int child_run(const char *const argv[], int64_t deadline, char *text, size_t size)
+/* Does child_run(), and waits at most kill_ms for a killed program to end. */
+static int run(const char *const argv[], int64_t deadline, int64_t kill_ms, char *text, size_t size)
 {
 	int fd, output, outcome, status;
 	size_t length;
@@ -307,7 +308,7 @@ int child_run(const char *const argv[], int64_t deadline, char *text, size_t siz
 		execute(argv, output);
 	outcome = collect(fd, deadline, text, size - 1, &length);
 	close(fd);
-	status = reap(pid, outcome, KILL_MS);
+	status = reap(pid, outcome, outcome < 0 ? kill_ms : KILL_MS);
 	while (length && text[length - 1] == '\n')
 		length--;
 	text[length] = '\0';
@@ -316,6 +317,16 @@ int child_run(const char *const argv[], int64_t deadline, char *text, size_t siz
 	if (status == -1)
 		return -ECHILD;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int child_run(const char *const argv[], int64_t deadline, char *text, size_t size)
+{
+	return run(argv, deadline, KILL_MS, text, size);
+}
+
+int child_run_alone(const char *const argv[], int64_t deadline, char *text, size_t size)
+{
+	return run(argv, deadline, ALONE_MS, text, size);
 }
 
 int child_detach(const char *const argv[])

@@ -48,6 +48,11 @@ void child_end_calls(void);
  * its exit status, 128 + the signal that ended it, or a negative errno as child_call() does.
  */
 int child_run(const char *const argv[], int64_t deadline, char *output, size_t size);
+/*
+ * Does child_run(), and leaves a killed program behind that does not end within half a second, such as
+ * one that waits for a user's file system.
+ */
+int child_run_alone(const char *const argv[], int64_t deadline, char *output, size_t size);
 
 /*
  * Executes argv[0] in the same environment, without output, and does not wait: the program has its

@@ -139,6 +139,22 @@ expected='[0,1,122,122,11535224]
 	as user1 lwkctl mpi --json /tmp/mpi-killed/p.node1.json | jq -e '.ranks == 2 and .present >= 1'
 }
 
+@test "a file system that a user mounts over the pages holds nobody, and goes" {
+	job=$(submit user1 -n1 --mem=100 --wrap '
+		srun -Q -n1 --mpi-profile sh -c "until [ -e /run/lwk-tests.mounted ]; do sleep 0.1; done"')
+	wait_for 60 bed test -d "/run/slurm-lwk/mpi/$job.0"
+	# Root mounts it as fusermount3 does for the user.
+	# shellcheck disable=SC2016  # the machine's shell expands these
+	bed sh -euc 'modprobe fuse
+		"$1/mute-files" "$2" >/dev/null 2>&1 &
+		until mountpoint -q "$2"; do sleep 0.1; done
+		pkill -STOP -x mute-files
+		: >/run/lwk-tests.mounted' - "$programs" "/run/slurm-lwk/mpi/$job.0"
+	wait_for_job "$job"
+	wait_for 60 bed sh -c '[ -z "$(ls /run/slurm-lwk/mpi)" ]'
+	bed sh -c 'pkill -KILL -x mute-files; rm /run/lwk-tests.mounted'
+}
+
 # bats test_tags=nightly
 @test "the epilog saves what ranks have counted whose slurmstepd was killed" {
 	as user1 mkdir -p /tmp/mpi-dead
