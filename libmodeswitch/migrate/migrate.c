@@ -91,22 +91,29 @@ static int finish(struct migration *migration, struct refs *refs, struct ms_erro
 static void sum_up(struct migration *migration)
 {
 	struct ms_migrate_state *state = &migration->state;
+	size_t locked = 0;
 
 	for (size_t i = 0; i < migration->n_processes; i++) {
 		const struct migrate_process *process = &migration->processes[i];
 
+		locked += process->locked;
 		for (size_t j = 0; j < process->n; j++) {
 			const struct migrate_page *page = &process->pages[j];
 
 			if (page->state >= PAGE_LEFT)
 				state->left[page->state - PAGE_LEFT] += page_bytes(page);
-			else if (page->state == PAGE_WAITING && process->gone)
+			else if (page->state == PAGE_WAITING && process->gone && !process->locked)
 				state->gone += page_bytes(page);
 			else if (page->state == PAGE_WAITING)
 				state->left[migration->full ? MS_LEFT_FULL : MS_LEFT_NOT_TRIED] +=
 					page_bytes(page);
 		}
 	}
+	if (locked)
+		migration_note(
+			migration,
+			"%zu processes keep their memory maps locked, and stay where they are",
+			locked);
 	state->processes = migration->n_processes;
 	migration_take_times(migration);
 }

@@ -12,7 +12,6 @@
 #include <numaif.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -303,7 +302,7 @@ static size_t choose_plain(struct batch *batch, unsigned node, uint64_t *address
  * Moves plain pages by lwkpart.ko, which takes less time; pages that it leaves stay in the batch.
  * lwkpart.ko does not check cpusets, so move_pages(2) must have moved pages of the process before.
  */
-static void move_plain(struct migration *migration, const struct migrate_process *process,
+static void move_plain(struct migration *migration, struct migrate_process *process,
 		       struct batch *batch)
 {
 	uint64_t *addresses;
@@ -316,7 +315,8 @@ static void move_plain(struct migration *migration, const struct migrate_process
 	places = calloc(batch->n, sizeof(*places));
 	status = calloc(batch->n, sizeof(*status));
 	choose_nodes(migration, batch);
-	for (unsigned i = 0; addresses && places && status && i < migration->n_to; i++) {
+	for (unsigned i = 0;
+	     addresses && places && status && !process->locked && i < migration->n_to; i++) {
 		struct lwkpart_move move = {
 			.pid = process->pid,
 			.node = migration->to[i],
@@ -325,8 +325,13 @@ static void move_plain(struct migration *migration, const struct migrate_process
 			.count = choose_plain(batch, migration->to[i], addresses, places),
 		};
 
-		if (!move.count || ioctl(migration->device, LWKPART_MOVE, &move) < 0)
+		if (!move.count)
 			continue;
+		if (migration_call(migration, LWKPART_MOVE, &move) < 0) {
+			if (errno != EBUSY)
+				continue;
+			process->gone = process->locked = true;
+		}
 		for (size_t j = 0; j < move.count; j++)
 			batch->status[places[j]] = status[j] >= 0 ? status[j] : NOT_TOLD;
 	}
@@ -361,6 +366,9 @@ static int move_batch(struct migration *migration, struct migrate_process *proce
 	if (migration->n_processes > 1)
 		leave_moved(migration, process, batch);
 	move_plain(migration, process, batch);
+	/* move_pages(2) would wait for the process. */
+	if (process->locked)
+		settle_all(migration, batch, PAGE_LEFT + MS_LEFT_NOT_TRIED);
 	for (int try = 1; batch->n && !migration->full; try++) {
 		long ret;
 		int error;
@@ -398,7 +406,8 @@ int pages_move(struct migration *migration, struct migrate_process *process,
 	if (batch_init(&batch, pages, n) < 0)
 		ret = ms_fail(err, "out of memory");
 	else if (target_gone(process))
-		settle_all(migration, &batch, PAGE_GONE);
+		settle_all(migration, &batch,
+			   process->locked ? PAGE_LEFT + MS_LEFT_NOT_TRIED : PAGE_GONE);
 	else if (destinations_check_room(migration, bytes, err) < 0)
 		ret = -1;
 	else

@@ -28,7 +28,7 @@ enum ms_migrate_left {
 	MS_LEFT_SPECIAL,      /* the kernel does not move pages of its mapping */
 	MS_LEFT_RETURNED,     /* was moved, and is back or was allocated there again */
 	MS_LEFT_DENIED,	      /* its process is another user's */
-	MS_LEFT_NOT_TRIED,    /* the migration was stopped before */
+	MS_LEFT_NOT_TRIED,    /* the migration was stopped before, or the process is locked */
 	MS_LEFT_REASONS
 };
 

@@ -13,7 +13,8 @@
  * shares with others, without pages of devices and zero pages. A call looks at part of
  * the addresses only: repeat it until 'start' is 'end'. With CLEAR, the next scan marks as
  * REFERENCED only pages that are used after this one; reclaim loses nothing that it knows of them.
- * ESRCH: there is no such process, or it has no memory.
+ * ESRCH: there is no such process, or it has no memory; EBUSY: its memory map was locked for 100 ms,
+ * which a process can do to itself.
  */
 #define LWKPART_SCAN_CLEAR 0x1U
 #define LWKPART_SCAN_NODES 1024
@@ -48,8 +49,8 @@ struct lwkpart_scan {
  * ascending order. It ignores the process's cpuset. 'status' becomes the node of each page that was
  * moved, and -EAGAIN for the others, which move_pages(2) can try: pages of another kind, in use by
  * the kernel, absent, on that node already, or without room there. ESRCH: there is no such process,
- * or it has no memory; EOPNOTSUPP: this kernel cannot do it; EINTR: the caller was killed before
- * all was tried.
+ * or it has no memory; EOPNOTSUPP: this kernel cannot do it. EINTR: the caller was killed before all was
+ * tried; EBUSY: the process's memory map was locked for 100 ms meanwhile; with both, 'status' is right.
  */
 struct lwkpart_move {
 	__s32 pid;	 /* of the process, as the caller knows it */

@@ -164,8 +164,10 @@ static u32 find_run(struct mover *mover, struct vm_area_struct *vma, u32 first, 
 
 static int move_chunk(struct mover *mover, u32 first, u32 end)
 {
-	if (mmap_read_lock_killable(mover->mm))
-		return -EINTR;
+	int error = walk_lock_memory(mover->mm);
+
+	if (error)
+		return error;
 	mover->pmd = NULL;
 	while (first < end) {
 		struct vm_area_struct *vma = find_vma(mover->mm, mover->addresses[first]);
@@ -234,8 +236,8 @@ int move_pages_of(struct lwkpart_move *request)
 	}
 	if (mover->mm)
 		mmput(mover->mm);
-	/* A caller that was killed gets the status of what was moved before. */
-	if ((!error || error == -EINTR) &&
+	/* A caller gets the status of what was moved before the rest was given up, too. */
+	if ((!error || error == -EINTR || error == -EBUSY) &&
 	    copy_to_user((void __user *)request->status, mover->status,
 			 mover->count * sizeof(*mover->status)))
 		error = -EFAULT;

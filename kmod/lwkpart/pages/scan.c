@@ -191,12 +191,14 @@ static int scan_process(struct lwkpart_scan *request, struct scan *scan)
 {
 	struct mm_struct *mm = walk_find_memory(request->pid);
 	unsigned long at, end;
+	int error;
 
 	if (!mm)
 		return -ESRCH;
-	if (mmap_read_lock_killable(mm)) {
+	error = walk_lock_memory(mm);
+	if (error) {
 		mmput(mm);
-		return -EINTR;
+		return error;
 	}
 	end = min_t(u64, request->end, TASK_SIZE_MAX);
 	at = scan_memory(scan, mm, min_t(u64, request->start, end), end);

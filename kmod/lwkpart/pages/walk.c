@@ -4,10 +4,15 @@
  */
 #include "pages/walk.h"
 
+#include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+
+#define LOCK_MS 100
 
 pmd_t *walk_find_pmd(struct mm_struct *mm, unsigned long address, unsigned long end,
 		     unsigned long *next, pud_t **giant)
@@ -52,4 +57,18 @@ struct mm_struct *walk_find_memory(s32 number)
 	mm = get_task_mm(task);
 	put_task_struct(task);
 	return mm;
+}
+
+int walk_lock_memory(struct mm_struct *mm)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(LOCK_MS);
+
+	while (!mmap_read_trylock(mm)) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (time_after(jiffies, until))
+			return -EBUSY;
+		usleep_range(1000, 2000);
+	}
+	return 0;
 }

@@ -8,6 +8,13 @@
 struct mm_struct *walk_find_memory(s32 number);
 
 /*
+ * Takes mmap_lock for reading, for mmap_read_unlock(). The process itself can keep it for as long as it
+ * wants: one thread reads a page of its own FUSE through /proc/self/mem, another maps memory. So this
+ * waits for 100 ms at most. 0, -EBUSY, or -EINTR when the caller is killed.
+ */
+int walk_lock_memory(struct mm_struct *mm);
+
+/*
  * The entry for 'address' in a table of 2 MB entries, or NULL when the upper levels have none.
  * *next is the end of what the entry or the hole covers, at most 'end'. *giant is the entry
  * of a 1 GB page at 'address', or NULL. With mmap_lock held.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "migrate/base/context.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "base/clock.h"
 
@@ -16,6 +18,17 @@ bool migration_stopped(struct migration *migration)
 	if (!migration->state.stopped && request->stop && request->stop(request->context))
 		migration->state.stopped = true;
 	return migration->state.stopped;
+}
+
+int migration_call(struct migration *migration, unsigned long command, void *argument)
+{
+	bool waits = !migration->every_process && !migration->selections;
+	int ret;
+
+	do
+		ret = ioctl(migration->device, command, argument);
+	while (ret < 0 && errno == EBUSY && waits && !migration_stopped(migration));
+	return ret;
 }
 
 void migration_note(struct migration *migration, const char *format, ...)

@@ -30,6 +30,7 @@ struct migrate_process {
 	uint64_t started; /* with the PID it names a process for good */
 	int pidfd;
 	bool gone;    /* has ended, or is not ours to touch */
+	bool locked;  /* is gone for us because it keeps its memory map locked */
 	bool allowed; /* its cpuset allows the nodes to move to: some page has moved */
 	struct migrate_page *pages; /* by address */
 	size_t n, room;
@@ -81,6 +82,12 @@ struct migration {
 
 /* Asks the caller whether to stop, and remembers that it said so. */
 bool migration_stopped(struct migration *migration);
+/*
+ * Makes an ioctl of lwkpart.ko for a process. Where the caller can stop the migration, it waits for a
+ * process whose memory map is locked; the library's own migrations get EBUSY, and do without that process.
+ * 0, or -1 with errno.
+ */
+int migration_call(struct migration *migration, unsigned long command, void *argument);
 /* Adds a line to the notes of the state. */
 void migration_note(struct migration *migration, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

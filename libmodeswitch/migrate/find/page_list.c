@@ -176,7 +176,7 @@ int page_list_update(struct migration *migration, bool clear, unsigned window_ms
 		/*
 		 * After a scan that was broken off, a page that was not found may still be there.
 		 */
-		if (ret == 0 && !migration_stopped(migration))
+		if (ret == 0 && !process->locked && !migration_stopped(migration))
 			ret = merge(migration, process, words, n, window_ms);
 	}
 	free(words);

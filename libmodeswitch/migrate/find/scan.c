@@ -78,7 +78,7 @@ static ssize_t scan_accessed(struct migration *migration, struct migrate_process
 		scan.physical_start = migration->physical[0].start;
 		scan.physical_end = migration->physical[n - 1].end;
 	}
-	if (ioctl(migration->device, LWKPART_SCAN, &scan) < 0)
+	if (migration_call(migration, LWKPART_SCAN, &scan) < 0)
 		return -1;
 	*at = scan.start == scan.end ? SCAN_END : scan.start;
 	return scan.count;
@@ -295,7 +295,8 @@ ssize_t scan_part(struct migration *migration, struct migrate_process *process, 
 	if (n > 0 && migration->n_physical > 1)
 		n = keep_physical(migration, process, words, n);
 	if (n < 0) {
-		if (errno != ESRCH && errno != ENOENT && !target_gone(process))
+		process->locked |= errno == EBUSY;
+		if (errno != ESRCH && errno != ENOENT && !process->locked && !target_gone(process))
 			migration->scan_error = errno;
 		process->gone = true;
 		*at = SCAN_END;

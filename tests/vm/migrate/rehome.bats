@@ -38,9 +38,16 @@ lwk_size()
 
 teardown()
 {
+	unlock
 	bed sh -c 'cp /tmp/lwk.conf.before /etc/slurm/lwk.conf; pkill switch-once; lwkctl reset >/dev/null
 		scancel --user=user1 --signal=KILL --full'
 	node_is_clean
+}
+
+# unlock: ends processes that keep their own memory maps locked. ps(1) and pkill(1) wait for these.
+unlock()
+{
+	bed sh -c 'grep -lsx lock-own-map /proc/[0-9]*/comm | cut -d/ -f3 | xargs -r kill -9; rm -f /tmp/lock-own-map.*'
 }
 
 # configure LINE...: sets lines of section [node] until the end of the test.
@@ -103,6 +110,23 @@ ends_right()
 	(($(on_node 0) == away))
 	bed switch-once off 300
 	wait_for 90 is_home
+	ends_right
+}
+
+@test "a user's process that keeps its own memory map locked does not hold up a switch" {
+	linux_job 450
+	bed sh -c 'modprobe fuse; chmod 666 /dev/fuse; rm -f ~user2/locked'
+	# The page that is being read, for which Linux itself waits, stays on the node that the LWK job does not take.
+	as user2 sh -c 'exec setsid taskset -c 1 "$1" >locked 2>&1 </dev/null &' - "$programs/lock-own-map"
+	wait_for 30 as user2 grep -q '^locked' locked
+	run --separate-stderr bed timeout -s KILL 100 switch-once on 308 1000 4-7 "$(lwk_size)"
+	echo "$output"
+	[[ $(jq -r .state <<<"$output") == active ]]
+	# The memory of all others has moved.
+	(($(jq .vacated <<<"$output") > 100 << 20))
+	bed switch-once off 308
+	wait_for 90 is_home
+	unlock
 	ends_right
 }
 

@@ -26,6 +26,7 @@ vm_static = \
 	$(vm)/hostile/bad-frames \
 	$(vm)/hostile/foreign-addresses \
 	$(vm)/hostile/foreign-delegated \
+	$(vm)/hostile/lock-own-map \
 	$(vm)/hostile/set-ac \
 	$(vm)/jobs/bad-pointer \
 	$(vm)/jobs/copy-file \
