@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,14 +26,14 @@
 #define ALONE_MS 500
 
 /* Waits until fd can be read or has ended. 1, or -EINTR, -ETIMEDOUT or -EAGAIN. */
-static int await(int fd, int64_t deadline, bool (*must_stop)(void))
+static int await(int fd, const volatile int64_t *deadline, bool (*must_stop)(void))
 {
 	struct pollfd poller = { .fd = fd, .events = POLLIN };
 
 	while (poll(&poller, 1, TICK_MS) <= 0) {
 		if (signal_is_pending())
 			return -EINTR;
-		if (clock_ms() >= deadline)
+		if (clock_ms() >= *deadline)
 			return -ETIMEDOUT;
 		if (must_stop && must_stop())
 			return -EAGAIN;
@@ -50,7 +51,7 @@ static int collect(int fd, int64_t deadline, char *output, size_t size, size_t *
 	int ready;
 
 	*length = 0;
-	while ((ready = await(fd, deadline, NULL)) > 0) {
+	while ((ready = await(fd, &deadline, NULL)) > 0) {
 		ssize_t got = read(fd, chunk, sizeof(chunk));
 
 		if (got == 0)
@@ -194,7 +195,7 @@ int child_call_watched(int (*work)(void *context), const void *context, size_t s
 	if (write(worker.calls, &call, sizeof(call)) != sizeof(call))
 		outcome = -ECHILD;
 	else
-		outcome = await(worker.results, deadline, must_stop);
+		outcome = await(worker.results, &deadline, must_stop);
 	if (outcome > 0 && read(worker.results, &result, sizeof(result)) != sizeof(result))
 		outcome = -ECHILD;
 	if (outcome > 0)
@@ -259,6 +260,12 @@ static void close_all_but(int a, int b)
 
 int child_call_alone(int (*work)(void *context), void *context, int keep, int64_t deadline)
 {
+	return child_call_alive(work, context, keep, &deadline);
+}
+
+int child_call_alive(int (*work)(void *context), void *context, int keep,
+		     const volatile int64_t *deadline)
+{
 	int fd, output, outcome, result;
 	pid_t pid = fork_child(&fd, &output);
 
@@ -275,6 +282,20 @@ int child_call_alone(int (*work)(void *context), void *context, int keep, int64_
 	close(fd);
 	reap(pid, outcome, ALONE_MS);
 	return outcome > 0 ? result : outcome;
+}
+
+void child_limit_memory(uint64_t bytes)
+{
+	FILE *in = fopen("/proc/self/statm", "re");
+	unsigned long pages;
+	struct rlimit limit;
+
+	if (!in || fscanf(in, "%lu", &pages) != 1)
+		_exit(1);
+	fclose(in);
+	limit.rlim_cur = limit.rlim_max = pages * sysconf(_SC_PAGESIZE) + bytes;
+	if (setrlimit(RLIMIT_AS, &limit) < 0)
+		_exit(1);
 }
 
 static void __attribute__((noreturn)) execute(const char *const argv[], int output)

@@ -38,6 +38,17 @@ int child_call_watched(int (*work)(void *context), const void *context, size_t s
  */
 int child_call_alone(int (*work)(void *context), void *context, int keep, int64_t deadline);
 /*
+ * Does child_call_alone(), while work() moves the deadline, in memory that it shares with us, as long as
+ * it gets on.
+ */
+int child_call_alive(int (*work)(void *context), void *context, int keep,
+		     const volatile int64_t *deadline);
+/*
+ * For work() of these two: lets this process have so many bytes of address space more than it has, or ends
+ * it.
+ */
+void child_limit_memory(uint64_t bytes);
+/*
  * Ends the child of child_call(), if there is one; the lock of switching is not free before that.
  */
 void child_end_calls(void);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -220,20 +219,6 @@ struct foreign {
 	size_t size;
 };
 
-static void limit_memory(void)
-{
-	FILE *in = fopen("/proc/self/statm", "re");
-	unsigned long pages;
-	struct rlimit limit;
-
-	if (!in || fscanf(in, "%lu", &pages) != 1)
-		_exit(1);
-	fclose(in);
-	limit.rlim_cur = limit.rlim_max = pages * sysconf(_SC_PAGESIZE) + FOREIGN_BYTES;
-	if (setrlimit(RLIMIT_AS, &limit) < 0)
-		_exit(1);
-}
-
 /* A fault ends this process, without a core file and without what the program does at a fault. */
 static void die_of_faults(void)
 {
@@ -257,7 +242,7 @@ static int try_out(void *context)
 	bool high;
 
 	die_of_faults();
-	limit_memory();
+	child_limit_memory(FOREIGN_BYTES);
 	if (load(foreign->xml, foreign->size, "", &topology, &ignored) < 0)
 		return -EINVAL;
 	high = has_high_numbers(topology);

@@ -8,10 +8,12 @@
 #include <numaif.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "abi/lwkpart.h"
+#include "base/child.h"
 #include "base/clock.h"
 #include "migrate/adaptive.h"
 #include "migrate/base/context.h"
@@ -31,6 +33,12 @@
  * prefer it to other programs as if it were interactive.
  */
 #define NICE 10
+/*
+ * A migration in a process of its own gets so many bytes, and one for each LIST_SHARE bytes of memory: a page
+ * takes up to 70 bytes of the lists, and several processes can share it.
+ */
+#define LIST_BYTES (256UL << 20)
+#define LIST_SHARE 16
 
 static int (*const methods[MS_MIGRATE_METHODS])(struct migration *migration, struct refs *refs,
 						struct ms_error *err) = {
@@ -209,7 +217,7 @@ static int be_nice(const struct migration *migration, const struct ms_migrate_re
 	return before;
 }
 
-static int run(struct migration *migration, struct ms_migrate_state *state, struct ms_error *err)
+static int run(struct migration *migration, struct ms_error *err)
 {
 	struct ms_migrate_request request = *migration->request;
 	int ret = -1, nice;
@@ -241,7 +249,6 @@ out:
 	sum_up(migration);
 	targets_free(migration);
 	free(migration->to);
-	*state = migration->state;
 	return ret;
 }
 
@@ -249,31 +256,110 @@ int ms_migrate(const struct ms_migrate_request *request, struct ms_migrate_state
 	       struct ms_error *err)
 {
 	struct migration migration = { .request = request };
+	int ret = run(&migration, err);
 
-	return run(&migration, state, err);
+	*state = migration.state;
+	return ret;
+}
+
+/* A migration that a process of its own runs, in memory that both share. */
+struct alone {
+	struct migration migration;
+	int ret;
+	struct ms_error err;
+};
+
+/* The bytes of memory whose pages can be listed. */
+static uint64_t bytes_of(const struct migration *migration)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < migration->n_physical; i++)
+		bytes += migration->physical[i].end - migration->physical[i].start;
+	for (size_t i = 0; i < migration->n_selections; i++) {
+		const struct migrate_selection *selection = &migration->selections[i];
+
+		for (size_t j = 0; j < selection->n; j++)
+			bytes += selection->ranges[j].end - selection->ranges[j].start;
+	}
+	return bytes;
+}
+
+static int work_alone(void *context)
+{
+	struct alone *alone = context;
+	struct rlimit files;
+
+	/* A user can map the same pages again and again, and start many processes. */
+	child_limit_memory(LIST_BYTES + bytes_of(&alone->migration) / LIST_SHARE);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	alone->ret = run(&alone->migration, &alone->err);
+	return 0;
+}
+
+/*
+ * A process can keep whoever looks at its memory waiting for as long as it wants: move_pages(2) waits for
+ * its mmap_lock, and no signal ends that. So a child looks, without our locks.
+ */
+static int run_alone(const struct migration *migration, struct ms_migrate_state *state,
+		     struct ms_error *err)
+{
+	struct alone *alone = mmap(NULL, sizeof(*alone), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int outcome, ret = -1;
+
+	if (alone == MAP_FAILED)
+		return ms_fail(err, "out of memory");
+	alone->migration = *migration;
+	alone->migration.deadline = clock_ms() + migration->patience_ms;
+	outcome = child_call_alive(work_alone, alone, -1, &alone->migration.deadline);
+	if (outcome == 0) {
+		ret = alone->ret;
+		*err = alone->err;
+	} else if (outcome == -EINTR) {
+		alone->migration.state.stopped = true;
+		ret = 0;
+	} else if (outcome == -ETIMEDOUT) {
+		ms_fail(err,
+			"expected all processes to let others look at their memory, found one that "
+			"keeps them waiting for longer than %u ms",
+			(unsigned)migration->patience_ms);
+		ret = -ETIMEDOUT;
+	} else {
+		ms_fail(err, "the process that moves the memory has failed: %s",
+			strerror(-outcome));
+	}
+	*state = alone->migration.state;
+	munmap(alone, sizeof(*alone));
+	return ret;
 }
 
 int migrate_vacate(const struct ms_migrate_request *request,
-		   const struct migrate_vacating *vacating, struct ms_migrate_state *state,
-		   struct ms_error *err)
+		   const struct migrate_vacating *vacating, unsigned patience_ms,
+		   struct ms_migrate_state *state, struct ms_error *err)
 {
 	struct migration migration = { .request = request,
 				       .physical = vacating->ranges,
 				       .n_physical = vacating->n,
 				       .every_process = true,
+				       .patience_ms = patience_ms,
 				       .found = vacating->found,
 				       .found_context = vacating->context };
 
-	return run(&migration, state, err);
+	return run_alone(&migration, state, err);
 }
 
 int migrate_selected(const struct ms_migrate_request *request,
-		     const struct migrate_selection *selections, size_t n,
+		     const struct migrate_selection *selections, size_t n, unsigned patience_ms,
 		     struct ms_migrate_state *state, struct ms_error *err)
 {
 	struct migration migration = { .request = request,
 				       .selections = selections,
-				       .n_selections = n };
+				       .n_selections = n,
+				       .patience_ms = patience_ms };
 
-	return run(&migration, state, err);
+	return run_alone(&migration, state, err);
 }

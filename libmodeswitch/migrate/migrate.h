@@ -26,18 +26,21 @@ struct migrate_vacating {
 /*
  * Moves the pages that any process has on the nodes 'from' in these ranges to the nodes 'to', by
  * address, within the limits of 'request'; its targets and its method are not used. cpusets stay
- * as they are. 0 or -1, with *state as for ms_migrate(). Root, with lwkpart.ko loaded.
+ * as they are. A child process does it, and calls the functions of 'request' and 'vacating'; it has none of
+ * our files. A process whose memory map is locked is left out. 0 or -1, with *state as for ms_migrate();
+ * -ETIMEDOUT when a process has kept the child waiting for patience_ms: the child was killed, and *state has
+ * what it moved before. Root, with lwkpart.ko loaded.
  */
 int migrate_vacate(const struct ms_migrate_request *request,
-		   const struct migrate_vacating *vacating, struct ms_migrate_state *state,
-		   struct ms_error *err);
+		   const struct migrate_vacating *vacating, unsigned patience_ms,
+		   struct ms_migrate_state *state, struct ms_error *err);
 
 /*
  * Moves these pages only, and skips processes that have ended; else as migrate_vacate(), but with
  * the method of 'request'. Root.
  */
 int migrate_selected(const struct ms_migrate_request *request,
-		     const struct migrate_selection *selections, size_t n,
+		     const struct migrate_selection *selections, size_t n, unsigned patience_ms,
 		     struct ms_migrate_state *state, struct ms_error *err);
 
 #endif

@@ -15,7 +15,9 @@
 #define CAPABILITIES                                                                               \
 	(CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_SYS_PTRACE) |       \
 	 CAPABILITY(CAP_DAC_OVERRIDE))
-#define CALLS "getpriority ioctl move_pages pidfd_open poll process_vm_readv sendto setpriority"
+#define CALLS                                                                                      \
+	"clone close_range getppid getpriority ioctl kill move_pages pidfd_open pipe2 poll prctl " \
+	"prlimit64 process_vm_readv sendto set_robust_list setpriority wait4"
 
 static int run(const struct options *options)
 {

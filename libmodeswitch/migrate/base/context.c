@@ -15,6 +15,7 @@ bool migration_stopped(struct migration *migration)
 {
 	const struct ms_migrate_request *request = migration->request;
 
+	migration->deadline = clock_ms() + migration->patience_ms;
 	if (!migration->state.stopped && request->stop && request->stop(request->context))
 		migration->state.stopped = true;
 	return migration->state.stopped;

@@ -53,6 +53,9 @@ struct migration {
 	const struct migrate_range *physical;
 	size_t n_physical;
 	bool every_process;
+	/* A process that runs the migration for the caller is given up when it shows no life for so long. */
+	int64_t patience_ms;	   /* 0: the caller runs it itself */
+	volatile int64_t deadline; /* clock_ms() */
 	int (*found)(const struct migration *migration, void *context, struct ms_error *err);
 	void *found_context;
 	/* The pages that move, for migrate_selected(). */
@@ -80,7 +83,7 @@ struct migration {
 	int scan_error; /* errno of a process that has not ended; 0: none */
 };
 
-/* Asks the caller whether to stop, and remembers that it said so. */
+/* Asks the caller whether to stop, and remembers that it said so. It is a sign of life, too. */
 bool migration_stopped(struct migration *migration);
 /*
  * Makes an ioctl of lwkpart.ko for a process. Where the caller can stop the migration, it waits for a

@@ -20,6 +20,8 @@
 #include "modeswitch/migrate.h"
 #include "store/state.h"
 
+/* A process can keep whoever looks at its memory waiting; Linux itself does so for seconds. */
+#define PATIENCE_MS 60000
 /* Nothing moves during a switch: microseconds between two looks whether it has ended. */
 #define LOOK_US 200000
 
@@ -61,6 +63,16 @@ void ms_rehome_resume(void)
 	rehome_start();
 }
 
+static int open_lock(const char *name, struct ms_error *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", state_dir, name);
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? ms_fail(err, "%s: %m", path) : fd;
+}
+
 /* A switch has precedence, because its pages move the other way. */
 static bool switch_is_on(void *context)
 {
@@ -72,10 +84,22 @@ static bool switch_is_on(void *context)
 	return false;
 }
 
+/* Stops the child that moves pages, which has none of our files and opens the lock for itself. */
+static bool must_stop(void *context)
+{
+	int *lock = context;
+	struct ms_error ignored;
+
+	if (*lock < 0)
+		*lock = open_lock("lock", &ignored);
+	return *lock >= 0 && switch_is_on(lock);
+}
+
 static int move_home(const struct ms_config *config, unsigned node,
-		     const struct migrate_selection *homes, size_t n, int lock,
+		     const struct migrate_selection *homes, size_t n,
 		     struct ms_migrate_state *state, struct ms_error *err)
 {
+	int lock = -1;
 	struct ms_migrate_request request = {
 		.from = hwloc_bitmap_alloc(),
 		.to = hwloc_bitmap_alloc(),
@@ -83,7 +107,7 @@ static int move_home(const struct ms_config *config, unsigned node,
 		.sleep_ms = 0,
 		.cpu_percent = config->rehome_cpu < 100 ? config->rehome_cpu : 0,
 		.bandwidth = config->rehome_rate,
-		.stop = switch_is_on,
+		.stop = must_stop,
 		.context = &lock,
 	};
 	hwloc_bitmap_t from = (hwloc_bitmap_t)request.from, to = (hwloc_bitmap_t)request.to;
@@ -94,7 +118,7 @@ static int move_home(const struct ms_config *config, unsigned node,
 	} else {
 		hwloc_bitmap_clr(from, node);
 		hwloc_bitmap_set(to, node);
-		ret = migrate_selected(&request, homes, n, state, err);
+		ret = migrate_selected(&request, homes, n, PATIENCE_MS, state, err);
 	}
 	hwloc_bitmap_free(from);
 	hwloc_bitmap_free(to);
@@ -103,7 +127,7 @@ static int move_home(const struct ms_config *config, unsigned node,
 
 /* Brings back the pages of one node: lines from *at on, which becomes the next node's. 0 or -1. */
 static int bring_node(const struct ms_config *config, const struct away_lines *lines, size_t *at,
-		      int lock, struct ms_migrate_state *state, struct ms_error *err)
+		      struct ms_migrate_state *state, struct ms_error *err)
 {
 	unsigned node = lines->all[*at].node;
 	struct migrate_selection *homes = calloc(lines->n, sizeof(*homes)), *home = NULL;
@@ -124,8 +148,7 @@ static int bring_node(const struct ms_config *config, const struct away_lines *l
 		home->n++;
 	}
 	*at = i;
-	ret = home ? move_home(config, node, homes, n, lock, state, err)
-		   : ms_fail(err, "out of memory");
+	ret = home ? move_home(config, node, homes, n, state, err) : ms_fail(err, "out of memory");
 	free(homes);
 	free(ranges);
 	return ret;
@@ -139,8 +162,8 @@ enum home_result {
 };
 
 /* Brings back all pages in a job's file. */
-static enum home_result bring_job(const struct ms_config *config, uint32_t lwk_job, int lock,
-				  ms_say say, void *context, struct ms_error *err)
+static enum home_result bring_job(const struct ms_config *config, uint32_t lwk_job, ms_say say,
+				  void *context, struct ms_error *err)
 {
 	struct away_lines lines = { NULL, 0 };
 	struct ms_migrate_state state;
@@ -152,7 +175,7 @@ static enum home_result bring_job(const struct ms_config *config, uint32_t lwk_j
 	for (size_t at = 0; result == HOME_DONE && at < lines.n;) {
 		unsigned node = lines.all[at].node;
 
-		if (bring_node(config, &lines, &at, lock, &state, err) < 0)
+		if (bring_node(config, &lines, &at, &state, err) < 0)
 			result = HOME_FAILED;
 		else if (state.stopped)
 			result = HOME_STOPPED;
@@ -167,16 +190,6 @@ static enum home_result bring_job(const struct ms_config *config, uint32_t lwk_j
 	}
 	free(lines.all);
 	return result;
-}
-
-static int open_lock(const char *name, struct ms_error *err)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", state_dir, name);
-	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return fd < 0 ? ms_fail(err, "%s: %m", path) : fd;
 }
 
 static void go_to_os_cpus(const struct ms_config *config)
@@ -211,7 +224,7 @@ static int bring_all(const struct ms_config *config, int lock, ms_say say, void 
 				break;
 			result = HOME_DONE;
 			if (config->rehome)
-				result = bring_job(config, jobs[i], lock, say, context, &why);
+				result = bring_job(config, jobs[i], say, context, &why);
 			if (result == HOME_DONE)
 				away_list_remove(jobs[i]);
 			else if (result == HOME_FAILED && ret == 0)

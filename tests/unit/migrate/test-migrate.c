@@ -5,8 +5,10 @@
  */
 #include "unit/unit.h"
 
+#include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
+#include <sys/wait.h>
 
 #include "abi/lwkpart.h"
 #include "base/clock.h"
@@ -15,6 +17,7 @@
 #include "migrate/base/throttle.h"
 #include "migrate/find/page_list.h"
 #include "migrate/home/away_list.h"
+#include "migrate/migrate.h"
 #include "modeswitch/config.h"
 #include "modeswitch/migrate.h"
 
@@ -139,6 +142,53 @@ static void limits_are_kept(void **state)
 	assert_true(clock_ns() - start >= 200000000);
 }
 
+static bool never_return(void *context)
+{
+	for (;;)
+		pause();
+	return false;
+}
+
+/* A process that is looked at can keep the one that looks waiting; so can a function of the request. */
+static void a_migration_that_hangs_is_given_up(void **state)
+{
+	hwloc_bitmap_t from = hwloc_bitmap_alloc(), to = hwloc_bitmap_alloc();
+	struct ms_migrate_request request = {
+		.from = from, .to = to, .method = MS_ADAPTIVE, .stop = never_return
+	};
+	struct migrate_selection none = { .pid = 1 };
+	struct ms_migrate_state result;
+	struct ms_error err = { "" };
+	int64_t start = clock_ns();
+
+	hwloc_bitmap_set(from, 0);
+	hwloc_bitmap_set(to, 1);
+	assert_int_equal(migrate_selected(&request, &none, 1, 300, &result, &err), -ETIMEDOUT);
+	assert_true(clock_ns() - start >= 300000000);
+	assert_has(err.text, "keeps them waiting for longer than 300 ms");
+	/* The state has what the child found before. */
+	assert_string_not_equal(result.source, "none");
+	/* The child that did it has ended, and nothing is to be waited for. */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	hwloc_bitmap_free(from);
+	hwloc_bitmap_free(to);
+}
+
+static void a_migration_in_a_child_tells_its_end(void **state)
+{
+	hwloc_bitmap_t from = hwloc_bitmap_alloc();
+	struct ms_migrate_request request = { .from = from, .to = from };
+	struct migrate_selection none = { .pid = 1 };
+	struct ms_migrate_state result;
+	struct ms_error err = { "" };
+
+	hwloc_bitmap_set(from, 0);
+	assert_int_equal(migrate_selected(&request, &none, 1, 60000, &result, &err), -1);
+	assert_has(err.text, "without a common node");
+	assert_string_equal(result.source, "none");
+	hwloc_bitmap_free(from);
+}
+
 /* Writes to the list as a process does that is killed, or has no more room. */
 static void append_line(const char *text)
 {
@@ -182,6 +232,10 @@ int main(void)
 		cmocka_unit_test(pages_are_listed_once_and_in_order),
 		cmocka_unit_test(everything_has_a_word),
 		cmocka_unit_test(limits_are_kept),
+		cmocka_unit_test_setup_teardown(a_migration_that_hangs_is_given_up, setup,
+						unit_teardown_root),
+		cmocka_unit_test_setup_teardown(a_migration_in_a_child_tells_its_end, setup,
+						unit_teardown_root),
 		cmocka_unit_test_setup_teardown(a_torn_line_takes_no_other_with_it, setup,
 						unit_teardown_root),
 	};

@@ -25,6 +25,7 @@ struct attempt {
 	unsigned stuck;	 /* blocks that did not go off-line */
 	unsigned kernel; /* blocks with pages of the kernel's own */
 	bool no_room;	 /* more would make Linux short of memory */
+	bool held_up;	 /* a process keeps whoever looks at its memory waiting */
 };
 
 /* All bytes that the switch has taken so far. */

@@ -19,6 +19,9 @@ struct vacating {
 	int64_t until; /* clock_ms() */
 };
 
+/* The share of the time for vacating that a process may keep the search for pages waiting. */
+#define PATIENCE_SHARE 4
+
 static int keep_found(const struct migration *migration, void *context, struct ms_error *err)
 {
 	const struct vacating *vacating = context;
@@ -75,16 +78,21 @@ void vacate(struct attempt *attempt, unsigned node, const struct migrate_range *
 	};
 	struct ms_migrate_state state = { 0 };
 	struct ms_error err = { "" };
+	int64_t half = (switching->deadline - clock_ms()) / 2;
+	int ret = -1;
 
 	/* The other half of the time is for taking blocks, where Linux moves pages faster. */
-	context.until = clock_ms() + (switching->deadline - clock_ms()) / 2;
+	context.until = clock_ms() + half;
 	times_lap(switching->times, step_memory.name);
-	if (from && to && kernel_read_list(to, "/sys/devices/system/node/has_memory") == 0) {
+	if (!attempt->held_up && from && to &&
+	    kernel_read_list(to, "/sys/devices/system/node/has_memory") == 0) {
 		hwloc_bitmap_set(from, node);
 		choose_refuge(&context, to);
-		if (!hwloc_bitmap_iszero(to) &&
-		    migrate_vacate(&request, &vacating, &state, &err) == 0 &&
-		    clock_ms() >= context.until)
+		if (!hwloc_bitmap_iszero(to))
+			ret = migrate_vacate(&request, &vacating,
+					     half > 0 ? half / PATIENCE_SHARE : 0, &state, &err);
+		attempt->held_up = ret == -ETIMEDOUT;
+		if (ret == 0 && clock_ms() >= context.until)
 			ms_fail(&err, "half of the time for the switch is over");
 		if (*err.text)
 			syslog(LOG_DAEMON | LOG_NOTICE,
