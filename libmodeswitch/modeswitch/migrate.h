@@ -116,8 +116,8 @@ struct json_object *ms_migrate_state_to_json(const struct ms_migrate_state *stat
 /*
  * Moves pages of Linux jobs back to the NUMA nodes from which they were vacated for LWK jobs, after
  * those have given the nodes back, within RehomeRate= and RehomeCpu=; with Rehome=no forgets these
- * pages. Waits while a switch goes on, and returns when it is done. -1: some pages are still away;
- * a later call tries again. Root.
+ * pages. Waits while a switch goes on, and returns when it is done; at once when another process does so,
+ * which then looks for pages once more. -1: some pages are still away; a later call tries again. Root.
  */
 int ms_rehome(const struct ms_config *config, ms_say say, void *context, struct ms_error *err);
 /* Starts `lwkctl rehome` if there are such pages. The start of slurmd calls it. Root. */

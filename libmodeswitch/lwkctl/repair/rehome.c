@@ -15,8 +15,8 @@
 #define CAPABILITIES                                                                               \
 	(CAPABILITY(CAP_SYS_ADMIN) | CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_SYS_PTRACE) |       \
 	 CAPABILITY(CAP_DAC_OVERRIDE))
-#define CALLS                                                                                      \
-	"clone close_range getppid getpriority ioctl kill move_pages pidfd_open pipe2 poll prctl " \
+#define CALLS                                                                                                \
+	"clone close_range ftruncate getppid getpriority ioctl kill move_pages pidfd_open pipe2 poll prctl " \
 	"prlimit64 process_vm_readv sendto set_robust_list setpriority wait4"
 
 static int run(const struct options *options)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
 
@@ -235,6 +236,47 @@ static int bring_all(const struct ms_config *config, int lock, ms_say say, void 
 	return ret;
 }
 
+static bool is_marked(int turn)
+{
+	struct stat st;
+
+	return fstat(turn, &st) == 0 && st.st_size > 0;
+}
+
+/*
+ * One process at a time brings pages back. The size of its file is a mark that there may be more to bring:
+ * each process sets it before it tries for the turn, and the one that has had the turn looks for it after
+ * giving the turn back. So a process that finds the turn taken can leave.
+ */
+static int take_turns(const struct ms_config *config, int turn, int lock, ms_say say, void *context,
+		      struct ms_error *err)
+{
+	bool had = false;
+	int ret = 0;
+
+	if (ftruncate(turn, 1) < 0)
+		return ms_fail(err, "%s/rehome.lock: %m", state_dir);
+	while (is_marked(turn)) {
+		if (flock(turn, LOCK_EX | LOCK_NB) < 0) {
+			if (errno != EWOULDBLOCK)
+				return ms_fail(err, "%s/rehome.lock: %m", state_dir);
+			if (!had)
+				say("another lwkctl rehome runs, and brings all memory home",
+				    context);
+			break;
+		}
+		had = true;
+		if (ftruncate(turn, 0) < 0)
+			return ms_fail(err, "%s/rehome.lock: %m", state_dir);
+		ret = bring_all(config, lock, say, context, err);
+		if (ret < 0)
+			syslog(LOG_DAEMON | LOG_WARNING,
+			       "slurm-lwk: memory of Linux jobs is still away: %s", err->text);
+		flock(turn, LOCK_UN);
+	}
+	return ret;
+}
+
 int ms_rehome(const struct ms_config *config, ms_say say, void *context, struct ms_error *err)
 {
 	int dir = state_open_jobs(err), lock = -1, turn = -1, ret = -1;
@@ -244,20 +286,11 @@ int ms_rehome(const struct ms_config *config, ms_say say, void *context, struct 
 	close(dir);
 	lock = open_lock("lock", err);
 	turn = lock < 0 ? -1 : open_lock("rehome.lock", err);
-	/* One process at a time brings pages back; the next one waits. */
-	while (turn >= 0 && (ret = flock(turn, LOCK_EX)) < 0 && errno == EINTR)
-		;
-	if (turn >= 0 && ret < 0)
-		ms_fail(err, "%s/rehome.lock: %m", state_dir);
-	if (ret == 0) {
+	if (turn >= 0) {
 		go_to_os_cpus(config);
-		ret = bring_all(config, lock, say, context, err);
-		if (ret < 0)
-			syslog(LOG_DAEMON | LOG_WARNING,
-			       "slurm-lwk: memory of Linux jobs is still away: %s", err->text);
-	}
-	if (turn >= 0)
+		ret = take_turns(config, turn, lock, say, context, err);
 		close(turn);
+	}
 	if (lock >= 0)
 		close(lock);
 	return ret;

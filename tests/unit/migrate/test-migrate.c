@@ -6,8 +6,10 @@
 #include "unit/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <json-c/json.h>
 #include <math.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 
 #include "abi/lwkpart.h"
@@ -20,6 +22,7 @@
 #include "migrate/migrate.h"
 #include "modeswitch/config.h"
 #include "modeswitch/migrate.h"
+#include "store/state.h"
 
 static int setup(void **state)
 {
@@ -224,6 +227,45 @@ static void a_torn_line_takes_no_other_with_it(void **state)
 	free(lines.all);
 }
 
+static void count(const char *line, void *context)
+{
+	*(int *)context += strstr(line, "another lwkctl rehome") != NULL;
+}
+
+/* The pages of a job that ends while others are brought home are brought by the process that does. */
+static void rehome_leaves_to_the_one_that_runs(void **state)
+{
+	struct ms_config config = { .rehome = false, .os_cpus = hwloc_bitmap_alloc() };
+	struct ms_error err;
+	int lock = state_lock(0, &err), file, told = 0, status;
+	pid_t runs;
+
+	assert_true(lock >= 0);
+	unit_file("jobs/7.away", "0 100 5 1000 2000\n");
+	file = open(unit_file("rehome.lock", "not taken"), O_RDWR | O_CLOEXEC);
+	assert_true(file >= 0);
+	runs = fork();
+	if (runs == 0) {
+		close(lock);
+		_exit(ms_rehome(&config, count, &told, &err) < 0 || told);
+	}
+	/* The lock of switching keeps it from bringing what it has found. */
+	while (lseek(file, 0, SEEK_END) != 0)
+		usleep(1000);
+	unit_file("jobs/8.away", "0 100 5 1000 2000\n");
+	assert_int_equal(ms_rehome(&config, count, &told, &err), 0);
+	assert_int_equal(told, 1);
+	assert_true(unit_exists("jobs/7.away"));
+	close(lock);
+	assert_int_equal(waitpid(runs, &status, 0), runs);
+	assert_int_equal(status, 0);
+	assert_false(unit_exists("jobs/7.away"));
+	assert_false(unit_exists("jobs/8.away"));
+	assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
+	close(file);
+	hwloc_bitmap_free(config.os_cpus);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +277,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_migration_that_hangs_is_given_up, setup,
 						unit_teardown_root),
 		cmocka_unit_test_setup_teardown(a_migration_in_a_child_tells_its_end, setup,
+						unit_teardown_root),
+		cmocka_unit_test_setup_teardown(rehome_leaves_to_the_one_that_runs, setup,
 						unit_teardown_root),
 		cmocka_unit_test_setup_teardown(a_torn_line_takes_no_other_with_it, setup,
 						unit_teardown_root),

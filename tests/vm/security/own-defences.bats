@@ -43,8 +43,10 @@ setup_file()
 @test "lwkctl rehome is confined" {
 	bed sh -c 'umask 022; mkdir -p /run/slurm-lwk; umask 077
 		exec >/dev/null 2>&1
-		setsid flock /run/slurm-lwk/rehome.lock sleep 600 &
-		while flock -n /run/slurm-lwk/rehome.lock true; do sleep 0.1; done
+		# lwkctl rehome waits while a switch goes on, if there is anything to bring home.
+		mkdir -p /run/slurm-lwk/jobs; : >/run/slurm-lwk/jobs/4000000.away
+		setsid flock /run/slurm-lwk/lock sleep 600 &
+		while flock -n /run/slurm-lwk/lock true; do sleep 0.1; done
 		setsid lwkctl rehome & echo $! >/run/rehome'
 	rehome=$(bed cat /run/rehome)
 	wait_for 30 bed grep -qx 'Seccomp:	2' "/proc/$rehome/status"
