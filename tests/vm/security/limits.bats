@@ -57,7 +57,7 @@ teardown()
 
 @test "while programs wait for their LWK with its locks, others learn its state" {
 	run -0 bed bash -s <<-'EOF'
-	device=$(switch-once on 410 "$(id -u user1)" 4-5 400M faulty | grep -o '/dev/lwk/[0-9]*')
+	device=$(switch-once on 410 0 4-5 400M faulty | grep -o '/dev/lwk/[0-9]*')
 	/opt/lwk-tests/wait-fault others "$device"
 	switch-once off 410
 	EOF
