@@ -13,9 +13,9 @@
  * With LWK_PROC_SHARE and no free CPU, the process shares the CPU of slot 'index'.
  * The process lives as long as this open file. EAGAIN: every LWK CPU has a process, or the CPU of
  * 'index' has as many threads as it can have; EBUSY: the instance is FREEZING or FROZEN; EHOSTDOWN:
- * the instance does not run; EALREADY: this file has a process; EACCES: the caller's effective user is
- * not the instance's, not even as root. Other errors: the caller
- * could not be moved into the instance's cgroups (LWKPART_CONFINE).
+ * the instance does not run; EALREADY: this file has a process; EACCES: the caller's effective user
+ * is not the instance's, which binds root, too. Other errors: the caller could not be moved into the
+ * instance's cgroups (LWKPART_CONFINE).
  *
  * With LWK_PROC_AGAIN, the file has a process whose proxy is the caller: that process ends, and a
  * new one begins in its first slot, which nobody else can get meanwhile; its other slots are given

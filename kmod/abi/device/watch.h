@@ -62,8 +62,9 @@ enum lwk_event {
 
 /*
  * From now on each 'event' adds 1 to the eventfd(2) 'fd', until this file is closed. Several
- * kinds of event may share an eventfd. EBADF, EINVAL; EEXIST: it has this event; ENOSPC: this file has LWK_MAX_EVENTFDS, or the
- * instance has LWK_MAX_INSTANCE_EVENTFDS, which bind all but root.
+ * kinds of event may share an eventfd. EBADF, EINVAL; EEXIST: the eventfd is told of this event
+ * already, by any file of the instance; ENOSPC: this file has LWK_MAX_EVENTFDS, or the instance has
+ * LWK_MAX_INSTANCE_EVENTFDS, which bind all but root.
  */
 #define LWK_MAX_EVENTFDS 32
 #define LWK_MAX_INSTANCE_EVENTFDS 1024

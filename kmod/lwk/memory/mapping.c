@@ -173,8 +173,8 @@ static void visit_protect(struct space *space, u64 *entry, bool large, u64 argum
 }
 
 /*
- * The pages are granted again, because a grant for reading is none for writing. Another thread's fault
- * could use them while they were in limbo.
+ * The pages are granted again, because a grant for reading is none for writing. They do not go by way
+ * of limbo, from which another thread's fault would bring them back.
  */
 static s64 protect_shared(struct space *space, u64 start, u64 end, u32 prot)
 {
