@@ -43,10 +43,7 @@ static u64 mask_address(const struct frame *frame)
 	}
 }
 
-/*
- * Blocks the call's signals until it ends, or until the handler of the signal that ended it
- * returns.
- */
+/* Blocks the call's signals until it ends, or the handler of the signal that ended it does. */
 static s64 request_masked(struct frame *frame, const u64 args[6])
 {
 	u64 address = mask_address(frame), mask;

@@ -36,10 +36,7 @@ choose_canary:
 	movq %r8, __stack_chk_guard
 	ret
 
-	/*
-	 * A program may have set AC, with which the kernel could reach the program's memory by
-	 * mistake.
-	 */
+	/* With a program's AC, the kernel could reach the program's memory by mistake. */
 	.macro CLEAR_FLAGS
 	cld
 	testb $1, has_clac

@@ -49,10 +49,7 @@ s64 signal_add_to_process(const struct lwk_signal *signal)
 	return error;
 }
 
-/*
- * Linux cannot take back a signal that it has given to the proxy. One line is enough for many
- * signals.
- */
+/* Linux cannot take back a signal that the proxy has. One line is enough for many signals. */
 static void tell_lost(int signal)
 {
 	struct process *process = this_process();

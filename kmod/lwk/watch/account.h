@@ -8,10 +8,7 @@
 #include "lwk/machine/x86.h"
 #include "lwk/process/slot.h"
 
-/*
- * Notes that this slot does something else from now on (enum lwk_cpu_state). Returns its former
- * state.
- */
+/* Notes that this slot does something else now (enum lwk_cpu_state). Returns its former state. */
 u32 account(u32 state);
 
 /*
