@@ -19,7 +19,8 @@ static bool moves_whole(struct space *space, u64 base, u64 from, u64 to, u64 siz
 
 int split_for_move(struct space *space, u64 from, u64 to, u64 size)
 {
-	for (u64 base = ALIGN_DOWN(from, LARGE_SIZE); base < from + size; base += LARGE_SIZE)
+	for (u64 base = ALIGN_DOWN(from, LARGE_SIZE); base < from + size;
+	     base = next_part(space, base))
 		if (!moves_whole(space, base, from, to, size) && large_split(space, base))
 			return -ENOMEM;
 	return split_edges(space, from, from + size);
@@ -39,7 +40,8 @@ int move_pages(struct space *space, u64 from, u64 to, u64 size)
 			*source = 0;
 		}
 		still_alive();
-		done += large ? LARGE_SIZE : PAGE_SIZE;
+		/* The program has reserved most of it, perhaps, and that in terabytes. */
+		done = source && !large ? done + PAGE_SIZE : next_part(space, from + done) - from;
 	}
 	return 0;
 }

@@ -163,9 +163,10 @@ static int limits(void)
 /* A mapping larger than the memory costs only touched pages, whatever its first protection. */
 static int sparse(void)
 {
-	const size_t size = 8UL << 40, step = 1UL << 30;
+	const size_t size = 8UL << 40, step = 1UL << 30, rest = size - 2 * step;
 	char *room = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *place;
 
 	CHECK(room != MAP_FAILED);
 	for (size_t at = 0; at < 400 * step; at += step)
@@ -175,7 +176,9 @@ static int sparse(void)
 	CHECK(room != MAP_FAILED && mprotect(room + step, step, PROT_READ | PROT_WRITE) == 0);
 	for (size_t at = step; at < 2 * step; at += 2 * MB)
 		CHECK(room[at]++ == 0);
-	CHECK(munmap(room, size) == 0);
+	place = mmap(NULL, rest, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(mremap(room + 2 * step, rest, rest, MREMAP_MAYMOVE | MREMAP_FIXED, place) == place);
+	CHECK(munmap(room, 2 * step) == 0 && munmap(place, rest) == 0);
 	return 0;
 }
 
