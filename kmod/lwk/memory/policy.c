@@ -52,23 +52,19 @@ static u32 nth_node(u64 nodes, u64 number)
 struct choice policy_choice(const struct policy *policy, u64 addr)
 {
 	struct choice choice = { this_slot()->node, ~0UL };
+	u32 mode = READ_ONCE(policy->mode);
+	/* The slot of a thread that ends may be another thread's already, which clears it. */
+	u64 nodes = READ_ONCE(policy->nodes);
 
-	switch (policy->mode) {
-	case MPOL_PREFERRED:
-		choice.node = __builtin_ctzl(policy->nodes);
-		break;
-	case MPOL_BIND:
-	case PREFERRED_MANY:
-		if (choice.node >= 64 || !(policy->nodes & 1UL << choice.node))
-			choice.node = __builtin_ctzl(policy->nodes);
-		if (policy->mode == MPOL_BIND)
-			choice.nodes = policy->nodes;
-		break;
-	case MPOL_INTERLEAVE:
+	if (!nodes)
+		return choice;
+	if (mode == MPOL_INTERLEAVE)
 		/* The unit is a large page, because most memory comes in these. */
-		choice.node = nth_node(policy->nodes, addr / LARGE_SIZE);
-		break;
-	}
+		choice.node = nth_node(nodes, addr / LARGE_SIZE);
+	else if (mode == MPOL_PREFERRED || choice.node >= 64 || !(nodes & 1UL << choice.node))
+		choice.node = __builtin_ctzl(nodes);
+	if (mode == MPOL_BIND)
+		choice.nodes = nodes;
 	return choice;
 }
 
