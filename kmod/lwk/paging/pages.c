@@ -150,6 +150,8 @@ void pages_init(void)
 	if (reserve_next >= reserve_end)
 		panic("the kernel's reserve of %llu MB is too small for %llu MB of memory",
 		      boot->reserve_size >> 20, n_chunks * 2);
+	/* memory_clear() begins behind it. */
+	memset(&chunks[n_chunks], 0, phys_to_virt(reserve_next) - (void *)&chunks[n_chunks]);
 
 	for (u32 i = 0, c = 0; i < boot->n_mem; i++) {
 		u64 start = boot->mem[i].start + (i == 0 ? boot->reserve_size : 0);
