@@ -281,7 +281,6 @@ static void take_space(struct slot *parent)
 {
 	struct slot *slot = this_slot();
 
-	WRITE_ONCE(slot->control->page_root, 0);
 	space_leave();
 	space_destroy(&slot->process->space);
 	space_move(&slot->process->space, &parent->offer.space);
@@ -293,7 +292,8 @@ static void take_space(struct slot *parent)
 s64 fork_adopt(u64 index, u64 number)
 {
 	struct slot *parent;
-	s64 error = this_process()->space.areas ? -EINVAL : take(index, number, OFFER_OPEN);
+	bool is_empty = !READ_ONCE(this_slot()->control->page_root);
+	s64 error = is_empty ? take(index, number, OFFER_OPEN) : -EINVAL;
 
 	if (error)
 		return error;

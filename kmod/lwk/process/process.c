@@ -158,10 +158,12 @@ void process_run(void)
 		process_exit(SIGKILL);
 	}
 	space_activate(&process->space);
-	WRITE_ONCE(slot->control->page_root, process->space.root);
 	for (;;) {
 		channel_receive(&packet);
 		error = load(&process->space, packet.nr, packet.args);
+		/* Linux walks tables that have had an area, so they are none to give up for a copy. */
+		if (process->space.areas)
+			WRITE_ONCE(slot->control->page_root, process->space.root);
 		channel_reply(packet.id, error);
 		if (!error && packet.nr == LWK_CALL_START)
 			start(packet.args[0], packet.args[1]);
