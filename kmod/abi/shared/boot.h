@@ -28,7 +28,7 @@
 #include "abi/shared/layout.h"
 
 /* The version changes with anything here that the LWK, lwkpart.ko and proxies must agree about. */
-#define LWK_SHARED_VERSION 15
+#define LWK_SHARED_VERSION 16
 /* "LWK" and the version, by which a proxy sees that it is of another release than the LWK. */
 #define LWK_SHARED_MAGIC (0x4b574cU | LWK_SHARED_VERSION << 24)
 

@@ -44,7 +44,7 @@ enum lwk_order {
 
 /*
  * The part of a connection that a proxy cannot reach is an array of one cache line per
- * slot. lwkpart.ko writes order, cpu, newcomer, freeze, pid, uid, leader, fault_addr, fault_kind,
+ * slot. lwkpart.ko writes order, cpu, newcomer, freeze, pid, leader, fault_addr, fault_kind,
  * fault_size, fault_sleeps and fault_state ASKED; the LWK writes obeyed, page_root and the answers
  * in fault_state.
  */
@@ -67,7 +67,6 @@ struct lwk_control {
 	__u32 fault_sleeps;
 	__u64 page_root; /* physical address of the process's page tables, or 0 */
 	__u64 fault_size;
-	__u32 uid; /* of the proxy */
 	__u32 cpu; /* the index of the CPU that an order to a free slot is for */
 } LWK_LINE_ALIGNED;
 

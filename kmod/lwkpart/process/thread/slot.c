@@ -4,7 +4,6 @@
  */
 #include "process/thread/slot.h"
 
-#include <linux/cred.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
@@ -182,7 +181,6 @@ int slot_take(struct instance *instance, unsigned int slot, unsigned int cpu,
 	control->fault_state = LWK_FAULT_IDLE;
 	instance->grants[slot].state = LWK_GRANT_IDLE;
 	control->pid = pid;
-	control->uid = from_kuid(&init_user_ns, current_euid());
 	send_first_order(instance, slot, order, cpu);
 	if (!await_obedience(instance, slot, order)) {
 		smp_store_release(&control->order, LWK_ORDER_NONE);
