@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <slurm/slurm_errno.h>
 #include <slurm/spank.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #ifndef TESTS_SLURM_SPANK_H
 #define TESTS_SLURM_SPANK_H
 
-#include <slurm/slurm_errno.h>
 #include <slurm/slurm_version.h>
 
 typedef struct spank_handle *spank_t;
