@@ -69,8 +69,9 @@ static void find_name(const char *irq, char *name, size_t size)
 		closedir(dir);
 }
 
-static void add(const char *irq, const char *was, hwloc_const_bitmap_t wanted,
-		struct json_object *found)
+/* 'was' is 'cpus' as the kernel formats them. */
+static void add(const char *irq, hwloc_const_bitmap_t cpus, const char *was,
+		hwloc_const_bitmap_t wanted, struct json_object *found)
 {
 	struct json_object *object = json_object_new_object();
 	char now[8192], name[256];
@@ -84,6 +85,8 @@ static void add(const char *irq, const char *was, hwloc_const_bitmap_t wanted,
 	json_add_text(object, "name", name);
 	json_add_text(object, "was", was);
 	json_add_text(object, "now", now);
+	if (interrupt_is_drivers_choice(irq, cpus))
+		json_object_object_add(object, "driver", json_object_new_boolean(true));
 	json_object_array_add(found, object);
 }
 
@@ -103,7 +106,7 @@ static void look_outside(const char *irq, hwloc_const_bitmap_t wanted, struct js
 
 	if (cpus && read_affinity(irq, cpus, was, sizeof(was)) &&
 	    !hwloc_bitmap_isincluded(cpus, wanted))
-		add(irq, was, wanted, found);
+		add(irq, cpus, was, wanted, found);
 	hwloc_bitmap_free(cpus);
 }
 
@@ -133,7 +136,7 @@ static void look_on(const char *irq, hwloc_const_bitmap_t from, hwloc_const_bitm
 	if (*name && cpus && near && read_affinity(irq, cpus, was, sizeof(was)) &&
 	    hwloc_bitmap_intersects(cpus, from)) {
 		interrupt_near(irq, to, near);
-		add(irq, was, near, found);
+		add(irq, cpus, was, near, found);
 	}
 	hwloc_bitmap_free(cpus);
 	hwloc_bitmap_free(near);
@@ -228,7 +231,10 @@ bool interrupt_is_drivers_choice(const char *irq, hwloc_const_bitmap_t now)
 	return same;
 }
 
-/* True when the interrupt's CPUs are as interrupt_set() left them, and its device is the same. */
+/*
+ * True when the interrupt's CPUs are as interrupt_set() left them, and its device is the same. A driver
+ * that had chosen them before, and has chosen again, knows CPUs that were off-line then.
+ */
 static bool is_ours(struct json_object *interrupt)
 {
 	const char *irq = journal_text(interrupt, "irq");
@@ -240,7 +246,9 @@ static bool is_ours(struct json_object *interrupt)
 	same = now && ours && strcmp(name, journal_text(interrupt, "name")) == 0 &&
 	       read_affinity(irq, now, text, sizeof(text)) &&
 	       parse_affinity(irq, journal_text(interrupt, "now"), ours) == 0 &&
-	       (hwloc_bitmap_isequal(now, ours) || interrupt_is_drivers_choice(irq, now));
+	       (hwloc_bitmap_isequal(now, ours) ||
+		(!json_object_get_boolean(json_object_object_get(interrupt, "driver")) &&
+		 interrupt_is_drivers_choice(irq, now)));
 	hwloc_bitmap_free(now);
 	hwloc_bitmap_free(ours);
 	return same;

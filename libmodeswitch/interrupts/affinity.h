@@ -2,7 +2,7 @@
 /*
  * The CPUs on which Linux serves each interrupt. An interrupt is named by its number in /proc/irq,
  * as text; CPUs by their numbers. A change of an interrupt is a JSON object: "irq", "name" (of its
- * device), "was" and "now" (lists of CPUs).
+ * device), "was" and "now" (lists of CPUs), and "driver" (true) if the driver has chosen "was".
  */
 #ifndef AFFINITY_H
 #define AFFINITY_H

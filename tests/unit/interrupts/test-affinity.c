@@ -92,6 +92,44 @@ static void interrupts_go_to_cpus_near_their_device(void **state)
 	json_object_put(found);
 }
 
+/* Some drivers choose CPUs whenever one goes off-line or on-line. */
+static void drivers_choose_cpus(void **state)
+{
+	struct json_object *found = json_object_new_array(), *one;
+	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+
+	hwloc_bitmap_set_range(cpus, 0, 1);
+	for (int irq = 10; irq < 12; irq++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "proc/irq/%d/eth%d/x", irq, irq);
+		unit_file(name, "\n");
+		/* CPU 2 is off-line. An administrator has chosen the CPUs of interrupt 11. */
+		snprintf(name, sizeof(name), "proc/irq/%d/smp_affinity_list", irq);
+		unit_file(name, irq == 10 ? "0-1,3\n" : "3\n");
+		snprintf(name, sizeof(name), "proc/irq/%d/affinity_hint", irq);
+		unit_file(name, "b\n");
+	}
+	interrupts_find_outside(cpus, found);
+	assert_int_equal(json_object_array_length(found), 2);
+	for (int irq = 10; irq < 12; irq++) {
+		char name[64];
+
+		one = json_object_array_get_idx(found, irq - 10);
+		assert_int_equal(interrupt_set(one), 0);
+		snprintf(name, sizeof(name), "proc/irq/%d/smp_affinity_list", irq);
+		/* CPU 2 is on-line again. */
+		unit_file(name, "0-3\n");
+		snprintf(name, sizeof(name), "proc/irq/%d/affinity_hint", irq);
+		unit_file(name, "f\n");
+		assert_int_equal(interrupt_restore(one), 0);
+	}
+	assert_string_equal(unit_read("proc/irq/10/smp_affinity_list"), "0-3\n");
+	assert_string_equal(unit_read("proc/irq/11/smp_affinity_list"), "3");
+	hwloc_bitmap_free(cpus);
+	json_object_put(found);
+}
+
 static void masks_as_the_kernel_says_them(void **state)
 {
 	static const char *const bad[] = { "", "0x1", "f...f", "1-3", "g", ",1" };
@@ -116,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(interrupts_of_other_cpus),
 		TEST(interrupts_go_to_cpus_near_their_device),
+		TEST(drivers_choose_cpus),
 		TEST(masks_as_the_kernel_says_them),
 	};
 
