@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The LWK's memory: mmap, munmap, mprotect, mremap, fork and more in any order, of two processes,
- * until memory runs out. While a thread has given the lock back, another thread's page faults
- * happen, and the proxy looks through its window. After each call all page tables must be what the
- * processes' mappings say, and no page may be in two places.
+ * until memory runs out. One may borrow the other's memory, and end in the midst of a call. While a
+ * thread has given the lock back, another thread's page faults happen, and the proxy looks through
+ * its window. After each call all page tables must be what the processes' mappings say, and no page
+ * may be in two places.
  */
 #include <linux/errno.h>
 #include <linux/mempolicy.h>
+#include <setjmp.h>
 
 #include "abi/shared/calls.h"
 #include "abi/shared/grant.h"
@@ -22,6 +24,9 @@
 #include "lwk/paging/pages.h"
 #include "lwk/paging/tables.h"
 #include "lwk/partition.h"
+#include "lwk/process/affinity.h"
+#include "lwk/process/process.h"
+#include "lwk/process/schedule.h"
 
 static struct input input;
 
@@ -34,11 +39,16 @@ static struct view {
 static bool views_used;
 
 /*
- * A mark in a page tells when and in which slot it was written. A process may find its own from
- * 'from' on, and those of the other slot, its parent, before 'until', the time of its fork.
+ * A mark in a page tells when and in which slot it was written; what a borrower writes is its
+ * parent's, whose memory it is. A process may find its own from 'from' on, and those of the other
+ * slot, its parent, before 'until', the time of its fork.
  */
 static u64 next_mark, from[SLOTS], until[SLOTS];
 static bool lent;
+/* Where a process that ends in the midst of a call goes on. */
+static jmp_buf end_of_turn;
+/* A compiler for a freestanding program does not know it by its name. */
+int _setjmp(jmp_buf) __attribute__((returns_twice));
 /* The kernel takes these pages for ever during boot. */
 static u64 boot_pages;
 static unsigned int depth;
@@ -51,6 +61,12 @@ static struct space *space_of(u32 slot)
 static u32 here(void)
 {
 	return this_slot()->index;
+}
+
+/* Returns the slot that a process in this slot writes its marks for. */
+static u32 owner(u32 slot)
+{
+	return slot_at(slot)->borrowed ? slot_at(slot)->parent : slot;
 }
 
 /* ---- what only the hardware, Linux or other files of the LWK do ---- */
@@ -83,6 +99,56 @@ void signal_collect(void)
 {
 }
 
+void slot_sleep(bool (*wakes)(const struct slot *slot))
+{
+	slot_yield();
+}
+
+void slot_wake(const struct slot *slot)
+{
+}
+
+void visit_allow(bool yes)
+{
+}
+
+static u8 no_registers[1];
+
+size_t fpu_size(void)
+{
+	return 0;
+}
+
+struct cpu_set affinity_of(const struct slot *slot)
+{
+	return (struct cpu_set){ 0 };
+}
+
+void affinity_set(struct slot *slot, const struct cpu_set *set)
+{
+}
+
+/* The calls of fork.c that make processes in other ways than here. */
+
+struct cpu_time cpu_time_cycles(void)
+{
+	return (struct cpu_time){ 0 };
+}
+
+void signal_hand_down(u64 set)
+{
+}
+
+void thread_start_store(struct slot *slot, struct thread_start *start, const struct frame *frame,
+			u64 flags, u64 stack)
+{
+}
+
+void thread_run(void)
+{
+	must(!"a thread that runs");
+}
+
 static u64 linux_page[PAGE_SIZE / sizeof(u64)];
 
 void *peephole_open(u64 phys, bool write)
@@ -106,6 +172,7 @@ static void check_contents(u32 slot, const u64 *page)
 {
 	u64 mark = *page / SLOTS;
 
+	slot = owner(slot);
 	must(!*page || (mark >= from[slot] && (*page % SLOTS == slot || mark < until[slot])));
 }
 
@@ -251,6 +318,9 @@ s64 channel_request(u64 nr, const u64 args[6])
 	/* A thread must not wait with the lock, because no other could go on. */
 	must(!space_of(here())->lock.locked);
 	others();
+	/* A borrower whose proxy is gone ends here, and leaves the call as it is. */
+	if (this_slot()->borrowed && take_byte(&input) % 8 == 1)
+		process_abandon();
 	switch (nr) {
 	case LWK_CALL_UNMAP:
 		must(args[1] && args[0] % PAGE_SIZE == 0 && args[1] % PAGE_SIZE == 0);
@@ -275,6 +345,11 @@ s64 channel_request(u64 nr, const u64 args[6])
 s64 channel_call_counted(enum lwk_call_kind about, u64 nr, const u64 args[6])
 {
 	return channel_request(nr, args);
+}
+
+void process_abandon(void)
+{
+	longjmp(end_of_turn, 1);
 }
 
 /* The LWK must hold no lock of a space when it calls these. */
@@ -516,7 +591,7 @@ static u32 take_prot(void)
 
 static void write_mark(u64 addr)
 {
-	u64 mark = next_mark++ * SLOTS + here(), *at;
+	u64 mark = next_mark++ * SLOTS + owner(here()), *at;
 
 	addr = ALIGN_DOWN(addr, PAGE_SIZE);
 	at = space_hold(space_of(here()), addr, true, true);
@@ -547,7 +622,8 @@ static void end_process(u32 slot)
 	space_leave();
 	/* The process has no other threads any more. */
 	depth++;
-	space_destroy(space_of(slot));
+	if (!fork_return())
+		space_destroy(space_of(slot));
 	depth--;
 }
 
@@ -570,7 +646,27 @@ static void copy_process(void)
 	space_let_change(parent);
 }
 
-/* vfork(2): the memory is in the offer, and comes back. */
+/* Begins a process that borrows the memory which this slot's process lends. */
+static void borrow(void)
+{
+	struct slot *slot = this_slot();
+	u32 child = !slot->index;
+
+	slot->fpu_area = slot_at(child)->fpu_area = no_registers;
+	begin_process(child);
+	if (!space_of(child)->root)
+		return;
+	/* Number 1, open. */
+	slot->offer.state = 1 << 2 | 1;
+	partition_run(child);
+	/* Neither process has other threads. */
+	depth++;
+	must(!fork_adopt(!child, 1));
+	depth--;
+	partition_run(!child);
+}
+
+/* vfork(2): the memory is in the offer, another process may borrow it, and it comes back. */
 static void lend_or_return(void)
 {
 	struct slot *slot = this_slot();
@@ -579,7 +675,9 @@ static void lend_or_return(void)
 		space_revoke_all(&slot->own.space);
 		forget_views(slot->index, 0, LWK_USER_END);
 		space_move(&slot->offer.space, &slot->own.space);
-		lent = true;
+		slot->offer.lent = lent = true;
+		if (!space_of(!slot->index)->root && take_byte(&input) & 1)
+			borrow();
 	} else if (slot->offer.space.root) {
 		space_move(&slot->own.space, &slot->offer.space);
 		space_resume(&slot->own.space);
@@ -683,11 +781,14 @@ static void step(void)
 	u32 slot = what >> 7;
 
 	partition_run(slot);
-	if (what % 128 >= 126 && space_of(slot)->root)
+	depth = 0;
+	if (setjmp(end_of_turn))
+		end_process(slot);
+	else if (what % 128 >= 126 && space_of(slot)->root)
 		end_process(slot);
 	else if (space_of(slot)->root)
 		call(what);
-	else if (!slot_at(slot)->offer.space.root)
+	else if (!slot_at(slot)->offer.space.root && !slot_at(!slot)->borrowed)
 		begin_process(slot);
 	else
 		lend_or_return();
@@ -696,12 +797,13 @@ static void step(void)
 
 static void end_all(void)
 {
-	for (u32 i = 0; i < SLOTS; i++) {
-		partition_run(i);
-		if (slot_at(i)->offer.space.root)
+	/* The end of a borrower gives its parent memory. */
+	for (u32 i = 0; i < 2 * SLOTS; i++) {
+		partition_run(i % SLOTS);
+		if (this_slot()->offer.space.root)
 			lend_or_return();
-		if (space_of(i)->root)
-			end_process(i);
+		if (space_of(here())->root)
+			end_process(here());
 	}
 	check_all();
 	must(user_free_bytes() == status->user_bytes);
