@@ -60,6 +60,7 @@ vm_static = \
 	$(vm)/proxies/evil-proxy \
 	$(vm)/proxies/find-addresses \
 	$(vm)/proxies/keep-device \
+	$(vm)/proxies/kept-window \
 	$(vm)/proxies/mute-files \
 	$(vm)/proxies/mute-listener \
 	$(vm)/proxies/mute-memory \
@@ -77,10 +78,10 @@ vm_static = \
 $(vm_static): %: $(srcdir)/%.c
 	$(vm_cc) -pthread -static $< -o $@ -lrt
 $(vm)/proxies/early-threads $(vm)/proxies/ended-borrower $(vm)/proxies/ended-waiter \
-	$(vm)/proxies/evil-proxy $(vm)/proxies/find-addresses $(vm)/proxies/keep-device $(vm)/proxies/mute-memory $(vm)/proxies/wait-fault \
-	$(vm)/proxies/without-grants: $(abi_headers)
+	$(vm)/proxies/evil-proxy $(vm)/proxies/find-addresses $(vm)/proxies/keep-device $(vm)/proxies/kept-window $(vm)/proxies/mute-memory \
+	$(vm)/proxies/wait-fault $(vm)/proxies/without-grants: $(abi_headers)
 $(vm)/proxies/early-threads $(vm)/proxies/ended-borrower $(vm)/proxies/ended-waiter \
-	$(vm)/proxies/evil-proxy: $(srcdir)/$(vm)/proxies/own-proxy.h
+	$(vm)/proxies/evil-proxy $(vm)/proxies/kept-window: $(srcdir)/$(vm)/proxies/own-proxy.h
 
 # Programs that are linked as the distribution's compilers link by default.
 vm_default = \

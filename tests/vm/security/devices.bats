@@ -86,6 +86,28 @@ is_useless()
 	node_is_clean
 }
 
+# The LWK believes proxies of its job that they have removed a mapping.
+@test "a proxy that keeps memory which its LWK has taken back loses it at the instance's end" {
+	run -0 bed bash -s <<-EOF
+	$keeper
+	device=\$(on 405 user1)
+	coproc KEEPER { exec \$as_user1 kept-window "\$device"; }
+	trap : PIPE
+	exec {to}>&"\${KEEPER[1]}" {from}<&"\${KEEPER[0]}"
+	read -r line <&"\$from"
+	echo "\$line"
+	switch-once off 405 >/dev/null
+	device=\$(on 406 user2)
+	LWK_DEVICE=\$device setpriv --reuid user2 --regid user2 --clear-groups lwkexec /opt/lwk-tests/hold-memory 300 1
+	echo >&"\$to"
+	cat <&"\$from"
+	switch-once off 406 >/dev/null
+	EOF
+	echo "$output"
+	[[ $output == kept*holding*'nothing left'*'keep: right' ]]
+	node_is_clean
+}
+
 @test "lwkctl reset ends what has the device open" {
 	run -0 bed bash -s <<-EOF
 	$keeper
