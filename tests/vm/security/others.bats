@@ -15,7 +15,8 @@ setup_file()
 teardown_file()
 {
 	# Nobody but root can remove such a link where the sticky bit is set.
-	bed sh -c 'for dir in /root /dev/shm /tmp /var/tmp; do find $dir -xdev -samefile $dir/precious -delete; done'
+	bed sh -c 'for dir in /root /dev/shm /tmp /var/tmp; do find $dir -xdev -samefile $dir/precious -delete; done
+		rm -f /dev/shm/left; ipcrm -M 0x4c574b; perl -e "\$queue = q(left); syscall(241, \$queue)"'
 	node_is_clean
 }
 
@@ -130,8 +131,17 @@ traps()
 	node_is_clean
 }
 
+# names: prints what is where jobs could leave files.
+names()
+{
+	bed sh -c 'ls -A /dev/shm /run/slurm-lwk /var/log/slurm-lwk 2>&1; true'
+}
+
 @test "the next job finds nothing of the last one" {
-	before=$(bed sh -c 'ls -A /dev/shm /run/slurm-lwk /var/log/slurm-lwk')
+	# The first LWK job makes a directory that stays.
+	bed test -e /run/slurm-lwk || as user1 srun -n1 -c2 --mem=300 --lwk "$programs/hello"
+	node_is_clean
+	before=$(names)
 	# shellcheck disable=SC2016  # the job's shells expand these
 	look='lwkctl counters "$SLURM_JOB_ID"; lwkctl stat "$SLURM_JOB_ID" --json | tr -d " \n" |
 		grep -oE "[a-z_]*(calls|faults|processes|signals)\":[0-9]*"; lwkctl kmsg "$SLURM_JOB_ID" |
@@ -147,6 +157,59 @@ traps()
 	run -0 as user2 srun -Q -n1 -c2 --mem=300 --lwk --lwk-launch=none sh -c "$look"
 	echo "$output"
 	[[ $output == "$first"* ]]
-	[[ $(bed sh -c 'ls -A /dev/shm /run/slurm-lwk /var/log/slurm-lwk') == "$before" ]]
+	node_is_clean
+	diff <(echo "$before") <(names)
+}
+
+# shared_memory: a Perl program that makes a file in /dev/shm, a segment and a queue with what a job leaves behind, or
+# with the argument "take" tells what of these somebody else's it can have.
+shared_memory()
+{
+	cat <<-'EOF'
+	my ($key, $file, $queue, $create) = (0x4c574b, '/dev/shm/left', 'left', 01000);
+	my ($mq_open, $new, $word) = (240, 0100, 'left behind');
+	if ($ARGV[0] eq 'take') {
+		print "file\n" if open(my $in, '<', $file) || open(my $out, '>>', $file) || unlink($file);
+		for my $flags (0400, 0600, $create | 0600) {
+			print "segment\n" if defined shmget($key, $flags & $create ? 4096 : 0, $flags);
+		}
+		for my $id (split /,/, $ARGV[1]) {
+			print "segment $id\n" if shmread($id, my $found, 0, 11) || shmwrite($id, 'taken', 0, 5) || shmctl($id, 0, 0);
+		}
+		for my $flags (0, 1, 2, $new | 2) {
+			print "queue\n" if syscall($mq_open, $queue, $flags, 0600, 0) >= 0;
+		}
+		print "tried\n";
+	} else {
+		my ($out, $id, $found);
+		umask 077;
+		open($out, '>', $file) && print($out $word) && close($out) or die "file: $!";
+		$id = shmget($key, 4096, $create | 0600) // die "segment: $!";
+		shmwrite($id, $word, 0, 11) && shmread($id, $found, 0, 11) && $found eq $word or die "segment: $!";
+		syscall($mq_open, $queue, $new | 2, 0600, 0) >= 0 or die "queue: $!";
+		print "left $id\n";
+	}
+	EOF
+}
+
+@test "what the last job has left in shared memory is its user's only" {
+	shared_memory | as user1 sh -c 'cat >shared.pl'
+	shared_memory | as user2 sh -c 'cat >shared.pl'
+	run -0 as user1 srun -Q -n1 -c2 --mem=300 --lwk perl shared.pl leave
+	echo "$output"
+	[[ $output == 'left '* ]]
+	id=${output#left }
+	# The segment is there, and the LWK that had it attached has given it up.
+	run -0 bed awk -v id="$id" '$2 == id { print $3, $7 }' /proc/sysvipc/shm
+	[[ $output == '600 0' ]]
+	for launch in auto none; do
+		run -0 as user2 srun -Q -n1 -c2 --mem=300 --lwk --lwk-launch="$launch" perl shared.pl take "$id"
+		echo "$output"
+		[[ $output == tried ]]
+	done
+	# All of it is there still, for its user.
+	run -0 as user1 sh -c 'cat /dev/shm/left; perl shared.pl take "$1"' - "$id"
+	echo "$output"
+	[[ $output == 'left behind'*file*segment*"segment $id"*queue*tried ]]
 	node_is_clean
 }
