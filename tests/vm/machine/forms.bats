@@ -110,7 +110,9 @@ runs()
 		for cpu in $(echo "$cpus" | tr , " "); do
 			lwkexec taskset -c "$cpu" /opt/lwk-tests/affinity list || exit
 		done
-		lwkexec /opt/lwk-tests/affinity && lwkexec /opt/lwk-tests/openmp && lwkexec /opt/lwk-tests/sleeper 1'
+		/opt/lwk-tests/cpu-faults >faults && lwkexec /opt/lwk-tests/cpu-faults | diff faults - &&
+			grep -c signal faults && lwkexec /opt/lwk-tests/affinity && lwkexec /opt/lwk-tests/openmp &&
+			lwkexec /opt/lwk-tests/sleeper 1'
 	echo "$output"
 	there=${lines[0]} cpus=${lines[1]} gone=0
 	for cpu in ${cpus//,/ }; do
@@ -118,7 +120,7 @@ runs()
 		gone=$((gone + 1))
 	done
 	((gone >= 2 && there + gone == before))
-	[[ $output == *'classes: right'*"$gone threads of $gone, sum "*'over' ]]
+	[[ $output == *$'\n28\n'*'classes: right'*"$gone threads of $gone, sum "*'over' ]]
 	node_is_clean
 }
 
