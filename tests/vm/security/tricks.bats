@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bed: second
-# bats file_tags=version-2
+# also nightly: bookworm --release bookworm --append testbed.cpuset_v2_mode, cpusets
 #
 # The module's uses of Linux's internals can be turned off by their names: jobs run all the same, and
-# only what each is for is missing. With cgroup version 1 they would need cpusets in cpuset_v2_mode.
+# only what each is for is missing. With cgroup version 1 they need cpusets in cpuset_v2_mode.
 
 load ../helpers
 
@@ -50,6 +50,7 @@ run_job()
 	[[ $calls && $seconds && $kbytes && $others ]]
 }
 
+# bats test_tags=version-2
 @test "without all tricks a job runs, and just what they are for is missing" {
 	without "$all"
 	run_job
@@ -60,6 +61,7 @@ run_job()
 	[[ $output == *'the trick "crash-stop" is turned off: an LWK goes on while'* ]]
 }
 
+# bats test_tags=version-2
 @test "with all tricks it is there" {
 	without ''
 	run_job
@@ -68,16 +70,31 @@ run_job()
 	[[ $output == *'tricks'*'all of Linux'* ]]
 }
 
+# bats test_tags=version-2
 @test "a name that is no trick is refused" {
 	run ! without calls,magic
 	run -0 bed sh -c 'dmesg | grep -c "expected names of tricks separated by commas, found .magic"'
 	run ! bed test -e /sys/module/lwkpart
 }
 
-# bats test_tags=nightly
+# bats test_tags=version-2,nightly
 @test "a job runs without each trick alone" {
 	for trick in ${all//,/ }; do
 		without "$trick"
 		run_job
 	done
+}
+
+# bats test_tags=cpusets,version-1,nightly
+@test "without the trick cpusets jobs run where the hierarchy was mounted with cpuset_v2_mode" {
+	without cpusets
+	run_job
+	((calls > 0 && seconds >= 1 && kbytes > 90000 && others == 0))
+	# The CPUs that were lent are in Slurm's cpusets still.
+	as user1 srun --exclusive true
+	run_job
+	run bed lwkctl check
+	[[ $output == *'tricks'*'cpusets'* ]]
+	run bed dmesg
+	[[ $output == *'the trick "cpusets" is turned off'* && $output != *'a hierarchy without cpuset_v2_mode'* ]]
 }
