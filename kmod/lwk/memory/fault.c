@@ -175,12 +175,12 @@ static int fetch(struct space *space, const struct area *area, u64 addr, bool wr
 		return 0;
 	for (s64 i = 0; i < n; i++) {
 		u64 *entry = entry_at(space, addr + i * PAGE_SIZE, 1, true);
-		u32 prot = area->prot & ~(pages[i] & LWK_GRANT_WRITABLE ? 0 : PROT_WRITE);
+		u64 bits = prot_bits(area->prot) & ~(pages[i] & LWK_GRANT_WRITABLE ? 0 : PTE_W);
 
 		if (!entry)
 			return -ENOMEM;
-		if (!(*entry & PTE_P) || prot & PROT_WRITE)
-			*entry = (pages[i] & PTE_ADDR) | PTE_GRANTED | prot_bits(prot);
+		if (!(*entry & PTE_P) || bits & PTE_W)
+			*entry = (pages[i] & PTE_ADDR) | PTE_GRANTED | bits;
 	}
 	return n > 0 ? 0 : -EIO;
 }
