@@ -23,8 +23,8 @@
 
 /* Pages that are written one after the other before more of them come at once. */
 #define RUN_PAGES 8
-/* Pages that are unpinned before other tasks may have the CPU. */
-#define UNPIN_BATCH 512
+/* Pages that are looked at or unpinned before other tasks may have the CPU. */
+#define BATCH 512
 
 struct file_pages {
 	struct mmu_interval_notifier notifier;
@@ -55,24 +55,26 @@ static void unpin_range(struct file_pages *files, unsigned long first, unsigned 
 	{
 		xa_erase(&files->pages, index);
 		unpin_user_page(page);
-		if (++done % UNPIN_BATCH == 0)
+		if (++done % BATCH == 0)
 			cond_resched();
 	}
 }
 
-/* With the mutex held: finds the pages of [*first, *last] that the LWK has, false when there is none. */
-static bool find_pages(struct file_pages *files, unsigned long *first, unsigned long *last)
+/*
+ * Returns the index of the last page of [first, last] that the LWK has. There is one. Linux may name all
+ * addresses, and the LWK walks its tables as far as it is asked. The caller holds the mutex.
+ */
+static unsigned long find_last(struct file_pages *files, unsigned long first, unsigned long last)
 {
-	unsigned long index, end = *last;
-	bool found = false;
+	unsigned long index, found = first;
+	unsigned int done = 0;
 	struct page *page;
 
-	xa_for_each_range(&files->pages, index, page, *first, end)
+	xa_for_each_range(&files->pages, index, page, first, last)
 	{
-		if (!found)
-			*first = index;
-		*last = index;
-		found = true;
+		found = index;
+		if (++done % BATCH == 0)
+			cond_resched();
 	}
 	return found;
 }
@@ -105,12 +107,12 @@ static bool give_back(struct mmu_interval_notifier *notifier,
 		mutex_lock(&files->mutex);
 	else if (!mutex_trylock(&files->mutex))
 		return false;
-	if (!files->closed && find_pages(files, &first, &last)) {
+	if (!files->closed && xa_find(&files->pages, &first, last, XA_PRESENT)) {
 		if (!mmu_notifier_range_blockable(range)) {
 			mutex_unlock(&files->mutex);
 			return false;
 		}
-		revoke(files, first, last);
+		revoke(files, first, find_last(files, first, last));
 	}
 	mmu_interval_set_seq(notifier, sequence);
 	mutex_unlock(&files->mutex);
