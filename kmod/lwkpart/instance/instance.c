@@ -54,6 +54,11 @@ void instance_wake_watch(struct instance *instance, unsigned long delay)
 	unsigned int cpu = instance->doorbells.target[0];
 
 	/* The CPU may have gone off-line, or may have been lent, since it was chosen. */
-	mod_delayed_work_on(cpu_online(cpu) ? cpu : WORK_CPU_UNBOUND, system_percpu_wq,
-			    &instance->watch.work, delay);
+	if (cpu_online(cpu)) {
+		mod_delayed_work_on(cpu, system_percpu_wq, &instance->watch.work, delay);
+		/* Linux moves a timer that was there before the CPU was dead, and none that came later. */
+		if (cpu_online(cpu))
+			return;
+	}
+	mod_delayed_work_on(WORK_CPU_UNBOUND, system_percpu_wq, &instance->watch.work, delay);
 }
