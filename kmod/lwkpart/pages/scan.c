@@ -12,6 +12,7 @@
 #include <linux/mm.h>
 #include <linux/page_idle.h>
 #include <linux/pid.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
@@ -126,42 +127,78 @@ static void look_at_huge_pmd(struct scan *scan, struct mm_struct *mm, pmd_t *pmd
 	spin_unlock(lock);
 }
 
-/* Scans one mapping until 'end' or until the list is full. Returns where it stopped. */
+/*
+ * True when Linux may free the mapping's tables at any time, and not by RCU: processes that map the same
+ * aligned GB of hugetlb share a table, which mmap_lock of one of them does not keep.
+ */
+static bool tables_may_go(const struct vm_area_struct *vma)
+{
+	return !IS_ENABLED(CONFIG_MMU_GATHER_RCU_TABLE_FREE) && vma->vm_flags & VM_MAYSHARE &&
+	       ALIGN(vma->vm_start, PUD_SIZE) + PUD_SIZE <= vma->vm_end;
+}
+
+/* Scans one mapping of hugetlb until 'end' or until the list is full. Returns where it stopped. */
+static unsigned long scan_hugetlb(struct scan *scan, struct vm_area_struct *vma,
+				  unsigned long start, unsigned long end)
+{
+	u64 flags = LWKPART_PAGE_HUGETLB | LWKPART_PAGE_HUGE;
+	struct mm_struct *mm = vma->vm_mm;
+	unsigned long address, next;
+	pud_t *giant;
+	pmd_t *pmd;
+
+	if (tables_may_go(vma))
+		return end;
+	for (address = start; address < end && !is_full(scan); address = next) {
+		/* Another process's end may free a table that this one shares with it. */
+		rcu_read_lock();
+		pmd = walk_find_pmd(mm, address, end, &next, &giant);
+		scan->entries++;
+		/* Only hugetlb has pages of 1 GB that can move; page_table_lock protects them. */
+		if (giant) {
+			spin_lock(&mm->page_table_lock);
+			if (pud_present(*giant) && pud_leaf(*giant))
+				look_at(scan, (unsigned long *)giant, pud_page(*giant),
+					address & PUD_MASK, flags | LWKPART_PAGE_GIANT);
+			spin_unlock(&mm->page_table_lock);
+		}
+		if (pmd)
+			look_at_huge_pmd(scan, mm, pmd, address, flags);
+		rcu_read_unlock();
+	}
+	return min(address, end);
+}
+
+/* Scans one mapping of other memory in the same way. */
 static unsigned long scan_mapping(struct scan *scan, struct vm_area_struct *vma,
 				  unsigned long start, unsigned long end)
 {
-	u64 hugetlb = is_vm_hugetlb_page(vma) ? LWKPART_PAGE_HUGETLB | LWKPART_PAGE_HUGE : 0;
 	struct mm_struct *mm = vma->vm_mm;
-	unsigned long address, next;
+	unsigned long address, next, room;
 	pud_t *giant;
 	pmd_t *pmd;
 
 	for (address = start; address < end && !is_full(scan); address = next) {
 		pmd = walk_find_pmd(mm, address, end, &next, &giant);
 		scan->entries++;
-		/* Only hugetlb has pages of 1 GB that can move; page_table_lock protects them. */
-		if (giant && hugetlb) {
-			spin_lock(&mm->page_table_lock);
-			if (pud_present(*giant) && pud_leaf(*giant))
-				look_at(scan, (unsigned long *)giant, pud_page(*giant),
-					address & PUD_MASK, hugetlb | LWKPART_PAGE_GIANT);
-			spin_unlock(&mm->page_table_lock);
-		}
 		if (!pmd || pmd_none(*pmd) || !pmd_present(*pmd))
 			continue;
-		if (pmd_leaf(*pmd)) {
-			look_at_huge_pmd(scan, mm, pmd, address, hugetlb | LWKPART_PAGE_HUGE);
+		/* The list must have room for all pages of this part of the table. */
+		room = min(next - address,
+			   (unsigned long)(scan->capacity - scan->count) * PAGE_SIZE);
+		/*
+		 * Linux frees a table that is empty, or all of whose pages a huge page gets, without
+		 * more of mmap_lock than this has. Its walker makes a table where there is none, which is
+		 * rare, as it was there a moment ago; it warns of a huge page, so the look comes right
+		 * before.
+		 */
+		if (pmd_leaf(READ_ONCE(*pmd)) ||
+		    apply_to_page_range(mm, address, room, look_at_pte, scan)) {
+			look_at_huge_pmd(scan, mm, pmd, address, LWKPART_PAGE_HUGE);
 			continue;
 		}
-		/* The list must have room for all pages of this part of the table. */
-		next = min(next,
-			   address + (unsigned long)(scan->capacity - scan->count) * PAGE_SIZE);
-		scan->entries += (next - address) >> PAGE_SHIFT;
-		/*
-		 * This function makes a table where there is none. That is rare, because the
-		 * table was there a moment ago.
-		 */
-		apply_to_page_range(mm, address, next - address, look_at_pte, scan);
+		next = address + room;
+		scan->entries += room >> PAGE_SHIFT;
 		cond_resched();
 	}
 	return min(address, end);
@@ -180,6 +217,8 @@ static unsigned long scan_memory(struct scan *scan, struct mm_struct *mm, unsign
 		start = max(start, vma->vm_start);
 		if (vma->vm_flags & (VM_PFNMAP | VM_IO | VM_MIXEDMAP))
 			start = vma->vm_end;
+		else if (is_vm_hugetlb_page(vma))
+			start = scan_hugetlb(scan, vma, start, min(end, vma->vm_end));
 		else
 			start = scan_mapping(scan, vma, start, min(end, vma->vm_end));
 		scan->entries++;

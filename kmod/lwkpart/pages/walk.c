@@ -18,8 +18,8 @@ pmd_t *walk_find_pmd(struct mm_struct *mm, unsigned long address, unsigned long 
 		     unsigned long *next, pud_t **giant)
 {
 	pgd_t *pgd = pgd_offset(mm, address);
+	pud_t *pud, entry;
 	p4d_t *p4d;
-	pud_t *pud;
 
 	*giant = NULL;
 	*next = pgd_addr_end(address, end);
@@ -31,16 +31,18 @@ pmd_t *walk_find_pmd(struct mm_struct *mm, unsigned long address, unsigned long 
 		return NULL;
 	pud = pud_offset(p4d, address);
 	*next = pud_addr_end(address, end);
-	if (pud_none(*pud) || !pud_present(*pud))
+	/* Linux takes a table of hugetlb out at any time, so all looks are at one value. */
+	entry = READ_ONCE(*pud);
+	if (pud_none(entry) || !pud_present(entry))
 		return NULL;
-	if (pud_leaf(*pud)) {
+	if (pud_leaf(entry)) {
 		*giant = pud;
 		return NULL;
 	}
-	if (pud_bad(*pud))
+	if (pud_bad(entry))
 		return NULL;
 	*next = pmd_addr_end(address, end);
-	return pmd_offset(pud, address);
+	return pmd_offset(&entry, address);
 }
 
 struct mm_struct *walk_find_memory(s32 number)

@@ -17,7 +17,8 @@ int walk_lock_memory(struct mm_struct *mm);
 /*
  * The entry for 'address' in a table of 2 MB entries, or NULL when the upper levels have none.
  * *next is the end of what the entry or the hole covers, at most 'end'. *giant is the entry
- * of a 1 GB page at 'address', or NULL. With mmap_lock held.
+ * of a 1 GB page at 'address', or NULL. With mmap_lock held; for a mapping of hugetlb, which may share
+ * tables with other processes, the table is there as long as RCU's read lock is held, too.
  */
 pmd_t *walk_find_pmd(struct mm_struct *mm, unsigned long address, unsigned long end,
 		     unsigned long *next, pud_t **giant);
