@@ -11,7 +11,8 @@
 /*
  * Makes an LWK process on a free LWK CPU; the calling process becomes its proxy.
  * With LWK_PROC_SHARE and no free CPU, the process shares the CPU of slot 'index'.
- * The process lives as long as this open file. EAGAIN: every LWK CPU has a process, or the CPU of
+ * The process lives as long as this open file, and when its proxy is the last to close that, it has ended
+ * afterwards; nobody else waits for its end. EAGAIN: every LWK CPU has a process, or the CPU of
  * 'index' has as many threads as it can have; EBUSY: the instance is FREEZING or FROZEN; EHOSTDOWN:
  * the instance does not run; EALREADY: this file has a process; EACCES: the caller's effective user
  * is not the instance's, which binds root, too. Other errors: the caller could not be moved into the

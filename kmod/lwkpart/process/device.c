@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/workqueue.h>
 
 #include "abi/control/kmsg.h"
 #include "abi/device/counters.h"
@@ -36,6 +37,7 @@
 
 static dev_t first_device;
 static struct class *device_class;
+static struct workqueue_struct *closers;
 
 static long get_status(struct lwk_process *process, void __user *arg)
 {
@@ -273,12 +275,11 @@ static int device_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static int device_close(struct inode *inode, struct file *file)
+/* Ends the process, for which it may wait for the LWK, and frees it. */
+static void close_process(struct lwk_process *process)
 {
-	struct lwk_process *process = file->private_data;
 	struct lwk_thread *thread;
 
-	event_forget(&process->instance->events, process);
 	/* A file that was only used to watch the instance has no process to wait for. */
 	if (process->first.slot >= 0)
 		process_end(process);
@@ -296,6 +297,33 @@ static int device_close(struct inode *inode, struct file *file)
 	free_page((unsigned long)process->gone_page);
 	xa_destroy(&process->shown_parts);
 	kfree(process);
+}
+
+static void close_later(struct work_struct *work)
+{
+	struct lwk_process *process = container_of(work, struct lwk_process, closing);
+	struct instance *instance = process->instance;
+
+	close_process(process);
+	instance_put(instance);
+}
+
+static int device_close(struct inode *inode, struct file *file)
+{
+	struct lwk_process *process = file->private_data;
+
+	event_forget(&process->instance->events, process);
+	if (process->first.slot < 0 || task_tgid(current) == process->proxy) {
+		close_process(process);
+		return 0;
+	}
+	/*
+	 * Anybody can be the last to close a file: who throws away a message with its descriptor, or
+	 * Linux's worker for all files that kernel threads close. Only the proxy waits for the LWK itself.
+	 */
+	instance_get(process->instance);
+	INIT_WORK(&process->closing, close_later);
+	queue_work(closers, &process->closing);
 	return 0;
 }
 
@@ -376,11 +404,18 @@ int instance_devices_init(void)
 	error = PTR_ERR_OR_ZERO(device_class);
 	if (error)
 		goto unregister;
+	closers = alloc_workqueue("lwkpart", WQ_UNBOUND, 0);
+	if (!closers) {
+		error = -ENOMEM;
+		goto destroy_class;
+	}
 	error = charge_init();
 	if (error)
-		goto destroy_class;
+		goto destroy_closers;
 	return 0;
 
+destroy_closers:
+	destroy_workqueue(closers);
 destroy_class:
 	class_destroy(device_class);
 unregister:
@@ -391,6 +426,8 @@ unregister:
 void instance_devices_exit(void)
 {
 	charge_exit();
+	/* Closed files of instances that were destroyed do not hold the module, so this waits for them. */
+	destroy_workqueue(closers);
 	class_destroy(device_class);
 	unregister_chrdev_region(first_device, LWKPART_MAX_INSTANCES);
 }

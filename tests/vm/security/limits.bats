@@ -66,6 +66,17 @@ teardown()
 	node_is_clean
 }
 
+@test "a process that throws away a message with the descriptor of another's LWK process does not wait for the LWK" {
+	run -0 bed bash -s <<-'EOF'
+	device=$(switch-once on 410 0 4-5 400M faulty | grep -o '/dev/lwk/[0-9]*')
+	timeout 60 /opt/lwk-tests/wait-fault passes "$device"
+	switch-once off 410
+	EOF
+	echo "$output"
+	[[ $output == *'the close waits for nobody'*'the process has ended'* ]]
+	node_is_clean
+}
+
 @test "while a proxy's requests wait for memory that never answers, others look at its LWK and end it" {
 	run -0 bed bash -s <<-'EOF'
 	echo 1 >/proc/sys/vm/unprivileged_userfaultfd

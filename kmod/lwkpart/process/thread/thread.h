@@ -55,8 +55,9 @@ struct lwk_thread {
 
 struct lwk_process {
 	struct instance *instance;
-	struct file *file;     /* whose process it is; it holds the process, not the reverse */
-	struct list_head link; /* instance->files */
+	struct file *file;	    /* whose process it is; it holds the process, not the reverse */
+	struct list_head link;	    /* instance->files */
+	struct work_struct closing; /* device.c: after the file was closed */
 	/*
 	 * Each file has its own, so that hiding what is mapped of it costs other processes of the
 	 * instance nothing.

@@ -516,6 +516,9 @@ static inline void kref_put(struct kref *kref, void (*release)(struct kref *kref
 	if (__atomic_fetch_sub(&kref->count, 1, __ATOMIC_SEQ_CST) == 1)
 		release(kref);
 }
+struct work_struct {
+	int unused;
+};
 struct delayed_work {
 	int work;
 };

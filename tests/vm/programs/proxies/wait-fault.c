@@ -14,6 +14,9 @@
  * wait-fault reads DEVICE: waits for a pipe instead, and prints in which state the LWK is when a
  * signal ends that.
  *
+ * wait-fault passes DEVICE: ends while the device's descriptor is in a message that another process throws
+ * away, and prints whether that one waits for the LWK.
+ *
  * wait-fault leaves DEVICE: becomes another program while a child keeps the device open, and prints
  * whether it gets the signal that is for proxies.
  */
@@ -28,7 +31,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -217,6 +222,49 @@ static int stay(void)
 	return 0;
 }
 
+/* ---- a process whose file another one closes ---- */
+
+static int pass_device(int socket)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(device))];
+	} control = { .header = { CMSG_LEN(sizeof(device)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec text = { "", 1 };
+	struct msghdr message = { .msg_iov = &text,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof(control) };
+
+	memcpy(CMSG_DATA(&control.header), &device, sizeof(device));
+	CHECK(sendmsg(socket, &message, 0) == 1);
+	return 0;
+}
+
+/* The message that has the proxy's device is in the socket when the proxy has ended. */
+static int throw_away(const char *path, int socket, pid_t proxy)
+{
+	struct lwk_instance_status status;
+	struct timespec before, after;
+	int end_of_proxy;
+
+	CHECK(waitpid(proxy, &end_of_proxy, 0) == proxy && end_of_proxy == 0);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	close(socket);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	/* A CPU that hangs has five seconds to let its process go. */
+	puts(after.tv_sec - before.tv_sec < 3 ? "the close waits for nobody"
+					      : "the close waits for the LWK");
+	device = open(path, O_RDWR | O_CLOEXEC);
+	CHECK(device >= 0);
+	do {
+		usleep(1000);
+		CHECK(ioctl(device, LWK_GET_STATUS, &status) == 0);
+	} while (status.processes);
+	puts("the process has ended");
+	return 0;
+}
+
 static int touch_hidden(void *page)
 {
 	time_t start = time(NULL);
@@ -255,12 +303,23 @@ static void *map_meanwhile(void *argument)
 int main(int argc, char **argv)
 {
 	pthread_t thread;
-	struct lwk_proc_create create = { .pid = getpid() };
+	struct lwk_proc_create create = {};
+	int sockets[2] = { -1, -1 };
 	volatile char *window;
+	pid_t proxy;
 
 	if (strcmp(argv[argc - 1], "left") == 0)
 		return stay();
+	if (strcmp(argv[1], "passes") == 0) {
+		CHECK(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, sockets) == 0);
+		proxy = fork();
+		CHECK(proxy >= 0);
+		close(sockets[proxy != 0]);
+		if (proxy)
+			return throw_away(argv[2], sockets[0], proxy);
+	}
 
+	create.pid = getpid();
 	device = open(argv[argc - 1], O_RDWR | O_CLOEXEC);
 	CHECK(device >= 0);
 	CHECK(ioctl(device, LWK_PROC_CREATE, &create) == 0);
@@ -276,6 +335,8 @@ int main(int argc, char **argv)
 	/* A page that it can make, and then none any more. */
 	window[0] = 1;
 	CHECK(ask(LWK_CALL_START, START, START + SIZE, 0) == 0);
+	if (strcmp(argv[1], "passes") == 0)
+		return pass_device(sockets[1]);
 	if (strcmp(argv[1], "reads") == 0)
 		return read_pipe();
 	if (strcmp(argv[1], "leaves") == 0)
