@@ -6,7 +6,9 @@
  */
 #include "process/rouse.h"
 
+#include <linux/pid.h>
 #include <linux/sched/signal.h>
+#include <linux/xarray.h>
 
 #include "abi/device/serve.h"
 #include "process/thread/thread.h"
@@ -28,13 +30,37 @@ static bool takes_signal(struct lwk_process *process, struct task_struct *task)
 	return handler != SIG_DFL && handler != SIG_IGN;
 }
 
-static void rouse(struct lwk_process *process)
+/* A Linux process has got its signals in this round, or no thread of it can take one. */
+#define DONE xa_mk_value(0)
+
+/*
+ * Returns the memory map that the threads of a proxy have in common, only to be compared; DONE: all have
+ * ended; NULL: there are none.
+ */
+static void *find_memory(struct pid *proxy)
 {
-	struct pid *proxy = smp_load_acquire(&process->proxy);
+	struct task_struct *leader, *task;
+	void *memory = NULL;
+
+	rcu_read_lock();
+	leader = pid_task(proxy, PIDTYPE_TGID);
+	if (leader)
+		for_each_thread(leader, task)
+		{
+			memory = READ_ONCE(task->mm);
+			if (memory)
+				break;
+		}
+	rcu_read_unlock();
+	return leader && !memory ? DONE : memory;
+}
+
+static void rouse(struct lwk_process *process, struct pid *proxy)
+{
 	struct task_struct *leader, *task;
 
 	rcu_read_lock();
-	leader = proxy ? pid_task(proxy, PIDTYPE_TGID) : NULL;
+	leader = pid_task(proxy, PIDTYPE_TGID);
 	if (leader)
 		for_each_thread(leader, task)
 			/* A thread that stands still must not get ever more of them. */
@@ -44,15 +70,41 @@ static void rouse(struct lwk_process *process)
 	rcu_read_unlock();
 }
 
+/*
+ * Goes through the threads of a proxy once in a round, however many processes it is the proxy of: there
+ * may be thousands of both. 'known' has what find_memory() found, by the proxy's number. Without
+ * memory for an entry the threads are looked at once more.
+ */
+static void rouse_once(struct lwk_process *process, struct xarray *known)
+{
+	struct pid *proxy = smp_load_acquire(&process->proxy);
+	void *memory;
+
+	if (!proxy)
+		return;
+	memory = xa_load(known, pid_nr(proxy));
+	if (!memory) {
+		memory = find_memory(proxy);
+		xa_store(known, pid_nr(proxy), memory, GFP_NOWAIT | __GFP_NOWARN);
+	}
+	if (memory == DONE || !charge_is_of(&process->first.charge, memory))
+		return;
+	rouse(process, proxy);
+	xa_store(known, pid_nr(proxy), DONE, GFP_NOWAIT | __GFP_NOWARN);
+}
+
 void rouse_proxies(struct instance *instance)
 {
 	struct lwk_process *process;
+	struct xarray known;
 
+	xa_init(&known);
 	/* A process is freed after its file has left the list. */
 	mutex_lock(&instance->files_mutex);
 	list_for_each_entry(process, &instance->files, link) {
-		rouse(process);
+		rouse_once(process, &known);
 		cond_resched();
 	}
 	mutex_unlock(&instance->files_mutex);
+	xa_destroy(&known);
 }

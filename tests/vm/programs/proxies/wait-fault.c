@@ -11,8 +11,8 @@
  * LWK and reads its console meanwhile. Prints whether others learn the instance's state while all
  * of these wait.
  *
- * wait-fault reads DEVICE: waits for a pipe instead, and prints in which state the LWK is when a
- * signal ends that.
+ * wait-fault reads DEVICE: is the proxy of more processes, waits for a pipe instead, and prints in which
+ * state the LWK is when a signal ends that.
  *
  * wait-fault passes DEVICE: ends while the device's descriptor is in a message that another process throws
  * away, and prints whether that one waits for the LWK.
@@ -184,6 +184,23 @@ static void expect_signal(void)
 	syscall(SYS_rt_sigaction, LWK_SIGNAL_GONE, &action, NULL, sizeof(action.mask));
 }
 
+/*
+ * Becomes the proxy of more processes, whose memory it does not map. Their files are newer than the one
+ * that tells that this is still a proxy.
+ */
+static int begin_more(const char *path, unsigned n)
+{
+	struct lwk_proc_create create = { .pid = getpid(), .flags = LWK_PROC_SHARE };
+
+	while (n--) {
+		int file = open(path, O_RDWR | O_CLOEXEC);
+
+		CHECK(file >= 0);
+		CHECK(ioctl(file, LWK_PROC_CREATE, &create) == 0);
+	}
+	return 0;
+}
+
 static int read_pipe(void)
 {
 	struct lwk_instance_status status;
@@ -334,6 +351,8 @@ int main(int argc, char **argv)
 		return touch_hidden((void *)START);
 	/* A page that it can make, and then none any more. */
 	window[0] = 1;
+	if (strcmp(argv[1], "reads") == 0)
+		CHECK(begin_more(argv[2], 3) == 0);
 	CHECK(ask(LWK_CALL_START, START, START + SIZE, 0) == 0);
 	if (strcmp(argv[1], "passes") == 0)
 		return pass_device(sockets[1]);
