@@ -52,12 +52,21 @@ static int __attribute__((format(printf, 2, 3))) fail_at(struct reading *reading
 static char *next_line(char *line, int size, void *context)
 {
 	struct reading *reading = context;
-	size_t blanks, length;
+	size_t blanks, length = 0;
+	int byte = EOF;
 
-	if (reading->failed || !fgets(line, size, reading->file))
+	if (reading->failed)
 		return NULL;
+	while (byte != '\n' && length + 1 < (size_t)size && (byte = getc(reading->file)) != EOF)
+		line[length++] = byte;
+	if (!length)
+		return NULL;
+	line[length] = '\0';
 	reading->line++;
-	length = strlen(line);
+	if (strlen(line) != length) {
+		fail_at(reading, "expected text, found a byte with the value 0; remove it");
+		return NULL;
+	}
 	if (length + 1 == (size_t)size && line[length - 1] != '\n') {
 		fail_at(reading, "expected a line of at most %d characters, found a longer one",
 			size - 2);

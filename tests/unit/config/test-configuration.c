@@ -7,9 +7,10 @@
 
 #define IMAGE "[image lwk]\nPath=/boot/lwk.elf\n"
 
-static int parse(const char *text, struct ms_config **config, struct ms_error *err)
+static int parse_bytes(const char *text, size_t size, struct ms_config **config,
+		       struct ms_error *err)
 {
-	FILE *file = fmemopen((char *)text, strlen(text), "r");
+	FILE *file = fmemopen((char *)text, size, "r");
 	int ret;
 
 	assert_non_null(file);
@@ -17,6 +18,11 @@ static int parse(const char *text, struct ms_config **config, struct ms_error *e
 	ret = config_parse(file, "lwk.conf", config, err);
 	fclose(file);
 	return ret;
+}
+
+static int parse(const char *text, struct ms_config **config, struct ms_error *err)
+{
+	return parse_bytes(text, strlen(text), config, err);
 }
 
 static void defaults(void **state)
@@ -230,6 +236,27 @@ static void long_lines_are_not_cut(void **state)
 	assert_has(err.text, "lwk.conf:3: expected a line of at most 198 characters");
 }
 
+static void bytes_of_0_are_refused(void **state)
+{
+	static const char in_value[] = IMAGE "[node]\nOsCpus=0\0b\n",
+			  after_line[] = IMAGE "\0[node]\n", last[] = IMAGE "\0";
+	static const struct {
+		const char *text;
+		size_t size;
+		const char *line;
+	} cases[] = { { in_value, sizeof(in_value) - 1, "lwk.conf:4: " },
+		      { after_line, sizeof(after_line) - 1, "lwk.conf:3: " },
+		      { last, sizeof(last) - 1, "lwk.conf:3: " } };
+	struct ms_config *config;
+	struct ms_error err;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(parse_bytes(cases[i].text, cases[i].size, &config, &err), -1);
+		assert_has(err.text, cases[i].line);
+		assert_has(err.text, "expected text, found a byte with the value 0; remove it");
+	}
+}
+
 static void the_file_must_be_roots(void **state)
 {
 	const char *path = unit_file("lwk.conf", IMAGE);
@@ -266,6 +293,7 @@ int main(void)
 		cmocka_unit_test(one_image_is_the_default_and_of_two_none),
 		cmocka_unit_test(errors_tell_line_found_and_allowed),
 		cmocka_unit_test(long_lines_are_not_cut),
+		cmocka_unit_test(bytes_of_0_are_refused),
 		cmocka_unit_test_setup_teardown(the_file_must_be_roots, unit_setup, unit_teardown),
 	};
 
