@@ -8,13 +8,15 @@
 /*
  * Removes the job's empty cgroups. Slurm 22.05 leaves some when two steps end at the same moment
  * (cgroup version 1), and all of them when slurmstepd was killed. A cgroup with processes stays,
- * because the kernel does not remove it.
+ * because the kernel does not remove it. Logs when one that the user has made stays.
  */
 void cgroups_remove_empty(uint32_t job_id);
 
 /*
  * Gives a step's cgroups of version 1 to root. Slurm 22.05 gives them to the user, who could make
- * others below them and move proxies there, out of the job's limits and of Slurm's sight.
+ * others below them and move proxies there, out of the job's limits and of Slurm's sight. Removes those
+ * that he has made, also because he may have opened their files; their processes go to the step's
+ * cgroup. Logs when that fails.
  */
 void cgroups_take(uint32_t job_id);
 

@@ -102,6 +102,7 @@ check_PROGRAMS += \
 	tests/unit/plan/test-row \
 	tests/unit/plan/test-supply \
 	tests/unit/spank/test-allocation \
+	tests/unit/spank/test-cgroups \
 	tests/unit/store/test-journal \
 	tests/unit/store/test-record \
 	tests/unit/switch/test-engine \
@@ -141,6 +142,7 @@ tests_unit_lwkctl_test_verbs_LDADD = libmodeswitch/liblwkctl.la $(LDADD)
 # For the newest release of Slurm, whichever is installed.
 tests_unit_spank_test_allocation_CPPFLAGS = -I$(top_srcdir)/tests/slurm -DRELEASE_YEAR=26 -DRELEASE_MONTH=5 \
 	-I$(top_srcdir)/spank $(AM_CPPFLAGS)
+tests_unit_spank_test_cgroups_CPPFLAGS = $(tests_unit_spank_test_allocation_CPPFLAGS)
 
 # Whole folders: what is in them belongs to the tests.
 EXTRA_DIST += tests/soak tests/bench tests/fuzz tests/model tests/slurm tests/vm tests/unit/mutation tests/unit/topologies

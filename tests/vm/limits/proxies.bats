@@ -171,6 +171,34 @@ no_group_is_left()
 	no_group_is_left
 }
 
+# bats test_tags=cgroups,version-1
+@test "cgroups that a user has made in his job's are gone before he has proxies" {
+	job=$(submit user1 -n3 --mem=512 --lwk <<-EOF
+	#!/bin/sh
+	echo waits
+	until [ -e /dev/shm/proxies.made ]; do sleep 0.1; done
+	srun -n1 $programs/sleeper 600
+	EOF
+	)
+	wait_for 90 has_printed user1 "$job" waits
+	batch=$(bed sh -c "echo /sys/fs/cgroup/freezer/slurm*/uid_*/job_$job/step_batch")
+	# Slurm gives it to the user for a moment. Cgroups in each other make a path that is too long for any call.
+	bed chown user1 "$batch"
+	# shellcheck disable=SC2016  # Perl's
+	as user1 sh -c 'exec setsid perl -e '\''chdir shift; my $name = "x" x 250;
+		for (1 .. 17) { mkdir $name; chdir $name or die }
+		open my $file, ">", "cgroup.procs" or die; syswrite $file, 0 or die;
+		open my $made, ">", "/dev/shm/proxies.made"; print $made $$; close $made;
+		sleep 600'\'' "$1" >/dev/null 2>&1 </dev/null &' - "$batch"
+	wait_for 90 n_proxies user1 1
+	run -0 bed sh -c 'stat -c %U "$1"; find "${1%/*}" -name "xxx*" | wc -l; grep :freezer: "/proc/$(cat /dev/shm/proxies.made)/cgroup"' - "$batch"
+	echo "$output"
+	[[ ${lines[0]} == root && ${lines[1]} == 0 && ${lines[2]} == *"/job_$job/step_batch" ]]
+	bed scancel "$job"
+	wait_for_job "$job"
+	no_group_is_left
+}
+
 # bats test_tags=cgroups,nightly
 @test "limits that cannot be set are refused with the reason, and change nothing" {
 	run ! as user1 srun -n2 --lwk --lwk-proxy-mem=0 "$programs/hello"
