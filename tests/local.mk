@@ -125,6 +125,9 @@ tests_unit_interrupts_test_steer_LDFLAGS = $(WRAP_ALLOCATIONS)
 tests_unit_plan_test_plan_LDFLAGS = $(WRAP_ALLOCATIONS)
 tests_unit_store_test_journal_LDFLAGS = $(WRAP_ALLOCATIONS)
 
+# The test has some processes keep their memory maps locked, and does not wait for them.
+tests_unit_migrate_test_migrate_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=migrate_selected,--wrap=usleep
+
 # The driver finds this library by its name, because the test has it already.
 tests_unit_driver_ihk_stub_libihk_la_SOURCES = tests/unit/driver/ihk-stub/stub.c
 tests_unit_driver_ihk_stub_libihk_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -shared -rpath /nowhere

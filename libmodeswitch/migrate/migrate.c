@@ -99,12 +99,11 @@ static int finish(struct migration *migration, struct refs *refs, struct ms_erro
 static void sum_up(struct migration *migration)
 {
 	struct ms_migrate_state *state = &migration->state;
-	size_t locked = 0;
 
 	for (size_t i = 0; i < migration->n_processes; i++) {
 		const struct migrate_process *process = &migration->processes[i];
 
-		locked += process->locked;
+		migration->locked += process->locked;
 		for (size_t j = 0; j < process->n; j++) {
 			const struct migrate_page *page = &process->pages[j];
 
@@ -117,11 +116,11 @@ static void sum_up(struct migration *migration)
 					page_bytes(page);
 		}
 	}
-	if (locked)
+	if (migration->locked)
 		migration_note(
 			migration,
 			"%zu processes keep their memory maps locked, and stay where they are",
-			locked);
+			migration->locked);
 	state->processes = migration->n_processes;
 	migration_take_times(migration);
 }
@@ -305,7 +304,7 @@ static int work_alone(void *context)
  * its mmap_lock, and no signal ends that. So a child looks, without our locks.
  */
 static int run_alone(const struct migration *migration, struct ms_migrate_state *state,
-		     struct ms_error *err)
+		     size_t *locked, struct ms_error *err)
 {
 	struct alone *alone = mmap(NULL, sizeof(*alone), PROT_READ | PROT_WRITE,
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -318,7 +317,9 @@ static int run_alone(const struct migration *migration, struct ms_migrate_state 
 	outcome = child_call_alive(work_alone, alone, -1, &alone->migration.deadline);
 	if (outcome == 0) {
 		ret = alone->ret;
-		*err = alone->err;
+		if (ret < 0)
+			*err = alone->err;
+		*locked = alone->migration.locked;
 	} else if (outcome == -EINTR) {
 		alone->migration.state.stopped = true;
 		ret = 0;
@@ -348,8 +349,9 @@ int migrate_vacate(const struct ms_migrate_request *request,
 				       .patience_ms = patience_ms,
 				       .found = vacating->found,
 				       .found_context = vacating->context };
+	size_t locked;
 
-	return run_alone(&migration, state, err);
+	return run_alone(&migration, state, &locked, err);
 }
 
 int migrate_selected(const struct ms_migrate_request *request,
@@ -360,6 +362,15 @@ int migrate_selected(const struct ms_migrate_request *request,
 				       .selections = selections,
 				       .n_selections = n,
 				       .patience_ms = patience_ms };
+	size_t locked = 0;
+	int ret = run_alone(&migration, state, &locked, err);
 
-	return run_alone(&migration, state, err);
+	if (ret == 0 && locked) {
+		ms_fail(err,
+			"expected all processes to let others look at their memory, found %zu that "
+			"keep their memory maps locked",
+			locked);
+		ret = -EBUSY;
+	}
+	return ret;
 }

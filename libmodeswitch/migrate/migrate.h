@@ -37,7 +37,8 @@ int migrate_vacate(const struct ms_migrate_request *request,
 
 /*
  * Moves these pages only, and skips processes that have ended; else as migrate_vacate(), but with
- * the method of 'request'. Root.
+ * the method of 'request', and -EBUSY when all has moved but the pages of processes whose memory maps are
+ * locked. Root.
  */
 int migrate_selected(const struct ms_migrate_request *request,
 		     const struct migrate_selection *selections, size_t n, unsigned patience_ms,

@@ -66,6 +66,7 @@ struct migration {
 	bool root; /* asked once: it would be a system call for each page */
 	struct migrate_process *processes;
 	size_t n_processes;
+	size_t locked; /* of these, counted at the end */
 	struct throttle throttle;
 	int device; /* /dev/lwkpart, or -1 */
 	int64_t start_ns, cpu_start_ns, heard_ns;

@@ -25,6 +25,12 @@
 #define PATIENCE_MS 60000
 /* Nothing moves during a switch: microseconds between two looks whether it has ended. */
 #define LOOK_US 200000
+/*
+ * Processes that keep their memory maps locked, as the kernel does for them for a while in long calls, are tried
+ * again so often, after all others; the first time after so long, then after twice the time before.
+ */
+#define LOCKED_TRIES 7
+#define LOCKED_US 100000
 
 /* A job with a journal still has its memory, or may have. */
 static bool has_journal(uint32_t lwk_job)
@@ -126,7 +132,10 @@ static int move_home(const struct ms_config *config, unsigned node,
 	return ret;
 }
 
-/* Brings back the pages of one node: lines from *at on, which becomes the next node's. 0 or -1. */
+/*
+ * Brings back the pages of one node: lines from *at on, which becomes the next node's. 0, or a negative number as
+ * migrate_selected().
+ */
 static int bring_node(const struct ms_config *config, const struct away_lines *lines, size_t *at,
 		      struct ms_migrate_state *state, struct ms_error *err)
 {
@@ -159,6 +168,7 @@ static int bring_node(const struct ms_config *config, const struct away_lines *l
 enum home_result {
 	HOME_DONE,
 	HOME_STOPPED, /* a switch has begun meanwhile */
+	HOME_LOCKED,  /* all are, but those of processes that keep their memory maps locked */
 	HOME_FAILED,
 };
 
@@ -173,13 +183,16 @@ static enum home_result bring_job(const struct ms_config *config, uint32_t lwk_j
 
 	if (away_list_read(lwk_job, &lines, err) < 0)
 		result = HOME_FAILED;
-	for (size_t at = 0; result == HOME_DONE && at < lines.n;) {
+	for (size_t at = 0; (result == HOME_DONE || result == HOME_LOCKED) && at < lines.n;) {
 		unsigned node = lines.all[at].node;
+		int ret = bring_node(config, &lines, &at, &state, err);
 
-		if (bring_node(config, &lines, &at, &state, err) < 0)
+		if (ret < 0 && ret != -EBUSY)
 			result = HOME_FAILED;
 		else if (state.stopped)
 			result = HOME_STOPPED;
+		else if (ret < 0)
+			result = HOME_LOCKED;
 		if (!state.moved)
 			continue;
 		snprintf(text, sizeof(text),
@@ -207,30 +220,46 @@ static void go_to_os_cpus(const struct ms_config *config)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
+/* Brings back all pages in a job's file, as soon as no switch goes on, and removes the file if they are. */
+static enum home_result bring_or_keep(const struct ms_config *config, uint32_t lwk_job, int lock,
+				      ms_say say, void *context, struct ms_error *err)
+{
+	enum home_result result;
+
+	do {
+		while (switch_is_on(&lock))
+			usleep(LOOK_US);
+		/* The job still has its memory, or has it again. */
+		if (has_journal(lwk_job))
+			return HOME_DONE;
+		result = config->rehome ? bring_job(config, lwk_job, say, context, err) : HOME_DONE;
+	} while (result == HOME_STOPPED);
+	if (result == HOME_DONE)
+		away_list_remove(lwk_job);
+	return result;
+}
+
 /* After an error it goes on with the next job, and the file stays. *err has the first error. */
 static int bring_all(const struct ms_config *config, int lock, ms_say say, void *context,
 		     struct ms_error *err)
 {
 	uint32_t *jobs;
-	ssize_t n = away_list_jobs(&jobs, err);
-	struct ms_error why;
+	ssize_t n = away_list_jobs(&jobs, err), left = n, at;
 	enum home_result result;
+	struct ms_error why;
 	int ret = n < 0 ? -1 : 0;
 
-	for (ssize_t i = 0; i < n; i++) {
-		do {
-			while (switch_is_on(&lock))
-				usleep(LOOK_US);
-			if (has_journal(jobs[i]))
-				break;
-			result = HOME_DONE;
-			if (config->rehome)
-				result = bring_job(config, jobs[i], say, context, &why);
-			if (result == HOME_DONE)
-				away_list_remove(jobs[i]);
-			else if (result == HOME_FAILED && ret == 0)
+	for (int try = 0; left > 0; try++) {
+		/* The list keeps those that are tried again. */
+		for (at = 0, n = left, left = 0; at < n; at++) {
+			result = bring_or_keep(config, jobs[at], lock, say, context, &why);
+			if (result == HOME_LOCKED && try < LOCKED_TRIES)
+				jobs[left++] = jobs[at];
+			else if (result != HOME_DONE && ret == 0)
 				ret = ms_fail(err, "%s", why.text);
-		} while (result == HOME_STOPPED);
+		}
+		if (left)
+			usleep(LOCKED_US << try);
 	}
 	free(jobs);
 	return ret;

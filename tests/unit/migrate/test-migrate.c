@@ -266,6 +266,74 @@ static void rehome_leaves_to_the_one_that_runs(void **state)
 	hwloc_bitmap_free(config.os_cpus);
 }
 
+/* A process of job 7 keeps its memory map locked so often; job 8 has none that does. */
+static int locked_tries, pauses;
+static char order[64];
+
+typeof(migrate_selected) __real_migrate_selected, __wrap_migrate_selected;
+typeof(usleep) __real_usleep, __wrap_usleep;
+
+int __wrap_migrate_selected(const struct ms_migrate_request *request,
+			    const struct migrate_selection *selections, size_t n,
+			    unsigned patience_ms, struct ms_migrate_state *state,
+			    struct ms_error *err)
+{
+	pid_t pid = selections->pid;
+
+	if (pid != 700 && pid != 800)
+		return __real_migrate_selected(request, selections, n, patience_ms, state, err);
+	if (strlen(order) < sizeof(order) - 2)
+		sprintf(order + strlen(order), "%d", pid / 100);
+	return pid == 700 && locked_tries-- > 0 ? (ms_fail(err, "locked"), -EBUSY) : 0;
+}
+
+int __wrap_usleep(useconds_t us)
+{
+	if (us < 100000)
+		return __real_usleep(us);
+	pauses++;
+	return 0;
+}
+
+static int rehome_two(int tries, struct ms_error *err)
+{
+	struct ms_config config = { .rehome = true, .os_cpus = hwloc_bitmap_alloc() };
+	int ignored = 0, ret;
+
+	locked_tries = tries;
+	pauses = 0;
+	*order = '\0';
+	/* The other process of job 7 is not locked. */
+	unit_file("jobs/7.away", "0 700 5 1000 2000\n1 800 5 1000 2000\n");
+	unit_file("jobs/8.away", "0 800 5 1000 2000\n");
+	ret = ms_rehome(&config, count, &ignored, err);
+	hwloc_bitmap_free(config.os_cpus);
+	return ret;
+}
+
+static void locked_processes_are_tried_again_after_all_others(void **state)
+{
+	struct ms_error err;
+
+	assert_int_equal(rehome_two(2, &err), 0);
+	assert_true(strcmp(order, "7887878") == 0 || strcmp(order, "8787878") == 0);
+	assert_int_equal(pauses, 2);
+	assert_false(unit_exists("jobs/7.away"));
+	assert_false(unit_exists("jobs/8.away"));
+}
+
+static void what_stays_locked_is_kept_for_the_next_rehome(void **state)
+{
+	struct ms_error err;
+
+	assert_int_equal(rehome_two(1000, &err), -1);
+	assert_string_equal(err.text, "locked");
+	assert_true(unit_exists("jobs/7.away"));
+	assert_false(unit_exists("jobs/8.away"));
+	assert_int_equal(rehome_two(0, &err), 0);
+	assert_false(unit_exists("jobs/7.away"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +348,10 @@ int main(void)
 						unit_teardown_root),
 		cmocka_unit_test_setup_teardown(rehome_leaves_to_the_one_that_runs, setup,
 						unit_teardown_root),
+		cmocka_unit_test_setup_teardown(locked_processes_are_tried_again_after_all_others,
+						setup, unit_teardown_root),
+		cmocka_unit_test_setup_teardown(what_stays_locked_is_kept_for_the_next_rehome,
+						setup, unit_teardown_root),
 		cmocka_unit_test_setup_teardown(a_torn_line_takes_no_other_with_it, setup,
 						unit_teardown_root),
 	};
