@@ -256,7 +256,7 @@ libmodeswitch_lwkctl_bench_lwk_probe_CFLAGS = $(AM_CFLAGS) $(PIE_FLAGS)
 libmodeswitch_lwkctl_bench_lwk_probe_LDADD =
 
 bin_PROGRAMS += lwkctl
-lwkctl_SOURCES = libmodeswitch/lwkctl/main.c libmodeswitch/base/json.c
+lwkctl_SOURCES = libmodeswitch/lwkctl/main.c libmodeswitch/base/json.c libmodeswitch/base/trust.c
 lwkctl_CFLAGS = $(AM_CFLAGS) $(PIE_FLAGS)
 lwkctl_LDADD = libmodeswitch/liblwkctl.la libmodeswitch/libmodeswitch.la $(HWLOC_LIBS) \
 	$(JSONC_LIBS)

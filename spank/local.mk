@@ -20,6 +20,7 @@ spank_lwk_la_SOURCES = \
 	spank/command/command_option.c \
 	libmodeswitch/base/cgroup.c \
 	libmodeswitch/base/files.c \
+	libmodeswitch/base/trust.c \
 	spank/command/cpu_binding.c \
 	spank/command/memory_binding.c \
 	spank/command/mpi_place.c \

@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <mntent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +18,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/trust.h"
 #include "compat/slurm_compat.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
@@ -212,15 +215,56 @@ static void take_answer(const struct step *step, const char *path, const char *t
 	json_object_put(answer);
 }
 
+/* Detaches what is mounted at JOB.STEP/NAME. No link leads elsewhere, and no file system is asked. */
+static bool detach_below(char *path)
+{
+	int top = open(PAGES, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), parent, fd = -1;
+	char *name = strrchr(path, '/'), link[32];
+	bool done = false;
+
+	*name++ = '\0';
+	parent = top < 0 ? -1 : open_within(top, path, O_PATH | O_DIRECTORY);
+	if (parent >= 0)
+		fd = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		done = umount2(link, MNT_FORCE | MNT_DETACH) == 0;
+		close(fd);
+	}
+	if (parent >= 0)
+		close(parent);
+	if (top >= 0)
+		close(top);
+	return done;
+}
+
+/* False when nothing was detached. */
+static bool detach_some(const struct step *step)
+{
+	/* A source and a mount point have up to PATH_MAX bytes, each of which may be written as four. */
+	static char line[8 * PATH_MAX + 8192];
+	bool any = umount2(step->directory, MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW) == 0;
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	size_t length = strlen(step->directory);
+	struct mntent mount;
+
+	while (mounts && getmntent_r(mounts, &mount, line, sizeof(line))) {
+		if (strncmp(mount.mnt_dir, step->directory, length) == 0 &&
+		    mount.mnt_dir[length] == '/')
+			any |= detach_below(mount.mnt_dir + sizeof(PAGES));
+	}
+	if (mounts)
+		endmntent(mounts);
+	return any;
+}
+
 /*
  * The directory's owner can mount file systems of his own there, by fusermount3(1), which answer nobody,
  * and go on with it until the deadline. MNT_FORCE ends what waits for them already.
  */
 static void detach_mounts(const struct step *step, int64_t deadline)
 {
-	int flags = MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW;
-
-	while (umount2(step->directory, flags) == 0 && clock_ms() < deadline)
+	while (detach_some(step) && clock_ms() < deadline)
 		;
 }
 

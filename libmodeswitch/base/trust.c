@@ -2,12 +2,17 @@
 #include "base/trust.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "abi/shared/linux_calls.h"
 
 /* Linux follows as many in one path. */
 #define MAX_LINKS 40
@@ -115,4 +120,14 @@ int path_check_trusted(const char *path, struct ms_error *err)
 	if (*done)
 		*strrchr(done, '/') = '\0';
 	return check_directory(*done ? done : "/", true, err);
+}
+
+int open_within(int at, const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = flags | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
+	};
+
+	return syscall(__NR_openat2, at, path, &how, sizeof(how));
 }

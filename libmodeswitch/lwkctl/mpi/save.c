@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <grp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +12,21 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/trust.h"
 #include "lwkctl/common.h"
 
 /* The size of a page of 160000 ranks. Larger files are no pages. */
 #define PAGE_BYTES_MAX (64 << 20)
 #define PAGES_MAX 4096
+/* Directories in each other that are removed. */
+#define DEPTH_MAX 64
 /* The most memory that the user's pages can make a process of root's take. */
 #define MEMORY_MAX (1UL << 30)
 
 /* Copies the file first: its owner can truncate it at any time. */
 static int print_page(int directory, const char *name, FILE *out, struct pages *pages, int *ranks)
 {
-	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = open_within(directory, name, O_RDONLY | O_NONBLOCK);
 	struct page_sums sums;
 	struct stat st;
 	struct page *page;
@@ -60,10 +62,15 @@ static int print_page(int directory, const char *name, FILE *out, struct pages *
 	return 0;
 }
 
+static int open_pages(const char *directory)
+{
+	return open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 int pages_print(const char *directory, const char *job, FILE *out, struct pages *pages,
 		struct ms_error *err)
 {
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), ranks = 0;
+	int fd = open_pages(directory), ranks = 0;
 	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
@@ -99,11 +106,27 @@ static int take_rights(const char *as, struct ms_error *err)
 	return 0;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+/* Removes what is in the directory, and closes it. A file system that is mounted there stays, and is not asked. */
+static void remove_entries(int directory, int depth)
 {
-	if (at->level > 0)
-		remove(path);
-	return 0;
+	DIR *entries = directory < 0 ? NULL : fdopendir(directory);
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		const char *name = entry->d_name;
+
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+		    unlinkat(directory, name, 0) == 0)
+			continue;
+		if (depth < DEPTH_MAX)
+			remove_entries(open_within(directory, name, O_RDONLY | O_DIRECTORY),
+				       depth + 1);
+		unlinkat(directory, name, AT_REMOVEDIR);
+	}
+	if (entries)
+		closedir(entries);
+	else if (directory >= 0)
+		close(directory);
 }
 
 static int write_part(const char *path, const char *text, size_t length, struct ms_error *err)
@@ -184,6 +207,6 @@ int pages_save(const char *directory, const char *path, const struct saving *sav
 	if (ret == 0)
 		tell(&pages.sums, message, saving->json);
 	free(text);
-	nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	remove_entries(open_pages(directory), 0);
 	return ret;
 }

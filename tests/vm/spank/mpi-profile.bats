@@ -139,15 +139,18 @@ expected='[0,1,122,122,11535224]
 	as user1 lwkctl mpi --json /tmp/mpi-killed/p.node1.json | jq -e '.ranks == 2 and .present >= 1'
 }
 
-@test "a file system that a user mounts over the pages holds nobody, and goes" {
+@test "file systems that a user mounts over the pages and below hold nobody, and go" {
 	job=$(submit user1 -n1 --mem=100 --wrap '
-		srun -Q -n1 --mpi-profile sh -c "until [ -e /run/lwk-tests.mounted ]; do sleep 0.1; done"')
-	wait_for 60 bed test -d "/run/slurm-lwk/mpi/$job.0"
-	# Root mounts it as fusermount3 does for the user.
+		srun -Q -n1 --mpi-profile sh -c "mkdir -p \"\$LWK_MPI_PAGES/below it/deep\"; : >\"\$LWK_MPI_PAGES/made\"
+			until [ -e /run/lwk-tests.mounted ]; do sleep 0.1; done"')
+	wait_for 60 bed test -e "/run/slurm-lwk/mpi/$job.0/made"
+	# Root mounts them as fusermount3 does for the user.
 	# shellcheck disable=SC2016  # the machine's shell expands these
 	bed sh -euc 'modprobe fuse
-		"$1/mute-files" "$2" >/dev/null 2>&1 &
-		until mountpoint -q "$2"; do sleep 0.1; done
+		for at in "$2/below it/deep" "$2/below it" "$2"; do
+			"$1/mute-files" "$at" >/dev/null 2>&1 &
+			until mountpoint -q "$at"; do sleep 0.1; done
+		done
 		pkill -STOP -x mute-files
 		: >/run/lwk-tests.mounted' - "$programs" "/run/slurm-lwk/mpi/$job.0"
 	wait_for_job "$job"
