@@ -60,10 +60,10 @@ configure()
 	done
 }
 
-# linux_job MEGABYTES: starts a Linux-only job with that much memory on node 1; sets id and pid.
+# linux_job MEGABYTES [COMMAND]: starts a Linux-only job with that much memory on node 1; sets id and pid.
 linux_job()
 {
-	id=$(submit user1 -c1 --mem=$(($1 + 100)) --wrap "exec $programs/keep-memory $1 1")
+	id=$(submit user1 -c1 --mem=$(($1 + 100)) --wrap "exec ${2:-$programs/keep-memory $1 1}")
 	wait_for 60 has_printed user1 "$id" ready
 	pid=$(job_output user1 "$id" | sed -n 's/^ready //p')
 	pages=$(($1 * 256))
@@ -128,6 +128,36 @@ ends_right()
 	wait_for 90 is_home
 	unlock
 	ends_right
+}
+
+# is_told_locked: brings memory home until that tells of a locked process.
+is_told_locked()
+{
+	[[ $(bed lwkctl rehome 2>&1) == *'keep their memory maps locked'* ]]
+}
+
+# bats test_tags=nightly
+@test "memory of a process whose memory map is locked just then comes home afterwards" {
+	bed sh -c 'modprobe fuse; chmod 666 /dev/fuse; rm -f /dev/shm/rehome.lock'
+	linux_job 450 "$programs/lock-own-map 450 1 /dev/shm/rehome.lock"
+	bed switch-once on 309 1000 4-7 "$(lwk_size)"
+	(($(on_node 0) > pages / 4))
+	# The turn is taken, so that what the end of the LWK job starts leaves the memory alone. The memory map is locked
+	# afterwards, because Linux waits for it when a CPU comes back, in the job's cpuset.
+	bed sh -c 'flock -F /run/slurm-lwk/rehome.lock sleep 600 >/dev/null 2>&1 & echo $! >/run/lwk-tests.turn'
+	wait_for 30 bed sh -c '! flock -n /run/slurm-lwk/rehome.lock true'
+	bed switch-once off 309
+	bed touch /dev/shm/rehome.lock
+	wait_for 60 has_printed user1 "$id" '^locked'
+	bed sh -c 'kill "$(cat /run/lwk-tests.turn)"'
+	wait_for 90 is_told_locked
+	bed test -e /run/slurm-lwk/jobs/309.away
+	bed rm /dev/shm/rehome.lock
+	wait_for 60 has_printed user1 "$id" unlocked
+	bed lwkctl rehome
+	wait_for 60 is_home
+	as user1 scancel "$id"
+	wait_for_job "$id"
 }
 
 # bats test_tags=nightly

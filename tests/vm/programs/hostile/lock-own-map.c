@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lock-own-map: a user's process that keeps the lock of its own memory map. One thread reads a page of a
- * FUSE file system that never answers, through /proc/self/mem, which keeps the lock for reading meanwhile;
- * another wants to map memory, and all later readers wait behind it. Prints "locked PID" then, and stays.
+ * lock-own-map [MEGABYTES NODE FILE]: a user's process that keeps the lock of its own memory map. One thread
+ * reads a page of a FUSE file system that never answers, through /proc/self/mem, which keeps the lock for reading
+ * meanwhile; another wants to map memory, and all later readers wait behind it. Prints "locked PID" then, and
+ * stays. With arguments it has that much memory on that NUMA node, prints "ready PID", and keeps the lock only
+ * as long as the file is there; then it prints "unlocked PID".
  */
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <linux/mempolicy.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -20,6 +23,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PAGE 4096
@@ -68,9 +72,17 @@ static bool wants_lock(pid_t pid)
 	return system(command) == 0;
 }
 
-/* Serves a file system whose root is a file of one page, and answers no read(2). */
-static void serve(int device, pid_t victim, int go)
+static void wait_for_file(const char *file, bool there)
 {
+	while ((access(file, F_OK) == 0) != there)
+		usleep(10000);
+}
+
+/* Serves a file system whose root is a file of one page, and answers no read(2) as long as 'file' is there. */
+static void serve(int device, pid_t victim, int go, const char *file)
+{
+	static const char zeros[64];
+
 	const struct fuse_init_out init = { .major = FUSE_KERNEL_VERSION,
 					    .minor = FUSE_KERNEL_MINOR_VERSION,
 					    .max_write = PAGE };
@@ -101,6 +113,12 @@ static void serve(int device, pid_t victim, int go)
 			while (!wants_lock(victim))
 				usleep(10000);
 			printf("locked %d\n", victim);
+			fflush(stdout);
+			if (!file)
+				break;
+			wait_for_file(file, false);
+			answer(device, request.header.unique, zeros, sizeof(zeros));
+			printf("unlocked %d\n", victim);
 			fflush(stdout);
 			break;
 		}
@@ -137,7 +155,20 @@ static void hold_lock(const char *file, int go)
 		err(1, "read");
 }
 
-int main(void)
+static void take_memory(const char *megabytes, const char *node)
+{
+	const unsigned long bytes = strtoul(megabytes, NULL, 10) << 20,
+			    nodes = 1UL << strtoul(node, NULL, 10);
+	char *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED ||
+	    syscall(SYS_mbind, memory, bytes, MPOL_PREFERRED, &nodes, 64UL, 0) < 0)
+		err(1, "memory");
+	memset(memory, 1, bytes);
+}
+
+int main(int argc, char **argv)
 {
 	char file[] = "/tmp/lock-own-map.XXXXXX", options[128];
 	int device, go[2];
@@ -158,9 +189,16 @@ int main(void)
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 			err(1, "prctl");
 		close(device);
+		if (argc == 4) {
+			take_memory(argv[1], argv[2]);
+			printf("ready %d\n", getpid());
+			fflush(stdout);
+			wait_for_file(argv[3], true);
+		}
 		hold_lock(file, go[0]);
+		pause();
 		return 0;
 	}
-	serve(device, victim, go[1]);
+	serve(device, victim, go[1], argc == 4 ? argv[3] : NULL);
 	return 1;
 }
