@@ -621,6 +621,7 @@ static void end_process(u32 slot)
 {
 	forget_views(slot, 0, LWK_USER_END);
 	space_leave();
+	slot_at(slot)->control->page_root = 0;
 	/* The process has no other threads any more. */
 	depth++;
 	if (!fork_return())
