@@ -105,13 +105,22 @@ int64_t share_detach(uint64_t start)
 
 /* ---- mappings ---- */
 
+/*
+ * Linux pins a page for reading only where its mapping says PROT_READ. A program on x86 can read all that
+ * it can write or execute.
+ */
+static int readable(int prot)
+{
+	return prot ? prot | PROT_READ : prot;
+}
+
 int64_t share_begin(const uint64_t args[6])
 {
 	int flags = MAP_SHARED | MAP_FIXED | (args[3] & (MAP_ANONYMOUS | MAP_NORESERVE));
 	uint64_t start = args[0], size = args[1];
 	struct statfs where;
 	struct stat file;
-	int fd = args[4];
+	int fd = args[4], prot = readable(args[2]);
 
 	if (!is_process_memory(start, size))
 		return -EINVAL;
@@ -124,7 +133,7 @@ int64_t share_begin(const uint64_t args[6])
 		if (!S_ISREG(file.st_mode) || where.f_type == SYSFS_MAGIC)
 			return 1;
 	}
-	return mmap((void *)start, size, args[2], flags, fd, args[5]) == MAP_FAILED ? -errno : 0;
+	return mmap((void *)start, size, prot, flags, fd, args[5]) == MAP_FAILED ? -errno : 0;
 }
 
 int64_t share_grant(void)
@@ -146,5 +155,5 @@ int64_t share_protect(uint64_t start, uint64_t size, int prot)
 	share_grant();
 	if (!is_process_memory(start, size))
 		return -EINVAL;
-	return mprotect((void *)start, size, prot) ? -errno : 0;
+	return mprotect((void *)start, size, readable(prot)) ? -errno : 0;
 }

@@ -164,6 +164,11 @@ static int protections(void)
 	CHECK(mmap(map, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 2 * PAGE) ==
 	      map);
 	CHECK(map[PAGE] == 'w' && map[0] == 0);
+	/* PROT_WRITE lets a program read, too. */
+	CHECK(mmap(map, 2 * PAGE, PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 2 * PAGE) == map);
+	CHECK(touch(map + PAGE, false) == 0 && map[PAGE] == 'w' && touch(map, true) == 0);
+	CHECK(mprotect(map, PAGE, PROT_READ) == 0 && mprotect(map, PAGE, PROT_WRITE) == 0);
+	CHECK(touch(map, false) == 0 && touch(map, true) == 0);
 	CHECK(munmap(map, 4 * PAGE) == 0 && close(fd) == 0 && unlink(path) == 0);
 	return 0;
 }
