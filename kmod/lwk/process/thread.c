@@ -231,7 +231,7 @@ s64 sys_exit(struct frame *frame)
 	cpu_time_end(slot);
 	slot->thread.blocked = ~0UL;
 	futex_release_robust(&thread);
-	/* A thread that waits for this one's end may start another one at once. */
+	/* A thread that waits for this one's end may want its slot for another one at once. */
 	if (slot != process->first)
 		STORE_RELEASE(slot->parked, 1);
 	if (thread.clear_tid && !copy_to_user(thread.clear_tid, &zero, sizeof(zero)))
