@@ -89,7 +89,8 @@ run_job()
 @test "without the trick cpusets jobs run where the hierarchy was mounted with cpuset_v2_mode" {
 	without cpusets
 	run_job
-	((calls > 0 && seconds >= 1 && kbytes > 90000 && others == 0))
+	# The LWK of this release's Linux has an interrupt more, with all tricks, too.
+	((calls > 0 && seconds >= 1 && kbytes > 90000 && others <= 1))
 	# The CPUs that were lent are in Slurm's cpusets still.
 	as user1 srun --exclusive true
 	run_job
