@@ -12,6 +12,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/base/cgroup.c \
 	libmodeswitch/base/child.c \
 	libmodeswitch/base/clock.c \
+	libmodeswitch/base/cpusets.c \
 	libmodeswitch/base/error.c \
 	libmodeswitch/base/files.c \
 	libmodeswitch/base/json.c \

@@ -13,6 +13,7 @@
 
 #include "base/cgroup.h"
 #include "base/clock.h"
+#include "base/cpusets.h"
 #include "compat/slurm_compat.h"
 
 #define PROCESSES "cgroup.procs"
@@ -225,4 +226,14 @@ void cgroups_remove_empty(uint32_t job_id)
 void cgroups_take(uint32_t job_id)
 {
 	take_job(job_id, false);
+}
+
+void cgroups_name_nodes(pid_t pid)
+{
+	int error = cpusets_name_nodes_of(pid);
+
+	if (error)
+		slurm_info("lwk: expected to name the nodes in the cpuset of process %d, found: "
+			   "%s; it can hold up switches by keeping its memory map locked",
+			   (int)pid, strerror(-error));
 }

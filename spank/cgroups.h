@@ -4,6 +4,7 @@
 #define SPANK_CGROUPS_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * Removes the job's empty cgroups. Slurm 22.05 leaves some when two steps end at the same moment
@@ -19,5 +20,11 @@ void cgroups_remove_empty(uint32_t job_id);
  * cgroup. Logs when that fails.
  */
 void cgroups_take(uint32_t job_id);
+
+/*
+ * Names the nodes in the cpuset of a task, of an LWK job or not, for Slurm leaves it empty (see
+ * base/cpusets.h). Logs when that fails, to slurmd's log only.
+ */
+void cgroups_name_nodes(pid_t pid);
 
 #endif

@@ -19,6 +19,7 @@ spank_lwk_la_SOURCES = \
 	spank/cgroups.c \
 	spank/command/command_option.c \
 	libmodeswitch/base/cgroup.c \
+	libmodeswitch/base/cpusets.c \
 	libmodeswitch/base/files.c \
 	libmodeswitch/base/trust.c \
 	spank/command/cpu_binding.c \

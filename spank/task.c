@@ -215,7 +215,10 @@ int task_limit(spank_t sp)
 	struct ms_error err;
 	pid_t pid;
 
-	if (!active || spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
+	if (spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
+		return 0;
+	cgroups_name_nodes(pid);
+	if (!active)
 		return 0;
 	cgroups_take(job.job_id);
 	if (ms_limits_step(&job, pid, is_step, &err) == 0)

@@ -19,8 +19,9 @@ int task_look(spank_t sp);
 int task_refuse(void);
 
 /*
- * Limits the task, in slurmstepd as root, before the task goes on. A task that must not run without
- * limits is killed, and the user is told why; Slurm would drain the node for a failure here.
+ * Names the nodes in the task's cpuset, also in a Linux-only job, and limits the task in an LWK job;
+ * in slurmstepd as root, before the task goes on. A task that must not run without limits is killed,
+ * and the user is told why; Slurm would drain the node for a failure here.
  */
 int task_limit(spank_t sp);
 

@@ -71,6 +71,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += \
 	tests/unit/base/test-cgroup \
 	tests/unit/base/test-child \
+	tests/unit/base/test-cpusets \
 	tests/unit/base/test-error \
 	tests/unit/base/test-parse \
 	tests/unit/config/test-configuration \

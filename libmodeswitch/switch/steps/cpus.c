@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpusets.h"
 #include "base/files.h"
 #include "base/patience.h"
 #include "modeswitch/config.h"
@@ -23,6 +24,15 @@ static struct json_object *details(struct switching *switching)
 	json_object_object_add(object, "cpus", json_object_new_string(list));
 	free(list);
 	return object;
+}
+
+/* A switch goes on without it, and waits only if a process keeps its memory map locked. */
+static void keep_off_memory_maps(struct switching *switching)
+{
+	int error = cpusets_name_nodes();
+
+	if (error)
+		switching_say(switching, "not all cpusets name their nodes: %s", strerror(-error));
 }
 
 static int lend(struct switching *switching, unsigned cpu, struct patience *patience,
@@ -59,6 +69,7 @@ static int run(struct switching *switching, struct ms_error *err)
 	struct patience patience = patience_for(TAKE_CPU_MS);
 	int cpu;
 
+	keep_off_memory_maps(switching);
 	hwloc_bitmap_foreach_begin(cpu, switching->plan->lwk_cpus) {
 		if (switching_may_go_on(switching, err) < 0 ||
 		    lend(switching, cpu, &patience, err) < 0)
@@ -80,7 +91,7 @@ static int give_back(struct switching *switching, unsigned cpu, const struct ms_
 		     struct patience *patience, struct ms_error *err)
 {
 	enum owner owner = lent ? switching_owner(switching, lent) : OWNER_NOBODY;
-	int error = 0;
+	int error = cpusets_name_nodes();
 
 	if (owner == OWNER_OTHER_JOB)
 		return 0;
@@ -129,6 +140,7 @@ static int undo(struct switching *switching, struct json_object *entry, struct m
 	if (ms_parse_cpus(journal_text(entry, "cpus"), cpus, err) == 0)
 		ret = switching_ledger(switching, &ledger, &n, err);
 	if (ret == 0) {
+		keep_off_memory_maps(switching);
 		hwloc_bitmap_foreach_begin(cpu, cpus) {
 			const struct ms_lent *lent = find_cpu(ledger, n, cpu);
 
