@@ -24,6 +24,7 @@ static struct journal *new_journal(uint32_t job_id)
 		return NULL;
 	journal->job_id = job_id;
 	journal->fd = -1;
+	journal->last = -1;
 	journal->entries = json_object_new_array();
 	return journal;
 }
@@ -45,19 +46,27 @@ static void print_sum(const char *text, size_t length, char out[SUM_LENGTH + 1])
 
 static int append(struct journal *journal, struct json_object *object, struct ms_error *err)
 {
-	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
-	size_t length = strlen(text), all = length + SUM_LENGTH + 1;
-	char *line = malloc(all);
+	const char *text;
+	size_t length, all;
+	char *lines;
 	int ret = 0;
 
-	if (!line)
+	json_add_number(object, "n", journal->last + 1);
+	text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+	length = strlen(text);
+	all = length + SUM_LENGTH + 1;
+	lines = malloc(2 * all);
+	if (!lines)
 		return ms_fail(err, "out of memory");
-	memcpy(line, text, length);
-	print_sum(text, length, line + length);
-	line[all - 1] = '\n';
-	if (write(journal->fd, line, all) != (ssize_t)all || fsync(journal->fd) < 0)
+	memcpy(lines, text, length);
+	print_sum(text, length, lines + length);
+	lines[all - 1] = '\n';
+	memcpy(lines + all, lines, all);
+	if (write(journal->fd, lines, 2 * all) != (ssize_t)(2 * all) || fsync(journal->fd) < 0)
 		ret = ms_fail(err, "the journal of job %u cannot be written: %m", journal->job_id);
-	free(line);
+	else
+		journal->last++;
+	free(lines);
 	return ret;
 }
 
@@ -178,33 +187,111 @@ static bool has_sum(const char *line)
 	return strcmp(line + length, sum) == 0;
 }
 
-/* Releases before 0.3 wrote no checksums. */
-static bool is_whole(const char *line)
+/*
+ * Reads the object of a line; NULL: it is damaged. Where the newline between the two lines of an
+ * object has changed, the second one is cut off. Releases before 0.3 wrote no checksums.
+ */
+static struct json_object *parse_line(char *line)
 {
-	return has_sum(line) || !line[object_length(line)];
+	struct json_object *object;
+	bool sum = has_sum(line);
+
+	if (!sum && line[object_length(line)]) {
+		line[strlen(line) / 2] = '\0';
+		sum = has_sum(line);
+		if (!sum)
+			return NULL;
+	}
+	object = json_tokener_parse(line);
+	if (json_object_is_type(object, json_type_object) &&
+	    (sum || !json_object_object_get_ex(object, "n", NULL)))
+		return object;
+	json_object_put(object);
+	return NULL;
 }
 
-static void read_line(struct journal *journal, const char *line, unsigned number)
+static bool read_header(struct journal *journal, struct json_object *object)
 {
-	struct json_object *object = is_whole(line) ? json_tokener_parse(line) : NULL;
-	bool good = object && json_object_is_type(object, json_type_object);
+	journal->version = journal_number(object, "version");
+	journal->uid = journal_number(object, "uid");
+	snprintf(journal->driver, sizeof(journal->driver), "%s", journal_text(object, "driver"));
+	read_maker(object, &journal->maker);
+	return journal->version && journal->version <= JOURNAL_VERSION &&
+	       journal_number(object, "job_id") == journal->job_id;
+}
 
-	if (good && number == 1) {
-		journal->version = journal_number(object, "version");
-		good = journal->version == JOURNAL_VERSION &&
-		       journal_number(object, "job_id") == journal->job_id;
-		journal->uid = journal_number(object, "uid");
-		snprintf(journal->driver, sizeof(journal->driver), "%s",
-			 journal_text(object, "driver"));
-		read_maker(object, &journal->maker);
-	} else if (good && *journal_text(object, "step")) {
-		json_object_array_add(journal->entries, json_object_get(object));
+static bool read_object(struct journal *journal, struct json_object *object)
+{
+	if (journal->last == 0)
+		return read_header(journal, object);
+	return *journal_text(object, "step") &&
+	       json_object_array_add(journal->entries, json_object_get(object)) == 0;
+}
+
+static void note_damage(struct journal *journal, unsigned line)
+{
+	if (!journal->damaged_line)
+		journal->damaged_line = line;
+}
+
+/* How far a journal is read. */
+struct reading {
+	unsigned line;
+	unsigned first_bad; /* of the bad lines since the last good one; 0: there is none */
+	unsigned bad;	    /* how many these are */
+	unsigned copies;    /* good lines that the last object has */
+};
+
+static void read_good_line(struct journal *journal, struct reading *reading,
+			   struct json_object *object)
+{
+	bool counted = json_object_object_get_ex(object, "n", NULL);
+	/* Where lines have no copies, each bad one is an object. */
+	uint64_t next = journal->last + 1;
+	uint64_t n = counted ? journal_number(object, "n") : next + reading->bad;
+
+	if (counted && journal->last >= 0 && n == (uint64_t)journal->last) {
+		reading->copies++;
+	} else if (n < next || n > MAX_JOURNAL) {
+		note_damage(journal, reading->line);
 	} else {
-		good = false;
+		if (n > next)
+			note_damage(journal,
+				    reading->first_bad ? reading->first_bad : reading->line);
+		journal->last = n;
+		if (!read_object(journal, object))
+			note_damage(journal, reading->line);
+		/* An object without a copy needs none. */
+		reading->copies = counted ? 1 : 2;
+	}
+	reading->bad = reading->first_bad = 0;
+}
+
+static void read_line(struct journal *journal, struct reading *reading, char *line)
+{
+	struct json_object *object = parse_line(line);
+
+	reading->line++;
+	if (object) {
+		read_good_line(journal, reading, object);
+	} else {
+		reading->bad++;
+		if (!reading->first_bad)
+			reading->first_bad = reading->line;
 	}
 	json_object_put(object);
-	if (!good && !journal->damaged_line)
-		journal->damaged_line = number;
+}
+
+/*
+ * Bad lines at the end are the copy of the last object, which one changed byte can make two lines
+ * of, or else other objects.
+ */
+static void end_reading(struct journal *journal, const struct reading *reading)
+{
+	unsigned excused = reading->copies == 1 ? 2 : 0;
+
+	if (reading->bad > excused)
+		note_damage(journal, reading->first_bad);
 }
 
 /*
@@ -226,7 +313,7 @@ enum found journal_open(uint32_t job_id, struct journal **out, struct ms_error *
 	char name[32], *text = NULL, *line, *end;
 	int dir = state_open_jobs_readonly(), fd = -1;
 	enum found found = FOUND_ERROR;
-	unsigned number = 0;
+	struct reading reading = { .line = 0 };
 
 	snprintf(name, sizeof(name), "%u.journal", job_id);
 	if (dir >= 0)
@@ -241,10 +328,12 @@ enum found journal_open(uint32_t job_id, struct journal **out, struct ms_error *
 		found = FOUND;
 	for (line = text; line && (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
-		read_line(journal, line, ++number);
+		read_line(journal, &reading, line);
 	}
 	if (line && is_last_line(line))
-		read_line(journal, line, ++number);
+		read_line(journal, &reading, line);
+	if (found == FOUND)
+		end_reading(journal, &reading);
 	free(text);
 	if (fd >= 0)
 		close(fd);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The journal of a job: which steps were done and must be undone. It is one file per job with one
- * JSON object and its checksum per line. The first line names the job's owner and driver; every
- * other line names a step, with the details that its undo needs. A line is on disk before its step
- * is done, so an undo may find that the step was never done. A last line that was not written whole
- * is ignored, because its step was not begun; the first line may be the last. Any other line that
- * cannot be read is damage.
+ * JSON object and its checksum per line, and each line twice, so that damage to one of the two loses
+ * nothing. The first names the job's owner and driver; every other one names a step, with the
+ * details that its undo needs. A line is on disk before its step is done, so an undo may find that
+ * the step was never done. A last line that was not written whole is ignored, because its step was
+ * not begun; the first line may be the last. An object of which no line can be read is damage.
+ *
+ * "n" counts the objects from 0, so that one that is missing is noticed. A journal of version 1,
+ * which has each line once and no "n", is read, too.
  *
  * Calls return 0, or -1 with *err, where no other result is named.
  */
@@ -20,7 +23,7 @@
 #include "base/found.h"
 #include "modeswitch/error.h"
 
-#define JOURNAL_VERSION 1
+#define JOURNAL_VERSION 2
 
 /* The process that began a journal. */
 struct maker {
@@ -36,8 +39,9 @@ struct journal {
 	char driver[16];  /* "": the first line was not written whole */
 	struct maker maker;
 	int fd;			     /* -1: opened for reading */
+	int64_t last;		     /* the last object's number; -1: there is none */
 	unsigned damaged_line;	     /* the first damaged line; 0: none; 1: the owner is unknown */
-	struct json_object *entries; /* array of the lines after the first */
+	struct json_object *entries; /* array of the objects after the first */
 };
 
 /* Begins a job's journal; it must not have one. journal_close() frees *out. */
@@ -51,7 +55,7 @@ bool journal_maker(uint32_t job_id, struct maker *maker);
 /* True as long as the process runs. */
 bool maker_lives(const struct maker *maker);
 
-/* Adds a line for a step. 'details', an object or NULL, becomes the journal's, also on failure. */
+/* Adds an object for a step. 'details', an object or NULL, becomes the journal's, also on failure. */
 int journal_record(struct journal *journal, const char *step, struct json_object *details,
 		   struct ms_error *err);
 

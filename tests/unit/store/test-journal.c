@@ -137,42 +137,88 @@ static void a_torn_last_line_is_ignored(void **state)
 	journal_close(again);
 }
 
-/* A changed byte is noticed or loses nothing, and makes no step another one. */
-static void any_changed_byte_is_noticed(void **state)
+/* Changes bytes of the journal's file. */
+static void change(const char *whole, size_t at, const char *bytes, size_t n)
 {
-	static const char changes[] = { '\0', '1', '\n', '}', ' ', '\xff' };
-	struct journal *journal = create();
-	char whole[512], path[128];
-	struct ms_error err;
-	size_t length;
+	char path[128];
 	int fd;
+
+	unit_file(NAME, "%s", whole);
+	snprintf(path, sizeof(path), "%s/" NAME, unit_dir);
+	fd = open(path, O_WRONLY);
+	assert_int_equal(pwrite(fd, bytes, n, at), n);
+	close(fd);
+}
+
+static void make_two_steps(char *whole, size_t size)
+{
+	struct journal *journal = create();
 
 	record(journal, "cpus", 1);
 	record(journal, "memory", 2);
 	journal_close(journal);
-	length = snprintf(whole, sizeof(whole), "%s", unit_read(NAME));
-	snprintf(path, sizeof(path), "%s/" NAME, unit_dir);
-	for (size_t i = 0; i < length * sizeof(changes); i++) {
-		size_t at = i / sizeof(changes);
-		char change = changes[i % sizeof(changes)];
+	assert_in_range(snprintf(whole, size, "%s", unit_read(NAME)), 1, size - 1);
+}
 
-		if (whole[at] == change)
-			continue;
-		unit_file(NAME, "%s", whole);
-		fd = open(path, O_WRONLY);
-		assert_int_equal(pwrite(fd, &change, 1, at), 1);
-		close(fd);
+/* No step is another one than it was. */
+static void assert_steps(struct journal *journal, size_t n)
+{
+	assert_int_equal(json_object_array_length(journal->entries), n);
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *entry = json_object_array_get_idx(journal->entries, i);
+		bool cpus = strcmp(journal_text(entry, "step"), "cpus") == 0;
+
+		assert_int_equal(journal_number(entry, "number"), cpus ? 1 : 2);
+	}
+}
+
+static void any_one_byte_may_change(void **state)
+{
+	static const char changes[] = { '\0', '1', '\n', '}', ' ', '\xff' };
+	struct journal *journal;
+	struct ms_error err;
+	char whole[2048];
+
+	make_two_steps(whole, sizeof(whole));
+	for (size_t i = 0; i < strlen(whole) * sizeof(changes); i++) {
+		change(whole, i / sizeof(changes), &changes[i % sizeof(changes)], 1);
 		assert_int_equal(journal_open(7, &journal, &err), 1);
-		/* A byte that says nothing, as the end of the last line, may change. */
-		if (!journal->damaged_line)
-			assert_int_equal(json_object_array_length(journal->entries), 2);
-		for (size_t n = json_object_array_length(journal->entries); n-- > 0;) {
-			struct json_object *entry = json_object_array_get_idx(journal->entries, n);
-			bool cpus = strcmp(journal_text(entry, "step"), "cpus") == 0;
-
-			assert_int_equal(journal_number(entry, "number"), cpus ? 1 : 2);
-		}
+		assert_int_equal(journal->damaged_line, 0);
+		assert_string_equal(journal->driver, "lwkpart");
+		assert_steps(journal, 2);
 		journal_close(journal);
+	}
+}
+
+static void an_object_without_a_good_line_is_noticed(void **state)
+{
+	struct journal *journal;
+	struct ms_error err;
+	char whole[2048], *line;
+	size_t length;
+
+	make_two_steps(whole, sizeof(whole));
+	line = whole;
+	for (unsigned n = 0; n < 3; n++) {
+		char text[1024];
+
+		length = strchr(line, '\n') + 1 - line;
+		assert_memory_equal(line, line + length, length);
+		memset(text, 'x', 2 * length);
+		text[length - 1] = '\n';
+		text[2 * length - 1] = '\n';
+		change(whole, line - whole, text, 2 * length);
+		assert_int_equal(journal_open(7, &journal, &err), 1);
+		assert_int_equal(journal->damaged_line, 2 * n + 1);
+		assert_steps(journal, n ? 1 : 2);
+		journal_close(journal);
+
+		/* Lines that are gone are noticed where others come after them. */
+		unit_file(NAME, "%.*s%s", (int)(line - whole), whole, line + 2 * length);
+		assert_int_equal(journal_open(7, &journal, &err), 1);
+		assert_int_equal(journal->damaged_line, n < 2 ? 2 * n + 1 : 0);
+		journal_close(journal);
+		line += 2 * length;
 	}
 }
 
@@ -198,7 +244,7 @@ static void damage_is_noticed_and_the_rest_is_read(void **state)
 		{ "rubbish\n{\"step\":\"cpus\"}\n", 1, 1 },
 		{ "rubbish\nrubbish\n", 1, 0 },
 		{ "[]\n", 1, 0 },
-		{ "{\"version\":2,\"job_id\":7}\n", 1, 0 },
+		{ "{\"version\":3,\"job_id\":7}\n", 1, 0 },
 		{ "{\"version\":1,\"job_id\":8}\n", 1, 0 },
 		{ HEADER "{\"block\":1}\n{\"step\":\"cpus\"}\n", 2, 1 },
 		{ HEADER "{\"step\":\"cpus\"}\n\n", 3, 1 },
@@ -303,7 +349,8 @@ int main(void)
 		TEST(its_maker_is_known_and_lives_or_not),
 		TEST(each_line_is_there_before_its_record_returns),
 		TEST(a_torn_last_line_is_ignored),
-		TEST(any_changed_byte_is_noticed),
+		TEST(any_one_byte_may_change),
+		TEST(an_object_without_a_good_line_is_noticed),
 		TEST(even_the_first_line_may_be_torn),
 		TEST(damage_is_noticed_and_the_rest_is_read),
 		TEST(a_job_has_one_journal),

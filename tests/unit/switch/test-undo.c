@@ -131,10 +131,10 @@ static void a_journal_of_a_newer_release_is_not_called_damaged(void **state)
 {
 	struct ms_error err;
 
-	unit_file(JOURNAL, "{\"version\":2,\"job_id\":7,\"uid\":1000,\"driver\":\"lwkpart\"}\n");
+	unit_file(JOURNAL, "{\"version\":3,\"job_id\":7,\"uid\":1000,\"driver\":\"lwkpart\"}\n");
 	assert_int_equal(undo(&err), -1);
-	assert_has(err.text, "expected a journal of version 1, found version 2");
-	is_stuck(1000, "expected a journal of version 1");
+	assert_has(err.text, "expected a journal of version 2, found version 3");
+	is_stuck(1000, "expected a journal of version 2");
 }
 
 static void a_journal_that_cannot_be_read_leaves_the_job_stuck(void **state)
