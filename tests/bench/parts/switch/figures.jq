@@ -50,6 +50,13 @@ def warm: $warm | group_by([.cpus, .mb]) | map({
 	warm_by_cold: (map((.warm_on + .warm_end) / (.cold_on + .cold_end)) | median | to_3),
 	saved_ms: (map(.cold_on + .cold_end - .warm_on - .warm_end) | median | ms | to_1)});
 
+def clearing: $clearing | group_by([.cpus, .mb]) | map({
+	cpus: .[0].cpus,
+	mb: .[0].mb,
+	first_program_ms: map(.first) | spread,
+	next_program_ms: map(.next) | spread,
+	clearing_ms: (map(.first - .next) | median | ms | to_1)});
+
 def row: map(pad(10)) | add;
 def steps_table($key): (.[0][$key] | keys_unsorted) as $names
 	| (["CPUs", "MB"] + $names | row), (.[] | [.cpus, .mb] + [.[$key][$names[]]] | row);
@@ -63,6 +70,9 @@ def table:
 	(["CPUs", "MB", "on", "warm", "end", "warm", "saved"] | row),
 	(warm[] | [.cpus, .mb, .cold_on_ms.median, .warm_on_ms.median, .cold_end_ms.median,
 		.warm_end_ms.median, .saved_ms] | row),
+	"", "the LWK clears its memory before the first program: first and next program",
+	(["CPUs", "MB", "first", "next", "clearing"] | row),
+	(clearing[] | [.cpus, .mb, .first_program_ms.median, .next_program_ms.median, .clearing_ms] | row),
 	"", "switch-on, by its steps", (sizes | steps_table("steps_on_ms")),
 	"", "switch-off, by its steps", (sizes | steps_table("steps_off_ms")),
 	"", "Linux alone", (sizes | steps_table("raw_parts_ms"));
@@ -81,6 +91,7 @@ def goals: result("switch"; [
 		rounds: (length / (sizes | length)),
 		sizes: sizes,
 		keep_warm: warm,
+		clearing: clearing,
 		slurm: {
 			srun_lwk_ms: $slurm | map(.lwk_us) | spread,
 			srun_linux_ms: $slurm | map(.linux_us) | spread,
