@@ -362,7 +362,7 @@ verb_down()
 
 verb_monitor()
 {
-	local machine=1
+	local machine=1 line
 
 	while (($#)); do
 		case $1 in
@@ -374,9 +374,14 @@ verb_monitor()
 	(($#)) || die_usage 'a command of the monitor' none 'say: testbed monitor info status'
 	require_up
 	require_number --machine "$machine" 1 "$machines"
+	coproc monitor { socat - "UNIX-CONNECT:$state/monitor$machine"; }
+	# The empty command after it shows where the answer ends. QEMU forgets the rest of an answer whose reader hangs up.
+	printf '%s\n\n' "$*" >&"${monitor[1]}"
 	# QEMU shows its prompt, repeats the command letter by letter with escape sequences, and answers.
-	socat -t 10 - "UNIX-CONNECT:$state/monitor$machine" <<<"$*" |
-		tr -d '\r' | sed -n '/^(qemu) /! { /^QEMU .* monitor/! p }'
+	while IFS=$'\r' read -r -t 60 line <&"${monitor[0]}" && [[ $line != '(qemu) ' ]]; do
+		[[ $line == '(qemu) '* || $line == 'QEMU '*' monitor'* ]] || printf '%s\n' "$line"
+	done
+	kill "$monitor_PID" 2>/dev/null || true
 }
 
 # times_ready MACHINE: prints how often the machine has told that it can be used.

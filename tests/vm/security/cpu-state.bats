@@ -51,6 +51,34 @@ machine_check()
 	[[ $output == *'divide by zero: signal 8, code 1'*'execution of data: signal 11, code 2'* ]]
 }
 
+# cpu_states: prints the registers of each CPU that an LWK sets, as far as the CPU has them: the MSRs EFER, PAT,
+# MTRRdefType, SPEC_CTRL, TEST_CTRL, XFD, XSS, DEBUGCTL, MCG_STATUS, APIC_BASE, STAR, LSTAR, CSTAR, FMASK, TSC_AUX and
+# SYSENTER's; CR0, CR4 and DR7.
+cpu_states()
+{
+	# shellcheck disable=SC2016  # the machine's shell expands these
+	bed bash -c 'for cpu in /dev/cpu/*/msr; do
+		for msr in c0000080 277 2ff 48 33 1c4 da0 1d9 17a 1b c0000081 c0000082 c0000083 c0000084 c0000103 \
+			174 175 176; do
+			echo "$cpu $msr $(dd if="$cpu" bs=8 count=1 iflag=skip_bytes skip=$((16#$msr)) 2>/dev/null |
+				od -An -tx8)"
+		done
+	done'
+	testbed monitor info registers -a | grep -oE 'CPU#[0-9]+|CR[04]=[0-9a-f]+|DR7=[0-9a-f]+'
+}
+
+@test "a CPU that comes back from an LWK has the state that Linux gives it" {
+	bed modprobe msr
+	# Linux may set other things when a CPU comes than at its boot.
+	bed sh -c 'for cpu in /sys/devices/system/cpu/cpu[1-9]*/online; do echo 0 >$cpu && echo 1 >$cpu || exit; done'
+	before=$(cpu_states)
+	echo "$before"
+	[[ $before == *' c0000082  ffffffff'* && $before == *CR4=*DR7=* ]]
+	as user1 srun -Q -n1 -c7 --mem=300 --lwk "$programs/cpu-faults" >/dev/null
+	node_is_clean
+	diff <(echo "$before") <(cpu_states)
+}
+
 @test "a memory error ends the program that needs the memory, each time, and nothing else" {
 	spinning_job
 	machine_check "$needed"
