@@ -8,6 +8,7 @@
 #include "instances.h"
 
 #include <linux/cpumask.h>
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/module.h>

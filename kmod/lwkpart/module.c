@@ -23,12 +23,23 @@ static const struct tricks_hooks hooks = {
 	.nothing_is_lent = ledger_is_empty,
 };
 
+static void __init tell_what_is_off(void)
+{
+#ifndef HAVE_VFS_IOCB_ITER_READ
+	pr_info("this kernel lacks vfs_iocb_iter_read(), so proxies carry out each read and write of files\n");
+#endif
+#ifndef HAVE_MMU_INTERVAL_NOTIFIER
+	pr_info("this kernel lacks MMU interval notifiers, so programs on LWKs get no shared mappings of files on disks\n");
+#endif
+}
+
 static int __init lwkpart_init(void)
 {
 	int error = tricks_init(&hooks);
 
 	if (error)
 		goto fail_tricks;
+	tell_what_is_off();
 	/*
 	 * User space may put memory blocks off-line, a node's last one too, before the first LEND.
 	 */

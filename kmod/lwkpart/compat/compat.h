@@ -15,10 +15,16 @@
 #define COMPAT_HINT_NO_STACK UNWIND_HINT_EMPTY
 #endif
 
+#ifndef SYM_CODE_START_NOALIGN
+#define SYM_CODE_START_NOALIGN(name)                                                               \
+	.globl name;                                                                               \
+	name:
+#define SYM_CODE_END(name) END(name)
+#endif
+
 #else
 
 #include <linux/device.h>
-#include <linux/entry-common.h>
 #include <linux/eventfd.h>
 #include <linux/file.h>
 #include <linux/fsnotify.h>
@@ -35,6 +41,8 @@
 #ifdef HAVE_PANIC_NOTIFIER
 #include <linux/panic_notifier.h>
 #endif
+
+#include "compat/older.h"
 
 /* A large variable that is written before it is read: clearing it would cost more than the rest. */
 #if __has_attribute(__uninitialized__)
@@ -211,8 +219,10 @@ typedef struct device compat_devnode_device;
 static inline long compat_pin_user_pages(unsigned long start, unsigned long count,
 					 unsigned int flags, struct page **pages)
 {
-#ifdef HAVE_PIN_USER_PAGES_WITH_VMAS
+#if defined(HAVE_PIN_USER_PAGES_WITH_VMAS)
 	return pin_user_pages(start, count, flags, pages, NULL);
+#elif !defined(HAVE_PIN_USER_PAGES)
+	return get_user_pages(start, count, flags, pages, NULL);
 #else
 	return pin_user_pages(start, count, flags, pages);
 #endif
@@ -273,6 +283,14 @@ static inline bool compat_is_mapped_by_several(struct page *page)
 	return folio_maybe_mapped_shared(page_folio(page));
 #endif
 }
+
+/* The function that Linux calls for each entry of a page table; older kernels tell it the table, too. */
+#ifdef HAVE_PTE_FN_WITH_TOKEN
+#define COMPAT_PTE_FN(name, pte, address, data)                                                    \
+	name(pte_t *pte, pgtable_t table, unsigned long address, void *data)
+#else
+#define COMPAT_PTE_FN(name, pte, address, data) name(pte_t *pte, unsigned long address, void *data)
+#endif
 
 static inline void compat_eventfd_signal(struct eventfd_ctx *eventfd)
 {

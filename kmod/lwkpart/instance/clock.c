@@ -10,6 +10,8 @@
 #include <linux/math64.h>
 #include <asm/tsc.h>
 
+#include "compat/compat.h"
+
 /* Readings of both clocks at a time. The closest pair counts, as an interrupt may come between. */
 #define LOOKS 5
 /* An LWK clock that is further behind Linux's is set at once. */

@@ -27,7 +27,6 @@
 #include <asm/io.h>
 #include <asm/processor.h>
 #include <asm/special_insns.h>
-#include <asm/trapnr.h>
 
 #include "compat/compat.h"
 #include "lending/ledger.h"

@@ -106,7 +106,7 @@ static void look_at(struct scan *scan, unsigned long *entry, struct page *page,
 }
 
 /* Callback of apply_to_page_range(), for each entry; table locked. */
-static int look_at_pte(pte_t *pte, unsigned long address, void *data)
+static int COMPAT_PTE_FN(look_at_pte, pte, address, data)
 {
 	struct scan *scan = data;
 

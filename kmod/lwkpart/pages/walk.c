@@ -12,6 +12,8 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 
+#include "compat/compat.h"
+
 #define LOCK_MS 100
 
 pmd_t *walk_find_pmd(struct mm_struct *mm, unsigned long address, unsigned long end,

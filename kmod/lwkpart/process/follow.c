@@ -6,6 +6,7 @@
 
 #include <linux/sched/signal.h>
 
+#include "compat/compat.h"
 #include "instance/orders/freeze.h"
 #include "process/thread/thread.h"
 

@@ -5,8 +5,10 @@
  */
 #include "process/process.h"
 
+#include <linux/cred.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "abi/shared/orders.h"

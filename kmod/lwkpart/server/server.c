@@ -16,6 +16,7 @@
 #include <linux/cred.h>
 #include <linux/rwsem.h>
 
+#include "compat/compat.h"
 #include "instance/mail.h"
 #include "instance/state.h"
 #include "server/spin.h"

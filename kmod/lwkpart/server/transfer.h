@@ -13,6 +13,8 @@
 #include <linux/sched.h>
 #include <linux/uio.h>
 
+#include "compat/compat.h"
+
 /* Nothing was done, and the task must make the call itself. No call ends with this number. */
 #define NOT_DONE (-ERESTARTSYS)
 

@@ -21,6 +21,8 @@
 #include "abi/shared/orders.h"
 #include "process/memory/window.h"
 
+#ifdef HAVE_MMU_INTERVAL_NOTIFIER
+
 /* Pages that are written one after the other before more of them come at once. */
 #define RUN_PAGES 8
 /* Pages that are looked at or unpinned before other tasks may have the CPU. */
@@ -239,3 +241,47 @@ void file_pages_close(struct file_pages *files)
 	files->closed = true;
 	mutex_unlock(&files->mutex);
 }
+
+#else
+
+/* Nothing tells reliably of a part of a memory map, so the LWK gets no pages of files on disks. */
+struct file_pages *file_pages_create(struct lwk_process *process)
+{
+	return NULL;
+}
+
+struct file_pages *file_pages_get(struct file_pages *files)
+{
+	return files;
+}
+
+void file_pages_put(struct file_pages *files)
+{
+}
+
+unsigned long file_pages_ahead(struct file_pages *files, unsigned long index, unsigned long most)
+{
+	return 1;
+}
+
+bool file_pages_begin(struct file_pages *files, unsigned long *begun)
+{
+	return false;
+}
+
+long file_pages_add(struct file_pages *files, unsigned long begun, unsigned long index,
+		    struct page **pages, long n, void (*publish)(void *argument, long n),
+		    void *argument)
+{
+	return -EFAULT;
+}
+
+void file_pages_unpin(struct file_pages *files, unsigned long first, unsigned long last)
+{
+}
+
+void file_pages_close(struct file_pages *files)
+{
+}
+
+#endif

@@ -91,7 +91,7 @@ static void unpin_range(struct grants *grants, unsigned long first, unsigned lon
 	{
 		xa_erase(&grants->pages, index);
 		unpin(entry);
-		atomic64_dec(&grants->mm->pinned_vm);
+		compat_pinned_dec(grants->mm);
 		if (++done % UNPIN_BATCH == 0)
 			cond_resched();
 	}
@@ -316,9 +316,9 @@ static int count_pin(struct grants *grants, u64 most)
 	}
 	if (grants->mm != current->mm)
 		return -EFAULT;
-	if (atomic64_inc_return(&grants->mm->pinned_vm) <= most || capable(CAP_IPC_LOCK))
+	if (compat_pinned_inc(grants->mm) <= most || capable(CAP_IPC_LOCK))
 		return 0;
-	atomic64_dec(&grants->mm->pinned_vm);
+	compat_pinned_dec(grants->mm);
 	return -ENOMEM;
 }
 
@@ -341,7 +341,7 @@ static int remember(struct grants *grants, unsigned long index, struct page *pag
 		return error;
 	error = xa_err(xa_store(&grants->pages, index, new, GFP_KERNEL_ACCOUNT));
 	if (error && !old)
-		atomic64_dec(&grants->mm->pinned_vm);
+		compat_pinned_dec(grants->mm);
 	/* One pin per page is enough. */
 	if (old && !error)
 		unpin_user_page(page);

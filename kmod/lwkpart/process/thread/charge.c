@@ -17,6 +17,7 @@
 #include <linux/timekeeping.h>
 #include <asm/tsc.h>
 
+#include "compat/compat.h"
 #include "instance/watch/usage.h"
 #include "tricks/tricks.h"
 

@@ -7,6 +7,7 @@
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 
 #include "abi/device/device.h"
 #include "abi/shared/channel.h"
