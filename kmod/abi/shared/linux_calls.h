@@ -5,9 +5,36 @@
 
 #include <asm/unistd.h>
 
-/* Linux 5.3 */
+/* Linux 5.1 to 5.3 */
 #ifndef __NR_pidfd_send_signal
 #define __NR_pidfd_send_signal 424
+#endif
+#ifndef __NR_io_uring_setup
+#define __NR_io_uring_setup 425
+#endif
+#ifndef __NR_io_uring_enter
+#define __NR_io_uring_enter 426
+#endif
+#ifndef __NR_io_uring_register
+#define __NR_io_uring_register 427
+#endif
+#ifndef __NR_open_tree
+#define __NR_open_tree 428
+#endif
+#ifndef __NR_move_mount
+#define __NR_move_mount 429
+#endif
+#ifndef __NR_fsopen
+#define __NR_fsopen 430
+#endif
+#ifndef __NR_fsconfig
+#define __NR_fsconfig 431
+#endif
+#ifndef __NR_fsmount
+#define __NR_fsmount 432
+#endif
+#ifndef __NR_fspick
+#define __NR_fspick 433
 #endif
 #ifndef __NR_pidfd_open
 #define __NR_pidfd_open 434
@@ -27,6 +54,9 @@
 #endif
 #ifndef __NR_faccessat2
 #define __NR_faccessat2 439
+#endif
+#ifndef __NR_process_madvise
+#define __NR_process_madvise 440
 #endif
 #ifndef __NR_epoll_pwait2
 #define __NR_epoll_pwait2 441

@@ -22,6 +22,11 @@
 #include "lwk/paging/tlb.h"
 #include "lwk/process/slot.h"
 
+/* Linux 5.7 */
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+
 /* The value of an expression that changes mappings. */
 #define CHANGED(space, expression)                                                                 \
 	({                                                                                         \

@@ -5,7 +5,6 @@
  */
 #include <asm/unistd.h>
 #include <linux/time.h>
-#include <linux/time_types.h>
 
 #include "abi/shared/layout.h"
 #include "lwk/machine/entry.h"

@@ -165,7 +165,7 @@ static void forget(pid_t child)
 	/* The signal may have been for another child, or for both at once. */
 	if (info.si_pid != child ||
 	    (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid))
-		syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGCHLD, &info);
+		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), SIGCHLD, &info);
 }
 
 static int64_t await(pid_t child, int end)

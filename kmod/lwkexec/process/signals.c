@@ -208,7 +208,7 @@ int64_t signals_send(const uint64_t args[6])
 	struct lwk_signal signal;
 
 	memcpy(&signal, args, sizeof(signal));
-	if (signal.thread == (uint32_t)gettid()) {
+	if (signal.thread == (uint32_t)syscall(SYS_gettid)) {
 		block_all();
 	} else {
 		signal.error = signal.code;
@@ -223,7 +223,7 @@ void signals_keep(void)
 	size_t n = channel_take_back(signals);
 
 	for (size_t i = 0; i < n; i++)
-		queue(&signals[i], gettid());
+		queue(&signals[i], syscall(SYS_gettid));
 }
 
 /* Signals that descriptors of signalfd(2) tell of, and those of them that this thread blocks. */

@@ -12,6 +12,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "abi/shared/linux_calls.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "driver/ihk/ihk.h"

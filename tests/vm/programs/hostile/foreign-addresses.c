@@ -93,7 +93,7 @@ static void local_reads(uint64_t at)
 	REFUSED(rt_sigprocmask, SIG_BLOCK, at, 0, 8);
 	REFUSED(rt_sigsuspend, at, 8);
 	REFUSED(rt_sigtimedwait, at, 0, at, 8);
-	REFUSED(rt_tgsigqueueinfo, getpid(), gettid(), SIGUSR1, at);
+	REFUSED(rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), SIGUSR1, at);
 	REFUSED(rt_sigqueueinfo, getpid(), SIGUSR1, at);
 	REFUSED(setitimer, ITIMER_PROF, at, 0);
 	REFUSED(setitimer, ITIMER_REAL, at, 0);

@@ -20,6 +20,16 @@
 #include "abi/lwkshared.h"
 #include "check.h"
 
+/* Linux 5.7 */
+#ifndef UFFDIO_WRITEPROTECT
+struct uffdio_writeprotect {
+	struct uffdio_range range;
+	uint64_t mode;
+};
+#define UFFDIO_WRITEPROTECT_MODE_WP 1
+#define UFFDIO_WRITEPROTECT _IOWR(UFFDIO, 6, struct uffdio_writeprotect)
+#endif
+
 #define PAGE 4096
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 

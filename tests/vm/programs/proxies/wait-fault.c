@@ -79,7 +79,7 @@ static void *wait_for_lwk(void *argument)
 {
 	struct waiter *waiter = argument;
 
-	__atomic_store_n(&waiter->tid, gettid(), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&waiter->tid, syscall(SYS_gettid), __ATOMIC_SEQ_CST);
 	waiter->request();
 	__atomic_store_n(&waiter->done, 1, __ATOMIC_SEQ_CST);
 	return NULL;

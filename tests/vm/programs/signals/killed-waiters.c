@@ -25,7 +25,7 @@ __attribute__((noreturn)) static void *wait_blocking(void *argument)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
-	*(pid_t *)argument = gettid();
+	*(pid_t *)argument = syscall(SYS_gettid);
 	__atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
 	for (;;)
 		syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL);

@@ -356,7 +356,7 @@ static void *await_timer(void *argument)
 	int *tid = argument;
 
 	block(&set, SIGRTMIN + 1);
-	__atomic_store_n(tid, gettid(), __ATOMIC_RELEASE);
+	__atomic_store_n(tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
 	for (int i = 0; i < 3; i++)
 		if (sigwaitinfo(&set, &info) != SIGRTMIN + 1 || info.si_code != SI_TIMER ||
 		    info.si_value.sival_int != 11)

@@ -80,7 +80,8 @@ static int go(int cpu)
 	CHECK(on_cpu() == cpu && lwk_agrees(cpu));
 	CHECK(sched_getaffinity(0, sizeof(found), &found) == 0 && CPU_EQUAL(&set, &found));
 	snprintf(wanted, sizeof(wanted), "%d", cpu);
-	CHECK(gettid() != getpid() || (read_list(list) == 0 && strcmp(list, wanted) == 0));
+	CHECK(syscall(SYS_gettid) != getpid() ||
+	      (read_list(list) == 0 && strcmp(list, wanted) == 0));
 	return 0;
 }
 
@@ -114,7 +115,7 @@ static sem_t wake;
 
 static void *spin(void *argument)
 {
-	tid = gettid();
+	tid = syscall(SYS_gettid);
 	while (!stop)
 		seen = sched_getcpu();
 	return argument;
@@ -122,7 +123,7 @@ static void *spin(void *argument)
 
 static void *wait_often(void *argument)
 {
-	tid = gettid();
+	tid = syscall(SYS_gettid);
 	while (!stop) {
 		sem_wait(&wake);
 		seen = on_cpu();

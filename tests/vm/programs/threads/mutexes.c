@@ -24,7 +24,7 @@ static atomic_int waiter, handled_by;
 static void on_signal(int signal)
 {
 	(void)signal;
-	handled_by = gettid();
+	handled_by = syscall(SYS_gettid);
 }
 
 /* ---- robust mutexes ---- */
@@ -83,7 +83,7 @@ static void *lock_it(void *argument)
 {
 	long result;
 
-	waiter = gettid();
+	waiter = syscall(SYS_gettid);
 	result = pthread_mutex_lock(&inheriting);
 	if (!argument)
 		pthread_mutex_unlock(&inheriting);
@@ -163,7 +163,7 @@ static void *die_before_eyes(void *argument)
 {
 	if (pthread_mutex_lock(&inheriting))
 		return NULL;
-	waiter = gettid();
+	waiter = syscall(SYS_gettid);
 	return has_waiter() ? argument : NULL;
 }
 

@@ -303,7 +303,7 @@ static atomic_int tids[MOST];
 static void on_signal(int signal)
 {
 	(void)signal;
-	handled_by = gettid();
+	handled_by = syscall(SYS_gettid);
 	handled++;
 }
 
@@ -314,7 +314,7 @@ static void *wait_with_handler(void *argument)
 	sigset_t none;
 	char byte;
 
-	tids[own] = gettid();
+	tids[own] = syscall(SYS_gettid);
 	waiting++;
 	errno = 0;
 	sigemptyset(&none);

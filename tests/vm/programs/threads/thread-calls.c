@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,7 +73,7 @@ static atomic_int tids[MOST];
 
 static void *meet(void *argument)
 {
-	tids[(intptr_t)argument] = gettid();
+	tids[(intptr_t)argument] = syscall(SYS_gettid);
 	for (int i = 0; i < 100; i++)
 		pthread_barrier_wait(&barrier);
 	return NULL;
@@ -96,7 +97,7 @@ static int all_meet(void)
 		for (int j = 1; j < i; j++)
 			CHECK(tids[i] != tids[j]);
 	}
-	CHECK(gettid() == getpid());
+	CHECK(syscall(SYS_gettid) == getpid());
 	return 0;
 }
 
@@ -156,19 +157,19 @@ static void *read_one(void *argument)
 {
 	char byte;
 
-	tids[1] = gettid();
+	tids[1] = syscall(SYS_gettid);
 	return read(ends[0], &byte, 1) == 1 && byte == 'x' ? argument : NULL;
 }
 
 static void on_signal(int signal)
 {
 	(void)signal;
-	handled_by = gettid();
+	handled_by = syscall(SYS_gettid);
 }
 
 static void *spin(void *argument)
 {
-	tids[1] = gettid();
+	tids[1] = syscall(SYS_gettid);
 	while (!handled_by)
 		;
 	return argument;
@@ -182,7 +183,7 @@ static void unlock(void *mutex)
 static void *wait_for_ever(void *argument)
 {
 	pthread_mutex_lock(&lock);
-	tids[1] = gettid();
+	tids[1] = syscall(SYS_gettid);
 	pthread_cleanup_push(unlock, &lock);
 	for (;;)
 		pthread_cond_wait(&condition, &lock);

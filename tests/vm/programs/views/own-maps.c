@@ -16,6 +16,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,7 +80,7 @@ static int check_program(const char *path)
 	CHECK(is(path, data, "rw-p", exe));
 	CHECK(is(path, "constant", "r--p", exe));
 	/* Heap and stack of other threads are in arenas and mappings of glibc. */
-	if (gettid() == getpid()) {
+	if (syscall(SYS_gettid) == getpid()) {
 		CHECK(is(path, heap, "rw-p", "[heap]"));
 		CHECK(is(path, &local, "rw-p", "[stack]"));
 	}
