@@ -48,7 +48,8 @@ teardown()
 unlock()
 {
 	bed sh -c 'grep -lsx lock-own-map /proc/[0-9]*/comm | cut -d/ -f3 | xargs -r kill -9; rm -f /tmp/lock-own-map.*
-		! test -e /sys/fs/cgroup/session || until rmdir /sys/fs/cgroup/session; do sleep 0.1; done'
+		! test -e /sys/fs/cgroup/session ||
+			timeout 60 sh -c "until rmdir /sys/fs/cgroup/session; do sleep 0.1; done"'
 }
 
 # configure LINE...: sets lines of section [node] until the end of the test.
