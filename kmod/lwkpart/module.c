@@ -23,15 +23,18 @@ static const struct tricks_hooks hooks = {
 	.nothing_is_lent = ledger_is_empty,
 };
 
-static void __init tell_what_is_off(void)
-{
+/* What the module does without, because this kernel is too old. Read by lwkctl check. */
+static char lacks[] = ""
 #ifndef HAVE_VFS_IOCB_ITER_READ
-	pr_info("this kernel lacks vfs_iocb_iter_read(), so proxies carry out each read and write of files\n");
+		      "file-calls,"
 #endif
 #ifndef HAVE_MMU_INTERVAL_NOTIFIER
-	pr_info("this kernel lacks MMU interval notifiers, so programs on LWKs get no shared mappings of files on disks\n");
+		      "file-mappings,"
 #endif
-}
+	;
+module_param_string(lacks, lacks, sizeof(lacks), 0444);
+MODULE_PARM_DESC(lacks,
+		 "tells what this kernel is too old for; slurm-lwk-admin(7) explains the words");
 
 static int __init lwkpart_init(void)
 {
@@ -39,7 +42,8 @@ static int __init lwkpart_init(void)
 
 	if (error)
 		goto fail_tricks;
-	tell_what_is_off();
+	if (*lacks)
+		pr_info("this kernel is too old for %s which slurm-lwk-admin(7) explains\n", lacks);
 	/*
 	 * User space may put memory blocks off-line, a node's last one too, before the first LEND.
 	 */

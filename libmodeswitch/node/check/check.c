@@ -76,6 +76,7 @@ int ms_check(const char *config_path, void (*hear)(const struct ms_finding *, vo
 	check_interrupts(&checking);
 	check_fred(&checking);
 	check_tricks(&checking);
+	check_age(&checking);
 	check_vulnerabilities(&checking);
 	check_jobs(&checking);
 	check_over(&checking);

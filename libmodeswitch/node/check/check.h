@@ -49,6 +49,7 @@ void check_limits(struct checking *checking);
 void check_interrupts(struct checking *checking);
 void check_fred(struct checking *checking);
 void check_tricks(struct checking *checking);
+void check_age(struct checking *checking);
 void check_vulnerabilities(struct checking *checking);
 
 /* memory.c */

@@ -130,9 +130,9 @@ void check_fred(struct checking *checking)
 			   "cannot lend CPUs then: LWK jobs are refused");
 }
 
-/* Each row says what LWK jobs lose when that trick of lwkpart.ko is off. */
+/* Each row says what LWK jobs lose when lwkpart.ko does without that. */
 static const struct loss {
-	const char *trick, *text;
+	const char *name, *text;
 } losses[] = {
 	{ "calls", "delegated calls take longer" },
 	{ "crash-stop", "LWKs go on while Linux crashes into a kdump kernel" },
@@ -141,16 +141,18 @@ static const struct loss {
 	{ "tlb-flush", "adaptive migration takes some pages in use for unused" },
 	{ "cpu-time", "Slurm does not see the CPU time of programs on LWKs" },
 	{ "memory", "Slurm does not see the memory of programs on LWKs" },
+	{ "file-calls", "each read and write of a file takes longer" },
+	{ "file-mappings", "programs that map a disk's file shared end with SIGBUS" },
 };
 
-/* Writes what is lost without each of the tricks, whose names commas separate. */
+/* Writes what is lost without each of these, whose names commas separate. */
 static void list_losses(const char *names, char *text, size_t size)
 {
 	size_t at = 0;
 
 	*text = '\0';
 	for (size_t i = 0; i < sizeof(losses) / sizeof(*losses) && at < size; i++) {
-		if (check_has_word(names, losses[i].trick))
+		if (check_has_word(names, losses[i].name))
 			at += snprintf(text + at, size - at, "; %s", losses[i].text);
 	}
 }
@@ -172,6 +174,22 @@ void check_tricks(struct checking *checking)
 	else
 		check_tell(checking, MS_FINE, "tricks", NULL,
 			   "lwkpart can use all of Linux's internals that it knows");
+}
+
+/* What lwkpart.ko does without, because the kernel is too old. */
+void check_age(struct checking *checking)
+{
+	char lacks[256], text[1024];
+
+	if (kernel_read(lacks, sizeof(lacks), "/sys/module/lwkpart/parameters/lacks") < 0 ||
+	    !*lacks)
+		return;
+	list_losses(lacks, text, sizeof(text));
+	check_tell(checking, MS_NOTE, "kernel",
+		   "nothing need be done; a newer kernel has these, too",
+		   "expected what lwkpart can use of Linux 5.10 and later, found a kernel too old "
+		   "for %s%s",
+		   lacks, text + strlen(";"));
 }
 
 void check_vulnerabilities(struct checking *checking)

@@ -103,6 +103,20 @@ static void tricks_that_are_off(void **state)
 	assert_has(heard.notes, "internals: calls,new-one; delegated calls take longer -> ");
 }
 
+static void what_the_kernel_is_too_old_for(void **state)
+{
+	struct checking checking = { .hear = hear };
+
+	memset(&heard, 0, sizeof(heard));
+	check_age(&checking);
+	unit_file("sys/module/lwkpart/parameters/lacks", "\n");
+	check_age(&checking);
+	assert_int_equal(heard.n_fine + heard.n_notes, 0);
+	unit_file("sys/module/lwkpart/parameters/lacks", "file-mappings,\n");
+	check_age(&checking);
+	assert_has(heard.notes, "too old for file-mappings, programs that map a disk's file");
+}
+
 static void fred(void **state)
 {
 	struct checking checking = { .hear = hear };
@@ -150,6 +164,7 @@ int main(void)
 		TEST(a_kernel_that_does_not_tell_of_vulnerabilities),
 		TEST(two_versions_of_cgroups),
 		TEST(tricks_that_are_off),
+		TEST(what_the_kernel_is_too_old_for),
 		TEST(fred),
 		TEST(numbers_of_cpus_with_holes),
 	};
