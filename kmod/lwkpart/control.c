@@ -18,6 +18,7 @@
 #include "abi/control/kmsg.h"
 #include "abi/control/ledger.h"
 #include "abi/control/pages.h"
+#include "compat/compat.h"
 #include "instances.h"
 #include "lending/cpu.h"
 #include "lending/ledger.h"

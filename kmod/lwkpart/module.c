@@ -10,6 +10,7 @@
 
 #include <linux/module.h>
 
+#include "compat/compat.h"
 #include "control.h"
 #include "instance/orders/doorbell.h"
 #include "lending/cpu.h"
@@ -38,8 +39,10 @@ MODULE_PARM_DESC(lacks,
 
 static int __init lwkpart_init(void)
 {
-	int error = tricks_init(&hooks);
+	int error = compat_find_functions();
 
+	if (!error)
+		error = tricks_init(&hooks);
 	if (error)
 		goto fail_tricks;
 	if (*lacks)

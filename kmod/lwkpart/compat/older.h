@@ -12,7 +12,10 @@
 #include <linux/device.h>
 #include <linux/fdtable.h>
 #include <linux/fs.h>
+#include <linux/gfp.h>
+#include <linux/irq.h>
 #include <linux/list.h>
+#include <linux/memory.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -199,6 +202,37 @@ static inline void unpin_user_pages_dirty_lock(struct page **pages, unsigned lon
 		put_page(pages[i]);
 	}
 }
+#endif
+
+/*
+ * Finds functions that the kernel does not export, before any of them is used: 0, or -ENOENT, of which
+ * the kernel's log tells.
+ */
+int compat_find_functions(void);
+
+#ifndef HAVE_EXPORTED_ALLOC_CONTIG_RANGE
+extern int (*compat_alloc_contig_range)(unsigned long start, unsigned long end, unsigned int type,
+					gfp_t gfp);
+extern void (*compat_free_contig_range)(unsigned long first, unsigned int n);
+#define alloc_contig_range compat_alloc_contig_range
+#define free_contig_range compat_free_contig_range
+#endif
+
+#ifndef HAVE_EXPORTED_MEMORY_BLOCK_SIZE_BYTES
+extern unsigned long (*compat_memory_block_size_bytes)(void);
+#define memory_block_size_bytes compat_memory_block_size_bytes
+#endif
+
+#ifndef HAVE_EXPORTED_IRQ_CHIP_RETRIGGER_HIERARCHY
+static inline int compat_irq_chip_retrigger_hierarchy(struct irq_data *data)
+{
+	for (data = data->parent_data; data; data = data->parent_data) {
+		if (data->chip && data->chip->irq_retrigger)
+			return data->chip->irq_retrigger(data);
+	}
+	return 0;
+}
+#define irq_chip_retrigger_hierarchy compat_irq_chip_retrigger_hierarchy
 #endif
 
 /* Counts a page that the memory map has pinned, and returns how many it has. */

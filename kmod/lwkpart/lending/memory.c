@@ -18,6 +18,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 
+#include "compat/compat.h"
 #include "lending/ledger.h"
 
 #define ALIGN_PFNS (LWKPART_MEM_ALIGN >> PAGE_SHIFT)

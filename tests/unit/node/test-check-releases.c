@@ -115,6 +115,11 @@ static void a_plugin_for_another_release_of_slurm(void **state)
 	/* From 25.11 on, Slurm does not look at a plugin of type job_container. */
 	look_at_plugins("25.11.0");
 	assert_int_equal(heard.n_problems, 1);
+	/* Built for Slurm 20.11, it tells its own version. */
+	write_plugin("lwk.so", 1);
+	look_at_plugins("20.11.4");
+	assert_int_equal(heard.n_problems, 1);
+	assert_has(heard.problems, "job_container_lwk.so is built for Slurm 22.05.8");
 	unit_file("lwk.so", "no ELF file");
 	look_at_plugins("25.11.0");
 	assert_int_equal(heard.n_problems, 0);

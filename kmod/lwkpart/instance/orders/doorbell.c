@@ -106,6 +106,8 @@ int doorbell_init(void)
 		irq_domain_free_fwnode(fwnode);
 		return -ENOMEM;
 	}
+	/* Before Linux 5.8 a domain with a name has no fwnode, by which its interrupts find it. */
+	domain->fwnode = fwnode;
 	return 0;
 }
 

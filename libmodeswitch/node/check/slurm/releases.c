@@ -77,7 +77,8 @@ static uint32_t plugin_release(const char *path)
 	}
 	elf_end(elf);
 	close(fd);
-	return release;
+	/* With Slurm 20.11 and older a SPANK plugin tells its own version, which is a small number. */
+	return release >> 16 ? release : 0;
 }
 
 /* Looks at a plugin of this name in the first of Slurm's directories that has it. */
