@@ -24,7 +24,7 @@ static const struct tricks_hooks hooks = {
 	.nothing_is_lent = ledger_is_empty,
 };
 
-/* What the module does without, because this kernel is too old. Read by lwkctl check. */
+/* Words for what this kernel is too old for; lwkctl check reads them. */
 static char lacks[] = ""
 #ifndef HAVE_VFS_IOCB_ITER_READ
 		      "file-calls,"

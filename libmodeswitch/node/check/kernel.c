@@ -176,7 +176,7 @@ void check_tricks(struct checking *checking)
 			   "lwkpart can use all of Linux's internals that it knows");
 }
 
-/* What lwkpart.ko does without, because the kernel is too old. */
+/* Tells of what lwkpart.ko does without, because the kernel is too old. */
 void check_age(struct checking *checking)
 {
 	char lacks[256], text[1024];
