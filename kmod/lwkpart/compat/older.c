@@ -8,7 +8,7 @@
 #include <linux/kallsyms.h>
 #include <linux/printk.h>
 
-#ifndef HAVE_EXPORTED_ALLOC_CONTIG_RANGE
+#ifndef HAVE_EXPORTED_FREE_CONTIG_RANGE
 int (*compat_alloc_contig_range)(unsigned long start, unsigned long end, unsigned int type,
 				 gfp_t gfp);
 void (*compat_free_contig_range)(unsigned long first, unsigned int n);
@@ -21,7 +21,7 @@ static const struct function {
 	void *pointer;
 	const char *name;
 } functions[] = {
-#ifndef HAVE_EXPORTED_ALLOC_CONTIG_RANGE
+#ifndef HAVE_EXPORTED_FREE_CONTIG_RANGE
 	{ &compat_alloc_contig_range, "alloc_contig_range" },
 	{ &compat_free_contig_range, "free_contig_range" },
 #endif
@@ -36,7 +36,7 @@ int compat_find_functions(void)
 	const struct function *function;
 
 	for (function = functions; function->name; function++) {
-#if !defined(HAVE_EXPORTED_ALLOC_CONTIG_RANGE) || !defined(HAVE_EXPORTED_MEMORY_BLOCK_SIZE_BYTES)
+#if !defined(HAVE_EXPORTED_FREE_CONTIG_RANGE) || !defined(HAVE_EXPORTED_MEMORY_BLOCK_SIZE_BYTES)
 		*(unsigned long *)function->pointer = kallsyms_lookup_name(function->name);
 #endif
 		if (!*(unsigned long *)function->pointer) {

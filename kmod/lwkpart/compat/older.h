@@ -210,7 +210,7 @@ static inline void unpin_user_pages_dirty_lock(struct page **pages, unsigned lon
  */
 int compat_find_functions(void);
 
-#ifndef HAVE_EXPORTED_ALLOC_CONTIG_RANGE
+#ifndef HAVE_EXPORTED_FREE_CONTIG_RANGE
 extern int (*compat_alloc_contig_range)(unsigned long start, unsigned long end, unsigned int type,
 					gfp_t gfp);
 extern void (*compat_free_contig_range)(unsigned long first, unsigned int n);
