@@ -429,7 +429,9 @@ typedef int irqreturn_t;
 
 struct fwnode_handle;
 struct cpumask;
-struct irq_domain;
+struct irq_domain {
+	struct fwnode_handle *fwnode;
+};
 struct irq_data {
 	unsigned int irq;
 	void *chip_data;
