@@ -21,10 +21,10 @@
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/xarray.h>
-#if __has_include(<linux/entry-common.h>)
+#ifdef HAVE_ENTRY_COMMON
 #include <linux/entry-common.h>
 #endif
-#if __has_include(<asm/trapnr.h>)
+#ifdef HAVE_TRAPNR
 #include <asm/trapnr.h>
 #else
 #include <asm/traps.h>
