@@ -142,7 +142,7 @@ static const struct loss {
 	{ "cpu-time", "Slurm does not see the CPU time of programs on LWKs" },
 	{ "memory", "Slurm does not see the memory of programs on LWKs" },
 	{ "file-calls", "each read and write of a file takes longer" },
-	{ "file-mappings", "programs that map a disk's file shared end with SIGBUS" },
+	{ "file-mappings", "programs that map a disk's file shared end when they touch it" },
 };
 
 /* Writes what is lost without each of these, whose names commas separate. */
