@@ -37,6 +37,7 @@ libmodeswitch_libmodeswitch_all_la_SOURCES = \
 	libmodeswitch/driver/ihk/driver.c \
 	libmodeswitch/driver/ihk/instance.c \
 	libmodeswitch/driver/ihk/library.c \
+	libmodeswitch/driver/ihk/load.c \
 	libmodeswitch/driver/ihk/memory.c \
 	libmodeswitch/driver/ihk/owned.c \
 	libmodeswitch/driver/ihk/proxies.c \

@@ -102,6 +102,11 @@ static void check_irqbalance(driver_tell tell, void *context)
 
 static void check_leftovers(driver_tell tell, void *context)
 {
+	static const char with_cpus[] =
+		"if nobody needs it, remove it: 'ihkconfig 0 destroy %d', which ends it";
+	static const char without_cpus[] =
+		"if nobody needs it, remove it: 'ihkosctl %d boot', which fails but is needed, and "
+		"'ihkconfig 0 destroy %d'";
 	int list[IHK_MAX_OS], n;
 	struct owned owned;
 	char text[256], to_do[128];
@@ -119,9 +124,9 @@ static void check_leftovers(driver_tell tell, void *context)
 			"IHK has the instance %d, which no LWK job has made: jobs leave it and what "
 			"it has alone",
 			list[i]);
+		/* See make_removable() in instance.c. */
 		snprintf(to_do, sizeof(to_do),
-			 "if nobody needs it, remove it: 'ihkosctl %d shutdown', 'ihkconfig 0 "
-			 "destroy %d'",
+			 ihk->os_get_num_assigned_cpus(list[i]) == 0 ? without_cpus : with_cpus,
 			 list[i], list[i]);
 		tell(DRIVER_NOTE, SUBJECT, to_do, text, context);
 	}

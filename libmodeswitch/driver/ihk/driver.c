@@ -20,6 +20,11 @@ const struct ihk_library *ihk;
 static char wanted_library[4096];
 static bool is_wanted;
 
+bool ihk_is_itself(void)
+{
+	return !ihk->os_set_owner;
+}
+
 int ihk_count(int answer, int most)
 {
 	return answer > most ? -EPROTO : answer;

@@ -23,6 +23,9 @@ extern unsigned ihk_end_ms;
 
 extern const struct watching watching_ihk;
 
+/* Tells IHK's own library, with IHK's modules below it, from contrib/ihk-compat's. */
+bool ihk_is_itself(void);
+
 /* Returns the library's answer, or -EPROTO when it is more than 'most', and so no valid one. */
 int ihk_count(int answer, int most);
 
@@ -55,7 +58,6 @@ int ihk_load_owned(struct owned *owned);
 int ihk_create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls, bool limited);
 int ihk_destroy(int dev, unsigned instance);
 int ihk_assign_cpu(int dev, unsigned instance, unsigned cpu, unsigned doorbell_cpu);
-int ihk_load(int dev, unsigned instance, const void *image, size_t size);
 int ihk_boot(int dev, unsigned instance, const char *args, unsigned timeout_ms);
 int ihk_shut_down(int dev, unsigned instance);
 int ihk_info(int dev, unsigned instance, struct instance_info *out);
@@ -70,6 +72,9 @@ void ihk_forget_removed(struct owned *owned);
  */
 ssize_t ihk_read_kmsg(const struct ihk_held *held, uint64_t *position, char *text, size_t size);
 ssize_t ihk_kmsg(int dev, unsigned instance, uint64_t *position, char *text, size_t size);
+
+/* load.c: the operation of struct driver with this name */
+int ihk_load(int dev, unsigned instance, const void *image, size_t size);
 
 /* memory.c: the operations of struct driver with these names */
 int ihk_lend_run(int dev, uint64_t bytes, unsigned node, uint64_t *start);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,31 +94,8 @@ static int give_to_user(int os, uid_t uid)
 
 	if (ihk->os_set_owner)
 		return ihk->os_set_owner(os, uid);
-	snprintf(path, sizeof(path), IHK_DEVICE_PREFIX "%d", os);
+	snprintf(path, sizeof(path), "%s%d", ihk_device_prefix, os);
 	return chown(path, uid, -1) < 0 || chmod(path, 0600) < 0 ? -errno : 0;
-}
-
-int ihk_create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls, bool limited)
-{
-	struct owned owned;
-	int error = ihk_load_owned(&owned), os = -1;
-
-	if (!error) {
-		/* IHK may give the new one the number of one that is gone. */
-		ihk_forget_removed(&owned);
-		os = ihk->create_os(0);
-	}
-	if (!error && (os < 0 || os >= IHK_MAX_OS))
-		error = os < 0 ? os : -EPROTO;
-	if (!error)
-		error = owned_add_instance(&owned, os, job_id, uid);
-	if (!error)
-		error = owned_save(&owned);
-	/* From here on the undo of the switch ends it. */
-	if (!error)
-		error = give_to_user(os, uid);
-	owned_release(&owned);
-	return error ? error : os;
 }
 
 struct end {
@@ -160,6 +136,18 @@ static int end_os(void *context)
 	return error > 0 ? -EPROTO : error;
 }
 
+/*
+ * IHK itself, when it removes an instance, reads what booting gives it, and that is Linux's end where
+ * nothing has: before the first boot, and after shutdown. The boot of an instance without CPUs fails, but
+ * gives it that. With -EBUSY it does not: another instance runs.
+ */
+static int make_removable(int os)
+{
+	if (!ihk_is_itself() || ihk->os_get_num_assigned_cpus(os) != 0)
+		return 0;
+	return ihk->os_boot(os) == -EBUSY ? -EBUSY : 0;
+}
+
 /* Removing an instance that runs also ends it. */
 static int destroy_os(void *context)
 {
@@ -168,8 +156,41 @@ static int destroy_os(void *context)
 
 	/* Booting may have failed before IHK began with it, so this does not ask whether it did. */
 	empty(end->os);
-	error = ihk->destroy_os(0, end->os);
+	error = make_removable(end->os);
+	if (!error)
+		error = ihk->destroy_os(0, end->os);
 	return error > 0 ? -EPROTO : error;
+}
+
+/* IHK itself runs one LWK at a time: it boots no second one. */
+static bool has_room(void)
+{
+	return !ihk_is_itself() || ihk->get_num_os_instances(0) == 0;
+}
+
+int ihk_create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls, bool limited)
+{
+	struct owned owned;
+	int error = ihk_load_owned(&owned), os = -1;
+
+	if (!error) {
+		/* IHK may give the new one the number of one that is gone. */
+		ihk_forget_removed(&owned);
+		os = has_room() ? ihk->create_os(0) : -ENOSPC;
+	}
+	if (!error && (os < 0 || os >= IHK_MAX_OS))
+		error = os < 0 ? os : -EPROTO;
+	if (!error)
+		error = owned_add_instance(&owned, os, job_id, uid);
+	if (!error)
+		error = owned_save(&owned);
+	if (error && os >= 0 && os < IHK_MAX_OS)
+		destroy_os(&(struct end){ .os = os });
+	/* From here on the undo of the switch ends it. */
+	if (!error)
+		error = give_to_user(os, uid);
+	owned_release(&owned);
+	return error ? error : os;
 }
 
 /*
@@ -258,57 +279,6 @@ int ihk_assign_cpu(int dev, unsigned instance, unsigned cpu, unsigned doorbell_c
 			owned_save(&owned);
 		}
 	}
-	owned_release(&owned);
-	return error > 0 ? -EPROTO : error;
-}
-
-/* Tells IHK which CPU of Linux answers which of the instance's CPUs. */
-static int set_map(const struct owned *owned, unsigned instance)
-{
-	struct ihk_ikc_cpu_map map[IHK_MAX_NUM_CPUS];
-	int n = 0;
-
-	for (size_t i = 0; i < owned->n_cpus && n < IHK_MAX_NUM_CPUS; i++) {
-		if (owned->cpus[i].instance == (int)instance)
-			map[n++] = (struct ihk_ikc_cpu_map){ owned->cpus[i].cpu,
-							     owned->cpus[i].doorbell };
-	}
-	return ihk->os_set_ikc_map(instance, map, n);
-}
-
-/* The library reads a file; this one has just the bytes that were checked. */
-static int load_bytes(unsigned instance, const void *image, size_t size)
-{
-	int fd = memfd_create("lwk", MFD_CLOEXEC), error = 0;
-	char path[64];
-	ssize_t done;
-
-	if (fd < 0)
-		return -errno;
-	for (size_t at = 0; !error && at < size; at += done) {
-		done = write(fd, (const char *)image + at, size - at);
-		if (done <= 0)
-			error = done < 0 ? -errno : -EIO;
-	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!error)
-		error = ihk->os_load(instance, path);
-	close(fd);
-	return error == -EINVAL ? -ENOEXEC : error > 0 ? -EPROTO : error;
-}
-
-int ihk_load(int dev, unsigned instance, const void *image, size_t size)
-{
-	struct owned_instance *found;
-	struct owned owned;
-	int error = owned_load(&owned);
-
-	if (!error)
-		error = ihk_find_instance(&owned, instance, &found);
-	if (!error)
-		error = set_map(&owned, instance);
-	if (!error)
-		error = load_bytes(instance, image, size);
 	owned_release(&owned);
 	return error > 0 ? -EPROTO : error;
 }

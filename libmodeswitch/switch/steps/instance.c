@@ -28,8 +28,10 @@ static int create(struct switching *switching, struct ms_error *err)
 	switching->instance = switching->driver->create(switching->dev, switching->job_id,
 							switching->uid, kernel_calls, limited);
 	if (switching->instance == -ENOSPC)
-		return ms_fail(err, "this node has as many LWK instances as it can; submit the job "
-				    "again when another LWK job has ended");
+		return ms_fail(err,
+			       "this node has as many LWK instances as its driver %s can have; "
+			       "submit the job again when another LWK job has ended",
+			       switching->driver->name);
 	if (switching->instance < 0)
 		return ms_fail(err, "an LWK instance cannot be made: %s",
 			       strerror(-switching->instance));

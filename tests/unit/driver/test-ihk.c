@@ -5,6 +5,7 @@
  */
 #include "unit/unit.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -44,6 +45,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	driver->close(dev);
+	ihk_device_prefix = IHK_DEVICE_PREFIX;
 	return unit_teardown(state);
 }
 
@@ -495,6 +497,136 @@ static void freezing_what_ends(void **state)
 	give_all_back();
 }
 
+/* The library that has no call but IHK's. */
+static void become_ihk(void)
+{
+	static struct ihk_library itself;
+	static char device[256];
+
+	itself = *ihk;
+	itself.os_set_owner = NULL;
+	ihk = &itself;
+	stub->is_ihk = true;
+	snprintf(device, sizeof(device), "%s", unit_file("mcos0", "a device"));
+	device[strlen(device) - 1] = '\0';
+	ihk_device_prefix = device;
+}
+
+struct kernel {
+	Elf64_Ehdr header;
+	Elf64_Phdr part;
+};
+
+/* A kernel for IHK with one part, at this address. */
+static struct kernel kernel_at(uint64_t address)
+{
+	return (struct kernel){
+		.header = {
+			.e_ident = ELFMAG "\2\1\1",
+			.e_type = ET_EXEC,
+			.e_machine = EM_X86_64,
+			.e_entry = address + 16,
+			.e_phoff = offsetof(struct kernel, part),
+			.e_phentsize = sizeof(Elf64_Phdr),
+			.e_phnum = 1,
+		},
+		.part = {
+			.p_type = PT_LOAD,
+			.p_vaddr = address,
+			.p_filesz = sizeof(struct kernel),
+			.p_memsz = sizeof(struct kernel),
+		},
+	};
+}
+
+static int load(int os, const struct kernel *kernel, size_t size)
+{
+	return driver->load(dev, os, kernel, size);
+}
+
+static void images_that_would_end_linux(void **state)
+{
+	const uint64_t start = 0xfffffffffe800000;
+	struct kernel good = kernel_at(start), bad;
+	int os;
+
+	become_ihk();
+	os = make_instance();
+	assert_int_equal(load(os, &good, sizeof(good)), 0);
+	assert_int_equal(load(os, &good, sizeof(good.header)), -ENOEXEC);
+	assert_int_equal(load(os, &good, 4), -ENOEXEC);
+	bad = kernel_at(start - 4096);
+	assert_int_equal(load(os, &bad, sizeof(bad)), -ENOEXEC);
+	/* The bundled LWK, and a program. */
+	bad = kernel_at(0xffffffff80000000);
+	assert_int_equal(load(os, &bad, sizeof(bad)), -ENOEXEC);
+	bad = kernel_at(0x400000);
+	assert_int_equal(load(os, &bad, sizeof(bad)), -ENOEXEC);
+	bad = good;
+	bad.header.e_type = ET_DYN;
+	assert_int_equal(load(os, &bad, sizeof(bad)), -ENOEXEC);
+	bad = good;
+	bad.header.e_phnum = 2;
+	assert_int_equal(load(os, &bad, sizeof(bad)), -ENOEXEC);
+	bad = good;
+	bad.header.e_phoff = UINT64_MAX;
+	assert_int_equal(load(os, &bad, sizeof(bad)), -ENOEXEC);
+	bad = good;
+	bad.part.p_memsz = UINT64_MAX;
+	assert_int_equal(load(os, &bad, sizeof(bad)), -ENOEXEC);
+	bad = good;
+	bad.part.p_offset = UINT64_MAX;
+	assert_int_equal(load(os, &bad, sizeof(bad)), -ENOEXEC);
+	bad = good;
+	bad.part.p_type = PT_NOTE;
+	assert_int_equal(load(os, &bad, sizeof(bad)), -ENOEXEC);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+}
+
+static void removing_what_nothing_has_booted(void **state)
+{
+	struct kernel kernel = kernel_at(0xfffffffffe800000);
+	int os;
+
+	become_ihk();
+	os = make_instance();
+	assert_int_equal(driver->load(dev, os, "no", 2), -ENOEXEC);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	assert_false(stub->os[os].exists);
+	give_all_back();
+
+	os = make_instance();
+	assert_int_equal(load(os, &kernel, sizeof(kernel)), 0);
+	assert_int_equal(driver->boot(dev, os, "", 5000), 0);
+	assert_int_equal(driver->shutdown(dev, os), 0);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	assert_false(stub->os[os].exists);
+	give_all_back();
+}
+
+static void a_second_lwk_that_ihk_does_not_boot(void **state)
+{
+	int os;
+
+	become_ihk();
+	os = make_instance();
+	assert_int_equal(driver->boot(dev, os, "", 5000), 0);
+	assert_int_equal(driver->create(dev, JOB + 1, 1000, true, false), -ENOSPC);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+
+	/* Another program's LWK runs: without Linux's end, the job's cannot be removed. */
+	os = make_instance();
+	assert_int_equal(ihk_create_os(0), os + 1);
+	stub->os[os + 1].booted = true;
+	assert_int_equal(driver->destroy(dev, os), -EBUSY);
+	assert_true(stub->os[os].exists);
+	stub->os[os + 1].exists = false;
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+}
+
 static void hear_of(enum driver_level level, const char *subject, const char *to_do,
 		    const char *text, void *context)
 {
@@ -510,7 +642,8 @@ static void checking_what_is_left(void **state)
 	assert_int_equal(ihk_create_os(0), os + 1);
 	driver->check(hear_of, heard);
 	assert_has(heard, "has the instance 1,");
-	assert_has(heard, "'ihkosctl 1 shutdown', 'ihkconfig 0 destroy 1'");
+	assert_has(heard,
+		   "'ihkosctl 1 boot', which fails but is needed, and 'ihkconfig 0 destroy 1'");
 	ihk_destroy_os(0, os + 1);
 	*heard = '\0';
 	driver->check(hear_of, heard);
@@ -540,6 +673,9 @@ int main(void)
 		TEST(instances_that_others_remove),
 		TEST(freezing),
 		TEST(freezing_what_ends),
+		TEST(images_that_would_end_linux),
+		TEST(removing_what_nothing_has_booted),
+		TEST(a_second_lwk_that_ihk_does_not_boot),
 		TEST(checking_what_is_left),
 	};
 

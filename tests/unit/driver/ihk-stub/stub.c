@@ -226,6 +226,8 @@ int ihk_destroy_os(int index, int os)
 {
 	if (instance(os))
 		return -EINVAL;
+	if (stub->is_ihk && !stub->os[os].removable)
+		raise(SIGKILL);
 	if (stub->os[os].booted)
 		strip(os);
 	stub->os[os].exists = false;
@@ -311,7 +313,8 @@ int ihk_os_load(int os, char *fn)
 
 	if (!file)
 		return -ENOENT;
-	stub->os[os].loaded = fgets(text, sizeof(text), file) && strcmp(text, "kernel") == 0;
+	stub->os[os].loaded = fgets(text, sizeof(text), file) &&
+			      (strcmp(text, "kernel") == 0 || strncmp(text, "\177ELF", 4) == 0);
 	fclose(file);
 	return stub->os[os].loaded ? 0 : -EINVAL;
 }
@@ -328,6 +331,15 @@ int ihk_os_boot(int os)
 		pause();
 	if (stub->boot_oopses)
 		raise(SIGKILL);
+	if (stub->is_ihk) {
+		for (int i = 0; i < STUB_OS; i++) {
+			if (stub->os[i].exists && stub->os[i].booted)
+				return -EBUSY;
+		}
+		stub->os[os].removable = true;
+		if (!count_cpus(os))
+			return -EINVAL;
+	}
 	stub->os[os].booted = true;
 	stub->os[os].status =
 		stub->boot_false || stub->boot_late ? IHK_STATUS_BOOTING : IHK_STATUS_RUNNING;
@@ -349,6 +361,7 @@ int ihk_os_shutdown(int os)
 		usleep(1000);
 	stub->os[os].status = IHK_STATUS_INACTIVE;
 	stub->os[os].ended = true;
+	stub->os[os].booted = stub->os[os].removable = false;
 	strip(os);
 	return 0;
 }

@@ -24,7 +24,7 @@ struct stub {
 	int n_cpus, n_chunks;
 	int least; /* bytes of the smallest chunk, from ihk_reserve_mem_conf() */
 	struct {
-		bool exists, loaded, booted, ended;
+		bool exists, loaded, booted, ended, removable;
 		int status;
 		unsigned owner;
 		int map_n, map_to;
@@ -49,6 +49,7 @@ struct stub {
 	pid_t proxy;	     /* while this process lives, shutdown hangs, too */
 	bool release_fails;  /* refuses to give memory back */
 	bool freeze_lies;    /* says it froze what goes on */
+	bool is_ihk;	     /* removing what nothing has booted is Linux's end */
 };
 
 extern struct stub *stub;
