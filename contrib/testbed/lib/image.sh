@@ -77,13 +77,16 @@ install_packages()
 		rm -rf "$1"/etc/machine-id "$1"/etc/munge/munge.key' "${all[@]}"
 }
 
-# install_built_kernel ROOT: from its directory, as make put it there.
+# install_built_kernel ROOT: from its directory, as make put it there. make runs where the module is built:
+# by another compiler's make, the directory's own tools become such as the builder cannot run.
 install_built_kernel()
 {
 	mkdir -p "$1/boot"
 	cp "$kernel/arch/x86/boot/bzImage" "$1/boot/vmlinuz-$kernel_version"
-	make -C "$kernel" modules_install INSTALL_MOD_PATH="$1/usr" INSTALL_MOD_STRIP=1
+	where_built make -C "$kernel" modules_install INSTALL_MOD_PATH="$1/usr" INSTALL_MOD_STRIP=1
 	rm -f "$1/usr/lib/modules/$kernel_version"/{build,source}
+	# A builder may have no depmod.
+	depmod -b "$1" "$kernel_version"
 }
 
 make_initrd()

@@ -178,13 +178,13 @@ build_builder()
 	find "$cache" -maxdepth 1 -name 'builder-*' ! -path "$builder" -mtime +7 -exec rm -rf --one-file-system {} +
 }
 
-# in_builder COMMAND...: runs it in the builder, which has the project (and a kernel's directory) where
-# the host has it. The mounts end with the command.
+# in_builder COMMAND...: runs it in the builder, which has the project (and a kernel's directory, and the
+# cache) where the host has it. The mounts end with the command.
 in_builder()
 {
 	local places=("$top")
 
-	[[ $kernel != /* ]] || places+=("$kernel")
+	[[ $kernel != /* ]] || places+=("$kernel" "$cache")
 	# shellcheck disable=SC2016  # text for the inner shell
 	setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child bash -euc '
 		root=$1 here=$PWD
