@@ -71,7 +71,7 @@ struct dump_cpu {
 
 /*
  * Operations to dump the kernel of an instance, running or not. -ENOENT: the instance is not the
- * job's, or not any more; -ENODATA: nothing is loaded. They allocate no memory.
+ * job's, or not any more; -ENODATA: nothing is loaded. The first three allocate no memory.
  */
 struct dumping {
 	int (*layout)(int dev, unsigned instance, uint32_t job_id, struct dump_layout *layout);
@@ -83,6 +83,11 @@ struct dumping {
 	 */
 	ssize_t (*registers)(int dev, unsigned instance, uint32_t job_id,
 			     struct dump_cpu cpus[DUMP_MAX_CPUS]);
+	/*
+	 * Makes the whole file, which does not exist yet, in a form of its own; may wait for the LWK. Not
+	 * NULL: this kind of LWK has no other way, and the operations above are missing.
+	 */
+	int (*write_file)(int dev, unsigned instance, uint32_t job_id, const char *path);
 };
 
 /* A finding of check(): the members of struct ms_finding, of which 'to_do' is NULL with FINE. */

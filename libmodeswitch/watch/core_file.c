@@ -4,9 +4,11 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/procfs.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/signals.h"
@@ -14,6 +16,8 @@
 #define CHUNK (256 << 10)
 #define ALIGN4(size) (((size) + 3) & ~(size_t)3)
 #define MEMORY_ALIGN 4096UL
+/* Added to a dump's name: the directory in which a driver makes it. */
+#define PRIVATE ".d"
 
 static int write_all(int fd, const void *data, size_t size)
 {
@@ -155,11 +159,71 @@ static int write_dump(const struct core_source *source, int fd)
 	return error;
 }
 
+/* Opens the new directory, unless somebody has put another in its place. */
+static int open_private(int dir, const char *private)
+{
+	int inside = openat(dir, private, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (inside < 0)
+		return -errno;
+	if (fstat(inside, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077))
+		return inside;
+	close(inside);
+	return -EPERM;
+}
+
+/*
+ * The driver makes the file in a directory that only root can enter, where no name is a trap. The file gets its
+ * name only if nothing has that yet.
+ */
+static int make_by_driver(const struct core_source *source, int dir, const char *name)
+{
+	char private[PATH_MAX], path[64];
+	int error, inside;
+
+	if (snprintf(private, sizeof(private), "%s" PRIVATE, name) >= (int)sizeof(private))
+		return -ENAMETOOLONG;
+	if (mkdirat(dir, private, 0700) < 0)
+		return -errno;
+	inside = open_private(dir, private);
+	if (inside < 0)
+		return inside;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/core", inside);
+	error = source->driver->dumping->write_file(source->dev, source->instance, source->job_id,
+						    path);
+	if (!error &&
+	    (fchmodat(inside, "core", 0600, 0) < 0 || linkat(inside, "core", dir, name, 0) < 0))
+		error = -errno;
+	unlinkat(inside, "core", 0);
+	close(inside);
+	unlinkat(dir, private, AT_REMOVEDIR);
+	return error;
+}
+
+void core_file_discard(int dir, const char *name)
+{
+	char private[PATH_MAX];
+	int inside;
+
+	unlinkat(dir, name, 0);
+	if (snprintf(private, sizeof(private), "%s" PRIVATE, name) >= (int)sizeof(private))
+		return;
+	inside = open_private(dir, private);
+	if (inside < 0)
+		return;
+	unlinkat(inside, "core", 0);
+	close(inside);
+	unlinkat(dir, private, AT_REMOVEDIR);
+}
+
 int core_file_write(const struct core_source *source, int dir, const char *name)
 {
-	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int error;
+	int error, fd;
 
+	if (source->driver->dumping->write_file)
+		return make_by_driver(source, dir, name);
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	error = write_dump(source, fd);

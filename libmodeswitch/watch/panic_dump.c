@@ -91,7 +91,7 @@ static int keep(void *context)
 	if (dir < 0)
 		return dir;
 	set_names(keeping->source.job_id, name, partial);
-	unlinkat(dir, partial, 0);
+	core_file_discard(dir, partial);
 	error = core_file_write(&keeping->source, dir, partial);
 	if (!error && renameat(dir, partial, dir, name) < 0) {
 		error = -errno;
@@ -111,7 +111,8 @@ static int discard(void *context)
 	if (dir < 0)
 		return dir;
 	set_names(keeping->source.job_id, name, partial);
-	return unlinkat(dir, partial, 0) < 0 ? -errno : 0;
+	core_file_discard(dir, partial);
+	return 0;
 }
 
 static int keep_dump(const struct driver *driver, int dev, unsigned instance, uint32_t job_id,

@@ -133,6 +133,27 @@ static void check_leftovers(driver_tell tell, void *context)
 	owned_release(&owned);
 }
 
+/*
+ * IHK makes its page tables by set_pgd(), for which, with page-table isolation, each top table is two pages
+ * (pti_set_user_pgtbl() of Linux); IHK has one, so that Linux overwrites a page of somebody's.
+ */
+int ihk_check_isolation(struct ms_error *err)
+{
+	char text[256];
+
+	if (!ihk_is_itself() ||
+	    kernel_read(text, sizeof(text), "/sys/devices/system/cpu/vulnerabilities/meltdown") <
+		    0 ||
+	    !strstr(text, "PTI"))
+		return 0;
+	return ms_fail(
+		err,
+		"expected Linux without page-table isolation, under which IHK overwrites memory "
+		"of Linux when it loads a kernel, found it on (%s); the administrator's remedy "
+		"is to boot with pti=off, or CPUs that need no isolation",
+		text);
+}
+
 void ihk_check(driver_tell tell, void *context)
 {
 	check_leftovers(tell, context);

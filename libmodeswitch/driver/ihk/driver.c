@@ -33,7 +33,7 @@ int ihk_count(int answer, int most)
 static int use_library(const char *path, struct ms_error *err)
 {
 	ihk = ihk_library_load(path, err);
-	if (!ihk)
+	if (!ihk || ihk_check_isolation(err) < 0)
 		return -1;
 	snprintf(wanted_library, sizeof(wanted_library), "%s", path);
 	is_wanted = true;
@@ -256,4 +256,5 @@ const struct driver driver_ihk = {
 	.kmsg = ihk_kmsg,
 	.check = ihk_check,
 	.watching = &watching_ihk,
+	.dumping = &dumping_ihk,
 };

@@ -22,6 +22,7 @@ extern const struct ihk_library *ihk;
 extern unsigned ihk_end_ms;
 
 extern const struct watching watching_ihk;
+extern const struct dumping dumping_ihk;
 
 /* Tells IHK's own library, with IHK's modules below it, from contrib/ihk-compat's. */
 bool ihk_is_itself(void);
@@ -92,6 +93,8 @@ void ihk_end_proxies(int os, uid_t uid);
 extern const char *ihk_device_prefix;
 
 /* check.c */
+/* 0; -1 with *err: loading a kernel would overwrite memory of Linux. */
+int ihk_check_isolation(struct ms_error *err);
 void ihk_check(driver_tell tell, void *context);
 
 #endif

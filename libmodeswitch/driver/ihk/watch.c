@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Watches an instance of IHK. Only root can: ihk.json tells whose it is. IHK does not tell the
+ * Watches and dumps an instance of IHK. Only root can: ihk.json tells whose it is. IHK does not tell the
  * values of struct ms_usage in that form, and nothing here guesses them, so 'usage' and the
  * counters are missing.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,9 @@
 
 #include "base/clock.h"
 #include "driver/ihk/ihk.h"
+
+/* The dump_level of ihk_os_makedumpfile(): pages of programs, and unused ones, are left out. */
+#define DUMP_WITHOUT_PROGRAMS 24
 
 /* The contents of the file that open_device() makes: the library opens its devices itself. */
 struct watched {
@@ -143,6 +147,28 @@ static int freeze(int fd, bool frozen, unsigned timeout_ms)
 	}
 	return error;
 }
+
+/* IHK makes the LWK note its registers first, and waits some seconds for that. */
+static int write_dump(int dev, unsigned instance, uint32_t job_id, const char *path)
+{
+	char name[PATH_MAX];
+	struct ihk_held held;
+	int error = ihk_hold(instance, &held);
+
+	if (error)
+		return error;
+	snprintf(name, sizeof(name), "%s", path);
+	if (held.instance->job_id != job_id)
+		error = -ENOENT;
+	else if (!held.instance->booted || held.instance->ending)
+		error = -ENODATA;
+	else
+		error = ihk->os_makedumpfile(instance, name, DUMP_WITHOUT_PROGRAMS, 0);
+	ihk_let_go(&held);
+	return error > 0 ? -EPROTO : error;
+}
+
+const struct dumping dumping_ihk = { .write_file = write_dump };
 
 const struct watching watching_ihk = {
 	.open = open_device,

@@ -17,11 +17,13 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "driver/ihk/ihk.h"
 #include "modeswitch/job.h"
 #include "modeswitch/node.h"
 #include "modeswitch/watch.h"
 #include "unit/driver/ihk-stub/stub.h"
+#include "watch/core_file.h"
 
 #define MB (1UL << 20)
 #define JOB 7
@@ -46,7 +48,7 @@ static int teardown(void **state)
 {
 	driver->close(dev);
 	ihk_device_prefix = IHK_DEVICE_PREFIX;
-	return unit_teardown(state);
+	return unit_teardown_root(state);
 }
 
 /* Lends CPUs 4 and 5 and 64 MB, and gives them to a new instance of the job; its number. */
@@ -512,6 +514,23 @@ static void become_ihk(void)
 	ihk_device_prefix = device;
 }
 
+static void page_table_isolation(void **state)
+{
+	static const char path[] = "sys/devices/system/cpu/vulnerabilities/meltdown";
+
+	files_root = unit_dir;
+	unit_file(path, "Mitigation: PTI\n");
+	assert_int_equal(ihk_check_isolation(&err), 0);
+	become_ihk();
+	assert_int_equal(ihk_check_isolation(&err), -1);
+	assert_has(err.text, "found it on (Mitigation: PTI)");
+	assert_has(err.text, "boot with pti=off");
+	unit_file(path, "Vulnerable\n");
+	assert_int_equal(ihk_check_isolation(&err), 0);
+	unit_file(path, "Not affected\n");
+	assert_int_equal(ihk_check_isolation(&err), 0);
+}
+
 struct kernel {
 	Elf64_Ehdr header;
 	Elf64_Phdr part;
@@ -627,6 +646,34 @@ static void a_second_lwk_that_ihk_does_not_boot(void **state)
 	give_all_back();
 }
 
+static void dumps(void **state)
+{
+	struct core_source source = { driver, dev, 0, JOB };
+	char path[512];
+	int os = make_instance();
+
+	source.instance = os;
+	snprintf(path, sizeof(path), "%s/dump", unit_dir);
+	assert_int_equal(core_file_write(&source, AT_FDCWD, path), -ENODATA);
+	assert_int_equal(driver->boot(dev, os, "", 5000), 0);
+	source.job_id = JOB + 1;
+	assert_int_equal(core_file_write(&source, AT_FDCWD, path), -ENOENT);
+	source.job_id = JOB;
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(core_file_write(&source, AT_FDCWD, path), 0);
+	assert_string_equal(unit_read("dump"), "a dump of 0");
+	assert_int_equal(core_file_write(&source, AT_FDCWD, path), -EEXIST);
+	assert_string_equal(unit_read("dump"), "a dump of 0");
+	/* A link that somebody has put there. */
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("elsewhere", path), 0);
+	assert_int_equal(core_file_write(&source, AT_FDCWD, path), -EEXIST);
+	snprintf(path, sizeof(path), "%s/elsewhere", unit_dir);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	give_all_back();
+}
+
 static void hear_of(enum driver_level level, const char *subject, const char *to_do,
 		    const char *text, void *context)
 {
@@ -673,9 +720,11 @@ int main(void)
 		TEST(instances_that_others_remove),
 		TEST(freezing),
 		TEST(freezing_what_ends),
+		TEST(page_table_isolation),
 		TEST(images_that_would_end_linux),
 		TEST(removing_what_nothing_has_booted),
 		TEST(a_second_lwk_that_ihk_does_not_boot),
+		TEST(dumps),
 		TEST(checking_what_is_left),
 	};
 
