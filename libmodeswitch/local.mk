@@ -211,6 +211,7 @@ libmodeswitch_liblwkctl_la_SOURCES = \
 	libmodeswitch/lwkctl/job/dump.c \
 	libmodeswitch/lwkctl/job/events.c \
 	libmodeswitch/lwkctl/job/freeze.c \
+	libmodeswitch/lwkctl/job/guard.c \
 	libmodeswitch/lwkctl/job/info.c \
 	libmodeswitch/lwkctl/job/instance.c \
 	libmodeswitch/lwkctl/job/kmsg.c \

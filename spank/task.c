@@ -13,6 +13,7 @@
 #include "cgroups.h"
 #include "command/cpu_binding.h"
 #include "compat/slurm_compat.h"
+#include "modeswitch/config.h"
 #include "modeswitch/error.h"
 #include "modeswitch/job.h"
 #include "modeswitch/limits.h"
@@ -244,15 +245,38 @@ static void tell_kills(void)
 		    (uintmax_t)(job.proxies.memory_max >> 20));
 }
 
-static void tell_dump(void)
+/* The launcher of another kind of LWK, which its guard has killed, says nothing. */
+static void tell_failure(void)
+{
+	struct ms_instance_info info = { .state = MS_INSTANCE_RUNNING };
+	struct ms_error ignored;
+	struct ms_watch *watch;
+	static bool told;
+
+	if (told || !*job.launcher || ms_watch_open(job.job_id, &watch, &ignored) < 0)
+		return;
+	ms_watch_info(watch, &info, &ignored);
+	ms_watch_close(watch);
+	if (info.state != MS_INSTANCE_PANIC && info.state != MS_INSTANCE_HUNG)
+		return;
+	told = true;
+	slurm_error(
+		"lwk: job %u: expected its LWK %s to run, found it in %s, so that its programs were "
+		"ended; have the administrator look at 'lwkctl kmsg' and DumpOnPanic= in " MS_CONFIG_PATH,
+		job.job_id, job.image, ms_instance_state_word(info.state));
+}
+
+/* True when there is a dump, or was to be one. */
+static bool tell_dump(void)
 {
 	static bool told;
 	struct ms_error text;
 
 	if (told || ms_dump_if_failed(job.job_id, &text) != 1)
-		return;
+		return told;
 	told = true;
 	slurm_error("lwk: job %u: %s", job.job_id, text.text);
+	return true;
 }
 
 int task_ended(spank_t sp)
@@ -260,6 +284,7 @@ int task_ended(spank_t sp)
 	if (!active)
 		return 0;
 	tell_kills();
-	tell_dump();
+	if (!tell_dump())
+		tell_failure();
 	return 0;
 }

@@ -45,6 +45,11 @@ struct watching {
 	/* Makes the eventfd count this event, until fd is closed. */
 	int (*listen)(int fd, enum ms_event event, int eventfd);
 	int (*freeze)(int fd, bool frozen, unsigned timeout_ms);
+	/*
+	 * Waits until the instance fails, and ends its programs then: 1; or until it ends: 0. NULL: the
+	 * LWK's kernel module ends them.
+	 */
+	int (*guard)(int fd);
 	/* Sets counters from counters_place(); with n 0 removes all. */
 	int (*set_counters)(int fd, const struct lwk_counter *counters, size_t n);
 	/* -ENOENT: there are none. */

@@ -52,9 +52,9 @@ struct verb {
 };
 
 extern const struct verb verb_bench, verb_check, verb_cool, verb_counters, verb_dump, verb_events,
-	verb_freeze, verb_info, verb_irqs, verb_kmsg, verb_list, verb_metrics, verb_migrate,
-	verb_mpi, verb_node, verb_plan, verb_prepare, verb_quiet, verb_rehome, verb_reset,
-	verb_setup, verb_stat, verb_status, verb_thaw, verb_top;
+	verb_freeze, verb_guard, verb_info, verb_irqs, verb_kmsg, verb_list, verb_metrics,
+	verb_migrate, verb_mpi, verb_node, verb_plan, verb_prepare, verb_quiet, verb_rehome,
+	verb_reset, verb_setup, verb_stat, verb_status, verb_thaw, verb_top;
 
 /* All of them, in the order of lwkctl --help. */
 extern const struct verb *const verbs[];

@@ -192,8 +192,14 @@ int ms_watch_freeze(struct ms_watch *watch, bool frozen, unsigned timeout_ms, st
 int ms_kmsg(unsigned instance, char **text, struct ms_error *err);
 
 /*
+ * Waits until the job's LWK fails, and ends its programs then, where the LWK's kernel module does not do
+ * so. 1: done; 0: the job has ended, or the module does it. Root.
+ */
+int ms_guard(uint32_t job_id, struct ms_error *err);
+
+/*
  * Writes the memory of the kernel of a job's LWK to a new ELF core file, which only root can read,
- * while the LWK goes on. Leaves no file behind after a failure. Root.
+ * while the LWK goes on (McKernel does not). Leaves no file behind after a failure. Root.
  */
 int ms_dump(uint32_t job_id, const char *path, struct ms_error *err);
 

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <syslog.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/signals.h"
 #include "config/image.h"
@@ -215,6 +217,23 @@ static enum switch_result undo_failed(struct switching *switching, struct ms_err
 	return SWITCH_STUCK;
 }
 
+/* The job goes on without a guard, too: its end, or its time limit, ends what a failed LWK has left. */
+static void start_guard(const struct switching *switching)
+{
+	const struct watching *watching = switching->driver->watching;
+	char job[16];
+	const char *const guard[] = { LWKCTL_PATH, "guard", job, NULL };
+	int error;
+
+	if (!watching || !watching->guard)
+		return;
+	snprintf(job, sizeof(job), "%u", switching->job_id);
+	error = child_detach(guard);
+	if (error)
+		syslog(LOG_DAEMON | LOG_WARNING, "slurm-lwk: %s guard %s cannot be started: %s",
+		       LWKCTL_PATH, job, strerror(-error));
+}
+
 /* The sequence of a switch. The caller holds the lock and releases what 'switching' has. */
 static enum switch_result switch_on(struct switching *switching, const struct ms_request *request,
 				    struct ms_error *err)
@@ -243,6 +262,8 @@ static enum switch_result switch_on(struct switching *switching, const struct ms
 	else if (run_steps(switching, fits ? &warm : NULL, err) < 0 ||
 		 publish_active(switching, err) < 0)
 		result = undo_failed(switching, err);
+	else
+		start_guard(switching);
 	if (fits)
 		warm_release(&warm);
 	return result;

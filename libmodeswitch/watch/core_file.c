@@ -180,8 +180,11 @@ static int open_private(int dir, const char *private)
 static int make_by_driver(const struct core_source *source, int dir, const char *name)
 {
 	char private[PATH_MAX], path[64];
+	struct stat there;
 	int error, inside;
 
+	if (fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
 	if (snprintf(private, sizeof(private), "%s" PRIVATE, name) >= (int)sizeof(private))
 		return -ENAMETOOLONG;
 	if (mkdirat(dir, private, 0700) < 0)

@@ -162,8 +162,8 @@ bool dump_if_failed(const struct driver *driver, int dev, unsigned instance, uin
 		syslog(LOG_DAEMON | LOG_ERR, "slurm-lwk: %s", told->text);
 		return true;
 	}
-	ms_fail(told, "the LWK of job %u is in %s: %s; its dump is %s/lwk-%u.core", job_id,
-		info.state, info.message, directory, job_id);
+	ms_fail(told, "the LWK of job %u is in %s%s%s; its dump is %s/lwk-%u.core", job_id,
+		info.state, *info.message ? ": " : "", info.message, directory, job_id);
 	syslog(LOG_DAEMON | LOG_NOTICE, "slurm-lwk: %s", told->text);
 	return true;
 }

@@ -254,3 +254,16 @@ int ms_counters_read(struct ms_watch *watch, struct ms_counters *counters, struc
 	return counters_failed(watch, "read", watch->driver->read_counters(watch->fd, counters),
 			       err);
 }
+
+int ms_guard(uint32_t job_id, struct ms_error *err)
+{
+	struct ms_watch *watch;
+	int ret = 0;
+
+	if (ms_watch_open(job_id, &watch, err) < 0)
+		return -1;
+	if (watch->driver->guard)
+		ret = watch->driver->guard(watch->fd);
+	ms_watch_close(watch);
+	return ret;
+}

@@ -24,6 +24,9 @@ extern unsigned ihk_end_ms;
 extern const struct watching watching_ihk;
 extern const struct dumping dumping_ihk;
 
+/* Milliseconds between two looks whether an LWK has failed; only tests change it. */
+extern unsigned ihk_guard_ms;
+
 /* Tells IHK's own library, with IHK's modules below it, from contrib/ihk-compat's. */
 bool ihk_is_itself(void);
 
@@ -67,6 +70,11 @@ int ihk_info(int dev, unsigned instance, struct instance_info *out);
  * caller that holds the lock of switching may save 'owned' afterwards.
  */
 void ihk_forget_removed(struct owned *owned);
+/*
+ * Copies all text of an instance that is held; the caller frees *text with free(). The bytes; -EHOSTDOWN: the
+ * instance is ending; or another negative errno.
+ */
+int ihk_copy_kmsg(const struct ihk_held *held, char **text);
 /*
  * Copies text of an instance that is held; IHK gives all that it still has, and *position counts within
  * that. The bytes; -EHOSTDOWN: the instance is ending; or another negative errno.

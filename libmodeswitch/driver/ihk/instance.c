@@ -360,31 +360,43 @@ int ihk_info(int dev, unsigned instance, struct instance_info *out)
 	return 0;
 }
 
-ssize_t ihk_read_kmsg(const struct ihk_held *held, uint64_t *position, char *text, size_t size)
+int ihk_copy_kmsg(const struct ihk_held *held, char **text)
 {
 	int os = held->instance->os, bytes, length;
-	char *all;
 
+	*text = NULL;
 	if (held->instance->ending)
 		return -EHOSTDOWN;
 	bytes = ihk_count(ihk->os_get_kmsg_size(os), 1 << 26);
 	if (bytes < 0)
 		return bytes;
-	all = calloc(1, bytes + 1);
-	if (!all)
+	*text = calloc(1, bytes + 1);
+	if (!*text)
 		return -ENOMEM;
-	length = ihk->os_kmsg(os, all, bytes);
+	length = ihk->os_kmsg(os, *text, bytes);
 	/* There is no text before boot. */
 	if (length == -EINVAL)
 		length = 0;
 	if (length > bytes)
 		length = -EPROTO;
-	if (length >= 0) {
-		length = (uint64_t)length > *position ? length - *position : 0;
-		length = (size_t)length < size ? length : (int)size;
-		memcpy(text, all + *position, length);
-		*position += length;
+	if (length < 0) {
+		free(*text);
+		*text = NULL;
 	}
+	return length;
+}
+
+ssize_t ihk_read_kmsg(const struct ihk_held *held, uint64_t *position, char *text, size_t size)
+{
+	char *all;
+	int length = ihk_copy_kmsg(held, &all);
+
+	if (length < 0)
+		return length;
+	length = (uint64_t)length > *position ? length - *position : 0;
+	length = (size_t)length < size ? length : (int)size;
+	memcpy(text, all + *position, length);
+	*position += length;
 	free(all);
 	return length;
 }

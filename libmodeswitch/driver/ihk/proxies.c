@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Ends the proxies of an instance that is to end: while one has its device open, IHK may wait for ever. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -75,16 +76,19 @@ static bool has_open(pid_t pid, const char *device, const struct stat *wanted)
 /* Kills the process if it is a proxy of the instance; true when it was one. */
 static bool kill_proxy(pid_t pid, uid_t uid, const char *device, const struct stat *wanted)
 {
-	/* After this the number cannot become another process's. */
+	/* After this the number cannot become another process's, but for Linux before 5.3. */
 	int process = syscall(__NR_pidfd_open, pid, 0);
 	bool is_proxy;
 
-	if (process < 0)
+	if (process < 0 && errno != ENOSYS)
 		return false;
 	is_proxy = pid != getpid() && is_users(pid, uid) && has_open(pid, device, wanted);
-	if (is_proxy)
+	if (is_proxy && process < 0)
+		kill(pid, SIGKILL);
+	else if (is_proxy)
 		syscall(__NR_pidfd_send_signal, process, SIGKILL, NULL, 0);
-	close(process);
+	if (process >= 0)
+		close(process);
 	return is_proxy;
 }
 

@@ -20,6 +20,8 @@
 /* The dump_level of ihk_os_makedumpfile(): pages of programs, and unused ones, are left out. */
 #define DUMP_WITHOUT_PROGRAMS 24
 
+unsigned ihk_guard_ms = 1000;
+
 /* The contents of the file that open_device() makes: the library opens its devices itself. */
 struct watched {
 	int os;
@@ -148,6 +150,49 @@ static int freeze(int fd, bool frozen, unsigned timeout_ms)
 	return error;
 }
 
+/*
+ * True when the console has other text than at the last look, so that it is worth asking for the state: IHK
+ * writes to Linux's log whenever it is asked.
+ */
+static bool has_new_text(const struct ihk_held *held, char **last, int *last_length)
+{
+	char *text;
+	int length = ihk_copy_kmsg(held, &text);
+	bool is_new = length != *last_length || length < 0 || memcmp(text, *last, length) != 0;
+
+	free(*last);
+	*last = text;
+	*last_length = length;
+	return is_new;
+}
+
+/* McKernel does not end mcexec when it panics. */
+static int guard(int fd)
+{
+	enum ms_instance_state state;
+	int last_length = 0, os;
+	struct ihk_held held;
+	char *last = NULL;
+	bool failed = false;
+	uid_t uid;
+
+	while (!hold(fd, &held)) {
+		os = held.instance->os;
+		uid = held.instance->uid;
+		state = has_new_text(&held, &last, &last_length) ? ihk_state(held.instance)
+								 : MS_INSTANCE_RUNNING;
+		ihk_let_go(&held);
+		failed = state == MS_INSTANCE_PANIC || state == MS_INSTANCE_HUNG;
+		if (failed) {
+			ihk_end_proxies(os, uid);
+			break;
+		}
+		usleep(ihk_guard_ms * 1000);
+	}
+	free(last);
+	return failed;
+}
+
 /* IHK makes the LWK note its registers first, and waits some seconds for that. */
 static int write_dump(int dev, unsigned instance, uint32_t job_id, const char *path)
 {
@@ -175,4 +220,5 @@ const struct watching watching_ihk = {
 	.info = read_info,
 	.console = read_console,
 	.freeze = freeze,
+	.guard = guard,
 };

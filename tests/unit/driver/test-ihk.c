@@ -646,6 +646,61 @@ static void a_second_lwk_that_ihk_does_not_boot(void **state)
 	give_all_back();
 }
 
+static void an_lwk_that_panics(void **state)
+{
+	char prefix[512], device[520];
+	pid_t proxy;
+	int os, status, fd;
+
+	if (geteuid() != 0)
+		skip();
+	os = make_instance();
+	snprintf(prefix, sizeof(prefix), "%s/mcos", unit_dir);
+	snprintf(device, sizeof(device), "%s%d", prefix, os);
+	assert_int_equal(mknod(device, S_IFCHR | 0600, makedev(1, 3)), 0);
+	ihk_device_prefix = prefix;
+	ihk_guard_ms = 1;
+	assert_int_equal(driver->boot(dev, os, "", 1000), 0);
+	proxy = start_proxy(device, 1000);
+	snprintf(device, sizeof(device), IHK_DEVICE_PREFIX "%d", os);
+	fd = watching_ihk.open(device);
+	assert_true(fd >= 0);
+	stub->os[os].status = IHK_STATUS_PANIC;
+	assert_int_equal(watching_ihk.guard(fd), 1);
+	assert_int_equal(waitpid(proxy, &status, 0), proxy);
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	assert_int_equal(watching_ihk.guard(fd), 0);
+	close(fd);
+	give_all_back();
+}
+
+/* The state is asked when the console has new text, and not at each look. */
+static void an_lwk_that_says_nothing(void **state)
+{
+	char device[64];
+	int os = make_instance(), fd, asked, status;
+	pid_t guard;
+
+	ihk_guard_ms = 1;
+	assert_int_equal(driver->boot(dev, os, "", 1000), 0);
+	snprintf(device, sizeof(device), IHK_DEVICE_PREFIX "%d", os);
+	fd = watching_ihk.open(device);
+	assert_true(fd >= 0);
+	asked = stub->status_asked;
+	guard = fork();
+	if (!guard)
+		_exit(watching_ihk.guard(fd));
+	while (stub->kmsg_read < 20)
+		usleep(1000);
+	assert_int_equal(stub->status_asked, asked + 1);
+	assert_int_equal(driver->destroy(dev, os), 0);
+	assert_int_equal(waitpid(guard, &status, 0), guard);
+	assert_int_equal(status, 0);
+	close(fd);
+	give_all_back();
+}
+
 static void dumps(void **state)
 {
 	struct core_source source = { driver, dev, 0, JOB };
@@ -724,6 +779,8 @@ int main(void)
 		TEST(images_that_would_end_linux),
 		TEST(removing_what_nothing_has_booted),
 		TEST(a_second_lwk_that_ihk_does_not_boot),
+		TEST(an_lwk_that_panics),
+		TEST(an_lwk_that_says_nothing),
 		TEST(dumps),
 		TEST(checking_what_is_left),
 	};

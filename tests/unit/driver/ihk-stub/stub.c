@@ -386,6 +386,7 @@ int ihk_os_kmsg(int os, char *kmsg, ssize_t size)
 {
 	if (size != 64)
 		return -EINVAL;
+	stub->kmsg_read++;
 	strcpy(kmsg, "one\ntwo\n");
 	return 8;
 }

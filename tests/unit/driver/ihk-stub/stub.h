@@ -33,6 +33,7 @@ struct stub {
 	/* Counts the calls that are wrong at their time: before boot, and after the end. */
 	int status_asked_before_boot;
 	int status_asked;
+	int kmsg_read;
 	bool status_hangs;   /* until this is false again */
 	bool not_loaded;     /* there is no device */
 	bool no_smp;	     /* there is one, but no module that could do anything */
