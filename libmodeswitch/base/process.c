@@ -2,6 +2,7 @@
 #include "base/process.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,4 +34,18 @@ bool process_runs_as(pid_t pid, uid_t uid)
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	return stat(path, &st) == 0 && st.st_uid == uid;
+}
+
+void process_go_to(hwloc_const_bitmap_t cpus)
+{
+	cpu_set_t set;
+	int cpu;
+
+	CPU_ZERO(&set);
+	hwloc_bitmap_foreach_begin(cpu, cpus) {
+		if (cpu < CPU_SETSIZE)
+			CPU_SET(cpu, &set);
+	}
+	hwloc_bitmap_foreach_end();
+	sched_setaffinity(0, sizeof(set), &set);
 }

@@ -5,6 +5,7 @@
 #ifndef PROCESS_H
 #define PROCESS_H
 
+#include <hwloc.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,5 +17,8 @@
 uint64_t process_started(pid_t pid);
 /* True when the process' effective user is this one, also when it has made itself undumpable. */
 bool process_runs_as(pid_t pid, uid_t uid);
+
+/* Has the calling thread run on these CPUs only. Where Linux does not allow that, it stays where it is. */
+void process_go_to(hwloc_const_bitmap_t cpus);
 
 #endif

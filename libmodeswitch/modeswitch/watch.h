@@ -193,7 +193,8 @@ int ms_kmsg(unsigned instance, char **text, struct ms_error *err);
 
 /*
  * Waits until the job's LWK fails, and ends its programs then, where the LWK's kernel module does not do
- * so. 1: done; 0: the job has ended, or the module does it. Root.
+ * so; the calling thread goes to the job's Linux CPUs for that. 1: done; 0: the job has ended, or the module
+ * does it. Root.
  */
 int ms_guard(uint32_t job_id, struct ms_error *err);
 

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "driver/counters.h"
 #include "driver/driver.h"
 #include "modeswitch/counters.h"
@@ -255,6 +256,18 @@ int ms_counters_read(struct ms_watch *watch, struct ms_counters *counters, struc
 			       err);
 }
 
+/* Moves the guard, whose looks are to disturb nobody but the job. */
+static void go_to_job(uint32_t job_id)
+{
+	struct ms_error ignored;
+	struct ms_job job;
+
+	if (ms_job_get(job_id, &job, &ignored) != 1)
+		return;
+	process_go_to(job.linux_cpus);
+	ms_job_release(&job);
+}
+
 int ms_guard(uint32_t job_id, struct ms_error *err)
 {
 	struct ms_watch *watch;
@@ -262,8 +275,10 @@ int ms_guard(uint32_t job_id, struct ms_error *err)
 
 	if (ms_watch_open(job_id, &watch, err) < 0)
 		return -1;
-	if (watch->driver->guard)
+	if (watch->driver->guard) {
+		go_to_job(job_id);
 		ret = watch->driver->guard(watch->fd);
+	}
 	ms_watch_close(watch);
 	return ret;
 }

@@ -5,13 +5,13 @@
  */
 #include "interrupts/quiet/quiet.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/process.h"
 #include "interrupts/quiet/pass.h"
 #include "modeswitch/interrupts.h"
 #include "modeswitch/job.h"
@@ -56,18 +56,10 @@ static void go_to_os_cpus(void)
 	hwloc_bitmap_t os = hwloc_bitmap_alloc();
 	struct json_object *state = NULL;
 	struct ms_error ignored;
-	cpu_set_t set;
-	int cpu;
 
-	CPU_ZERO(&set);
 	if (os && quiet_read_state(&state, &ignored) == 0) {
 		quiet_read_set(state, "os", os);
-		hwloc_bitmap_foreach_begin(cpu, os) {
-			if (cpu < CPU_SETSIZE)
-				CPU_SET(cpu, &set);
-		}
-		hwloc_bitmap_foreach_end();
-		sched_setaffinity(0, sizeof(set), &set);
+		process_go_to(os);
 	}
 	json_object_put(state);
 	hwloc_bitmap_free(os);

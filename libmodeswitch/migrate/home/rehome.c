@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "base/child.h"
 #include "base/files.h"
+#include "base/process.h"
 #include "migrate/home/away_list.h"
 #include "migrate/migrate.h"
 #include "modeswitch/config.h"
@@ -206,20 +206,6 @@ static enum home_result bring_job(const struct ms_config *config, uint32_t lwk_j
 	return result;
 }
 
-static void go_to_os_cpus(const struct ms_config *config)
-{
-	cpu_set_t set;
-	int cpu;
-
-	CPU_ZERO(&set);
-	hwloc_bitmap_foreach_begin(cpu, config->os_cpus) {
-		if (cpu < CPU_SETSIZE)
-			CPU_SET(cpu, &set);
-	}
-	hwloc_bitmap_foreach_end();
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
 /* Brings back all pages in a job's file, as soon as no switch goes on, and removes the file if they are. */
 static enum home_result bring_or_keep(const struct ms_config *config, uint32_t lwk_job, int lock,
 				      ms_say say, void *context, struct ms_error *err)
@@ -316,7 +302,7 @@ int ms_rehome(const struct ms_config *config, ms_say say, void *context, struct 
 	lock = open_lock("lock", err);
 	turn = lock < 0 ? -1 : open_lock("rehome.lock", err);
 	if (turn >= 0) {
-		go_to_os_cpus(config);
+		process_go_to(config->os_cpus);
 		ret = take_turns(config, turn, lock, say, context, err);
 		close(turn);
 	}

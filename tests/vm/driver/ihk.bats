@@ -96,12 +96,16 @@ teardown_file()
 		job=$!
 		until [ -e runs ] || ! kill -0 $job; do sleep 0.3; done
 		lwkctl status
+		sed -n "s/^Cpus_allowed_list:./guard on /p" "/proc/$(pgrep -f "lwkctl [g]uard")/status"
 		lwkctl metrics | grep -E "^lwk_(lent_|processes)"
 		lwkctl info "$(squeue -ho %A -n sh)" | grep ^processes
 		rm -f waits runs
 		wait $job' - "$sign"
 	echo "$output"
 	[[ $output == *'/dev/mcos0 '*"$signature"* ]]
+	# The guard against panics wakes on an OS CPU, if slurmd's cgroup has no others, or on the job's.
+	guard=$(sed -n 's/^guard on //p' <<<"$output")
+	[[ $guard == 0 || $output == *"with Linux $guard"$'\n'* ]]
 	# The number of processes, which IHK does not tell, is unknown.
 	[[ $output == *'processes  unknown'* && $output != *lwk_processes* ]]
 	# The ledger of lwkpart.ko has what the library below the driver has lent, too.
