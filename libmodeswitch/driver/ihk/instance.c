@@ -163,9 +163,11 @@ static int destroy_os(void *context)
 }
 
 /* IHK itself runs one LWK at a time: it boots no second one. */
-static bool has_room(void)
+static int create_os(void)
 {
-	return !ihk_is_itself() || ihk->get_num_os_instances(0) == 0;
+	int n = ihk_is_itself() ? ihk->get_num_os_instances(0) : 0;
+
+	return n < 0 ? n : n ? -ENOSPC : ihk->create_os(0);
 }
 
 int ihk_create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls, bool limited)
@@ -176,7 +178,7 @@ int ihk_create(int dev, uint32_t job_id, uid_t uid, bool kernel_calls, bool limi
 	if (!error) {
 		/* IHK may give the new one the number of one that is gone. */
 		ihk_forget_removed(&owned);
-		os = has_room() ? ihk->create_os(0) : -ENOSPC;
+		os = create_os();
 	}
 	if (!error && (os < 0 || os >= IHK_MAX_OS))
 		error = os < 0 ? os : -EPROTO;

@@ -166,31 +166,38 @@ static bool has_new_text(const struct ihk_held *held, char **last, int *last_len
 	return is_new;
 }
 
-/* McKernel does not end mcexec when it panics. */
+/*
+ * McKernel does not end mcexec when it panics. A panic may write its text a moment before the state tells of it, so
+ * the state is asked at two looks.
+ */
 static int guard(int fd)
 {
-	enum ms_instance_state state;
-	int last_length = 0, os;
+	enum ms_instance_state state = MS_INSTANCE_RUNNING;
+	int last_length = -1, asks = 0, error, os;
 	struct ihk_held held;
 	char *last = NULL;
-	bool failed = false;
 	uid_t uid;
 
-	while (!hold(fd, &held)) {
-		os = held.instance->os;
-		uid = held.instance->uid;
-		state = has_new_text(&held, &last, &last_length) ? ihk_state(held.instance)
-								 : MS_INSTANCE_RUNNING;
-		ihk_let_go(&held);
-		failed = state == MS_INSTANCE_PANIC || state == MS_INSTANCE_HUNG;
-		if (failed) {
+	while ((error = hold(fd, &held)) == 0 || error == -EBUSY) {
+		if (!error) {
+			os = held.instance->os;
+			uid = held.instance->uid;
+			if (has_new_text(&held, &last, &last_length))
+				asks = 2;
+			if (asks) {
+				asks--;
+				state = ihk_state(held.instance);
+			}
+			ihk_let_go(&held);
+		}
+		if (state == MS_INSTANCE_PANIC || state == MS_INSTANCE_HUNG) {
 			ihk_end_proxies(os, uid);
 			break;
 		}
 		usleep(ihk_guard_ms * 1000);
 	}
 	free(last);
-	return failed;
+	return !error;
 }
 
 /* IHK makes the LWK note its registers first, and waits some seconds for that. */

@@ -675,7 +675,7 @@ static void an_lwk_that_panics(void **state)
 	give_all_back();
 }
 
-/* The state is asked when the console has new text, and not at each look. */
+/* The state is asked twice when the console has new text, and not at each look. */
 static void an_lwk_that_says_nothing(void **state)
 {
 	char device[64];
@@ -693,7 +693,7 @@ static void an_lwk_that_says_nothing(void **state)
 		_exit(watching_ihk.guard(fd));
 	while (stub->kmsg_read < 20)
 		usleep(1000);
-	assert_int_equal(stub->status_asked, asked + 1);
+	assert_int_equal(stub->status_asked, asked + 2);
 	assert_int_equal(driver->destroy(dev, os), 0);
 	assert_int_equal(waitpid(guard, &status, 0), guard);
 	assert_int_equal(status, 0);
@@ -704,7 +704,7 @@ static void an_lwk_that_says_nothing(void **state)
 static void dumps(void **state)
 {
 	struct core_source source = { driver, dev, 0, JOB };
-	char path[512];
+	char path[512], left[520];
 	int os = make_instance();
 
 	source.instance = os;
@@ -719,6 +719,15 @@ static void dumps(void **state)
 	assert_string_equal(unit_read("dump"), "a dump of 0");
 	assert_int_equal(core_file_write(&source, AT_FDCWD, path), -EEXIST);
 	assert_string_equal(unit_read("dump"), "a dump of 0");
+	/* A directory beside it, which a process that was killed has left. */
+	assert_int_equal(unlink(path), 0);
+	snprintf(left, sizeof(left), "%s.d", path);
+	assert_int_equal(mkdir(left, 0700), 0);
+	unit_file("dump.d/core", "a part");
+	assert_int_equal(core_file_write(&source, AT_FDCWD, path), -EEXIST);
+	core_file_discard(AT_FDCWD, path);
+	assert_int_equal(access(left, F_OK), -1);
+	assert_int_equal(core_file_write(&source, AT_FDCWD, path), 0);
 	/* A link that somebody has put there. */
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink("elsewhere", path), 0);
