@@ -54,7 +54,8 @@ run_fuzzers()
 	tap fuzz tests/fuzz/run --seconds "$seconds" "${targets[@]}" | tee "$logs/fuzz.tap"
 }
 
-# Each bench brings up test beds of its own. The bench ltp needs LTP's source: LWK_LTP is its directory.
+# Each bench brings up test beds of its own. LWK_LTP is the directory of the source that the bench ltp needs, and
+# LWK_MCKERNEL the options of the bench mckernel.
 run_benches()
 {
 	local bench
@@ -63,12 +64,18 @@ run_benches()
 	((${#only[@]} == 0)) || return 0
 	for bench in $(benches); do
 		source=()
-		if [[ $bench == ltp ]]; then
+		case $bench in
+		ltp)
 			[[ ${LWK_LTP-} ]] || continue
 			source=("$LWK_LTP")
-		fi
+			;;
+		mckernel)
+			[[ ${LWK_MCKERNEL-} ]] || continue
+			read -ra source <<<"$LWK_MCKERNEL"
+			;;
 		# Counts that differ from those kept are a failure, not a figure.
-		[[ $bench != counts ]] || source=(--check)
+		counts) source=(--check) ;;
+		esac
 		expect "tests/bench/$bench runs" "tests/bench/$bench --quick ${source[*]}" \
 			timeout 7200 "tests/bench/$bench" --quick "${source[@]}"
 	done | tee "$logs/benches.tap"

@@ -157,8 +157,12 @@ list_nightly()
 		header "$file" 'also nightly' | list_repeats "$file" nightly
 	done
 	for file in $(benches); do
-		printf '%-10s tests/bench/%s --quick%s\n' nightly "$file" \
-			"$([[ $file != ltp ]] || echo ', when LWK_LTP names the source of LTP')"
+		case $file in
+		ltp) text=', when LWK_LTP names the source of LTP' ;;
+		mckernel) text=', when LWK_MCKERNEL has its other options' ;;
+		*) text='' ;;
+		esac
+		printf '%-10s tests/bench/%s --quick%s\n' nightly "$file" "$text"
 	done
 }
 
