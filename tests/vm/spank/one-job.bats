@@ -71,7 +71,7 @@ shows()
 }
 
 @test "the batch script runs on Linux" {
-	[[ $(part script) == *'kernel=#1 SMP'*Debian*'status 0'* ]]
+	shows "$(part script)" 'kernel=#' 'status 0'
 }
 
 @test "the job sees its own instance and no other" {
@@ -133,7 +133,8 @@ shows()
 }
 
 @test "--lwk-launch=none leaves a step on Linux" {
-	shows "$(part none)" 'Debian' 'status 0'
+	# Linux's version begins with the number of its build, on any distribution.
+	shows "$(part none)" 'kernel=#' 'status 0'
 }
 
 @test "lwkexec starts a program without srun" {
